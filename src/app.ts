@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import { type FastifyInstance, fastify, LogController } from 'fastify';
+import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
+import type { Database } from './database/open.ts';
+import { groupRoutes } from './groups/routes.ts';
+import { guardAccess } from './http/access.ts';
+import { readBodies } from './http/bodies.ts';
+import type { App } from './http/fastify.ts';
+import { healthRoutes, type Readiness, refuseUnlessReady } from './http/health.ts';
+import { logRequests } from './http/logging.ts';
+import { rememberRoutes } from './http/methods.ts';
+import { describeApi, openapiRoute } from './http/openapi.ts';
+import { parseQueryString } from './http/parameters.ts';
+import { answerBrokenRequest, answerFrameworkError, answerProblems } from './http/problems.ts';
+import { compileValidator, refuseUnknownParameters } from './http/validation.ts';
+import { issueRoutes } from './issues/routes.ts';
+import { meRoutes } from './me/routes.ts';
+import { pageRoutes } from './pages/routes.ts';
+import { personnelRoutes } from './personnel/routes.ts';
+import { projectRoutes } from './projects/routes.ts';
+import { riskRoutes } from './risks/routes.ts';
+import { limits } from './schemas.ts';
+
+export type Service = { config: Config; database: Database; clock: Clock; readiness: Readiness };
+
+/** The service: what every request goes through, then the routes. */
+export async function createApp({ config, database, clock, readiness }: Service): Promise<App> {
+  const app = fastify({
+    logger: { level: config.log_level, redact: ['req.headers.authorization'], stream: process.stderr },
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    bodyLimit: limits.body_bytes,
+    // Without these a client that sends one byte a minute keeps its connection for ever.
+    requestTimeout: 30_000,
+    connectionTimeout: 60_000,
+    keepAliveTimeout: 72_000,
+    // Requests that come while stopping are refused by `refuseUnlessReady`, in the words of all refusals.
+    return503OnClosing: false,
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: answerFrameworkError,
+    rewriteUrl: withoutBasePath(config),
+    routerOptions: { maxParamLength: 200, querystringParser: parseQueryString },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+
+  app.decorate('config', config);
+  app.decorate('database', database);
+  app.decorate('baseUrl', config.base_url ?? '');
+  app.addHook('onListen', async () => {
+    app.baseUrl ||= addressOf(app);
+  });
+  app.decorateRequest('moment');
+  app.addHook('onRequest', async (request) => {
+    request.moment = clock();
+  });
+  app.addHook('onClose', () => database.close());
+
+  app.setValidatorCompiler(compileValidator);
+  app.setSerializerCompiler(() => JSON.stringify);
+  logRequests(app);
+  readBodies(app);
+  answerProblems(app);
+  rememberRoutes(app);
+  refuseUnknownParameters(app);
+  refuseUnlessReady(app, readiness);
+  guardAccess(app);
+  await describeApi(app);
+
+  personnelRoutes(app);
+  groupRoutes(app);
+  riskRoutes(app);
+  issueRoutes(app);
+  projectRoutes(app);
+  meRoutes(app);
+  openapiRoute(app);
+  healthRoutes(app, readiness);
+  pageRoutes(app);
+  return app;
+}
+
+function addressOf(app: FastifyInstance): string {
+  const { address, family, port } = app.server.address() as AddressInfo;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+/** Behind a proxy, requests may come with the path of the base URL still on them. */
+function withoutBasePath({ base_url }: Config) {
+  const basePath = base_url ? new URL(base_url).pathname.replace(/\/$/, '') : '';
+  return ({ url = '/' }: IncomingMessage) =>
+    basePath !== '' && (url === basePath || url.startsWith(`${basePath}/`))
+      ? url.slice(basePath.length) || '/'
+      : url;
+}

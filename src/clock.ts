@@ -1,0 +1,16 @@
+/** The time of one request or one transaction: read once, so that all it decides agrees. */
+export type Moment = {
+  /** RFC 3339, UTC, milliseconds: `2026-11-15T09:30:00.000Z`. */
+  now: string;
+  /** The UTC day of `now`. */
+  today: string;
+};
+
+export type Clock = () => Moment;
+
+export const systemClock: Clock = () => momentOf(new Date());
+
+export function momentOf(date: Date): Moment {
+  const now = date.toISOString();
+  return { now, today: now.slice(0, 10) };
+}

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { systemClock } from '../clock.ts';
+import { openDatabase } from '../database/open.ts';
+import { newId } from '../ids.ts';
+import { personRow } from '../personnel/queries.ts';
+import { muster, startMuster, temporaryFolder } from '../testing/process.ts';
+
+test('the first start prints a key that works; later starts print none', async (t) => {
+  const folder = temporaryFolder(t);
+  const first = await startMuster(t, folder);
+  assert.ok(first.key);
+  assert.ok(
+    first.stdout().includes(`curl -H 'Authorization: Bearer ${first.key}' '${first.origin}/v1/personnel'`),
+  );
+  const headers = { authorization: `Bearer ${first.key}` };
+  assert.equal((await fetch(`${first.origin}/v1/personnel`, { headers })).status, 200);
+  first.child.kill('SIGTERM');
+  assert.equal(await first.exit, 0);
+  assert.deepEqual(readdirSync(folder), ['data']);
+
+  const second = await startMuster(t, folder);
+  assert.equal(second.key, undefined);
+  assert.equal((await fetch(`${second.origin}/v1/risks`, { headers })).status, 200);
+  second.child.kill('SIGINT');
+  assert.equal(await second.exit, 0);
+});
+
+test('on SIGTERM requests under way finish, new ones get 503, and it ends with 0', async (t) => {
+  const folder = temporaryFolder(t);
+  await makePeople(join(folder, 'data/muster.db'), 30_000);
+  const service = await startMuster(t, folder);
+  const headers = { authorization: `Bearer ${service.key}` };
+  const response = await fetch(`${service.origin}/v1/personnel`, { headers });
+  const reader = response.body?.getReader();
+  const chunks = [(await reader?.read())?.value];
+
+  service.child.kill('SIGTERM');
+  await setTimeout(200);
+  const refused = await fetch(`${service.origin}/v1/me`, { headers });
+  assert.equal(refused.status, 503);
+  assert.ok(refused.headers.get('retry-after'));
+  assert.equal((await refused.json()).code, 'unavailable');
+  assert.equal((await fetch(`${service.origin}/readyz`)).status, 503);
+  assert.equal((await fetch(`${service.origin}/livez`)).status, 200);
+
+  for (let chunk = await reader?.read(); !chunk?.done; chunk = await reader?.read())
+    chunks.push(chunk?.value);
+  const { data } = JSON.parse(Buffer.concat(chunks.map((chunk) => chunk ?? new Uint8Array())).toString());
+  assert.equal(data.length, 30_000);
+  assert.equal(await service.exit, 0);
+  assert.equal(service.stderr(), '');
+});
+
+test('a whole roster of 100,000 streams in flat memory while others are answered', async (t) => {
+  const folder = temporaryFolder(t);
+  await makePeople(join(folder, 'data/muster.db'), 100_000);
+  const service = await startMuster(t, folder);
+  const headers = { authorization: `Bearer ${service.key}` };
+  const get = (path: string) => fetch(service.origin + path, { headers });
+  // Warm: what is loaded once is not what a long list costs.
+  for (let i = 0; i < 5; i++) await (await get('/v1/personnel?limit=1000')).text();
+  const residentBefore = residentMegabytes(service.child.pid);
+
+  let bytes = 0;
+  let most = 0;
+  let answeredMeanwhile = 0;
+  let streaming = true;
+  const others = (async () => {
+    while (streaming) {
+      assert.equal((await get('/v1/personnel?limit=10')).status, 200);
+      answeredMeanwhile++;
+    }
+  })();
+  const response = await get('/v1/personnel');
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    most = Math.max(most, residentMegabytes(service.child.pid));
+  }
+  streaming = false;
+  await others;
+  assert.ok(bytes > 40_000_000, `${bytes} bytes`);
+  assert.ok(answeredMeanwhile > 10, `${answeredMeanwhile} others answered`);
+  assert.ok(most - residentBefore < 64, `grew from ${residentBefore} to ${most} MB`);
+});
+
+test('each thing that keeps it from starting is one clear line, exit 1, and nothing is created', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  t.after(() => taken.close());
+  await new Promise((resolve) => taken.once('listening', resolve));
+  const { port } = taken.address() as { port: number };
+
+  const faults: [Record<string, string>, RegExp][] = [
+    [
+      { MUSTER_DATABASE_URL: 'mysql://x' },
+      /MUSTER_DATABASE_URL is “mysql:\/\/x” but must be sqlite:<file> or postgres:/,
+    ],
+    [
+      { MUSTER_DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/x', MUSTER_PORT: '0' },
+      /cannot be reached \(.*ECONNREFUSED/,
+    ],
+    [{ MUSTER_PORT: String(port) }, /is taken\. Stop what listens there, or set MUSTER_PORT/],
+    [{ MUSTER_PORT: 'http' }, /MUSTER_PORT is “http” but must be a port/],
+    [{ MUSTER_PROT: '80' }, /MUSTER_PROT is not a setting; did you mean MUSTER_PORT\?/],
+    [{ MUSTER_HOST: '203.0.113.1', MUSTER_PORT: '0' }, /is not an address of this machine/],
+  ];
+  for (const [environment, expected] of faults) {
+    const folder = temporaryFolder(t);
+    const { code, stdout, stderr } = await muster(folder, ['serve'], environment);
+    assert.equal(code, 1, stderr);
+    assert.equal(stdout, '');
+    assert.match(stderr, expected);
+    assert.match(stderr, /^muster: [^\n]+\n$/);
+    assert.ok(!stderr.includes('secret'));
+    assert.deepEqual(readdirSync(folder), []);
+  }
+});
+
+test('a folder it may not write to is said in one line', async (t) => {
+  const folder = temporaryFolder(t);
+  if (process.getuid?.() === 0) {
+    // Nothing is forbidden to root, but not even root makes a folder below a file.
+    writeFileSync(join(folder, 'data'), '');
+  } else {
+    mkdirSync(join(folder, 'data'));
+    chmodSync(join(folder, 'data'), 0o555);
+  }
+  const { code, stderr } = await muster(folder, ['serve'], { MUSTER_PORT: '0' });
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^muster: The database file data\/muster\.db cannot be opened for writing \([^\n]+\n$/,
+  );
+  assert.deepEqual(readdirSync(folder), ['data']);
+});
+
+test('a file that is no database is left as it is', async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'notes.db'), 'dear diary, '.repeat(100));
+  const environment = { MUSTER_PORT: '0', MUSTER_DATABASE_URL: 'sqlite:notes.db' };
+  const { code, stderr } = await muster(folder, ['serve'], environment);
+  assert.equal(code, 1);
+  assert.match(stderr, /^muster: The database file notes\.db cannot be opened[^\n]*\n$/);
+  assert.ok(readFileSync(join(folder, 'notes.db'), 'utf8').startsWith('dear diary'));
+});
+
+test('settings may come from a .env file', async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, '.env'), 'MUSTER_DATABASE_URL=sqlite:elsewhere/other.db\n');
+  const { code, stdout } = await muster(folder, ['migrate']);
+  assert.equal(code, 0);
+  assert.equal(stdout, 'sqlite:elsewhere/other.db: ran 0001_foundation.\n');
+  assert.equal((await muster(folder, ['migrate'])).stdout, 'sqlite:elsewhere/other.db is up to date.\n');
+  assert.ok(existsSync(join(folder, 'elsewhere/other.db')));
+});
+
+test('keys are made, listed and revoked, with the service running', async (t) => {
+  const folder = temporaryFolder(t);
+  const service = await startMuster(t, folder);
+  const created = await muster(folder, [
+    ...['keys', 'create', '--name', 'nightly export', '--scopes', 'personnel.read,projects.read'],
+    ...['--expires', '90d', '--json'],
+  ]);
+  assert.equal(created.code, 0, created.stderr);
+  const key = JSON.parse(created.stdout);
+  assert.deepEqual(key.scopes, ['personnel.read', 'projects.read']);
+  const status = async () =>
+    (await fetch(`${service.origin}/v1/risks`, { headers: { authorization: `Bearer ${key.secret}` } }))
+      .status;
+  assert.equal(await status(), 200);
+
+  const listed = JSON.parse((await muster(folder, ['keys', 'list', '--json'])).stdout);
+  assert.deepEqual(
+    listed.map(({ name }: { name: string }) => name),
+    ['first key', 'nightly export'],
+  );
+  const { secret, ...shown } = key;
+  assert.deepEqual(listed[1], shown);
+  const table = (await muster(folder, ['keys', 'list'])).stdout;
+  assert.match(table, new RegExp(`${key.id} +mst_.{4}….{4} +valid`));
+  assert.ok(!table.includes(secret));
+
+  assert.match((await muster(folder, ['keys', 'revoke', key.id])).stdout, /is revoked/);
+  assert.equal(await status(), 401);
+});
+
+test('a wrong command line is one line that says what to do, and exit 1', async (t) => {
+  const folder = temporaryFolder(t);
+  for (const [args, expected] of [
+    [['srve'], /unknown command 'srve'.*Did you mean serve\?/],
+    [['keys', 'create', '--name', 'x'], /required option '--scopes <list>' not specified/],
+    [['keys', 'create', '--name', 'x', '--scopes', 'personel.read'], /did you mean personnel\.read\?/],
+    [['keys', 'create', '--name', ' ', '--scopes', 'all'], /--name must be/],
+    [['keys', 'create', '--name', 'x', '--scopes', 'all', '--expires', 'soon'], /--expires is “soon”/],
+    [['keys', 'create', '--name', 'x', '--scopes', 'all', '--expires', '2020-01-01'], /has passed/],
+    [['keys', 'revoke', 'key_nope'], /There is no key key_nope/],
+  ] as const) {
+    const { code, stderr } = await muster(folder, [...args]);
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, expected);
+    assert.match(stderr, /^muster: [^\n]+\n$/);
+  }
+  const help = await muster(folder, ['--help']);
+  assert.equal(help.code, 0);
+  assert.match(help.stdout, /serve +run the service/);
+});
+
+test('the demo starts with an organisation worth looking at, and leaves nothing behind', async (t) => {
+  const folder = temporaryFolder(t);
+  const service = await startMuster(t, folder, {}, 'demo');
+  const headers = { authorization: `Bearer ${service.key}` };
+  const total = async (path: string) =>
+    (await (await fetch(service.origin + path, { headers })).json()).page.total;
+  assert.ok((await total('/v1/personnel')) >= 230);
+  assert.ok((await total('/v1/risks?status=all&archived=any')) >= 650);
+  assert.ok((await total('/v1/issues')) >= 200);
+  service.child.kill('SIGTERM');
+  assert.equal(await service.exit, 0);
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+async function makePeople(file: string, people: number): Promise<void> {
+  const database = openDatabase(`sqlite:${file}`);
+  await database.migrate();
+  const moment = systemClock();
+  await database.write(async (db) => {
+    for (let made = 0; made < people; made += 1000) {
+      const rows = Array.from({ length: 1000 }, (_, i) =>
+        personRow(newId('person'), { name: `Person ${made + i}`, email: `p${made + i}@example.com` }, moment),
+      );
+      await db.insertInto('people').values(rows).execute();
+    }
+  });
+  await database.close();
+}
+
+function residentMegabytes(pid = 0): number {
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Math.round(Number(kilobytes) / 1024);
+}

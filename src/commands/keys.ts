@@ -1,0 +1,90 @@
+import { systemClock } from '../clock.ts';
+import type { Database } from '../database/open.ts';
+import { UsageError } from '../errors.ts';
+import { createKey, listKeys, revokeKey } from '../keys/queries.ts';
+import type { Key } from '../keys/schema.ts';
+import { type Scope, scopes } from '../keys/scopes.ts';
+import { limits } from '../schemas.ts';
+import { hasForbiddenCharacters, nearest, normalise } from '../text.ts';
+
+export type KeyOptions = { name: string; scopes: string; expires?: string };
+
+export async function createKeyCommand(
+  database: Database,
+  options: KeyOptions,
+): Promise<Key & { secret: string }> {
+  const moment = systemClock();
+  const input = {
+    name: readName(options.name),
+    scopes: readScopes(options.scopes),
+    expires_at: options.expires === undefined ? null : readExpiry(options.expires, moment.now),
+  };
+  return database.write((db) => createKey(db, input, moment));
+}
+
+export const listKeysCommand = (database: Database): Promise<Key[]> => listKeys(database.db);
+
+export const revokeKeyCommand = (database: Database, id: string): Promise<Key> =>
+  database.write((db) => revokeKey(db, id, systemClock()));
+
+/** A line a key, in columns. */
+export function keyTable(keys: Key[]): string {
+  if (keys.length === 0)
+    return 'There are no keys. Make one: muster keys create --name NAME --scopes personnel.read';
+  const rows = keys.map((key) => [
+    key.id,
+    `${key.prefix}…${key.last_four}`,
+    key.revoked_at ? 'revoked' : key.expires_at && key.expires_at <= systemClock().now ? 'expired' : 'valid',
+    key.expires_at?.slice(0, 10) ?? 'never expires',
+    key.name,
+    key.scopes.join(','),
+  ]);
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function readName(text: string): string {
+  const name = normalise(text);
+  if (name === '' || name.length > limits.name_characters || hasForbiddenCharacters(name)) {
+    throw new UsageError(`--name must be 1 to ${limits.name_characters} plain characters.`);
+  }
+  return name;
+}
+
+function readScopes(text: string): Scope[] {
+  const named = text.split(',').map((scope) => scope.trim());
+  if (named.includes('all')) return [...scopes];
+  const unknown = named.find((name) => !scopes.some((scope) => scope === name));
+  if (unknown !== undefined) {
+    const meant = nearest(unknown, scopes);
+    throw new UsageError(
+      `“${unknown}” is not a scope${meant ? `; did you mean ${meant}?` : ''}. There are ${scopes.join(', ')}, and all.`,
+    );
+  }
+  return [...new Set(named)] as Scope[];
+}
+
+/** A day, a time, or a number of days such as `90d`. */
+function readExpiry(text: string, now: string): string {
+  const [, days] = /^(\d{1,5})d$/.exec(text) ?? [];
+  const time = days
+    ? Date.parse(now) + Number(days) * 86_400_000
+    : /^\d{4}-\d\d-\d\d/.test(text)
+      ? Date.parse(text)
+      : Number.NaN;
+  if (Number.isNaN(time)) {
+    throw new UsageError(
+      `--expires is “${text}” but must be a day (2027-01-31), a time, or days from now (90d).`,
+    );
+  }
+  const expires_at = new Date(time).toISOString();
+  if (expires_at <= now) throw new UsageError(`--expires is ${expires_at}, which has passed.`);
+  return expires_at;
+}

@@ -1,0 +1,15 @@
+import { createApp } from '../app.ts';
+import { systemClock } from '../clock.ts';
+import { readConfig } from '../config.ts';
+import { openDatabase } from '../database/open.ts';
+
+/** The description of the API as it is checked in: the same on every machine. */
+export async function openapiDocument(): Promise<string> {
+  const config = readConfig({});
+  const database = openDatabase(config.database_url);
+  const app = await createApp({ config, database, clock: systemClock, readiness: { state: 'ready' } });
+  await app.ready();
+  const document = app.swagger();
+  await app.close();
+  return `${JSON.stringify(document, null, 2)}\n`;
+}

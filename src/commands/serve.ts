@@ -1,0 +1,75 @@
+import closeWithGrace from 'close-with-grace';
+import { createApp } from '../app.ts';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { openDatabase } from '../database/open.ts';
+import { UsageError } from '../errors.ts';
+import type { App } from '../http/fastify.ts';
+import type { Readiness } from '../http/health.ts';
+import { createFirstKey } from '../keys/queries.ts';
+import { version } from '../version.ts';
+
+type Print = (text: string) => void;
+
+/** Runs the service until it is told to stop. */
+export async function serve(config: Config, print: Print): Promise<void> {
+  const { app, firstKey } = await startService(config);
+  print(
+    `Muster ${version} is ready at ${app.baseUrl}\n  docs  ${app.baseUrl}/docs\n  data  ${app.database.name}`,
+  );
+  if (firstKey) {
+    print(
+      `\nThis is the first start, so here is a key with every scope. It is shown only this once:\n\n  ${firstKey}`,
+    );
+    print(`\nTry it:\n\n  ${curl(app, firstKey, '/v1/personnel')}\n`);
+  }
+  stopWithGrace(app);
+}
+
+/** Listens first, so that a taken port leaves nothing behind; requests are refused until the tables are ready. */
+export async function startService(config: Config, clock = systemClock) {
+  const database = openDatabase(config.database_url);
+  const readiness: Readiness = { state: 'starting' };
+  const app = await createApp({ config, database, clock, readiness });
+  try {
+    await listen(app, config);
+    await database.migrate();
+    const firstKey = await database.write((db) => createFirstKey(db, clock()));
+    readiness.state = 'ready';
+    return { app, firstKey: firstKey?.secret };
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
+}
+
+/** On a signal: lets requests under way finish, refuses new ones, and ends with 0. */
+export function stopWithGrace(app: App): void {
+  closeWithGrace({ delay: app.config.shutdown_seconds * 1000, logger: app.log }, async ({ err }) => {
+    if (err) app.log.fatal(err);
+    await app.close();
+  });
+}
+
+export const curl = (app: App, key: string, path: string) =>
+  `curl -H 'Authorization: Bearer ${key}' '${app.baseUrl}${path}'`;
+
+async function listen(app: App, { host, port }: Config): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const what = `${host}:${port}`;
+    if (code === 'EADDRINUSE') {
+      throw new UsageError(`${what} is taken. Stop what listens there, or set MUSTER_PORT to another port.`);
+    }
+    if (code === 'EACCES')
+      throw new UsageError(`This user may not listen on ${what}. Set MUSTER_PORT to 1024 or more.`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+      throw new UsageError(
+        `${host} is not an address of this machine. Set MUSTER_HOST to one, such as 127.0.0.1.`,
+      );
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { readConfig } from './config.ts';
+
+test('has a default for every setting', () => {
+  assert.deepEqual(readConfig({}), {
+    database_url: 'sqlite:data/muster.db',
+    host: '127.0.0.1',
+    port: 8080,
+    base_url: undefined,
+    log_level: 'warn',
+    shutdown_seconds: 30,
+  });
+});
+
+test('reports every fault at once', () => {
+  const environment = {
+    MUSTER_PORT: 'eighty',
+    MUSTER_PROT: '80',
+    MUSTER_DATABASE_URL: 'mysql://x',
+    MUSTER_BASE_URL: 'ops.example.com',
+    MUSTER_LOG_LEVEL: 'loud',
+  };
+  assert.throws(
+    () => readConfig(environment),
+    ({ message }: Error) => {
+      for (const part of [
+        'MUSTER_PORT is “eighty”',
+        'MUSTER_PROT is not a setting; did you mean MUSTER_PORT?',
+      ]) {
+        assert.ok(message.includes(part), message);
+      }
+      for (const name of Object.keys(environment)) assert.ok(message.includes(name), name);
+      return !message.includes('\n');
+    },
+  );
+});
+
+test('takes the slash off the base URL', () => {
+  assert.equal(
+    readConfig({ MUSTER_BASE_URL: 'https://ops.example.com/api/' }).base_url,
+    'https://ops.example.com/api',
+  );
+});
+
+test('docs/operations.md lists every setting with its default', () => {
+  const text = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8');
+  assert.throws(
+    () => readConfig({ MUSTER_ZZZZZZZZZZZZZZZZ: 'x' }),
+    ({ message }: Error) => {
+      const names = message.match(/MUSTER_[A-Z_]+/g)?.filter((name) => !name.includes('ZZZ')) ?? [];
+      assert.ok(names.length >= 6);
+      for (const name of names) assert.ok(text.includes(`| \`${name}\` |`), name);
+      return true;
+    },
+  );
+});

@@ -1,0 +1,95 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { UsageError } from './errors.ts';
+import { nearest } from './text.ts';
+
+export type Config = Readonly<{
+  database_url: string;
+  host: string;
+  port: number;
+  /** The address clients use, without a slash at the end; unless set, the one listened on. */
+  base_url: string | undefined;
+  log_level: LogLevel;
+  /** How long requests under way may take when the service stops. */
+  shutdown_seconds: number;
+}>;
+
+type LogLevel = (typeof logLevels)[number];
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** Reads the settings, once. Reports every fault at once, so that nobody has to start five times. */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  const given = Object.entries(environment).filter(([name, value]) => name.startsWith('MUSTER_') && value);
+  const faults: string[] = given
+    .filter(([name]) => !(name in settings))
+    .map(([name]) => {
+      const meant = nearest(
+        name.toLowerCase(),
+        names.map((known) => known.toLowerCase()),
+      )?.toUpperCase();
+      return `${name} is not a setting${meant ? `; did you mean ${meant}?` : ` (there are ${names.join(', ')})`}`;
+    });
+
+  const read = <N extends keyof typeof settings>(name: N): ReturnType<(typeof settings)[N]['parse']> => {
+    const text = environment[name] || settings[name].default;
+    const value = settings[name].parse(text);
+    if (value === undefined) faults.push(`${name} is “${text}” but must be ${settings[name].expected}`);
+    return value as ReturnType<(typeof settings)[N]['parse']>;
+  };
+
+  const config = {
+    database_url: read('MUSTER_DATABASE_URL') ?? '',
+    host: read('MUSTER_HOST') ?? '',
+    port: read('MUSTER_PORT') ?? 0,
+    base_url: environment.MUSTER_BASE_URL ? read('MUSTER_BASE_URL') : undefined,
+    log_level: read('MUSTER_LOG_LEVEL') ?? 'warn',
+    shutdown_seconds: read('MUSTER_SHUTDOWN_SECONDS') ?? 0,
+  };
+  if (faults.length > 0) throw new UsageError(`The settings have faults: ${faults.join('; ')}.`);
+  return Object.freeze(config);
+}
+
+/** The variables of the process, over those of a `.env` in the working folder. */
+export function environmentWithFile(environment: NodeJS.ProcessEnv, file = '.env'): NodeJS.ProcessEnv {
+  return existsSync(file) ? { ...parseEnv(readFileSync(file, 'utf8')), ...environment } : environment;
+}
+
+const settings = {
+  MUSTER_DATABASE_URL: {
+    default: 'sqlite:data/muster.db',
+    expected: 'sqlite:<file> or postgres://user:password@host/database',
+    parse: (text: string) =>
+      /^sqlite:.+/.test(text) || (/^postgres(ql)?:\/\/./.test(text) && URL.canParse(text)) ? text : undefined,
+  },
+  MUSTER_HOST: {
+    default: '127.0.0.1',
+    expected: 'an address to listen on, such as 127.0.0.1 or 0.0.0.0',
+    parse: (text: string) => (/^[\w.:-]+$/.test(text) ? text : undefined),
+  },
+  MUSTER_PORT: {
+    default: '8080',
+    expected: 'a port from 0 to 65535 (0 takes any free one)',
+    parse: (text: string) => wholeNumber(text, 65_535),
+  },
+  MUSTER_BASE_URL: {
+    default: '',
+    expected: 'the http(s) address clients use, without a query, such as https://ops.example.com/api',
+    parse: (text: string) =>
+      /^https?:\/\/[^?#]+$/.test(text) && URL.canParse(text) ? text.replace(/\/+$/, '') : undefined,
+  },
+  MUSTER_LOG_LEVEL: {
+    default: 'warn',
+    expected: `one of ${logLevels.join(', ')}`,
+    parse: (text: string) => logLevels.find((level) => level === text),
+  },
+  MUSTER_SHUTDOWN_SECONDS: {
+    default: '30',
+    expected: 'a whole number of seconds from 0 to 3600',
+    parse: (text: string) => wholeNumber(text, 3600),
+  },
+};
+
+const names = Object.keys(settings);
+
+const wholeNumber = (text: string, most: number) =>
+  /^\d{1,9}$/.test(text) && Number(text) <= most ? Number(text) : undefined;

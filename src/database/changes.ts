@@ -1,0 +1,67 @@
+import {
+  DeleteQueryNode,
+  InsertQueryNode,
+  type Kysely,
+  type KyselyPlugin,
+  type OperationNode,
+  TableNode,
+  type Transaction,
+  UpdateQueryNode,
+} from 'kysely';
+import type { TableName, Tables } from './tables.ts';
+
+/**
+ * Counts, in the transaction's own last statement, which tables it changed. Whoever keeps an answer and the counts
+ * it was made from knows by comparing them whether the answer still holds. Last, because on PostgreSQL other
+ * writers of these tables wait from here to the commit.
+ */
+export async function countingChanges<T>(
+  transaction: Transaction<Tables>,
+  work: (db: Transaction<Tables>) => Promise<T>,
+): Promise<T> {
+  const changed = new Set<TableName>();
+  const result = await work(transaction.withPlugin(noticing(changed)));
+  if (changed.size > 0) {
+    await transaction
+      .updateTable('data_versions')
+      .set((eb) => ({ version: eb('version', '+', 1) }))
+      .where('table_name', 'in', [...changed])
+      .execute();
+  }
+  return result;
+}
+
+/** A number that differs whenever one of the tables has been changed in between. */
+export async function dataVersion(db: Kysely<Tables>, tables: readonly TableName[]): Promise<number> {
+  const { version } = await db
+    .selectFrom('data_versions')
+    .select((eb) => eb.fn.sum<number>('version').as('version'))
+    .where('table_name', 'in', tables)
+    .executeTakeFirstOrThrow();
+  return version;
+}
+
+/** Makes other writers of the table wait until this transaction ends. */
+export async function lockTable(db: Transaction<Tables>, table: TableName): Promise<void> {
+  await db
+    .updateTable('data_versions')
+    .set((eb) => ({ version: eb('version', '+', 1) }))
+    .where('table_name', '=', table)
+    .execute();
+}
+
+const noticing = (changed: Set<TableName>): KyselyPlugin => ({
+  transformQuery({ node }) {
+    const table = changedTable(node);
+    if (table && TableNode.is(table)) changed.add(table.table.identifier.name as TableName);
+    return node;
+  },
+  transformResult: async ({ result }) => result,
+});
+
+function changedTable(node: OperationNode): OperationNode | undefined {
+  if (InsertQueryNode.is(node)) return node.into;
+  if (UpdateQueryNode.is(node)) return node.table;
+  if (DeleteQueryNode.is(node)) return node.from.froms[0];
+  return undefined;
+}

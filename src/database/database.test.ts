@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { systemClock } from '../clock.ts';
+import { newId } from '../ids.ts';
+import { createFirstKey } from '../keys/queries.ts';
+import { createPerson, personRow } from '../personnel/queries.ts';
+import { freshDatabase, onBothEngines } from '../testing/service.ts';
+import { dataVersion } from './changes.ts';
+import { openDatabase } from './open.ts';
+
+onBothEngines('database', (start, engine) => {
+  test('migrates once when two instances start at the same time, and one of them makes the first key', async (t) => {
+    const { url, drop } = await freshDatabase(engine);
+    const instances = [openDatabase(url), openDatabase(url)];
+    t.after(async () => {
+      await Promise.all(instances.map((instance) => instance.close()));
+      await drop();
+    });
+    const ran = await Promise.all(instances.map((instance) => instance.migrate()));
+    assert.deepEqual(ran.flat(), ['0001_foundation']);
+    const keys = await Promise.all(
+      instances.map(({ write }) => write((db) => createFirstKey(db, systemClock()))),
+    );
+    assert.equal(keys.filter(Boolean).length, 1);
+    assert.deepEqual(await openDatabaseAgain(url), []);
+  });
+
+  test('keeps all of a transaction or nothing', async (t) => {
+    const { database } = await start(t);
+    const failing = database.write(async (db) => {
+      await createPerson(db, { name: 'Ada' }, systemClock());
+      throw new Error('no');
+    });
+    await assert.rejects(failing, /no/);
+    assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 0);
+    await database.write((db) => createPerson(db, { name: 'Bob' }, systemClock()));
+    assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 1);
+  });
+
+  test('counts a change of a table once a transaction, and only then', async (t) => {
+    const { database } = await start(t);
+    const versions = () =>
+      Promise.all([dataVersion(database.db, ['people']), dataVersion(database.db, ['groups', 'risks'])]);
+    const [people = 0, others] = await versions();
+    await database.write(async (db) => {
+      await createPerson(db, { name: 'Ada' }, systemClock());
+      await createPerson(db, { name: 'Bob' }, systemClock());
+    });
+    assert.deepEqual(await versions(), [people + 1, others]);
+    await database.write((db) => db.selectFrom('people').selectAll().execute());
+    assert.deepEqual(await versions(), [people + 1, others]);
+  });
+
+  test('a snapshot does not see what is written after it began', async (t) => {
+    const { database } = await start(t);
+    const count = (db: typeof database.db) =>
+      db
+        .selectFrom('people')
+        .selectAll()
+        .execute()
+        .then((rows) => rows.length);
+    const snapshot = await database.snapshot();
+    assert.equal(await count(snapshot.db), 0);
+    await database.write((db) => createPerson(db, { name: 'Ada' }, systemClock()));
+    assert.equal(await count(snapshot.db), 0);
+    await snapshot.end();
+    assert.equal(await count(database.db), 1);
+  });
+
+  test('gives many writers at once their turn', async (t) => {
+    const { database } = await start(t);
+    const names = Array.from({ length: 40 }, (_, i) => `Person ${i}`);
+    await Promise.all(names.map((name) => database.write((db) => createPerson(db, { name }, systemClock()))));
+    assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 40);
+  });
+
+  test('runs a transaction again that lost against another', async (t) => {
+    const { database } = await start(t);
+    const row = personRow(newId('person'), { name: 'Ada', external_id: 'x' }, systemClock());
+    await database.write((db) => db.insertInto('people').values(row).execute());
+    let attempts = 0;
+    await database.write(async (db) => {
+      attempts++;
+      const user_id = newId('person');
+      const external_id = attempts === 1 ? 'x' : 'y';
+      await db
+        .insertInto('people')
+        .values({ ...row, user_id, external_id })
+        .execute();
+    });
+    assert.equal(attempts, 2);
+  });
+
+  test('orders texts by their bytes', async (t) => {
+    const { database } = await start(t);
+    const names = ['a', 'B', 'é', 'Z', 'b', '-', '_', 'ä'];
+    for (const name of names) {
+      const row = { ...personRow(newId('person'), { name }, systemClock()), name_folded: name };
+      await database.write((db) => db.insertInto('people').values(row).execute());
+    }
+    const ordered = await database.db.selectFrom('people').select('name').orderBy('roster_key').execute();
+    const byBytes = [...names].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    assert.deepEqual(
+      ordered.map(({ name }) => name),
+      byBytes,
+    );
+  });
+
+  test('explains a database that is away', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const answer = await service.get('/readyz');
+    assert.equal(answer.status, 200);
+    if (engine === 'sqlite') return;
+    const name = new URL(service.url).pathname.slice(1);
+    const admin = openDatabase(service.url.replace(name, 'postgres'));
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`.execute(
+      admin.db,
+    );
+    await sql`alter database ${sql.ref(name)} rename to ${sql.ref(`${name}_away`)}`.execute(admin.db);
+    await admin.close();
+    for (const path of ['/readyz', '/v1/personnel']) {
+      const away = await service.get(path, key);
+      assert.equal(away.status, 503, path);
+      assert.equal(away.body.code, 'unavailable');
+      assert.ok(away.headers.get('retry-after'));
+      assert.doesNotMatch(away.text, /terminat|pg_|connection/i);
+    }
+    assert.equal((await service.get('/livez')).status, 200);
+  });
+});
+
+async function openDatabaseAgain(url: string): Promise<string[]> {
+  const again = openDatabase(url);
+  const ran = await again.migrate();
+  await again.close();
+  return ran;
+}

@@ -1,0 +1,24 @@
+import type { Dialect } from 'kysely';
+import type { Problem, UsageError } from '../errors.ts';
+
+/** What differs between the databases: everything else is written once. */
+export type Engine = {
+  /** For people: the address, without a password. */
+  name: string;
+  dialects: {
+    write: Dialect;
+    /** For reads that take a moment. */
+    read: Dialect;
+    /** For reads that take as long as their reader does. */
+    readSlowly: Dialect;
+  };
+  /**
+   * Why the same transaction may succeed when run again, if it may: another one is writing, or has won a race. A lost
+   * race for a unique value is one, too: run again, the transaction's own check finds the winner and says who it is.
+   */
+  retryable(error: unknown): 'busy' | 'lost race' | undefined;
+  /** What a driver's error means to a caller, if it means anything but a defect. */
+  explain(error: unknown): Problem | undefined;
+  /** What it means to whoever starts the service, if there is something to be done about it. */
+  explainStart(error: unknown): UsageError | undefined;
+};

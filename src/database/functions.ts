@@ -1,0 +1,45 @@
+import { type Expression, ExpressionWrapper, FunctionNode, type OperationNode, ValueNode } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/**
+ * What the engines spell differently: here under neutral names, which the compiler of each (`sqlite.ts`,
+ * `postgres.ts`) puts into its own words. JSON is made by the database, so that a list is never rebuilt row by row
+ * in JavaScript.
+ */
+type Call = ExpressionWrapper<Tables, keyof Tables, unknown>;
+
+export const jsonObject = (members: Record<string, Expression<unknown>>): Call =>
+  call(
+    'json_object',
+    Object.entries(members).flatMap(([name, value]) => [
+      ValueNode.createImmediate(name),
+      value.toOperationNode(),
+    ]),
+  );
+
+/** The rows of a subquery as a list; empty when there are none. */
+export const jsonArrayOf = (value: Expression<unknown>, orderBy: Expression<unknown>): Call =>
+  call('json_array_of', [value.toOperationNode(), orderBy.toOperationNode()]);
+
+/** A text that holds JSON, as JSON. */
+export const parsedJson = (text: Expression<unknown>): Call => call('parsed_json', [text.toOperationNode()]);
+
+/** A condition as `true`, `false` or `null`. */
+export const jsonBoolean = (condition: Expression<unknown>): Call =>
+  call('json_boolean', [condition.toOperationNode()]);
+
+/** Whole days from one day to a later one. */
+export const daysBetween = (earlier: Expression<unknown>, later: Expression<unknown>): Call =>
+  call('days_between', [earlier.toOperationNode(), later.toOperationNode()]);
+
+const call = (name: string, args: OperationNode[]): Call =>
+  new ExpressionWrapper(FunctionNode.create(name, args));
+
+/** How an engine spells a call: pieces of SQL, and the arguments between them. */
+export type Spellings = Record<string, (call: FunctionNode) => (string | OperationNode)[]>;
+
+/** SQL with the numbers of the arguments in their places. */
+export const spelling =
+  (sql: TemplateStringsArray, ...places: number[]): Spellings[string] =>
+  (call) =>
+    sql.flatMap((text, i) => [text, call.arguments[places[i] ?? -1] ?? '']);

@@ -1,0 +1,17 @@
+import type { Kysely } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import { up as foundation } from './migrations/0001_foundation.ts';
+import type { Tables } from './tables.ts';
+
+/** Forward only; a name that has run is never changed or taken away. */
+const migrations = {
+  '0001_foundation': { up: foundation },
+};
+
+/** Brings the tables up to date and says which migrations ran. The engine's lock lets one process do it at a time. */
+export async function migrate(db: Kysely<Tables>): Promise<string[]> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+  const { error, results } = await migrator.migrateToLatest();
+  if (error) throw error;
+  return (results ?? []).map((result) => result.migrationName);
+}

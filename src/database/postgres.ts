@@ -1,0 +1,126 @@
+import {
+  type ColumnDefinitionNode,
+  DataTypeNode,
+  type FunctionNode,
+  IdentifierNode,
+  PostgresDialect,
+  PostgresQueryCompiler,
+  RawNode,
+  type ValueNode,
+} from 'kysely';
+import pg from 'pg';
+import Cursor from 'pg-cursor';
+import { Problem, UsageError } from '../errors.ts';
+import type { Engine } from './engine.ts';
+import { type Spellings, spelling } from './functions.ts';
+
+/** Two pools, so that long reads never keep a short one from its connection. */
+export function postgresEngine(url: string): Engine {
+  const quick = new MusterPostgresDialect({ pool: pool(url, 10), cursor: Cursor });
+  return {
+    name: withoutPassword(url),
+    dialects: {
+      write: quick,
+      read: quick,
+      readSlowly: new MusterPostgresDialect({ pool: pool(url, 8), cursor: Cursor }),
+    },
+    retryable: (error) => (['40001', '40P01', '23505'].includes(codeOf(error)) ? 'lost race' : undefined),
+    explain(error) {
+      if (codeOf(error) === '53100') {
+        return new Problem('storage_full', 'The disk of the database is full. Nothing was changed.', {
+          cause: error,
+        });
+      }
+      if (isAway(error)) {
+        return new Problem('unavailable', 'The database is away. Try again shortly.', {
+          cause: error,
+          headers: { 'retry-after': '5' },
+        });
+      }
+      return undefined;
+    },
+    explainStart: (error) =>
+      isAway(error)
+        ? new UsageError(
+            `The database ${withoutPassword(url)} cannot be reached (${(error instanceof Error && error.message) || codeOf(error)}). ` +
+              'Check MUSTER_DATABASE_URL, and that the server runs and lets this user in.',
+            { cause: error },
+          )
+        : undefined,
+  };
+}
+
+function pool(connectionString: string, max: number): pg.Pool {
+  const connections = new pg.Pool({
+    connectionString,
+    max,
+    connectionTimeoutMillis: 10_000,
+    application_name: 'muster',
+    // An acknowledged write is on disk, whatever the server's own default is.
+    options: '-c synchronous_commit=on',
+    types: { getTypeParser },
+  });
+  // An idle connection may break at any time; the next query opens another.
+  connections.on('error', () => {});
+  return connections;
+}
+
+/** `count(*)` and its like are bigint, which the driver would otherwise give as text. */
+const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: unknown) =>
+  oid === pg.types.builtins.INT8 || oid === pg.types.builtins.NUMERIC
+    ? Number
+    : pg.types.getTypeParser(oid, format as 'text');
+
+const codeOf = (error: unknown) =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** No connection, none left, shutting down, not let in, or no such database. */
+const isAway = (error: unknown) =>
+  /^(08|53|57P|28|3D|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|EPIPE)/.test(codeOf(error)) ||
+  (error instanceof Error &&
+    /Connection terminated|timeout exceeded when trying to connect/.test(error.message));
+
+function withoutPassword(url: string): string {
+  const shown = new URL(url);
+  if (shown.password) shown.password = '***';
+  return shown.href;
+}
+
+class MusterPostgresDialect extends PostgresDialect {
+  override createQueryCompiler() {
+    return new MusterPostgresCompiler();
+  }
+}
+
+const spellings: Spellings = {
+  parsed_json: spelling`cast(${0} as json)`,
+  json_boolean: spelling`(${0})`,
+  json_array_of: spelling`coalesce(json_agg(${0} order by ${1}), '[]')`,
+  days_between: spelling`(cast(${1} as date) - cast(${0} as date))`,
+  // row_to_json takes any number of members; json_build_object takes fifty.
+  json_object: ({ arguments: pairs }) => {
+    const members = pairs.flatMap((value, i) => {
+      const name = pairs[i - 1] as ValueNode;
+      return i % 2 === 1
+        ? [i === 1 ? '' : ', ', value, ' as ', IdentifierNode.create(String(name.value))]
+        : [];
+    });
+    return ['(select row_to_json(o) from (select ', ...members, ') as o)'];
+  },
+};
+
+class MusterPostgresCompiler extends PostgresQueryCompiler {
+  /** Texts compare by their bytes, as in SQLite; a server's locale would order them otherwise. */
+  protected override visitColumnDefinition(node: ColumnDefinitionNode): void {
+    const isText = DataTypeNode.is(node.dataType) && node.dataType.dataType === 'text';
+    const dataType = RawNode.createWithSql('text collate "C"');
+    super.visitColumnDefinition(isText ? { ...node, dataType } : node);
+  }
+
+  protected override visitFunction(node: FunctionNode): void {
+    const spelled = spellings[node.func];
+    if (!spelled) super.visitFunction(node);
+    else
+      for (const part of spelled(node)) typeof part === 'string' ? this.append(part) : this.visitNode(part);
+  }
+}

@@ -1,0 +1,42 @@
+import { type Expression, sql } from 'kysely';
+import type { Static, TObject } from 'typebox';
+import { jsonObject, parsedJson } from './functions.ts';
+
+/**
+ * A row as the JSON text of a resource, with the schema's fields in the schema's order: each is the column of
+ * `table` with its name, unless `computed` says otherwise.
+ */
+export function rowAsJson(
+  schema: TObject,
+  table: string,
+  computed: Record<string, Expression<unknown>> = {},
+) {
+  const members = fieldsOf(schema).map(([field, property]) => {
+    const column = sql.ref(`${table}.${field}`);
+    return [field, computed[field] ?? (isJson(property) ? parsedJson(column) : column)];
+  });
+  return sql<string>`cast(${jsonObject(Object.fromEntries(members))} as text)`;
+}
+
+/** The columns of a new row: every field of the input, with its default or null when it was left out. */
+export function storedFields<S extends TObject>(schema: S, input: Static<S>): StoredFields<Static<S>> {
+  const fields = fieldsOf(schema).map(([field, property]) => {
+    const value = (input as Record<string, unknown>)[field] ?? property.default ?? null;
+    return [field, isJson(property) ? JSON.stringify(value) : value];
+  });
+  return Object.fromEntries(fields);
+}
+
+export const newStamps = (now: string) => ({ version: 1, created_at: now, updated_at: now });
+
+type StoredFields<Input> = {
+  [Field in keyof Input]-?: Exclude<Input[Field], undefined> extends object
+    ? string
+    : Exclude<Input[Field], undefined>;
+};
+
+type Property = { type?: unknown; default?: unknown };
+
+const fieldsOf = (schema: TObject) => Object.entries(schema.properties as Record<string, Property>);
+
+const isJson = ({ type }: Property) => type === 'array' || type === 'object';

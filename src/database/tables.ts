@@ -1,0 +1,75 @@
+import type { GeneratedAlways } from 'kysely';
+import type { Group } from '../groups/schema.ts';
+import type { Issue } from '../issues/schema.ts';
+import type { Key } from '../keys/schema.ts';
+import type { Person } from '../personnel/schema.ts';
+import type { Project } from '../projects/schema.ts';
+import type { Risk } from '../risks/schema.ts';
+import type { Task } from '../tasks/schema.ts';
+
+/**
+ * The tables, in terms of the resources they hold: the same names and values, less what is read from elsewhere
+ * (`Omit`), plus what only the database sees. Lists and maps are JSON text; `..._folded` is text made by `fold`;
+ * `..._key` is a text whose order is the order of the list.
+ */
+export type Tables = {
+  people: Stored<Person, 'assignable' | 'groups', 'skills' | 'attributes'> & {
+    name_folded: string;
+    department_folded: string | null;
+    skills_folded: string;
+    search_folded: string;
+    roster_key: GeneratedAlways<string>;
+  };
+  groups: Stored<Group, 'member_count'> & { name_folded: string; name_key: GeneratedAlways<string> };
+  memberships: { group_id: string; user_id: string; added_at: string };
+  projects: Stored<Project, 'counts', 'attributes'> & {
+    name_folded: string;
+    search_folded: string;
+    name_key: GeneratedAlways<string>;
+    /** How many of each were ever made here: the numbers in human keys never repeat. */
+    risks_made: number;
+    issues_made: number;
+    tasks_made: number;
+  };
+  risks: Stored<
+    Risk,
+    Named | 'owner_active' | 'issue_ids' | 'tasks_total' | 'tasks_done' | RiskScores,
+    'attributes'
+  > & {
+    [S in RiskScores]: GeneratedAlways<Risk[S]>;
+  } & { search_folded: string; active: GeneratedAlways<number>; rank_key: GeneratedAlways<string> };
+  issues: Stored<
+    Issue,
+    Named | 'assignee_name' | 'assignee_active' | 'age_days' | 'overdue',
+    'attributes'
+  > & {
+    search_folded: string;
+    open: GeneratedAlways<number>;
+    rank_key: GeneratedAlways<string>;
+  };
+  tasks: Stored<Task, 'project_key' | 'project_name' | 'assignee_name'>;
+  keys: Stored<Key, never, 'scopes' | 'project_ids'> & { hash: string };
+  /** How often each table was changed: one more with every transaction that writes to it. */
+  data_versions: { table_name: TableName; version: number };
+};
+
+export type TableName = Exclude<keyof Tables, 'data_versions'>;
+
+export const tableNames = [
+  'people',
+  'groups',
+  'memberships',
+  'projects',
+  'risks',
+  'issues',
+  'tasks',
+  'keys',
+] as const satisfies TableName[];
+
+type Named = 'project_key' | 'project_name' | 'owner_name';
+type RiskScores = 'score' | 'level' | 'residual_score' | 'residual_level';
+
+type Stored<Resource, Elsewhere extends keyof Resource, Json extends keyof Resource = never> = Omit<
+  Resource,
+  Elsewhere | Json
+> & { [J in Json]: null extends Resource[J] ? string | null : string };

@@ -1,0 +1,40 @@
+import type { Insertable, Transaction } from 'kysely';
+import type { Moment } from '../clock.ts';
+import type { Database } from '../database/open.ts';
+import type { Tables } from '../database/tables.ts';
+import { type Organisation, organisation } from './organisation.ts';
+
+export type Counts = Record<keyof Organisation, number>;
+
+/** Below what either engine takes in one statement. */
+const parametersPerStatement = 20_000;
+
+/** Puts the organisation into an empty database, in one transaction; says how many rows each table got. */
+export function fillDemo(database: Database, moment: Moment): Promise<Counts> {
+  const rows = organisation(moment);
+  return database.write(async (db) => ({
+    people: await insert(db, 'people', rows.people),
+    groups: await insert(db, 'groups', rows.groups),
+    memberships: await insert(db, 'memberships', rows.memberships),
+    projects: await insert(db, 'projects', rows.projects),
+    risks: await insert(db, 'risks', rows.risks),
+    issues: await insert(db, 'issues', rows.issues),
+    tasks: await insert(db, 'tasks', rows.tasks),
+  }));
+}
+
+async function insert<Table extends keyof Organisation>(
+  db: Transaction<Tables>,
+  table: Table,
+  rows: readonly Insertable<Tables[Table]>[],
+): Promise<number> {
+  const columns = Object.keys(rows[0] ?? {}).length || 1;
+  const size = Math.floor(parametersPerStatement / columns);
+  for (let from = 0; from < rows.length; from += size) {
+    await db
+      .insertInto(table)
+      .values(rows.slice(from, from + size))
+      .execute();
+  }
+  return rows.length;
+}

@@ -1,0 +1,1037 @@
+import type { Insertable } from 'kysely';
+import type { Moment } from '../clock.ts';
+import type { Tables } from '../database/tables.ts';
+import { groupRow } from '../groups/queries.ts';
+import { type IdKind, prefixes } from '../ids.ts';
+import { issueRow } from '../issues/queries.ts';
+import { type Issue, openStatuses } from '../issues/schema.ts';
+import { personRow } from '../personnel/queries.ts';
+import type { Person, PersonInput } from '../personnel/schema.ts';
+import { projectRow } from '../projects/queries.ts';
+import type { Project } from '../projects/schema.ts';
+import { riskRow } from '../risks/queries.ts';
+import { activeStatuses, type Risk } from '../risks/schema.ts';
+import { scoreOf } from '../risks/scoring.ts';
+import type { Task } from '../tasks/schema.ts';
+import { fold, normalise } from '../text.ts';
+import * as words from './words.ts';
+
+type Row<Table extends keyof Tables> = Insertable<Tables[Table]>;
+
+/** The rows of each table, those that are referred to before those that refer to them. */
+export type Organisation = {
+  [Table in 'people' | 'groups' | 'memberships' | 'projects' | 'risks' | 'issues' | 'tasks']: Row<Table>[];
+};
+
+const totals = { externals: 22, risks: 700, issues: 1000, tasks: 2000 };
+
+/** A made-up railway of 250 people. The same moment gives the same organisation, byte for byte. */
+export function organisation(moment: Moment): Organisation {
+  const world = worldAt(moment);
+  const colleagues = makePeople(world);
+  const groups = makeGroups(world, colleagues);
+  const memberships = makeMemberships(world, colleagues, groups);
+
+  const sizes = words.projects.map(({ size }) => size);
+  const risksIn = shares(totals.risks, sizes);
+  const issuesIn = shares(totals.issues, sizes);
+  const tasksIn = shares(totals.tasks, sizes);
+  const ventures = words.projects.map((story, i) => {
+    const venture = makeVenture(world, story, colleagues, groups);
+    const risks = makeRisks(world, venture, risksIn[i] ?? 0);
+    const issues = makeIssues(world, venture, risks, issuesIn[i] ?? 0);
+    const tasks = makeTasks(world, venture, risks, issues, tasksIn[i] ?? 0);
+    const made = { risks_made: risks.length, issues_made: issues.length, tasks_made: tasks.length };
+    return { project: { ...venture.project, ...made }, risks, issues, tasks };
+  });
+
+  return {
+    people: colleagues.map(({ row }) => row),
+    groups,
+    memberships,
+    projects: ventures.map(({ project }) => project),
+    risks: ventures.flatMap(({ risks }) => risks.map(({ row }) => row)),
+    issues: ventures.flatMap(({ issues }) => issues.map(({ row }) => row)),
+    tasks: ventures.flatMap(({ tasks }) => tasks),
+  };
+}
+
+// People
+
+type Colleague = { row: Row<'people'>; team: string; leads: boolean };
+type Hire = { team: words.Team; title: string; manager: Colleague | null };
+
+/** The roster was brought in on this day; whoever came later was added when hired. */
+const rosterDay = -620;
+
+function makePeople(world: World): Colleague[] {
+  const desk = frontDesk(world);
+  const { executive } = words;
+  const chief = desk.hire({ team: executive, title: executive.lead, manager: null }, settled(world));
+
+  const leads = new Map<string, Colleague>();
+  for (const team of words.teams.filter(hasStaff)) {
+    const manager = leads.get(team.parent ?? '') ?? chief;
+    const lead = desk.hire({ team, title: team.lead, manager }, settled(world));
+    leads.set(team.name, { ...lead, leads: true });
+  }
+  const placeIn = ({ team, title }: { team: string; title: string }): Hire => ({
+    team: teamNamed(team),
+    title,
+    manager: leads.get(team) ?? chief,
+  });
+
+  const staff = words.teams.flatMap((team) =>
+    Array.from({ length: team.size }, () =>
+      desk.hire(placeIn({ team: team.name, title: world.dice.pick(team.titles) }), employment(world)),
+    ),
+  );
+  const externals = Array.from({ length: totals.externals }, () =>
+    desk.contract(placeIn(world.dice.pick(words.externalTitles))),
+  );
+  const placeholders = words.vacancies.map((vacancy) => desk.advertise(placeIn(vacancy)));
+  const humans = [...leads.values(), ...staff];
+  const agents = words.agents.map((agent, i) => {
+    const answering = humans.filter((one) => one.team === agent.team && isHere(one, world.moment.today));
+    return desk.connect(agent, world.dice.pick(answering), i === 1 ? 'inactive' : 'active');
+  });
+  return [chief, ...humans, ...externals, ...placeholders, ...agents];
+}
+
+/** A board has none: its members come from the teams. */
+const hasStaff = ({ size }: words.Team) => size > 0;
+
+function teamNamed(name: string): words.Team {
+  const team = words.teams.find((one) => one.name === name);
+  if (!team) throw new Error(`There is no team ${name}.`);
+  return team;
+}
+
+type Employment = { from: number; to: number | null; status: Person['status'] };
+
+const settled = ({ dice }: World): Employment => ({
+  from: dice.between(-5200, -720),
+  to: null,
+  status: 'active',
+});
+
+/** Most are here; some have left, with or without the roster knowing it, are away, or have yet to begin. */
+function employment(world: World): Employment {
+  const { dice } = world;
+  const from = dice.chance(0.65) ? dice.between(-5200, -700) : dice.between(-700, -40);
+  const last = dice.between(-480, -8);
+  const since = last - dice.between(150, 3000);
+  const course = dice.weighted({ here: 83, fixed: 5, left: 7, forgotten: 2, away: 1.5, joining: 1.5 });
+  switch (course) {
+    case 'fixed':
+      return { from, to: dice.between(20, 500), status: 'active' };
+    case 'left':
+      return { from: since, to: last, status: 'inactive' };
+    case 'forgotten':
+      return { from: since, to: last, status: 'active' };
+    case 'away':
+      return { from, to: null, status: 'inactive' };
+    case 'joining':
+      return { from: dice.between(6, 60), to: null, status: 'active' };
+    default:
+      return { from, to: null, status: 'active' };
+  }
+}
+
+/** Gives out what must not be given twice: names, addresses, telephone numbers. */
+function frontDesk(world: World) {
+  const { dice } = world;
+  const taken = new Set<string>();
+  const lines = new Map<string, number>();
+
+  function nameFrom(site: words.Site): string {
+    const cultures = Object.keys(words.names) as (keyof typeof words.names)[];
+    const { first, last } = words.names[dice.chance(0.6) ? site.names : dice.pick(cultures)];
+    const name = normalise(`${dice.pick(first.split(' '))} ${dice.pick(last.split(' '))}`);
+    if (taken.has(name)) return nameFrom(site);
+    taken.add(name);
+    return name;
+  }
+
+  /** Seventeen shares no factor with 10, so that the numbers look drawn and none comes twice. */
+  function phoneAt(pattern: string): string {
+    const line = (lines.get(pattern) ?? 0) + 1;
+    lines.set(pattern, line);
+    const places = pattern.split('#').length - 1;
+    const digits = String((line * 17) % 10 ** places).padStart(places, '0');
+    return [...digits].reduce((text, digit) => text.replace('#', digit), pattern);
+  }
+
+  const siteOf = (team: words.Team) => {
+    const city = dice.pick(team.sites);
+    return words.sites.find((site) => site.city === city) ?? dice.pick(words.sites);
+  };
+
+  function enter(
+    input: PersonInput,
+    team: words.Team,
+    { from, to }: { from: number; to: number | null },
+  ): Colleague {
+    const made = Math.max(rosterDay, Math.min(from - 14, -3));
+    const changed = to !== null && to < 0 ? to : dice.chance(0.6) ? dice.between(made, 0) : null;
+    const stamps = stampsOf(world, world.time(made), changed);
+    const row = { ...personRow(world.id('person', stamps.created_at), input, world.moment), ...stamps };
+    return { row, team: team.name, leads: false };
+  }
+
+  const basics = ({ team, manager }: Hire) => ({
+    department: team.department,
+    manager_user_id: manager?.row.user_id ?? null,
+    skills: dice.some(team.skills, dice.between(2, 4)).toSorted(),
+  });
+
+  return {
+    hire(place: Hire, { from, to, status }: Employment): Colleague {
+      const site = siteOf(place.team);
+      const name = nameFrom(site);
+      const input: PersonInput = {
+        ...basics(place),
+        name,
+        email: `${mailbox(name)}@example.com`,
+        title: place.title,
+        location: site.city,
+        phone: site.phone && dice.chance(0.9) ? phoneAt(site.phone) : null,
+        time_zone: site.time_zone,
+        kind: 'human',
+        start_on: world.day(from),
+        end_on: to === null ? null : world.day(to),
+        status,
+        external_id: dice.chance(0.85) ? `hr-${10_000 + taken.size * 7}` : null,
+        attributes: dice.chance(0.6)
+          ? { cost_centre: String(4700 + words.teams.indexOf(place.team) + 1) }
+          : {},
+      };
+      return enter(input, place.team, { from, to });
+    },
+
+    contract(place: Hire): Colleague {
+      const site = dice.pick(words.sites);
+      const name = nameFrom(site);
+      const from = dice.between(-500, -30);
+      const to = dice.chance(0.2) ? dice.between(Math.floor(from / 2), -3) : dice.between(15, 400);
+      const input: PersonInput = {
+        ...basics(place),
+        name,
+        email: `${mailbox(name)}.ext@example.com`,
+        title: place.title,
+        location: site.city,
+        phone: dice.chance(0.7) ? phoneAt(words.mobile) : null,
+        time_zone: site.time_zone,
+        kind: 'external',
+        start_on: world.day(from),
+        end_on: world.day(to),
+        status: to < 0 && dice.chance(0.6) ? 'inactive' : 'active',
+        attributes: { company: dice.pick(words.partners) },
+      };
+      return enter(input, place.team, { from, to });
+    },
+
+    /** A post that is planned with before anyone fills it. */
+    advertise(place: Hire): Colleague {
+      const input: PersonInput = {
+        ...basics(place),
+        name: `Vacancy: ${place.title}`,
+        title: place.title,
+        location: dice.pick(place.team.sites),
+        kind: 'placeholder',
+        external_id: `req-${world.nextSerial()}`,
+      };
+      return enter(input, place.team, { from: dice.between(-150, -5), to: null });
+    },
+
+    connect(agent: (typeof words.agents)[number], answering: Colleague, status: Person['status']): Colleague {
+      const { row } = answering;
+      const from = dice.between(-330, -30);
+      const input: PersonInput = {
+        name: agent.name,
+        email: `${mailbox(agent.name)}@example.com`,
+        title: 'Software agent',
+        department: row.department ?? null,
+        time_zone: 'UTC',
+        kind: 'agent',
+        accountable_user_id: row.user_id,
+        skills: agent.skills,
+        start_on: world.day(from),
+        status,
+        attributes: { runs_on: 'agents.example.com' },
+      };
+      return enter(input, teamNamed(agent.team), { from, to: null });
+    },
+  };
+}
+
+/** Letters that are no letter with a mark on it need a spelling of their own. */
+const spelling: Record<string, string> = { ł: 'l', ø: 'o', ß: 'ss', đ: 'd', ı: 'i', æ: 'ae' };
+
+const mailbox = (name: string) =>
+  fold(name)
+    .replace(/[łøßđıæ]/g, (letter) => spelling[letter] ?? '')
+    .replaceAll(' ', '.')
+    .replace(/[^a-z.-]/g, '');
+
+const wasHere = ({ row }: Colleague, day: string) =>
+  (row.start_on ?? '') <= day && day <= (row.end_on ?? '9999-99-99');
+
+const isHere = (colleague: Colleague, today: string) =>
+  colleague.row.status === 'active' && wasHere(colleague, today);
+
+// Groups
+
+function makeGroups(world: World, colleagues: Colleague[]): Row<'groups'>[] {
+  const { dice } = world;
+  const ids = new Map<string, string>();
+  return words.teams.map((team) => {
+    const { name, parent, description } = team;
+    const changed = dice.chance(0.5) ? dice.between(-300, -1) : null;
+    const stamps = stampsOf(world, world.time(rosterDay + 2), changed);
+    const id = world.id('group', stamps.created_at);
+    ids.set(name, id);
+    const leading = hasStaff(team) ? name : parent;
+    const input = {
+      name,
+      description,
+      parent_id: ids.get(parent ?? '') ?? null,
+      lead_user_id: colleagues.find((one) => one.leads && one.team === leading)?.row.user_id ?? null,
+      external_id: dice.chance(0.7) ? `org-${fold(name).replaceAll(' ', '-')}` : null,
+    };
+    return { ...groupRow(id, input, world.moment), ...stamps };
+  });
+}
+
+function makeMemberships(
+  world: World,
+  colleagues: Colleague[],
+  groups: Row<'groups'>[],
+): Row<'memberships'>[] {
+  return groups.flatMap((group) =>
+    membersOf(world, teamNamed(group.name), colleagues).map(({ row }) => ({
+      group_id: group.id,
+      user_id: row.user_id,
+      added_at: later(row.created_at, group.created_at),
+    })),
+  );
+}
+
+/** Those of the team and the leads of the teams right below it; a board is drawn from everyone. */
+function membersOf(world: World, team: words.Team, colleagues: Colleague[]): Colleague[] {
+  const people = colleagues.filter(
+    (one) => one.row.kind !== 'placeholder' && one.team !== words.executive.name,
+  );
+  if (!hasStaff(team)) {
+    const eligible = people.filter((one) => one.row.kind === 'human' && isHere(one, world.moment.today));
+    return world.dice.some(eligible, 9);
+  }
+  return people.filter(
+    (one) => one.team === team.name || (one.leads && teamNamed(one.team).parent === team.name),
+  );
+}
+
+// Projects, and who and what belongs to them
+
+type Venture = {
+  story: words.ProjectStory;
+  project: Row<'projects'>;
+  /** The days on which things happen here. */
+  first: number;
+  last: number;
+  crew: Colleague[];
+  here: Colleague[];
+  gone: Colleague[];
+  vacant: Colleague[];
+  leads: Colleague[];
+  groups: string[];
+};
+
+function makeVenture(
+  world: World,
+  story: words.ProjectStory,
+  colleagues: Colleague[],
+  groups: Row<'groups'>[],
+): Venture {
+  const { dice, moment } = world;
+  const near = colleagues.filter(({ team }) => team === 'Programme Office' || story.teams.includes(team));
+  const crew = dice.some(near, 10 + 4 * story.size);
+  const isVacant = ({ row }: Colleague) => row.kind === 'placeholder';
+  const hasLeft = ({ row }: Colleague) => row.end_on != null && row.end_on < moment.today;
+  const gone = near.filter(hasLeft);
+  const leads = near.filter((one) => one.leads && isHere(one, moment.today));
+  return {
+    story,
+    project: makeProject(world, story, crew, leads),
+    first: story.status === 'planned' ? -110 : Math.max(-548, story.from),
+    last: Math.min(0, story.to),
+    crew: crew.filter((one) => !isVacant(one)),
+    here: crew.filter((one) => !isVacant(one) && isHere(one, moment.today)),
+    gone: gone.length > 0 ? dice.some(gone, 2) : dice.some(colleagues.filter(hasLeft), 2),
+    vacant: near.filter(isVacant),
+    leads,
+    groups: groups.filter(({ name }) => story.teams.includes(name)).map(({ id }) => id),
+  };
+}
+
+function makeProject(
+  world: World,
+  story: words.ProjectStory,
+  crew: Colleague[],
+  leads: Colleague[],
+): Row<'projects'> {
+  const { dice } = world;
+  const { key, name, description, status, from, to } = story;
+  const made = Math.max(rosterDay + 4, Math.min(from, -110) - 20);
+  const stamps = stampsOf(world, world.time(made), to < 0 ? to : dice.between(-120, -1));
+  const managers = crew.filter((one) => one.row.kind === 'human' && isHere(one, world.moment.today));
+  const input = {
+    key,
+    name,
+    description,
+    status,
+    lead_user_id: dice.pick(dice.chance(0.3) ? leads : managers).row.user_id,
+    start_on: world.day(from),
+    due_on: world.day(to),
+    appetite: dice.weightedNumber({ 8: 15, 10: 20, 12: 45, 15: 20 }),
+    external_id: dice.chance(0.6) ? `PPM-${world.nextSerial()}` : null,
+    attributes: { cost_centre: String(dice.between(6100, 6999)), portfolio: portfolios[story.domain] },
+  };
+  return {
+    ...projectRow(world.id('project', stamps.created_at), input, world.moment),
+    ...stamps,
+    archived_at: story.archived ? stamps.updated_at : null,
+  };
+}
+
+const portfolios: Record<words.Domain, string> = {
+  works: 'Infrastructure',
+  fleet: 'Rolling stock',
+  digital: 'Technology',
+  business: 'Organisation',
+};
+
+/** Whose open work this is: mostly somebody who is here, sometimes nobody, or somebody who has left. */
+function openAssignee(world: World, { here, gone, vacant }: Venture): string | null {
+  const where = world.dice.weighted({ here: 80, gone: 5, vacant: 2, nobody: 13 });
+  const from = { here, gone, vacant, nobody: [] }[where];
+  return from.length > 0 ? world.dice.pick(from).row.user_id : null;
+}
+
+/** Whoever was there on the day; nobody when all have come later. */
+function witness(world: World, { crew }: Venture, day: string): string | null {
+  const present = crew.filter((one) => wasHere(one, day));
+  return present.length > 0 ? world.dice.pick(present).row.user_id : null;
+}
+
+function ownerOf(world: World, venture: Venture) {
+  const { dice } = world;
+  const who = dice.weighted({ person: 62, group: 21, gone: 4, nobody: 13 });
+  const humans = venture.here.filter(({ row }) => row.kind === 'human');
+  const owner = who === 'person' ? dice.pick(humans) : who === 'gone' ? dice.pick(venture.gone) : undefined;
+  return {
+    owner_user_id: owner?.row.user_id ?? null,
+    owner_group_id: who === 'group' ? dice.pick(venture.groups) : null,
+  };
+}
+
+// What happens in a project
+
+type Told = (template: string) => string;
+type Happening = { offset: number; created_at: string };
+
+type Story = { fits?: words.Domain[]; of?: words.Trait[]; title: string };
+
+/** The things of a project that a story can be told of. */
+const thingsFor = ({ things }: words.ProjectStory, { of }: Story) =>
+  Object.entries(things).flatMap(([trait, named]) =>
+    of?.some((one) => one === trait) === false ? [] : named,
+  );
+
+/** The project's own words in the places of a template. */
+function wordsFor({ dice }: World, project: words.ProjectStory, story: Story): Told {
+  const [thing = '', other = ''] = dice.some(thingsFor(project, story), 2);
+  const chosen: Record<string, string> = {
+    thing,
+    other,
+    place: dice.pick(project.places),
+    supplier: dice.pick(project.suppliers),
+    scarce: project.scarce,
+    authority: dice.pick(words.authorities[project.domain]),
+  };
+  return (template) =>
+    template
+      .replace(/\{(\w+)\}/g, (_, slot: string) => chosen[slot] ?? slot)
+      .replace(/(^|\. )\p{Ll}/gu, (start) => start.toUpperCase());
+}
+
+/** Deals out stories that fit the project: each once before any comes again, and no title twice. */
+function storyTeller<S extends Story>(world: World, { story: project }: Venture, stories: readonly S[]) {
+  const fitting = stories.filter((story) => {
+    const needed = story.title.includes('{other}') ? 2 : 1;
+    return story.fits?.includes(project.domain) !== false && thingsFor(project, story).length >= needed;
+  });
+  const heard = new Set<string>();
+  let deck: S[] = [];
+  return function tell(tries = 50): { story: S; told: Told } {
+    if (deck.length === 0) deck = world.dice.some(fitting, fitting.length);
+    const story = deck.pop() as S;
+    const told = wordsFor(world, project, story);
+    const title = told(story.title);
+    if (heard.has(title) && tries > 0) return tell(tries - 1);
+    heard.add(title);
+    return { story, told };
+  };
+}
+
+const happenings = (world: World, { first, last }: Venture, count: number): Happening[] =>
+  Array.from({ length: count }, () => {
+    const offset = world.dice.between(first, last);
+    return { offset, created_at: world.time(offset) };
+  }).sort(byTime);
+
+/** Not before what it follows from, and not many days after it. */
+function following(world: World, venture: Venture, cause: Happening, days: number): Happening {
+  const offset = Math.min(laterDay(world, venture, cause.offset, 0), cause.offset + days);
+  return { offset, created_at: later(cause.created_at, world.time(offset)) };
+}
+
+const byTime = (a: Happening, b: Happening) => (a.created_at < b.created_at ? -1 : 1);
+
+const identify = (
+  world: World,
+  kind: 'risk' | 'issue' | 'task',
+  { project }: Venture,
+  when: Happening,
+  n: number,
+) => ({
+  id: world.id(kind, when.created_at),
+  project_id: project.id,
+  key: `${project.key}-${kind[0]?.toUpperCase()}${n}`,
+});
+
+type Course = 'planned' | 'young' | 'old' | 'held' | 'ended';
+
+/** Where things stand depends on the project, and on how long ago they came up. */
+function courseOf({ story }: Venture, offset: number): Course {
+  const courses: Record<Project['status'], Course> = {
+    planned: 'planned',
+    active: offset > -45 ? 'young' : 'old',
+    on_hold: 'held',
+    completed: 'ended',
+    cancelled: 'ended',
+  };
+  return courses[story.status];
+}
+
+/** A day to finish by: mostly ahead, at times gone by, at times not set. */
+function openDueDay(world: World, offset: number, furthest: number): string | null {
+  const { dice } = world;
+  const when = dice.weighted({ ahead: 60, past: 19, none: 21 });
+  if (when === 'none') return null;
+  const past = when === 'past' && offset < -5;
+  return world.day(past ? dice.between(Math.max(offset + 2, -75), -1) : dice.between(3, furthest));
+}
+
+/** From the day it came up to now, or to the end of the project. */
+const laterDay = ({ dice }: World, { last }: Venture, offset: number, least: number) =>
+  dice.between(Math.min(offset + least, Math.max(offset, last)), Math.max(offset, last));
+
+// Risks
+
+/** `changed` is the day of the last change: for a risk that has happened, the day it did. */
+type RiskMade = { row: Row<'risks'>; story: words.RiskStory; told: Told; offset: number; changed: number };
+
+const riskStatuses: Record<Course, Partial<Record<Risk['status'], number>>> = {
+  planned: { open: 78, mitigating: 12, monitoring: 6, accepted: 4 },
+  young: { open: 58, mitigating: 24, monitoring: 6, accepted: 4, materialized: 2, closed: 6 },
+  old: { open: 21, mitigating: 29, monitoring: 13, accepted: 9, materialized: 7, closed: 21 },
+  held: { open: 34, mitigating: 10, monitoring: 30, accepted: 11, materialized: 3, closed: 12 },
+  ended: { open: 2, accepted: 2, materialized: 8, closed: 88 },
+};
+
+const unassessed: Partial<Record<Risk['status'], number>> = { open: 0.3, monitoring: 0.06, closed: 0.03 };
+
+function makeRisks(world: World, venture: Venture, count: number): RiskMade[] {
+  const tell = storyTeller(world, venture, words.riskStories);
+  return happenings(world, venture, count).map((when, i) => makeRisk(world, venture, when, i + 1, tell()));
+}
+
+function makeRisk(
+  world: World,
+  venture: Venture,
+  when: Happening,
+  n: number,
+  { story, told }: { story: words.RiskStory; told: Told },
+): RiskMade {
+  const { dice, moment } = world;
+  const status = riskStatus(world, venture, when, story);
+  const isActive = activeStatuses.some((active) => active === status);
+  const isAssessed = !dice.chance(unassessed[status] ?? 0);
+  const isPlanned = isAssessed && (status !== 'open' || dice.chance(0.6));
+  const isNew = status === 'open' && dice.chance(0.5);
+  const changed = isNew ? null : laterDay(world, venture, when.offset, 4);
+  const input = {
+    title: told(story.title),
+    description: told(story.description),
+    kind: story.opportunity ? ('opportunity' as const) : ('threat' as const),
+    category: story.category,
+    ...(isAssessed && assessment(world, story, isPlanned)),
+    ...(isPlanned && response(world, story, told, status)),
+    ...ownerOf(world, venture),
+    raised_by_user_id: dice.chance(0.93) ? witness(world, venture, when.created_at.slice(0, 10)) : null,
+    raised_on: when.created_at.slice(0, 10),
+    due_on: isActive ? openDueDay(world, when.offset, 240) : world.day(when.offset + dice.between(20, 200)),
+    review_on: isActive ? reviewDay(world, when.offset) : null,
+    ...source(world, 0.18, 'RR', 'https://register.example.com/risks'),
+    attributes: exposure(world),
+  };
+  const row = riskRow(identify(world, 'risk', venture, when, n), input, moment);
+  return {
+    row: {
+      ...row,
+      status,
+      initial_score: firstScore(world, row),
+      ...outcome(world, venture, when, status, { story, told }),
+      ...stampsOf(world, when.created_at, changed),
+    },
+    story,
+    told,
+    offset: when.offset,
+    changed: changed ?? when.offset,
+  };
+}
+
+/** An opportunity does not turn into an issue. */
+function riskStatus(
+  world: World,
+  venture: Venture,
+  { offset }: Happening,
+  story: words.RiskStory,
+): Risk['status'] {
+  const status = world.dice.weighted(riskStatuses[courseOf(venture, offset)]);
+  return status === 'materialized' && story.opportunity ? 'closed' : status;
+}
+
+/** The impact follows from what the risk is about, the probability does not. */
+function assessment({ dice }: World, story: words.RiskStory, isPlanned: boolean) {
+  const probability = dice.weightedNumber({ 1: 16, 2: 33, 3: 31, 4: 15, 5: 5 });
+  const impact = rating(story.impact + dice.weightedNumber({ [-1]: 34, 0: 54, 1: 12 }));
+  if (!isPlanned || dice.chance(0.1)) return { probability, impact };
+  const effect = story.opportunity ? 1 : -1;
+  return {
+    probability,
+    impact,
+    residual_probability: rating(probability + effect * dice.weightedNumber({ 0: 22, 1: 52, 2: 26 })),
+    residual_impact: rating(impact + effect * dice.weightedNumber({ 0: 62, 1: 38 })),
+  };
+}
+
+const rating = (value: number) => Math.min(5, Math.max(1, value));
+
+/** What it was before the response took effect. */
+function firstScore({ dice }: World, { probability, impact }: Row<'risks'>): number | null {
+  const before = dice.chance(0.3) ? 1 : 0;
+  return scoreOf(probability ? rating(probability + before) : null, impact ?? null);
+}
+
+function response({ dice }: World, story: words.RiskStory, told: Told, status: Risk['status']) {
+  const strategy: NonNullable<Risk['strategy']> =
+    status === 'accepted'
+      ? 'accept'
+      : story.opportunity
+        ? dice.weighted({ exploit: 35, enhance: 40, share: 25 })
+        : dice.weighted({
+            mitigate: 68,
+            avoid: 12,
+            transfer: 11,
+            escalate: 6,
+            accept: status === 'monitoring' ? 12 : 0,
+          });
+  return {
+    strategy,
+    response_plan: `${story.steps.map(told).join('. ')}.`,
+    contingency_plan: dice.chance(0.8) ? told(story.contingency) : null,
+    trigger: dice.chance(0.75) ? told(story.trigger) : null,
+  };
+}
+
+function reviewDay(world: World, offset: number): string | null {
+  const { dice } = world;
+  if (dice.chance(0.14)) return null;
+  const overdue = offset < -20 && dice.chance(0.2);
+  return world.day(overdue ? dice.between(Math.max(offset + 10, -70), -1) : dice.between(3, 110));
+}
+
+function exposure({ dice }: World): Record<string, string> {
+  return dice.chance(0.3) ? { exposure_eur: String(dice.between(2, 120) * 25_000) } : {};
+}
+
+function outcome(
+  world: World,
+  venture: Venture,
+  { offset }: Happening,
+  status: Risk['status'],
+  { story, told }: { story: words.RiskStory; told: Told },
+) {
+  const { dice } = world;
+  if (status === 'accepted') {
+    const lapsed = offset < -90 && dice.chance(0.18);
+    return {
+      accepted_until: world.day(lapsed ? dice.between(-40, -1) : dice.between(10, 330)),
+      acceptance_reason: dice.pick(words.acceptanceReasons),
+      accepted_by_user_id: dice.pick(venture.leads).row.user_id,
+    };
+  }
+  const learned = dice.chance(0.4) ? dice.pick(words.lessons) : null;
+  if (status === 'materialized') return { lessons: learned };
+  if (status !== 'closed') return {};
+  const reasons = story.opportunity ? words.opportunityClosures : words.closureReasons;
+  return { closure_reason: told(dice.pick(reasons)), lessons: learned };
+}
+
+// Issues
+
+type IssueMade = { row: Row<'issues'>; story: words.IssueStory; told: Told; offset: number };
+type IssueDraft = Happening & { risk?: RiskMade };
+
+const issueStatuses: Record<Course, Partial<Record<Issue['status'], number>>> = {
+  planned: { open: 60, in_progress: 25, blocked: 5, resolved: 10 },
+  young: { open: 46, in_progress: 32, blocked: 7, resolved: 10, closed: 5 },
+  old: { open: 13, in_progress: 14, blocked: 6, resolved: 14, closed: 53 },
+  held: { open: 25, in_progress: 5, blocked: 20, resolved: 15, closed: 35 },
+  ended: { open: 2, resolved: 8, closed: 90 },
+};
+
+const severities: Record<words.IssueStory['gravity'], Partial<Record<Issue['severity'], number>>> = {
+  grave: { critical: 22, high: 50, medium: 28 },
+  normal: { critical: 1, high: 21, medium: 54, low: 24 },
+  slight: { medium: 28, low: 72 },
+};
+
+const priorities: Record<Issue['severity'], Partial<Record<Issue['priority'], number>>> = {
+  critical: { urgent: 70, high: 28, normal: 2 },
+  high: { urgent: 14, high: 58, normal: 28 },
+  medium: { high: 18, normal: 66, low: 16 },
+  low: { high: 3, normal: 42, low: 55 },
+};
+
+/** How long, in days, an issue of this severity may take. */
+const patience: Record<Issue['severity'], number> = { critical: 14, high: 35, medium: 80, low: 150 };
+
+function makeIssues(world: World, venture: Venture, risks: RiskMade[], count: number): IssueMade[] {
+  const tell = storyTeller(world, venture, words.issueStories);
+  const happened: IssueDraft[] = risks
+    .filter(({ row }) => row.status === 'materialized')
+    .map((risk) => ({ offset: risk.changed, created_at: risk.row.updated_at, risk }));
+  const drafts = [...happened, ...happenings(world, venture, count - happened.length)];
+  return drafts
+    .sort(byTime)
+    .map((draft: IssueDraft, i) =>
+      makeIssue(world, venture, draft, i + 1, draft.risk ? aftermath(draft.risk) : tell()),
+    );
+}
+
+function aftermath({ row, story, told }: RiskMade): { story: words.IssueStory; told: Told } {
+  const { key, contingency_plan } = row;
+  const plan = contingency_plan ? `The plan for this: ${contingency_plan}` : 'There was no plan for this.';
+  return {
+    story: {
+      gravity: 'grave',
+      title: story.becomes ?? story.title,
+      description: `${key} has happened. ${plan}`,
+      steps: [
+        contingency_plan ? `Carry out the contingency plan of ${key}` : `Decide what to do about ${key}`,
+        `Review why ${key} was not prevented`,
+      ],
+    },
+    told,
+  };
+}
+
+function makeIssue(
+  world: World,
+  venture: Venture,
+  draft: IssueDraft,
+  n: number,
+  { story, told }: { story: words.IssueStory; told: Told },
+): IssueMade {
+  const { dice, moment } = world;
+  const { risk, offset, created_at } = draft;
+  const status = dice.weighted(issueStatuses[courseOf(venture, offset)]);
+  const isOpen = openStatuses.some((open) => open === status);
+  const severity = dice.weighted(severities[story.gravity]);
+  const raised_on = created_at.slice(0, 10);
+  const input = {
+    title: told(story.title),
+    description: told(story.description),
+    severity,
+    priority: dice.weighted(priorities[severity]),
+    ...ownerOf(world, venture),
+    assignee_user_id: isOpen ? openAssignee(world, venture) : witness(world, venture, raised_on),
+    raised_by_user_id: dice.chance(0.92) ? witness(world, venture, raised_on) : null,
+    raised_on,
+    due_on: isOpen
+      ? openDueDay(world, offset, patience[severity])
+      : world.day(offset + dice.between(2, patience[severity])),
+    blocked_reason: status === 'blocked' ? told(dice.pick(words.blockedReasons)) : null,
+    risk_id: risk?.row.id ?? null,
+    ...source(world, venture.story.domain === 'digital' ? 0.4 : 0.12, 'INC', 'https://tickets.example.com'),
+    attributes: reportedVia(world),
+  };
+  const isUntouched = status === 'open' && dice.chance(0.6);
+  return {
+    row: {
+      ...issueRow(identify(world, 'issue', venture, draft, n), input, moment),
+      status,
+      resolution: isOpen ? null : dice.weighted(resolutions),
+      ...stampsOf(world, created_at, isUntouched ? null : laterDay(world, venture, offset, 1)),
+    },
+    story,
+    told,
+    offset,
+  };
+}
+
+const resolutions: Record<NonNullable<Issue['resolution']>, number> = {
+  fixed: 60,
+  workaround: 16,
+  wont_fix: 9,
+  duplicate: 8,
+  not_an_issue: 7,
+};
+
+function reportedVia({ dice }: World): Record<string, string> {
+  const ways = ['control room', 'site inspection', 'service desk', 'driver report', 'audit'];
+  return dice.chance(0.25) ? { reported_via: dice.pick(ways) } : {};
+}
+
+/** Some things were brought in from elsewhere and say so. */
+function source(world: World, share: number, letters: string, address: string) {
+  if (!world.dice.chance(share)) return {};
+  const external_id = `${letters}-${world.nextSerial()}`;
+  return { external_id, source_url: `${address}/${external_id}` };
+}
+
+// Tasks
+
+type TaskDraft = Happening & Pick<Task, 'title' | 'description' | 'kind' | 'status' | 'risk_id' | 'issue_id'>;
+
+type TaskWeights = Partial<Record<Task['status'], number>>;
+
+const mitigationStatuses: Record<Risk['status'], TaskWeights> = {
+  open: { todo: 70, in_progress: 30 },
+  mitigating: { todo: 24, in_progress: 34, blocked: 6, done: 34, cancelled: 2 },
+  monitoring: { done: 86, in_progress: 10, cancelled: 4 },
+  accepted: { done: 60, cancelled: 40 },
+  materialized: { done: 48, in_progress: 20, cancelled: 32 },
+  closed: { done: 84, cancelled: 16 },
+};
+
+const resolutionStatuses: Record<Issue['status'], TaskWeights> = {
+  open: { todo: 85, in_progress: 15 },
+  in_progress: { todo: 20, in_progress: 52, done: 28 },
+  blocked: { blocked: 75, todo: 15, done: 10 },
+  resolved: { done: 92, cancelled: 8 },
+  closed: { done: 90, cancelled: 10 },
+};
+
+const workStatuses: Record<Course, TaskWeights> = {
+  planned: { todo: 86, in_progress: 14 },
+  young: { todo: 46, in_progress: 34, blocked: 7, done: 11, cancelled: 2 },
+  old: { todo: 10, in_progress: 11, blocked: 4, done: 69, cancelled: 6 },
+  held: { todo: 30, blocked: 15, done: 48, cancelled: 7 },
+  ended: { done: 90, cancelled: 10 },
+};
+
+/** How much of a project's tasks answers to risks, and how much to issues; the rest is the work itself. */
+const shareOfRisks = 0.25;
+const shareOfIssues = 0.27;
+
+function makeTasks(
+  world: World,
+  venture: Venture,
+  risks: RiskMade[],
+  issues: IssueMade[],
+  count: number,
+): Row<'tasks'>[] {
+  const { dice } = world;
+  const mitigations = risks
+    .filter(({ row }) => row.response_plan)
+    .flatMap((risk) => mitigationTasks(world, venture, risk));
+  const solutions = issues.flatMap((issue) => resolutionTasks(world, venture, issue));
+  const answers = [
+    ...dice.some(mitigations, Math.round(count * shareOfRisks)),
+    ...dice.some(solutions, Math.round(count * shareOfIssues)),
+  ];
+  return [...answers, ...workTasks(world, venture, count - answers.length)]
+    .sort(byTime)
+    .map((draft, i) => makeTask(world, venture, draft, i + 1));
+}
+
+const mitigationTasks = (
+  world: World,
+  venture: Venture,
+  { row, story, told, offset }: RiskMade,
+): TaskDraft[] =>
+  story.steps.map((step) => ({
+    ...following(world, venture, { offset, created_at: row.created_at }, 40),
+    title: told(step),
+    description: `Part of the response to ${row.key}.`,
+    kind: 'mitigation',
+    status: world.dice.weighted(mitigationStatuses[row.status]),
+    risk_id: row.id,
+    issue_id: null,
+  }));
+
+const resolutionTasks = (
+  world: World,
+  venture: Venture,
+  { row, story, told, offset }: IssueMade,
+): TaskDraft[] =>
+  story.steps.map((step) => ({
+    ...following(world, venture, { offset, created_at: row.created_at }, 15),
+    title: told(step),
+    description: `To resolve ${row.key}.`,
+    kind: 'resolution',
+    status: world.dice.weighted(resolutionStatuses[row.status]),
+    risk_id: null,
+    issue_id: row.id,
+  }));
+
+function workTasks(world: World, venture: Venture, count: number): TaskDraft[] {
+  const stories = words.workTasks.flatMap(({ titles, ...scope }) =>
+    titles.map((title) => ({ ...scope, title })),
+  );
+  const tell = storyTeller(world, venture, stories);
+  return happenings(world, venture, count).map((when) => {
+    const { story, told } = tell();
+    return {
+      ...when,
+      title: told(story.title),
+      description: world.dice.chance(0.5) ? told(world.dice.pick(words.taskNotes)) : null,
+      kind: 'work',
+      status: world.dice.weighted(workStatuses[courseOf(venture, when.offset)]),
+      risk_id: null,
+      issue_id: null,
+    };
+  });
+}
+
+function makeTask(world: World, venture: Venture, draft: TaskDraft, n: number): Row<'tasks'> {
+  const { dice } = world;
+  const { offset, created_at, ...task } = draft;
+  const isOpen = task.status !== 'done' && task.status !== 'cancelled';
+  const start = Math.min(offset + dice.between(0, 12), 0);
+  const isStarted = task.status !== 'todo' && dice.chance(0.85);
+  const isUntouched = task.status === 'todo' && dice.chance(0.7);
+  return {
+    ...identify(world, 'task', venture, draft, n),
+    ...task,
+    assignee_user_id: isOpen
+      ? openAssignee(world, venture)
+      : witness(world, venture, created_at.slice(0, 10)),
+    start_on: isStarted ? world.day(start) : null,
+    due_on: isOpen ? openDueDay(world, start, 120) : world.day(start + dice.between(3, 60)),
+    external_id: dice.chance(0.12) ? `WO-${world.nextSerial()}` : null,
+    ...stampsOf(world, created_at, isUntouched ? null : laterDay(world, venture, offset, 1)),
+  };
+}
+
+// Chance and time. Days are numbered from today: -1 is yesterday.
+
+type World = ReturnType<typeof worldAt>;
+
+function worldAt(moment: Moment) {
+  const dice = diceOf(1825);
+  let serial = 4000;
+
+  /** A weekend gives the Friday before it. A later offset never gives an earlier day. */
+  function day(offset: number): string {
+    const date = new Date(Date.parse(moment.today) + offset * 86_400_000);
+    const afterFriday = (date.getUTCDay() + 2) % 7;
+    if (afterFriday === 1 || afterFriday === 2) date.setUTCDate(date.getUTCDate() - afterFriday);
+    return date.toISOString().slice(0, 10);
+  }
+
+  /** In the office hours of that day, and never after now. */
+  function time(offset: number): string {
+    const milliseconds = dice.between(7 * 3_600_000, 18 * 3_600_000);
+    const then = new Date(Date.parse(day(offset)) + milliseconds).toISOString();
+    return earlier(then, moment.now);
+  }
+
+  /** A UUIDv7 in base 32 as real ones are, so in the order of time, but with dice for its random part. */
+  function id(kind: IdKind, created_at: string): string {
+    const [high, middle, low] = [0xfff, 0x3fffffff, 0xffffffff].map((most) => BigInt(dice.between(0, most)));
+    const random = ((high ?? 0n) << 64n) | ((middle ?? 0n) << 32n) | (low ?? 0n);
+    const marks = (7n << 76n) | (2n << 62n);
+    const digits = ((BigInt(Date.parse(created_at)) << 80n) | marks | random).toString(32);
+    return `${prefixes[kind]}_${digits.padStart(26, '0')}`;
+  }
+
+  return { dice, moment, day, time, id, nextSerial: () => ++serial };
+}
+
+/** As it was made, or changed some times up to the day `changed`. */
+function stampsOf(world: World, created_at: string, changed: number | null) {
+  const updated_at = changed === null ? created_at : later(created_at, world.time(changed));
+  const version = updated_at === created_at ? 1 : world.dice.between(2, 9);
+  return { version, created_at, updated_at };
+}
+
+const earlier = (a: string, b: string) => (a < b ? a : b);
+const later = (a: string, b: string) => (a > b ? a : b);
+
+/** Mulberry32: small, quick, and the same everywhere. */
+function diceOf(seed: number) {
+  let state = seed;
+
+  function roll(): number {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  const between = (least: number, most: number) => least + Math.floor(roll() * (most - least + 1));
+
+  function some<T>(list: readonly T[], count: number): T[] {
+    return list
+      .map((item) => ({ item, place: roll() }))
+      .sort((a, b) => a.place - b.place)
+      .slice(0, count)
+      .map(({ item }) => item);
+  }
+
+  function pick<T>(list: readonly T[]): T {
+    if (list.length === 0) throw new Error('There is nothing to pick from.');
+    return list[between(0, list.length - 1)] as T;
+  }
+
+  /** One of the keys, as often as its weight says. */
+  function weighted<Key extends string>(weights: Partial<Record<Key, number>>): Key {
+    const entries = Object.entries<number | undefined>(weights);
+    let left = roll() * entries.reduce((sum, [, weight = 0]) => sum + weight, 0);
+    for (const [key, weight = 0] of entries) {
+      left -= weight;
+      if (left < 0) return key as Key;
+    }
+    throw new Error('Nothing has any weight.');
+  }
+
+  const weightedNumber = (weights: Record<number, number>) => Number(weighted<string>(weights));
+
+  return { between, chance: (share: number) => roll() < share, pick, some, weighted, weightedNumber };
+}
+
+/** Divides a total in proportion to the sizes, without a rest. */
+function shares(total: number, sizes: readonly number[]): number[] {
+  const whole = sizes.reduce((sum, size) => sum + size, 0);
+  let passed = 0;
+  return sizes.map((size) => {
+    const before = Math.round((total * passed) / whole);
+    passed += size;
+    return Math.round((total * passed) / whole) - before;
+  });
+}

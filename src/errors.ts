@@ -1,0 +1,158 @@
+/**
+ * Every error the API answers with. `help` is the page at `/problems/{code}`; a code's status never changes.
+ */
+export const problems = {
+  malformed_request: {
+    status: 400,
+    title: 'The request could not be read',
+    help: 'The bytes sent are not what HTTP or JSON allow: broken JSON, text that is not UTF-8, nesting deeper than 20, or a URL with broken percent-encoding. Check what your client sends; the same request will fail again.',
+  },
+  unknown_parameter: {
+    status: 400,
+    title: 'Unknown query parameter',
+    help: 'A query parameter is not one this endpoint takes. Nothing is ever ignored silently, because a filter that is ignored changes the wrong rows. The answer names the allowed parameters and the nearest one.',
+  },
+  invalid_parameter: {
+    status: 400,
+    title: 'Invalid query parameter',
+    help: 'A query parameter has a value that cannot work: of the wrong type, out of range, given twice, empty, or contradicting another. Each fault is listed in `errors`.',
+  },
+  cursor_mismatch: {
+    status: 400,
+    title: 'The cursor belongs to another query',
+    help: 'A cursor continues exactly the list it came from. Keep filters and sort as they were, or start again without a cursor. `limit` may change.',
+  },
+  unauthenticated: {
+    status: 401,
+    title: 'A valid API key is needed',
+    help: 'Send `Authorization: Bearer <API_KEY>`. Keys start with `mst_`. A key that is unknown, expired or revoked is refused the same way; ask whoever runs this service for a new one, or make one with `muster keys create`.',
+  },
+  insufficient_scope: {
+    status: 403,
+    title: 'The key lacks the needed scope',
+    help: 'The key is valid but does not carry the scope this operation needs. `GET /v1/me` shows what a key may do. A `.manage` scope also grants the `.read` scope of the same area, and nothing else.',
+  },
+  not_found: {
+    status: 404,
+    title: 'Not found',
+    help: 'There is nothing at this address that your key may see. Check the path and the id in it.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method not allowed',
+    help: 'The path exists but not with this method. The `Allow` header lists the methods it takes. `/v1/risks` and `/v1/issues` are views: write risks and issues under `/v1/projects/{id}`.',
+  },
+  not_acceptable: {
+    status: 406,
+    title: 'No acceptable format',
+    help: 'The `Accept` header allows none of the formats this endpoint can answer with. Lists answer `application/json`, `application/x-ndjson` and `text/csv`; all else answers `application/json`.',
+  },
+  request_timeout: {
+    status: 408,
+    title: 'The request took too long',
+    help: 'A request must arrive within 30 seconds. Check the connection, or send less at once.',
+  },
+  duplicate: {
+    status: 409,
+    title: 'Already taken',
+    help: 'Another resource already has this unique value. The answer names the field and who has it.',
+  },
+  project_archived: {
+    status: 409,
+    title: 'The project is archived',
+    help: 'Nothing can be written into an archived project. Unarchive it first.',
+  },
+  too_large: {
+    status: 413,
+    title: 'The request is too large',
+    help: 'A request body may be 1 MiB at most. Split the request.',
+  },
+  uri_too_long: {
+    status: 414,
+    title: 'The address is too long',
+    help: 'One part of the path is longer than any id can be. Check how the address was put together.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'Unsupported media type',
+    help: 'Send bodies as JSON with `Content-Type: application/json`.',
+  },
+  invalid_body: {
+    status: 422,
+    title: 'The body has faults',
+    help: 'The JSON was understood but breaks a rule. All faults are listed in `errors`, each with a JSON Pointer to the field.',
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'The request headers are too large',
+    help: 'The headers of a request may be 16 KiB at most in all.',
+  },
+  internal: {
+    status: 500,
+    title: 'Internal error',
+    help: 'Something went wrong in the service; it has been logged under the `request_id` of the answer. Retrying may help.',
+  },
+  unavailable: {
+    status: 503,
+    title: 'Temporarily unavailable',
+    help: 'The service is starting, stopping, overloaded, or its database is away. Retry after the time in `Retry-After`.',
+  },
+  storage_full: {
+    status: 507,
+    title: 'The storage is full',
+    help: 'The disk or database of the service has no room for this write. Nothing of it was kept. Whoever runs the service must make room.',
+  },
+} as const;
+
+export type ProblemCode = keyof typeof problems;
+
+/** One fault of the input: `pointer` into the body, or the name of a query `parameter`. */
+export type Fault = { pointer?: string; parameter?: string; code: string; detail: string };
+
+type ProblemOptions = {
+  errors?: Fault[];
+  headers?: Record<string, string>;
+  /** Members of the answer that only this code has, such as `allowed`. */
+  extra?: Record<string, unknown>;
+  /** For the log, never for the caller. */
+  cause?: unknown;
+};
+
+/** The one error class: `message` is for the caller, `cause` for the log. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly code: ProblemCode;
+  readonly errors: Fault[] | undefined;
+  readonly headers: Record<string, string>;
+  readonly extra: Record<string, unknown>;
+
+  constructor(code: ProblemCode, detail: string, options: ProblemOptions = {}) {
+    super(detail, { cause: options.cause });
+    this.code = code;
+    this.errors = options.errors;
+    this.headers = options.headers ?? {};
+    this.extra = options.extra ?? {};
+  }
+}
+
+export const notFound = (what: string, id: string) =>
+  new Problem('not_found', `There is no ${what} ${id}. Check the id; it may have been deleted.`);
+
+/** A rule that only the database or several fields together can check. */
+export const invalidBody = (errors: Fault[]) =>
+  new Problem('invalid_body', errors.map((fault) => fault.detail).join(' '), { errors });
+
+/** A fault of one field of the body. */
+export const fieldFault = (field: string, code: string, detail: string): Fault => ({
+  pointer: `#/${field}`,
+  code,
+  detail,
+});
+
+export const invalidParameter = (parameter: string, detail: string) =>
+  new Problem('invalid_parameter', detail, { errors: [{ parameter, code: 'invalid_parameter', detail }] });
+
+/** A fault of the command line or the settings: printed as one line, without a stack. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

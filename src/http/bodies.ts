@@ -1,0 +1,69 @@
+import type { FastifyInstance } from 'fastify';
+import { type Fault, Problem } from '../errors.ts';
+import { limits } from '../schemas.ts';
+import { hasForbiddenCharacters, normalise } from '../text.ts';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Reads JSON bodies, strictly, and brings every text in them into the one form the service keeps. */
+export function readBodies(app: FastifyInstance): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    let text: string;
+    try {
+      text = utf8.decode(body);
+    } catch (cause) {
+      return done(
+        new Problem('malformed_request', 'The body is not UTF-8. Send JSON encoded as UTF-8.', { cause }),
+      );
+    }
+    parseJson(request, text, (error, value) => {
+      if (error) {
+        return done(
+          new Problem('malformed_request', `The body is not JSON: ${error.message}.`, { cause: error }),
+        );
+      }
+      try {
+        done(null, tidy(value));
+      } catch (problem) {
+        done(problem as Problem);
+      }
+    });
+  });
+}
+
+/** Texts normalised, in place; refuses what is nested too deep and characters no text may have. */
+function tidy(body: unknown): unknown {
+  const faults: Fault[] = [];
+  const tidied = tidyValue(body, '#', 0, faults);
+  if (faults.length > 0)
+    throw new Problem('invalid_body', 'Some texts have forbidden characters.', { errors: faults });
+  return tidied;
+}
+
+function tidyValue(value: unknown, pointer: string, depth: number, faults: Fault[]): unknown {
+  if (depth > limits.json_depth) {
+    throw new Problem(
+      'malformed_request',
+      `The body is nested deeper than ${limits.json_depth}. Flatten it.`,
+    );
+  }
+  if (typeof value === 'string') return tidyText(value, pointer, faults);
+  if (typeof value !== 'object' || value === null) return value;
+  const container = value as Record<string, unknown>;
+  for (const [name, member] of Object.entries(container)) {
+    const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    tidyText(name, at, faults);
+    container[name] = tidyValue(member, at, depth + 1, faults);
+  }
+  return container;
+}
+
+function tidyText(text: string, pointer: string, faults: Fault[]): string {
+  if (hasForbiddenCharacters(text)) {
+    const detail = 'Text must not have control characters other than newline and tab, nor broken Unicode.';
+    faults.push({ pointer: pointer.toWellFormed(), code: 'forbidden_characters', detail });
+  }
+  return normalise(text);
+}

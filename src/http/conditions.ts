@@ -1,0 +1,17 @@
+import { hash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** The tag of a resource is its version; the tag of other answers is made of their content. */
+export const versionTag = (version: number) => `"${version}"`;
+
+export const contentTag = (content: string) => `"${hash('sha256', content, 'base64url').slice(0, 22)}"`;
+
+/** Whether the client says, with `If-None-Match`, that it has this answer already (weak comparison, RFC 9110). */
+export function isKnown(request: FastifyRequest, tag: string): boolean {
+  const header = request.headers['if-none-match'];
+  if (header === undefined) return false;
+  return header.trim() === '*' || header.split(',').some((known) => known.trim().replace(/^W\//, '') === tag);
+}
+
+export const sendNotModified = (reply: FastifyReply, tag: string) =>
+  reply.code(304).header('etag', tag).send();

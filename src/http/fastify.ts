@@ -1,0 +1,40 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify';
+import type { Moment } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Database } from '../database/open.ts';
+import type { Access, Actor } from './access.ts';
+
+/** What routes are registered on: schemas give their types. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    config: Config;
+    database: Database;
+    /** The address clients use. */
+    baseUrl: string;
+    /** The methods of every path. */
+    routeTable: Map<string, Set<string>>;
+  }
+  interface FastifyRequest {
+    moment: Moment;
+    /** Whose key came with the request. Public routes have none. */
+    actor: Actor;
+  }
+  interface FastifyContextConfig {
+    access?: Access;
+  }
+}

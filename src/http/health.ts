@@ -1,0 +1,66 @@
+import type { FastifyInstance } from 'fastify';
+import { sql } from 'kysely';
+import { Type } from 'typebox';
+import { Problem } from '../errors.ts';
+import { Strict } from '../schemas.ts';
+import type { App } from './fastify.ts';
+
+/** Whether requests are taken. A service that stops finishes what it has begun before it closes its door. */
+export type Readiness = { state: 'starting' | 'ready' | 'stopping' };
+
+const paths = ['/livez', '/readyz'];
+
+/** Refuses requests while starting or stopping, and waits for those under way when the app is closed. */
+export function refuseUnlessReady(app: FastifyInstance, readiness: Readiness): void {
+  let underWay = 0;
+  let whenIdle = () => {};
+
+  app.addHook('onRequest', async (request, reply) => {
+    underWay++;
+    // Also when the client goes away before its answer.
+    reply.raw.once('close', () => {
+      underWay--;
+      if (underWay === 0) whenIdle();
+    });
+    if (readiness.state !== 'ready' && !paths.includes(request.url)) throw unavailable(readiness);
+  });
+  app.addHook('preClose', async () => {
+    readiness.state = 'stopping';
+    if (underWay === 0) return;
+    await new Promise<void>((resolve) => {
+      whenIdle = resolve;
+    });
+  });
+}
+
+export function healthRoutes(app: App, readiness: Readiness): void {
+  const schema = (operationId: string, summary: string) => ({
+    operationId,
+    summary,
+    tags: ['service'],
+    response: { 200: Strict({ status: Type.Literal('ok') }) },
+  });
+
+  app.get(
+    '/livez',
+    { config: { access: 'public' }, schema: schema('livez', 'Whether the process answers') },
+    async () => ({ status: 'ok' as const }),
+  );
+
+  app.get(
+    '/readyz',
+    { config: { access: 'public' }, schema: schema('readyz', 'Whether requests can be served') },
+    async () => {
+      if (readiness.state !== 'ready') throw unavailable(readiness);
+      await sql`select 1`.execute(app.database.db).catch((cause) => {
+        throw new Problem('unavailable', 'The database is away.', { cause, headers: { 'retry-after': '5' } });
+      });
+      return { status: 'ok' as const };
+    },
+  );
+}
+
+const unavailable = ({ state }: Readiness) =>
+  new Problem('unavailable', `The service is ${state}. Try again shortly.`, {
+    headers: { 'retry-after': '1' },
+  });

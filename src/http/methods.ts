@@ -1,0 +1,18 @@
+import type { FastifyInstance } from 'fastify';
+
+/** Remembers which methods each path takes. */
+export function rememberRoutes(app: FastifyInstance): void {
+  app.decorate('routeTable', new Map());
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = app.routeTable.get(url) ?? new Set(['OPTIONS']);
+    app.routeTable.set(url, new Set([...methods, ...[method].flat()]));
+  });
+}
+
+/** The methods that a path takes, for `Allow`; none for a path that does not exist. */
+export function methodsOf(app: FastifyInstance, path: string): string[] {
+  const matching = [...app.routeTable].filter(([url]) =>
+    new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`).test(path),
+  );
+  return [...new Set(matching.flatMap(([, methods]) => [...methods]))].sort();
+}

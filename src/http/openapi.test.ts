@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { Compile } from 'typebox/compile';
+import { openapiDocument } from '../commands/openapi.ts';
+import { problems } from '../errors.ts';
+import { onBothEngines, type TestService } from '../testing/service.ts';
+
+type Operation = {
+  operationId: string;
+  responses: Record<string, { content?: Record<string, { schema: unknown }> }>;
+};
+type Document = {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, unknown> };
+};
+
+const checkedIn = (): Document =>
+  JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
+
+test('openapi.json is what the routes say: run `npm run openapi` after a change', async () => {
+  assert.deepEqual(checkedIn(), JSON.parse(await openapiDocument()));
+});
+
+test('has every route that is served, and no other', async () => {
+  const { paths } = checkedIn();
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId }]) => ({ path, method, operationId })),
+  );
+  const ids = operations.map(({ operationId }) => operationId);
+  assert.equal(new Set(ids).size, ids.length, 'operation ids are unique');
+  for (const [method, path] of [
+    ['get', '/v1/personnel'],
+    ['post', '/v1/personnel'],
+    ['get', '/v1/groups'],
+    ['get', '/v1/risks'],
+    ['get', '/v1/issues'],
+  ]) {
+    assert.ok(operations.some((operation) => operation.path === path && operation.method === method));
+  }
+});
+
+onBothEngines('openapi', (start) => {
+  test('is served as it is checked in, and has every route', async (t) => {
+    const service = await start(t);
+    const { body } = await service.get('/v1/openapi.json');
+    const { servers, ...document } = body;
+    assert.deepEqual(servers, [{ url: service.origin }]);
+    assert.deepEqual(document, checkedIn());
+    const described = Object.entries(document.paths as Document['paths']).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
+    );
+    assert.deepEqual(described.sort(), servedRoutes(service).sort());
+  });
+
+  test('describes the answers as they are', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const document = checkedIn();
+    const check = (method: string, path: string, { status, body }: { status: number; body: unknown }) => {
+      const response = document.paths[path]?.[method]?.responses[status];
+      const schema =
+        response?.content?.[status < 400 ? 'application/json' : 'application/problem+json']?.schema;
+      assert.ok(schema, `${method} ${path} ${status} is described`);
+      const validator = Compile(resolved(document, schema) as object);
+      assert.deepEqual(validator.Errors(body), [], `${method} ${path} ${status}`);
+    };
+    const post = async (path: string, url: string, body: object) => {
+      const answer = await service.post(url, key, body);
+      check('post', path, answer);
+      return answer.body;
+    };
+    const ada = await post('/v1/personnel', '/v1/personnel', {
+      name: 'Ada',
+      email: 'ada@example.com',
+      time_zone: 'Europe/London',
+      skills: ['x'],
+      start_on: '2026-01-01',
+    });
+    await post('/v1/personnel', '/v1/personnel', { name: 'Ada', email: 'ada@example.com' });
+    await post('/v1/personnel', '/v1/personnel', { name: '' });
+    const group = await post('/v1/groups', '/v1/groups', { name: 'Ops', lead_user_id: ada.user_id });
+    await service.call('PUT', `/v1/groups/${group.id}/members/${ada.user_id}`, key);
+    await post('/v1/projects', '/v1/projects', { name: 'Apollo', key: 'APOLLO' });
+    const risks = '/v1/projects/{project_id}/risks';
+    const risk = await post(risks, '/v1/projects/APOLLO/risks', {
+      title: 'x',
+      probability: 1,
+      impact: 2,
+      owner_user_id: ada.user_id,
+      strategy: 'avoid',
+    });
+    await post(risks, '/v1/projects/APOLLO/risks', { title: 'y', owner_group_id: group.id });
+    const issues = '/v1/projects/{project_id}/issues';
+    await post(issues, '/v1/projects/APOLLO/issues', {
+      title: 'x',
+      assignee_user_id: ada.user_id,
+      risk_id: risk.id,
+    });
+    for (const path of ['/v1/personnel', '/v1/groups', '/v1/risks', '/v1/issues', '/v1/projects', '/v1/me']) {
+      check('get', path, await service.get(path, key));
+      check('get', path, await service.get(path));
+      check('get', path, await service.get(`${path}?nope=1`, key));
+    }
+    check('get', '/v1/risks', await service.get('/v1/risks?sort=due_on', key));
+    check('get', risks, await service.get('/v1/projects/APOLLO/risks', key));
+    check('get', `${risks}/{id}`, await service.get('/v1/projects/APOLLO/risks/APOLLO-R1', key));
+    check('get', issues, await service.get('/v1/projects/APOLLO/issues', key));
+    check('get', `${issues}/{id}`, await service.get('/v1/projects/APOLLO/issues/APOLLO-I1', key));
+    check('get', '/v1/personnel/{user_id}', await service.get(`/v1/personnel/${ada.user_id}`, key));
+    check('get', '/v1/personnel/{user_id}', await service.get('/v1/personnel/nobody', key));
+    check('get', '/v1/groups/{id}', await service.get(`/v1/groups/${group.id}`, key));
+    check('get', '/livez', await service.get('/livez'));
+    check('get', '/readyz', await service.get('/readyz'));
+  });
+});
+
+test('docs/api.md lists every error code with its status', () => {
+  const text = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');
+  for (const [code, { status }] of Object.entries(problems)) {
+    assert.ok(text.includes(`| ${status} | \`${code}\` |`), `${status} ${code}`);
+  }
+});
+
+function servedRoutes({ app }: TestService): string[] {
+  return [...app.routeTable]
+    .filter(([url]) => url.startsWith('/v1/') || url.endsWith('z'))
+    .flatMap(([url, methods]) => [...methods].map((method) => `${method} ${url}`))
+    .filter((route) => !/^(HEAD|OPTIONS) /.test(route));
+}
+
+/** The schema with every reference replaced by what it refers to. */
+function resolved(document: Document, schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => resolved(document, item));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if ('$ref' in schema) {
+    const name = String(schema.$ref).replace('#/components/schemas/', '');
+    assert.ok(name in document.components.schemas, name);
+    return resolved(document, document.components.schemas[name]);
+  }
+  return Object.fromEntries(
+    Object.entries(schema).map(([name, member]) => [name, resolved(document, member)]),
+  );
+}

@@ -1,0 +1,171 @@
+import swagger from '@fastify/swagger';
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import { type ProblemCode, problems } from '../errors.ts';
+import { listMediaTypes } from '../lists/formats.ts';
+import { Strict } from '../schemas.ts';
+import { version } from '../version.ts';
+import type { App } from './fastify.ts';
+import { sendTagged } from './resource.ts';
+
+const tags = {
+  personnel: 'The people on the roster. A person’s `user_id` is what tasks are assigned to.',
+  groups: 'The groups people belong to.',
+  projects: 'Where risks, issues and tasks are written.',
+  risks: 'The risk register: one ranking across all projects, and the risks of each project.',
+  issues: 'The open issues across all projects, and the issues of each project.',
+  service: 'About the service and the key in use.',
+};
+
+const ProblemBody = Type.Object(
+  {
+    type: Type.String({ description: 'The address of a page that explains the code.' }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String({ description: 'What is wrong here, and what to do.' }),
+    instance: Type.String(),
+    code: Type.Unsafe<ProblemCode>({ type: 'string', enum: Object.keys(problems) }),
+    request_id: Type.String(),
+    errors: Type.Optional(
+      Type.Array(
+        Strict({
+          pointer: Type.Optional(Type.String({ description: 'Into the body.', examples: ['#/email'] })),
+          parameter: Type.Optional(Type.String({ description: 'Of the query.', examples: ['limit'] })),
+          code: Type.String(),
+          detail: Type.String(),
+        }),
+      ),
+    ),
+  },
+  { $id: 'Problem', description: 'RFC 9457. Some codes add members of their own, such as `allowed`.' },
+);
+
+/** Describes every route from the schemas it validates with. */
+export async function describeApi(app: FastifyInstance): Promise<void> {
+  const components: Record<string, unknown> = {};
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.1',
+      info: {
+        title: 'Muster',
+        version,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+        description:
+          'The roster, the groups, the ranked risk register across projects and the open issues. Lists are complete ' +
+          'by default and paged on request. Unknown parameters and fields are refused.',
+      },
+      tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+      components: {
+        securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key: `mst_…`.' } },
+      },
+    },
+    transform: ({ schema, url, route }) => {
+      const { response, ...request } = schema as Record<string, unknown> & {
+        response?: Record<string, TSchema>;
+      };
+      const described = {
+        ...security(route),
+        ...request,
+        response: { ...responsesOf(response), ...errorsOf(route) },
+      };
+      return { schema: withReferences(described, components) as typeof schema, url };
+    },
+    transformObject: (document) => {
+      if (!('openapiObject' in document)) return document.swaggerObject;
+      const { openapiObject } = document;
+      Object.assign(openapiObject.components ?? {}, { schemas: components });
+      for (const parameter of parametersOf(openapiObject)) {
+        if (parameter.schema?.type === 'array') Object.assign(parameter, { style: 'form', explode: false });
+      }
+      return openapiObject;
+    },
+  });
+}
+
+export function openapiRoute(app: App): void {
+  app.get(
+    '/v1/openapi.json',
+    {
+      config: { access: 'public' },
+      schema: {
+        operationId: 'getOpenapi',
+        summary: 'This description, as OpenAPI 3.1',
+        tags: ['service'],
+        response: { 200: Type.Object({ openapi: Type.String() }, { description: 'An OpenAPI document.' }) },
+      },
+    },
+    async (request, reply) =>
+      sendTagged(request, reply, { ...app.swagger(), servers: [{ url: app.baseUrl }] }),
+  );
+}
+
+type Parameter = { schema?: { type?: unknown } };
+
+const parametersOf = ({ paths = {} }: { paths?: object }): Parameter[] =>
+  Object.values(paths)
+    .flatMap((path) => Object.values(path))
+    .flatMap((operation) => (operation as { parameters?: Parameter[] }).parameters ?? []);
+
+const security = ({ config }: RouteOptions) =>
+  config?.access === 'public' || !config?.access
+    ? { security: [] }
+    : {
+        security: [{ key: config.access === 'any key' ? [] : [config.access] }],
+        ...(config.access !== 'any key' && { 'x-scope': config.access }),
+      };
+
+/** A list can be had in three formats; all else is JSON. */
+function responsesOf(response: Record<string, TSchema> = {}) {
+  return Object.fromEntries(
+    Object.entries(response).map(([status, schema]) => {
+      const description = String((schema as { description?: string }).description ?? 'Done.');
+      if (status === '204') return [status, { description, type: 'null' }];
+      const isList = 'properties' in schema && 'page' in (schema.properties as object);
+      const content = Object.fromEntries(
+        (isList ? listMediaTypes : ['application/json']).map((type) => [
+          type,
+          { schema: type === 'application/json' ? schema : { type: 'string' } },
+        ]),
+      );
+      return [status, { description, content }];
+    }),
+  );
+}
+
+function errorsOf({ method, config, schema, url }: RouteOptions) {
+  const codes: ProblemCode[] = ['unavailable', 'internal'];
+  if (config?.access !== 'public') codes.push('unauthenticated');
+  if (config?.access !== 'public' && config?.access !== 'any key') codes.push('insufficient_scope');
+  if (url.includes(':')) codes.push('not_found', 'uri_too_long');
+  if (url.startsWith('/v1/')) codes.push('unknown_parameter', 'invalid_parameter', 'malformed_request');
+  const { querystring, body } = (schema ?? {}) as { querystring?: TSchema; body?: TSchema };
+  if (querystring && 'cursor' in (querystring as { properties: object }).properties) {
+    codes.push('cursor_mismatch', 'not_acceptable');
+  }
+  if (body) codes.push('too_large', 'unsupported_media_type', 'invalid_body', 'duplicate', 'storage_full');
+  if (body && url.startsWith('/v1/projects/')) codes.push('project_archived');
+  if ([method].flat().includes('PUT')) codes.push('storage_full');
+  const statuses = Map.groupBy(codes, (code) => problems[code].status);
+  return Object.fromEntries(
+    [...statuses].map(([status, ofStatus]) => [
+      status,
+      {
+        description: ofStatus.map((code) => `\`${code}\`: ${problems[code].title}.`).join(' '),
+        content: { 'application/problem+json': { schema: ProblemBody } },
+      },
+    ]),
+  );
+}
+
+/** Puts every schema with a name of its own among the components, and a reference in its place. */
+function withReferences(value: unknown, components: Record<string, unknown>): unknown {
+  if (Array.isArray(value)) return value.map((item) => withReferences(item, components));
+  if (typeof value !== 'object' || value === null) return value;
+  const { $id, ...rest } = value as Record<string, unknown>;
+  const copy = Object.fromEntries(
+    Object.entries(rest).map(([name, member]) => [name, withReferences(member, components)]),
+  );
+  if (typeof $id !== 'string') return copy;
+  components[$id] = copy;
+  return { $ref: `#/components/schemas/${$id}` };
+}

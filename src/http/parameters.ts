@@ -1,0 +1,71 @@
+import type { TObject } from 'typebox';
+import type { Fault } from '../errors.ts';
+import { hasForbiddenCharacters, listed, nearest, normalise } from '../text.ts';
+
+/** Every value of every parameter, undecided. A value that is not well encoded is left as `null`. */
+export function parseQueryString(search: string): Record<string, (string | null)[]> {
+  const parameters: Record<string, (string | null)[]> = Object.create(null);
+  for (const pair of search.split('&')) {
+    if (pair === '') continue;
+    const [name = '', value = ''] = pair.split(/=(.*)/s).map(decode);
+    const key = name ?? '(not readable)';
+    parameters[key] ??= [];
+    parameters[key].push(value);
+  }
+  return parameters;
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+}
+
+/** Reads the values as the types the schema says, strictly: `1e3` and ` 1` are no whole numbers. */
+export function readParameters(schema: TObject, query: Record<string, (string | null)[]>) {
+  const allowed = Object.keys(schema.properties);
+  const values: Record<string, unknown> = {};
+  const faults: Fault[] = [];
+  for (const [parameter, [value, ...repeated]] of Object.entries(query)) {
+    const fault = (code: string, detail: string) => faults.push({ parameter, code, detail });
+    const property = allowed.includes(parameter) ? (schema.properties[parameter] as Property) : undefined;
+    if (!property) fault('unknown_parameter', unknownParameter(parameter, allowed));
+    else if (repeated.length > 0) fault('repeated_parameter', repeatedParameter(parameter, property));
+    else if (value === '')
+      fault('empty_parameter', `\`${parameter}\` is empty. Give it a value or leave it out.`);
+    else if (typeof value !== 'string' || hasForbiddenCharacters(value)) {
+      fault(
+        'malformed_parameter',
+        `\`${parameter}\` is not well encoded text. Encode it as UTF-8, then with percent signs.`,
+      );
+    } else values[parameter] = readValue(property, value);
+  }
+  return { values, faults };
+}
+
+type Property = { type?: unknown; items?: Property };
+
+/** What cannot be read as its type stays text, and the schema refuses it. */
+function readValue(property: Property, text: string): unknown {
+  switch (property.type) {
+    case 'integer':
+      return /^-?(0|[1-9]\d{0,15})$/.test(text) ? Number(text) : text;
+    case 'boolean':
+      return text === 'true' || (text === 'false' ? false : text);
+    case 'array':
+      return text.split(',').map((item) => readValue(property.items ?? {}, item));
+    default:
+      return normalise(text);
+  }
+}
+
+function unknownParameter(name: string, allowed: string[]): string {
+  const meant = nearest(name, allowed);
+  const known = allowed.length > 0 ? `Allowed are ${listed(allowed)}.` : 'None are allowed here.';
+  return `\`${name}\` is not a parameter of this endpoint. ${meant ? `Did you mean \`${meant}\`? ` : ''}${known}`;
+}
+
+const repeatedParameter = (name: string, { type }: Property) =>
+  `\`${name}\` is given more than once. ${type === 'array' ? 'Separate its values by commas.' : 'Give it once.'}`;

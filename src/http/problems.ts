@@ -1,0 +1,124 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Problem, type ProblemCode, problems } from '../errors.ts';
+import { methodsOf } from './methods.ts';
+
+/** Every error leaves through here, as RFC 9457 says: the framework's own and the database's, too. */
+export function answerProblems(app: FastifyInstance): void {
+  app.setErrorHandler((error: FastifyError, request, reply) =>
+    sendProblem(request, reply, problemOf(app, error)),
+  );
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0] ?? '';
+    const methods = methodsOf(app, path);
+    if (methods.length === 0) {
+      throw new Problem(
+        'not_found',
+        `There is nothing at ${path}. All paths are listed at ${app.baseUrl}/docs.`,
+      );
+    }
+    const allow = methods.join(', ');
+    if (request.method === 'OPTIONS') return reply.code(204).header('allow', allow).send();
+    throw new Problem('method_not_allowed', `${path} does not take ${request.method}. It takes ${allow}.`, {
+      headers: { allow },
+      extra: { allowed: methods },
+    });
+  });
+}
+
+/** What cannot be routed at all. */
+export const answerFrameworkError = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
+  sendProblem(request, reply, problemOf(request.server, error));
+
+/** What is not even a request: there is no reply to send with, only the connection. */
+export function answerBrokenRequest(this: FastifyInstance, error: ConnectionError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const problem =
+    brokenRequests[error.code] ?? new Problem('malformed_request', 'This is not an HTTP request.');
+  const body = JSON.stringify(bodyOf(problem, { baseUrl: this.baseUrl }));
+  const { status } = problems[problem.code];
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/problem+json\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem) {
+  const { status } = problems[problem.code];
+  if (status >= 500 && problem.cause)
+    request.log.error({ err: problem.cause, code: problem.code }, problem.message);
+  return reply
+    .code(status)
+    .headers(problem.headers)
+    .type('application/problem+json')
+    .send(
+      JSON.stringify(
+        bodyOf(problem, {
+          baseUrl: request.server.baseUrl,
+          instance: request.url.split('?')[0],
+          request_id: request.id,
+        }),
+      ),
+    );
+}
+
+function bodyOf(
+  problem: Problem,
+  { baseUrl, ...occurrence }: { baseUrl: string; instance?: string | undefined; request_id?: string },
+) {
+  const { status, title } = problems[problem.code];
+  return {
+    type: `${baseUrl}/problems/${problem.code}`,
+    title,
+    status,
+    detail: problem.message,
+    ...occurrence,
+    code: problem.code,
+    ...(problem.errors && { errors: problem.errors }),
+    ...problem.extra,
+  };
+}
+
+function problemOf(app: FastifyInstance, error: FastifyError): Problem {
+  if (error instanceof Problem) return error;
+  const known = frameworkErrors[error.code];
+  if (known) return new Problem(known[0], known[1], { cause: error });
+  if (error.statusCode !== undefined && error.statusCode < 500) {
+    return new Problem('malformed_request', 'The request could not be read. Check what your client sends.', {
+      cause: error,
+    });
+  }
+  return (
+    app.database.explain(error) ??
+    new Problem('internal', 'Something went wrong here. It has been logged; retrying may help.', {
+      cause: error,
+    })
+  );
+}
+
+const brokenRequests: Record<string, Problem> = {
+  HPE_HEADER_OVERFLOW: new Problem(
+    'headers_too_large',
+    'The headers are larger than 16 KiB. Send fewer or shorter ones.',
+  ),
+  ERR_HTTP_REQUEST_TIMEOUT: new Problem(
+    'request_timeout',
+    'The request took too long to arrive. Send it without pauses.',
+  ),
+};
+
+const frameworkErrors: Record<string, [ProblemCode, string]> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported_media_type',
+    'Send the body as `Content-Type: application/json`.',
+  ],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The body is larger than 1 MiB. Split the request.'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['malformed_request', 'The body is empty. Send a JSON object.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'malformed_request',
+    'The body is not as long as `Content-Length` says.',
+  ],
+  FST_ERR_BAD_URL: ['malformed_request', 'The path has broken percent-encoding.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['uri_too_long', 'An id in the path is too long to be one.'],
+};

@@ -1,0 +1,26 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { contentTag, isKnown, sendNotModified, versionTag } from './conditions.ts';
+
+type Resource = { version: number };
+
+export function sendResource(request: FastifyRequest, reply: FastifyReply, resource: Resource) {
+  const tag = versionTag(resource.version);
+  return isKnown(request, tag) ? sendNotModified(reply, tag) : reply.header('etag', tag).send(resource);
+}
+
+/** An answer that is no resource and has no version. */
+export function sendTagged(request: FastifyRequest, reply: FastifyReply, answer: object) {
+  const text = JSON.stringify(answer);
+  const tag = contentTag(text);
+  if (isKnown(request, tag)) return sendNotModified(reply, tag);
+  return reply.header('etag', tag).type('application/json; charset=utf-8').send(text);
+}
+
+/** 201, with where the new resource is. */
+export function sendCreated(reply: FastifyReply, path: string, resource: Resource) {
+  return reply
+    .code(201)
+    .header('location', `${reply.server.baseUrl}${path}`)
+    .header('etag', versionTag(resource.version))
+    .send(resource);
+}

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { onBothEngines, type TestService } from '../testing/service.ts';
+
+onBothEngines('strictness', (start) => {
+  test('says what is wrong with a body it cannot read', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const post = async (body: string | Uint8Array, type = 'application/json') => {
+      const answer = await service.post('/v1/personnel', key, body, { 'content-type': type });
+      assert.equal(answer.headers.get('content-type')?.split(';')[0], 'application/problem+json');
+      assert.equal(answer.body.status, answer.status);
+      assert.equal(answer.body.type, `${service.origin}/problems/${answer.body.code}`);
+      assert.ok(answer.body.request_id);
+      return `${answer.status} ${answer.body.code}`;
+    };
+    assert.equal(await post('{"name": '), '400 malformed_request');
+    assert.equal(await post(''), '400 malformed_request');
+    assert.equal(await post(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])), '400 malformed_request');
+    assert.equal(await post('{"name":"x","__proto__":{"a":1}}'), '400 malformed_request');
+    assert.equal(await post('{"name":"x","constructor":{"prototype":{}}}'), '400 malformed_request');
+    assert.equal(
+      await post(`{"name":"x","attributes":${'['.repeat(30)}${']'.repeat(30)}}`),
+      '400 malformed_request',
+    );
+    assert.equal(await post(`${'['.repeat(50_000)}`), '400 malformed_request');
+    assert.equal(await post('name=x', 'application/x-www-form-urlencoded'), '415 unsupported_media_type');
+    assert.equal(await post('{"name":"x"}', 'text/plain'), '415 unsupported_media_type');
+    assert.equal(await post(JSON.stringify({ name: 'x'.repeat(1024 * 1024) })), '413 too_large');
+    assert.equal(await post('[]'), '422 invalid_body');
+    assert.equal(await post('null'), '422 invalid_body');
+    assert.equal(await post('"Ada"'), '422 invalid_body');
+  });
+
+  test('names all faults of a body at once, each with a pointer and what to do', async (t) => {
+    const service = await start(t);
+    const answer = await service.post('/v1/personnel', await service.key('personnel.manage'), {
+      nmae: 'Ada',
+      email: 'not an address',
+      kind: 'robot',
+      skills: ['a', 'a', 5],
+      start_on: '2026-02-30',
+      time_zone: 'Mars/Olympus',
+      version: 7,
+      attributes: { a: 1 },
+      title: '',
+      phone: 'a\nb',
+    });
+    assert.equal(answer.status, 422);
+    const faults = Object.fromEntries(
+      answer.body.errors.map(({ pointer, detail }: { pointer: string; detail: string }) => [pointer, detail]),
+    );
+    assert.deepEqual(Object.keys(faults).sort(), [
+      '#/attributes/a',
+      '#/email',
+      '#/kind',
+      '#/name',
+      '#/nmae',
+      '#/phone',
+      '#/skills',
+      '#/skills/2',
+      '#/start_on',
+      '#/time_zone',
+      '#/title',
+      '#/version',
+    ]);
+    assert.match(faults['#/nmae'], /Did you mean `name`\?/);
+    assert.match(faults['#/version'], /set by the service/);
+    assert.match(faults['#/kind'], /"human"/);
+  });
+
+  test('refuses NUL, control characters and broken Unicode in text', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    for (const bad of ['a\u0000b', 'a\u0007', '\u009b', '\ud800']) {
+      const answer = await service.post('/v1/personnel', key, { name: bad });
+      assert.equal(answer.status, 422, JSON.stringify(bad));
+      assert.equal(answer.body.errors[0].code, 'forbidden_characters');
+      const inKey = await service.post('/v1/personnel', key, { name: 'x', attributes: { [bad]: 'x' } });
+      assert.equal(inKey.status, 422);
+    }
+    const made = await service.make('/v1/personnel', key, {
+      name: 'e\u0301',
+      attributes: { note: 'a\n\tb' },
+    });
+    assert.equal(made.name, '\u00e9');
+    assert.equal(made.attributes.note, 'a\n\tb');
+  });
+
+  test('refuses unknown, repeated, empty and unreadable query parameters', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const get = async (query: string, path = '/v1/personnel') => {
+      const { status, body } = await service.get(`${path}?${query}`, key);
+      return [status, body.code, body.errors?.[0]?.parameter];
+    };
+    assert.deepEqual(await get('limt=5'), [400, 'unknown_parameter', 'limt']);
+    assert.deepEqual(await get('limit=5&limit=6'), [400, 'invalid_parameter', 'limit']);
+    assert.deepEqual(await get('q='), [400, 'invalid_parameter', 'q']);
+    assert.deepEqual(await get('q=%ff'), [400, 'invalid_parameter', 'q']);
+    assert.deepEqual(await get('q=%00'), [400, 'invalid_parameter', 'q']);
+    assert.deepEqual(await get('q=%zz'), [400, 'invalid_parameter', 'q']);
+    assert.deepEqual(await get('__proto__=1'), [400, 'unknown_parameter', '__proto__']);
+    assert.deepEqual(await get('status=active&status=inactive'), [400, 'invalid_parameter', 'status']);
+    assert.deepEqual(await get('status=,'), [400, 'invalid_parameter', 'status']);
+    assert.deepEqual(await get('x=1', '/v1/me'), [400, 'unknown_parameter', 'x']);
+    assert.deepEqual(await get('updated_since=2026-12-31T23:59:60Z'), [
+      400,
+      'invalid_parameter',
+      'updated_since',
+    ]);
+    for (const limit of [
+      '0',
+      '1001',
+      '-1',
+      '1e3',
+      '%201',
+      '+1',
+      '01',
+      '1.0',
+      'ten',
+      '0x10',
+      '9'.repeat(30),
+    ]) {
+      assert.deepEqual(await get(`limit=${limit}`), [400, 'invalid_parameter', 'limit'], limit);
+    }
+    const { body } = await service.get('/v1/personnel?limt=5', key);
+    assert.match(body.detail, /Did you mean `limit`\? Allowed are q, status/);
+    const unknownPost = await service.post('/v1/personnel?dry=1', key, { name: 'x' });
+    assert.equal(unknownPost.body.code, 'unknown_parameter');
+  });
+
+  test('answers paths and methods that are not there', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    assert.equal((await service.get('/v2/risks', key)).body.code, 'not_found');
+    assert.equal((await service.get('/v1/risks/', key)).status, 404);
+    assert.equal((await service.get('/v1/groups/%zz', key)).body.code, 'malformed_request');
+    assert.equal((await service.get(`/v1/groups/${'x'.repeat(500)}`, key)).body.code, 'uri_too_long');
+    for (const path of ['/v1/risks', '/v1/issues']) {
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+        const answer = await service.call(method, path, key);
+        assert.equal(answer.status, 405);
+        assert.equal(answer.body.code, 'method_not_allowed');
+        assert.equal(answer.headers.get('allow'), 'GET, HEAD, OPTIONS');
+      }
+    }
+    const options = await service.call('OPTIONS', '/v1/personnel');
+    assert.equal(options.status, 204);
+    assert.equal(options.headers.get('allow'), 'GET, HEAD, OPTIONS, POST');
+  });
+
+  test('answers what is no HTTP with a problem, and headers that are too large with 431', async (t) => {
+    const service = await start(t);
+    assert.match(await raw(service, 'NONSENSE\r\n\r\n'), /^HTTP\/1\.1 400 .*"code":"malformed_request"/s);
+    const large = `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`;
+    assert.match(await raw(service, large), /^HTTP\/1\.1 431 .*"code":"headers_too_large"/s);
+  });
+
+  test('takes any text in any field without a 500, and gives it back as it keeps it', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const json = fc.jsonValue({ maxDepth: 3 });
+    const text = fc.string({ unit: 'binary', maxLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({ name: text, title: text, department: json, skills: json, x: json }),
+        async (body) => {
+          const { x, ...rest } = body;
+          const answer = await service.post('/v1/personnel', key, x === null ? rest : { ...rest, kind: x });
+          assert.ok([201, 400, 409, 422].includes(answer.status), answer.text);
+          if (answer.status === 201) assert.equal(answer.body.name, body.name.normalize('NFC').trim());
+        },
+      ),
+      { numRuns: 150 },
+    );
+    await fc.assert(
+      fc.asyncProperty(text, text, async (name, value) => {
+        const query = `${encodeURIComponent(name.toWellFormed())}=${encodeURIComponent(value.toWellFormed())}`;
+        for (const parameter of [
+          query,
+          `q=${encodeURIComponent(value.toWellFormed())}`,
+          `cursor=${btoa(encodeURIComponent(value.toWellFormed()))}`,
+        ]) {
+          const { status } = await service.get(`/v1/personnel?${parameter}`, key);
+          assert.ok([200, 400].includes(status));
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+function raw({ origin }: TestService, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1', () => socket.write(text));
+    socket.on('data', (chunk) => {
+      answer += chunk;
+    });
+    socket.on('close', () => resolve(answer));
+    socket.on('error', reject);
+  });
+}

@@ -1,0 +1,186 @@
+import type { FastifyInstance, FastifySchemaCompiler } from 'fastify';
+import type { TObject, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { TValidationError } from 'typebox/error';
+import { Settings } from 'typebox/system';
+import { type Fault, Problem } from '../errors.ts';
+import { Strict } from '../schemas.ts';
+import { listed, nearest } from '../text.ts';
+import { readParameters } from './parameters.ts';
+
+// All faults at once, not the first eight.
+Settings.Set({ maxErrors: 1000 });
+
+/** Checks each part of a request against its schema, and says all that is wrong with it in sentences. */
+export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+  const object = schema as TObject;
+  if (httpPart === 'querystring') return (query) => answer(() => readQuery(object, query));
+  if (httpPart === 'params') return (params) => answer(() => readPath(object, params));
+  return (body) => answer(() => readBody(object, body));
+};
+
+/** A route of the API that names no query parameters takes none. */
+export function refuseUnknownParameters(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    if (route.url.startsWith('/v1/')) route.schema = { querystring: Strict({}), ...route.schema };
+  });
+}
+
+function answer<T>(read: () => T) {
+  try {
+    return { value: read() };
+  } catch (error) {
+    return { error: error as Error };
+  }
+}
+
+const readBody = checked((schema, body: unknown, faultsOf) => {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new Problem('invalid_body', 'The body must be a JSON object.', {
+      errors: [{ pointer: '#', code: 'type', detail: 'This must be an object.' }],
+    });
+  }
+  const faults = faultsOf(body).map(({ path, ...fault }) => ({ pointer: `#${path}`, ...fault }));
+  if (faults.length > 0) throw new Problem('invalid_body', summary(faults, 'field'), { errors: faults });
+  return withDefaults(schema, body);
+});
+
+const readQuery = checked((schema, query: Record<string, string[]>, faultsOf) => {
+  const { values, faults } = readParameters(schema, query);
+  const unreadable = new Set(faults.map((fault) => fault.parameter));
+  for (const { path, ...fault } of faultsOf(values)) {
+    const parameter = path.split('/')[1] ?? '';
+    if (!unreadable.has(parameter)) faults.push({ parameter, ...fault });
+  }
+  if (faults.length > 0) {
+    const code = faults.some((fault) => fault.code === 'unknown_parameter')
+      ? 'unknown_parameter'
+      : 'invalid_parameter';
+    throw new Problem(code, summary(faults, 'query parameter'), { errors: faults });
+  }
+  return withDefaults(schema, values);
+});
+
+/** An id that cannot be one names nothing: that is a 404, as for an id that is not there. */
+const readPath = checked((_, params: Record<string, string>, faultsOf) => {
+  const [fault] = faultsOf(params);
+  if (!fault) return params;
+  const value = params[fault.path.slice(1)];
+  throw new Problem('not_found', `Nothing can have the id “${value?.slice(0, 100)}”. ${fault.detail}`);
+});
+
+type PathFault = { path: string; code: string; detail: string };
+
+/** Compiles a schema once, when it is first met. */
+function checked<Input, Output>(
+  read: (schema: TObject, input: Input, faultsOf: (value: unknown) => PathFault[]) => Output,
+) {
+  const validators = new WeakMap<TObject, ReturnType<typeof Compile>>();
+  return (schema: TObject, input: Input) => {
+    const validator = validators.get(schema) ?? Compile(schema);
+    validators.set(schema, validator);
+    return read(schema, input, (value) =>
+      validator.Check(value) ? [] : validator.Errors(value).flatMap((error) => faultOf(schema, error)),
+    );
+  };
+}
+
+/** What was left out and has a default gets it. */
+function withDefaults<T extends object>(schema: TObject, value: T): T {
+  const defaults = Object.entries(schema.properties as Record<string, { default?: unknown }>)
+    .filter(([name, property]) => 'default' in property && !(name in value))
+    .map(([name, property]) => [name, structuredClone(property.default)]);
+  return Object.assign(value, Object.fromEntries(defaults));
+}
+
+const summary = (faults: Fault[], what: string) =>
+  faults.length === 1
+    ? (faults[0]?.detail ?? '')
+    : `There are ${faults.length} faults, each with its ${what} in \`errors\`.`;
+
+/** One validator error as none, one or several faults in words. */
+function faultOf(
+  schema: TObject,
+  { keyword, instancePath: path, params, schemaPath }: TValidationError,
+): PathFault[] {
+  const fault = (detail: string, at = path) => [{ path: at, code: keyword, detail }];
+  switch (keyword) {
+    case 'required':
+      return params.requiredProperties.flatMap((name) =>
+        fault(`\`${name}\` is required.`, `${path}/${name}`),
+      );
+    case 'additionalProperties':
+      return params.additionalProperties.flatMap((name) => [
+        {
+          path: `${path}/${pointerSegment(name)}`,
+          code: 'unknown_field',
+          detail: unknownField(schema, path, name),
+        },
+      ]);
+    case 'boolean':
+      return []; // said again by additionalProperties
+    case 'type':
+      return fault(`This must be ${[params.type].flat().map(withArticle).join(' or ')}.`);
+    case 'enum':
+      return fault(
+        `This must be one of ${params.allowedValues.map((value) => JSON.stringify(value)).join(', ')}.`,
+      );
+    case 'format':
+      return fault(formatHelp[params.format] ?? `This must be a ${params.format}.`);
+    case 'pattern':
+      return fault(patternHelp(schemaPath, String(params.pattern)));
+    case 'minLength':
+      return fault(
+        params.limit === 1 ? 'This must not be empty; use null for unknown.' : `This is too short.`,
+      );
+    case 'maxLength':
+      return fault(`This may have ${params.limit} characters at most.`);
+    case 'minimum':
+      return fault(`This must be ${params.limit} or more.`);
+    case 'maximum':
+      return fault(`This must be ${params.limit} or less.`);
+    case 'minItems':
+      return fault(`This needs ${params.limit} or more items.`);
+    case 'maxItems':
+      return fault(`This may have ${params.limit} items at most.`);
+    case 'maxProperties':
+      return fault(`This may have ${params.limit} members at most.`);
+    case 'uniqueItems':
+      return fault('This must not have the same item twice.');
+    default:
+      return fault('This is not allowed here.');
+  }
+}
+
+function unknownField(schema: TObject, path: string, name: string): string {
+  if (path !== '') return `\`${name}\` is not known here.`;
+  const setByService = (schema as { 'x-set-by-service'?: string[] })['x-set-by-service'] ?? [];
+  if (setByService.includes(name)) return `\`${name}\` is set by the service and cannot be sent here.`;
+  const allowed = Object.keys(schema.properties);
+  const meant = nearest(name, allowed);
+  return `\`${name}\` is not a field of this. ${meant ? `Did you mean \`${meant}\`?` : `Its fields are ${listed(allowed)}.`}`;
+}
+
+const pointerSegment = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
+
+const withArticle = (type: string) =>
+  ({ null: 'null', array: 'a list', object: 'an object', integer: 'a whole number', string: 'text' })[type] ??
+  `a ${type}`;
+
+const formatHelp: Record<string, string> = {
+  date: 'This must be a day such as 2026-11-15.',
+  'date-time': 'This must be a time such as 2026-11-15T09:30:00Z.',
+  email: 'This must be an e-mail address such as ada@example.com.',
+  uri: 'This must be an address such as https://example.com/.',
+  'time-zone': 'This must be an IANA time zone such as Europe/London.',
+};
+
+const patternHelp = (schemaPath: string, pattern: string) => {
+  const [, prefix] = /\^([a-z]{3})_/.exec(pattern) ?? [];
+  if (prefix && pattern.includes('|'))
+    return `This must be an id such as ${prefix}_01jd3k9m5vqs8h2n6r4t0c7e1b, or a key.`;
+  if (prefix) return `This must be an id such as ${prefix}_01jd3k9m5vqs8h2n6r4t0c7e1b.`;
+  if (pattern === '^[^\\n\\t]*$') return 'This must be a single line.';
+  if (pattern === '^https?://') return 'This must start with http:// or https://.';
+  return schemaPath.endsWith('/key') ? 'This must be 2 to 10 of A-Z and 0-9.' : `This must match ${pattern}.`;
+};

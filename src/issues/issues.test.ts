@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { momentOf } from '../clock.ts';
+import { onBothEngines, type TestService } from '../testing/service.ts';
+
+const clock = () => momentOf(new Date('2026-11-15T12:00:00Z'));
+
+onBothEngines('issues', (start) => {
+  test('lists the open issues of all projects: severity, priority, due day, age', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key('projects.manage');
+    for (const name of ['Apollo', 'Gemini']) await service.make('/v1/projects', key, { name });
+    for (const [project, body] of [
+      ['APOLLO', { title: 'medium' }],
+      ['GEMINI', { title: 'high', severity: 'high' }],
+      ['APOLLO', { title: 'critical, low priority', severity: 'critical', priority: 'low' }],
+      ['GEMINI', { title: 'critical, urgent', severity: 'critical', priority: 'urgent' }],
+      ['APOLLO', { title: 'high, due', severity: 'high', due_on: '2026-12-01' }],
+      ['GEMINI', { title: 'high, old', severity: 'high', raised_on: '2026-01-01' }],
+    ] as const) {
+      await service.make(`/v1/projects/${project}/issues`, key, body);
+    }
+    const { body } = await service.get('/v1/issues', await service.key('projects.read'));
+    assert.deepEqual(titles(body), [
+      'critical, urgent',
+      'critical, low priority',
+      'high, due',
+      'high, old',
+      'high',
+      'medium',
+    ]);
+    assert.equal(body.data[3].age_days, 318);
+    assert.equal(body.data[0].key, 'GEMINI-I2');
+    assert.equal(body.page.total, 6);
+  });
+
+  test('never shows an issue that is not open, whatever is asked', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key();
+    await makeFilterable(service, key);
+    for (const query of [
+      '',
+      '?archived=any',
+      '?q=done',
+      '?status=open,in_progress,blocked',
+      '?external_id=x-2',
+    ]) {
+      const { body } = await service.get(`/v1/issues${query}`, key);
+      assert.ok(!titles(body).includes('done'), query);
+    }
+    for (const status of ['closed', 'resolved', 'all', 'open,closed']) {
+      const answer = await service.get(`/v1/issues?status=${status}`, key);
+      assert.equal(answer.status, 400, status);
+    }
+    const inProject = await service.get('/v1/projects/APOLLO/issues', key);
+    assert.ok(titles(inProject.body).includes('done'));
+    assert.deepEqual(titles((await service.get('/v1/projects/APOLLO/issues?status=closed', key)).body), [
+      'done',
+    ]);
+  });
+
+  test('each filter keeps what matches and leaves out the rest', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key();
+    const { ada, ops, risk } = await makeFilterable(service, key);
+    const found = async (query: string) => titles((await service.get(`/v1/issues?${query}`, key)).body);
+
+    assert.deepEqual(await found('project=GEMINI'), ['plain']);
+    assert.deepEqual(await found('project_status=planned'), ['plain']);
+    assert.deepEqual(await found('status=blocked'), ['full']);
+    assert.deepEqual(await found('severity=critical,high'), ['full']);
+    assert.deepEqual(await found('priority=urgent'), ['full']);
+    assert.deepEqual(await found(`assignee_user_id=${ada}`), ['full']);
+    assert.deepEqual(await found(`owner_user_id=${ada}`), ['full']);
+    assert.deepEqual(await found(`owner_group_id=${ops}`), ['plain']);
+    assert.deepEqual(await found('unassigned=true'), ['plain']);
+    assert.deepEqual(await found('overdue=true'), ['full']);
+    assert.deepEqual(await found('overdue=false'), ['plain']);
+    assert.deepEqual(await found('min_age_days=14'), ['full']);
+    assert.deepEqual(await found('min_age_days=15'), []);
+    assert.deepEqual(await found(`risk_id=${risk}`), ['full']);
+    assert.deepEqual(await found('raised_since=2026-11-02'), ['plain']);
+    assert.deepEqual(await found('updated_since=2026-11-15T12:00:00Z&severity=medium'), ['plain']);
+    assert.deepEqual(await found('external_id=x-1'), ['full']);
+    assert.deepEqual(await found('q=apollo-i1'), ['full']);
+  });
+
+  test('assigns only people who can be assigned, and says why not', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key();
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const gone = await service.make('/v1/personnel', key, { name: 'Gone', status: 'inactive' });
+    const later = await service.make('/v1/personnel', key, { name: 'Later', start_on: '2027-01-01' });
+    for (const { user_id, name } of [gone, later]) {
+      const answer = await service.post('/v1/projects/APOLLO/issues', key, {
+        title: 'x',
+        assignee_user_id: user_id,
+      });
+      assert.equal(answer.status, 422);
+      assert.equal(answer.body.errors[0].code, 'not_assignable');
+      assert.ok(answer.body.detail.includes(name));
+    }
+  });
+
+  test('belongs only to a risk of its own project', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key('projects.manage');
+    for (const name of ['Apollo', 'Gemini']) await service.make('/v1/projects', key, { name });
+    const risk = await service.make('/v1/projects/GEMINI/risks', key, { title: 'x' });
+    const answer = await service.post('/v1/projects/APOLLO/issues', key, { title: 'x', risk_id: risk.id });
+    assert.equal(answer.body.errors[0].pointer, '#/risk_id');
+  });
+});
+
+const titles = (body: { data: { title: string }[] }) => body.data.map(({ title }) => title);
+
+async function makeFilterable(service: TestService, key: string) {
+  const ada = (await service.make('/v1/personnel', key, { name: 'Ada' })).user_id;
+  const ops = (await service.make('/v1/groups', key, { name: 'Ops' })).id;
+  await service.make('/v1/projects', key, { name: 'Apollo' });
+  await service.make('/v1/projects', key, { name: 'Gemini', status: 'planned' });
+  const risk = (await service.make('/v1/projects/APOLLO/risks', key, { title: 'x' })).id;
+  await service.make('/v1/projects/APOLLO/issues', key, {
+    title: 'full',
+    severity: 'critical',
+    priority: 'urgent',
+    status: 'blocked',
+    blocked_reason: 'No valves.',
+    owner_user_id: ada,
+    assignee_user_id: ada,
+    raised_on: '2026-11-01',
+    due_on: '2026-11-14',
+    risk_id: risk,
+    external_id: 'x-1',
+  });
+  await service.make('/v1/projects/GEMINI/issues', key, {
+    title: 'plain',
+    owner_group_id: ops,
+    raised_on: '2026-11-02',
+    due_on: '2026-11-15',
+  });
+  const done = await service.make('/v1/projects/APOLLO/issues', key, { title: 'done', external_id: 'x-2' });
+  await service.database.write((db) =>
+    db
+      .updateTable('issues')
+      .set({ status: 'closed', resolution: 'fixed' })
+      .where('id', '=', done.id)
+      .execute(),
+  );
+  return { ada, ops, risk };
+}

@@ -1,0 +1,94 @@
+import type { App } from '../http/fastify.ts';
+import { sendCreated, sendResource } from '../http/resource.ts';
+import { sendList } from '../lists/answer.ts';
+import { ListQuery, splitQuery } from '../lists/query.ts';
+import { ListOf } from '../lists/schema.ts';
+import { getProject, resolveProjects } from '../projects/queries.ts';
+import { ProjectRef } from '../projects/schema.ts';
+import { Strict } from '../schemas.ts';
+import { createIssue, getIssue, issueList } from './queries.ts';
+import { Issue, IssueInput, IssueRef, issueFilters, projectIssueFilters } from './schema.ts';
+
+export function issueRoutes(app: App): void {
+  app.get(
+    '/v1/issues',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'listIssues',
+        summary: 'Open issues across projects',
+        description:
+          'Only open ones, always. In the order of severity, priority, `due_on` soonest, `raised_on` oldest, `id`. By ' +
+          'default of projects that are not archived.',
+        tags: ['issues'],
+        querystring: ListQuery(issueFilters),
+        response: { 200: ListOf(Issue) },
+      },
+    },
+    async (request, reply) => {
+      const { filters } = splitQuery(request.query);
+      const project = filters.project && (await resolveProjects(app.database.db, filters.project));
+      return sendList(request, reply, issueList({ ...filters, ...(project && { project }) }, request.moment));
+    },
+  );
+
+  app.get(
+    '/v1/projects/:project_id/issues',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'listProjectIssues',
+        summary: "A project's issues in every state",
+        tags: ['issues'],
+        params: Strict({ project_id: ProjectRef }),
+        querystring: ListQuery(projectIssueFilters),
+        response: { 200: ListOf(Issue) },
+      },
+    },
+    async (request, reply) => {
+      const { filters } = splitQuery(request.query);
+      const { id } = await getProject(app.database.db, request.params.project_id, request.moment);
+      return sendList(request, reply, issueList({ ...filters, project: [id] }, request.moment));
+    },
+  );
+
+  app.post(
+    '/v1/projects/:project_id/issues',
+    {
+      config: { access: 'projects.manage' },
+      schema: {
+        operationId: 'createIssue',
+        summary: 'Add an issue to a project',
+        tags: ['issues'],
+        params: Strict({ project_id: ProjectRef }),
+        body: IssueInput,
+        response: { 201: Issue },
+      },
+    },
+    async (request, reply) => {
+      const { project_id } = request.params;
+      const issue = await app.database.write((db) =>
+        createIssue(db, project_id, request.body, request.moment),
+      );
+      return sendCreated(reply, `/v1/projects/${issue.project_id}/issues/${issue.id}`, issue);
+    },
+  );
+
+  app.get(
+    '/v1/projects/:project_id/issues/:id',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'getIssue',
+        summary: 'One issue',
+        tags: ['issues'],
+        params: Strict({ project_id: ProjectRef, id: IssueRef }),
+        response: { 200: Issue },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, id } = request.params;
+      return sendResource(request, reply, await getIssue(app.database.db, project_id, id, request.moment));
+    },
+  );
+}

@@ -1,0 +1,103 @@
+import { type Static, Type } from 'typebox';
+import { idPattern } from '../ids.ts';
+import { acrossProjects } from '../projects/schema.ts';
+import {
+  Attributes,
+  Day,
+  Id,
+  Line,
+  ManyOf,
+  OneOf,
+  OrNull,
+  optional,
+  Strict,
+  stamps,
+  Text,
+  Time,
+  Url,
+  Writable,
+} from '../schemas.ts';
+
+export const openStatuses = ['open', 'in_progress', 'blocked'] as const;
+const statuses = [...openStatuses, 'resolved', 'closed'] as const;
+
+const required = { title: Line({ examples: ['Valves have not arrived'] }) };
+
+const fields = {
+  description: OrNull(Text()),
+  severity: OneOf(['critical', 'high', 'medium', 'low'], { default: 'medium' }),
+  priority: OneOf(['urgent', 'high', 'normal', 'low'], { default: 'normal' }),
+  owner_user_id: OrNull(Id('person')),
+  owner_group_id: OrNull(Id('group', { description: 'Instead of `owner_user_id`; never both.' })),
+  assignee_user_id: OrNull(Id('person', { description: 'Must be assignable.' })),
+  raised_by_user_id: OrNull(Id('person')),
+  raised_on: Day({ description: 'Today when left out.' }),
+  due_on: OrNull(Day()),
+  blocked_reason: OrNull(Text()),
+  risk_id: OrNull(Id('risk', { description: 'The risk of the same project that became this issue.' })),
+  external_id: OrNull(Line()),
+  source_url: OrNull(Url()),
+  attributes: Attributes(),
+};
+
+export const Issue = Strict(
+  {
+    id: Id('issue'),
+    key: Type.String({ description: 'The human key.', examples: ['APOLLO-I3'] }),
+    project_id: Id('project'),
+    project_key: Type.String({ examples: ['APOLLO'] }),
+    project_name: Line(),
+    ...required,
+    ...fields,
+    status: OneOf(statuses),
+    resolution: OrNull(OneOf(['fixed', 'workaround', 'wont_fix', 'duplicate', 'not_an_issue'])),
+    owner_name: OrNull(Line()),
+    assignee_name: OrNull(Line()),
+    assignee_active: OrNull(Type.Boolean()),
+    age_days: Type.Integer({ description: 'Days since it was raised.' }),
+    overdue: Type.Boolean({ description: 'Open, with `due_on` before today.' }),
+    ...stamps,
+  },
+  { $id: 'Issue' },
+);
+export type Issue = Static<typeof Issue>;
+
+/** An issue begins open; resolving and closing it have rules of their own. */
+export const IssueInput = Writable(
+  Issue,
+  { ...required, ...optional({ ...fields, status: OneOf(openStatuses, { default: 'open' }) }) },
+  { $id: 'IssueInput', examples: [{ title: 'Valves have not arrived', severity: 'high' }] },
+);
+export type IssueInput = Static<typeof IssueInput>;
+
+const filters = {
+  severity: ManyOf(fields.severity),
+  priority: ManyOf(fields.priority),
+  assignee_user_id: ManyOf(Id('person')),
+  owner_user_id: ManyOf(Id('person')),
+  owner_group_id: ManyOf(Id('group')),
+  unassigned: Type.Boolean(),
+  overdue: Type.Boolean({ description: 'With `due_on` before today.' }),
+  min_age_days: Type.Integer({ minimum: 0, maximum: 36_500 }),
+  risk_id: Id('risk'),
+  raised_since: Day(),
+  updated_since: Time(),
+  external_id: Line(),
+  q: Line({ description: 'Part of the key, title or description; case and accents do not matter.' }),
+};
+
+/** Filters of the open issues across projects: no value of `status` shows one that is not open. */
+export const issueFilters = {
+  ...acrossProjects,
+  status: ManyOf(OneOf(openStatuses), { default: [...openStatuses] }),
+  ...filters,
+};
+
+/** Filters of a project's own issues, in every state. */
+export const projectIssueFilters = {
+  status: ManyOf(OneOf(['all', ...statuses]), { default: ['all'] }),
+  ...filters,
+};
+
+/** An issue in a path: its id or its human key. */
+export const IssueRef = Type.String({ pattern: `${idPattern('issue')}|^[A-Z0-9]{2,10}-I[1-9][0-9]*$` });

@@ -1,0 +1,160 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Kysely } from 'kysely';
+import { dataVersion } from '../database/changes.ts';
+import type { Tables } from '../database/tables.ts';
+import { contentTag, isKnown, sendNotModified } from '../http/conditions.ts';
+import { type Cursor, decodeCursor, encodeCursor, fingerprint } from './cursor.ts';
+import { chooseFormat, type Format } from './formats.ts';
+import { countRows, countUpTo, type List, type ListRow, listPage, listRows } from './list.ts';
+import { type Paging, splitQuery } from './query.ts';
+
+/** Rows read before others are let through, and characters gathered before they are sent. */
+const sliceRows = 250;
+const pieceLength = 32 * 1024;
+/** An answer up to this length is sent in one, with a tag of its content; a longer one streams. */
+const wholeLength = 256 * 1024;
+
+/** One request for a list, and what it is answered from. */
+type Asked = {
+  list: List;
+  format: Format;
+  db: Kysely<Tables>;
+  /** Counts the changes of the tables behind the list: see `dataVersion`. */
+  version: number;
+  /** What a cursor is bound to. */
+  query: unknown;
+  cursor: Cursor | undefined;
+  countAll: boolean;
+  filters: unknown;
+};
+
+/** Answers a request for a list from one moment's view: all of it, streamed, or a page. */
+export async function sendList(request: FastifyRequest, reply: FastifyReply, list: List) {
+  const { paging, sort, filters } = splitQuery(request.query as Paging & { sort?: string });
+  const format = chooseFormat(request.headers.accept);
+  const query = [request.url.split('?')[0], filters, sort];
+  const cursor = paging.cursor === undefined ? undefined : decodeCursor(query, paging.cursor);
+
+  const snapshot = await request.server.database.snapshot({ slow: paging.limit === undefined });
+  let endsWithStream = false;
+  try {
+    const { db } = snapshot;
+    const version = await dataVersion(db, list.reads);
+    const versionTag = `"${fingerprint([version, request.moment.today, query, paging, format.type])}"`;
+    if (isKnown(request, versionTag)) return await sendNotModified(reply, versionTag);
+
+    const asked: Asked = { list, format, db, version, query, cursor, countAll: paging.count, filters };
+    reply.type(`${format.type}; charset=utf-8`);
+    if (paging.limit !== undefined) {
+      const { text, next } = await readPage(asked, paging.limit);
+      if (next) reply.header('link', `<${nextPage(request, next)}>; rel="next"`);
+      return await sendWithContentTag(request, reply, text);
+    }
+
+    const pieces = readWhole(asked);
+    const { text, isAll } = await gather(pieces, wholeLength);
+    if (isAll) return await sendWithContentTag(request, reply, text);
+
+    reply.header('etag', versionTag);
+    if (request.method === 'HEAD') {
+      await pieces.return();
+      return await reply.send('');
+    }
+    const stream = Readable.from(followedBy(text, pieces), { objectMode: false });
+    stream.once('close', () =>
+      pieces
+        .return()
+        .then(snapshot.end)
+        .catch((error) => request.log.error(error)),
+    );
+    endsWithStream = true;
+    return await reply.send(stream);
+  } finally {
+    if (!endsWithStream) await snapshot.end();
+  }
+}
+
+async function readPage(asked: Asked, limit: number) {
+  const { list, format, db, cursor, query, version } = asked;
+  const position = await positionAfter(asked);
+  const rows = await listPage(db, list, cursor?.after, limit + 1).execute();
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const next =
+    last && rows.length > limit
+      ? encodeCursor(query, { after: last.order_key, position: position + shown.length, version })
+      : null;
+  const total = asked.countAll ? await countRows(db, list) : null;
+  const write = rowWriter(asked, position);
+  const text =
+    format.open(list.schema) +
+    shown.map(write).join('') +
+    format.close({ limit, next_cursor: next, has_more: next !== null, total }, await metaOf(asked));
+  return { text, next };
+}
+
+async function* readWhole(asked: Asked): AsyncGenerator<string, void> {
+  const { list, format, db, cursor } = asked;
+  const position = await positionAfter(asked);
+  const write = rowWriter(asked, position);
+  let text = format.open(list.schema);
+  let rows = 0;
+  for await (const row of listRows(db, list, cursor?.after).stream(sliceRows)) {
+    text += write(row);
+    rows++;
+    if (text.length < pieceLength) continue;
+    yield text;
+    text = '';
+  }
+  const total = cursor === undefined ? rows : asked.countAll ? await countRows(db, list) : null;
+  yield text + format.close({ limit: null, next_cursor: null, has_more: false, total }, await metaOf(asked));
+}
+
+/** How many rows come before the first one shown: what the cursor says, unless rows have been written since. */
+async function positionAfter({ db, list, cursor, version }: Asked): Promise<number> {
+  if (!cursor || !list.ranked) return 0;
+  return cursor.version === version ? cursor.position : countUpTo(db, list, cursor.after);
+}
+
+/** The rank is set here, not by the database, because it is the position in what is sent. */
+function rowWriter({ list, format }: Asked, position: number) {
+  let place = position;
+  let isFirst = true;
+  return ({ json }: ListRow) => {
+    place++;
+    const row = format.row(list.ranked ? `{"rank":${place},${json.slice(1)}` : json, isFirst, list.schema);
+    isFirst = false;
+    return row;
+  };
+}
+
+const metaOf = async ({ list, db, filters }: Asked) => ({ filters, ...(await list.meta?.(db)) });
+
+function nextPage(request: FastifyRequest, cursor: string): string {
+  const [path, search] = request.url.split('?');
+  const parameters = new URLSearchParams(search);
+  parameters.set('cursor', cursor);
+  return `${request.server.baseUrl}${path}?${parameters}`;
+}
+
+function sendWithContentTag(request: FastifyRequest, reply: FastifyReply, text: string) {
+  const tag = contentTag(text);
+  return isKnown(request, tag) ? sendNotModified(reply, tag) : reply.header('etag', tag).send(text);
+}
+
+/** The first pieces, up to about `length` characters, and whether there are no others. */
+async function gather(pieces: AsyncGenerator<string, void>, length: number) {
+  let text = '';
+  while (text.length < length) {
+    const piece = await pieces.next();
+    if (piece.done) return { text, isAll: true };
+    text += piece.value;
+  }
+  return { text, isAll: false };
+}
+
+async function* followedBy(first: string, rest: AsyncGenerator<string, void>) {
+  yield first;
+  yield* rest;
+}

@@ -1,0 +1,53 @@
+import { hash } from 'node:crypto';
+import { invalidParameter, Problem } from '../errors.ts';
+import { hasForbiddenCharacters } from '../text.ts';
+
+/** Where a page ended. Opaque to clients; bound to its query, so that it cannot continue another list. */
+export type Cursor = {
+  /** The order key of the last row. */
+  after: string;
+  /** How many rows came before the next one, and the version of the data of which that is true. */
+  position: number;
+  version: number;
+};
+
+export const fingerprint = (query: unknown) =>
+  hash('sha256', JSON.stringify(query), 'base64url').slice(0, 12);
+
+export const encodeCursor = (query: unknown, { after, position, version }: Cursor) =>
+  Buffer.from(JSON.stringify([fingerprint(query), after, position, version])).toString('base64url');
+
+export function decodeCursor(query: unknown, text: string): Cursor {
+  const [print, after, position, version] = parse(text);
+  if (
+    typeof print !== 'string' ||
+    typeof after !== 'string' ||
+    hasForbiddenCharacters(after) ||
+    !Number.isSafeInteger(position) ||
+    !Number.isSafeInteger(version)
+  ) {
+    throw invalidParameter(
+      'cursor',
+      'This is not a cursor. Use `page.next_cursor` of the page before, unchanged.',
+    );
+  }
+  if (print !== fingerprint(query)) {
+    const detail =
+      'This cursor belongs to another query. Keep filters and sort as they were, or start without it.';
+    throw new Problem('cursor_mismatch', detail, {
+      errors: [{ parameter: 'cursor', code: 'cursor_mismatch', detail }],
+    });
+  }
+  return { after, position: Number(position), version: Number(version) };
+}
+
+function parse(text: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(
+      new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'base64url')),
+    );
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}

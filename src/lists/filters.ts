@@ -1,0 +1,42 @@
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+
+type Condition = Expression<SqlBool>;
+
+/** What each filter of a list means. One that is forgotten does not compile. */
+export type Conditions<Filters> = {
+  [Name in keyof Filters]-?: (value: Exclude<Filters[Name], undefined>) => Condition;
+};
+
+/** All the filters that were given, together. */
+export function allOf<Filters extends object>(
+  filters: Filters,
+  conditions: Conditions<Filters>,
+): RawBuilder<boolean> {
+  const given = Object.entries(filters).map(([name, value]) => conditions[name as keyof Filters](value));
+  return given.length === 0 ? sql`1 = 1` : sql`(${sql.join(given, sql` and `)})`;
+}
+
+export const equals = (column: string) => (value: string) => sql<boolean>`${sql.ref(column)} = ${value}`;
+
+export const isIn = (column: string) => (values: readonly (string | number)[]) =>
+  sql<boolean>`${sql.ref(column)} in (${sql.join(values)})`;
+
+/** For filters that are `true` or `false`. */
+export const holds = (condition: Condition) => (wanted: boolean) =>
+  wanted ? condition : sql<boolean>`not (${condition})`;
+
+export const isNull = (column: string) => sql<boolean>`${sql.ref(column)} is null`;
+
+/** For days and numbers, from this one on. */
+export const from = (column: string) => (value: string | number) =>
+  sql<boolean>`${sql.ref(column)} >= ${value}`;
+
+/** For times, which may be written with an offset. */
+export const since = (column: string) => (time: string) => from(column)(new Date(time).toISOString());
+
+/** Whether a folded column has this folded text anywhere in it. */
+export const contains = (column: string, folded: string) =>
+  sql<boolean>`${sql.ref(column)} like ${`%${folded.replace(/[%_!]/g, '!$&')}%`} escape '!'`;
+
+/** For filters that always hold here, because another place has applied them. */
+export const always = () => sql<boolean>`1 = 1`;

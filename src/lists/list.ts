@@ -1,0 +1,79 @@
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import type { TObject } from 'typebox';
+import type { TableName, Tables } from '../database/tables.ts';
+
+/** What a noun says of one of its lists; how lists are paged, streamed and written is said once, in this folder. */
+export type List = {
+  schema: TObject;
+  /** The JSON text of a row, made by the database: see `rowAsJson`. */
+  json: RawBuilder<string>;
+  /** The tables the answer depends on. */
+  reads: readonly TableName[];
+  /** The tables of the list, joined; what to select, which rows and in which order is added here. */
+  from(db: Kysely<Tables>): RowsQuery;
+  /** The id of a row, which tells it from all others. */
+  id: RawBuilder<string>;
+  /** The rows that pass the filters. */
+  matches: RawBuilder<boolean>;
+  order: Order;
+  /** Whether each row tells its place in the list. */
+  ranked?: boolean;
+  /** What `meta` says beside the filters. */
+  meta?(db: Kysely<Tables>): Promise<Record<string, unknown>>;
+};
+
+/** An order is one text that differs for every row, so that a cursor is simply the last one seen. */
+export type Order = { key: RawBuilder<string>; descending?: boolean };
+
+// biome-ignore lint/suspicious/noExplicitAny: lists join different tables; only `json` and `order` are selected
+export type RowsQuery = SelectQueryBuilder<any, any, any>;
+
+export type ListRow = { json: string; order_key: string };
+
+/** The rows after a cursor, all of them. */
+export const listRows = (db: Kysely<Tables>, list: List, after: string | undefined) =>
+  ordered(
+    list,
+    list.order.key,
+    rowsAfter(db, list, after).select([list.json.as('json'), list.order.key.as('order_key')]),
+  );
+
+/**
+ * The first rows after a cursor. They are found first and made into JSON then, so that an order without an index has
+ * only keys to sort.
+ */
+export function listPage(db: Kysely<Tables>, list: List, after: string | undefined, limit: number) {
+  const found = rowsAfter(db, list, after).select([list.id.as('id'), list.order.key.as('order_key')]);
+  const page = ordered(list, list.order.key, found).limit(limit).as('page');
+  const rows = list.from(db).innerJoin(page, (join) => join.on(sql<boolean>`page.id = ${list.id}`));
+  const order_key = sql.ref<string>('page.order_key');
+  return ordered(list, order_key, rows.select([list.json.as('json'), order_key.as('order_key')]));
+}
+
+export const countRows = (db: Kysely<Tables>, list: List): Promise<number> =>
+  count(rowsAfter(db, list, undefined));
+
+/** How many rows come before the one after the cursor. */
+export const countUpTo = (db: Kysely<Tables>, list: List, cursor: string): Promise<number> =>
+  count(
+    list
+      .from(db)
+      .where(list.matches)
+      .where(sql<boolean>`not (${beyond(list.order, cursor)})`),
+  );
+
+export async function count(rows: RowsQuery): Promise<number> {
+  const { n } = await rows.select(sql<number>`count(*)`.as('n')).executeTakeFirstOrThrow();
+  return n;
+}
+
+function rowsAfter(db: Kysely<Tables>, list: List, after: string | undefined): RowsQuery {
+  const rows = list.from(db).where(list.matches);
+  return after === undefined ? rows : rows.where(beyond(list.order, after));
+}
+
+const ordered = ({ order }: List, key: RawBuilder<string>, rows: RowsQuery) =>
+  rows.orderBy(key, order.descending ? 'desc' : 'asc').$castTo<ListRow>();
+
+const beyond = ({ key, descending }: Order, after: string) =>
+  descending ? sql<boolean>`${key} < ${after}` : sql<boolean>`${key} > ${after}`;

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { systemClock } from '../clock.ts';
+import { newId } from '../ids.ts';
+import { personRow } from '../personnel/queries.ts';
+import { onBothEngines, type TestService } from '../testing/service.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+
+onBothEngines('lists', (start) => {
+  test('refuses a cursor that is none, and one of another query', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    await fill(service, 3);
+    const { body } = await service.get('/v1/personnel?limit=1', key);
+    const cursor = body.page.next_cursor;
+    const code = async (query: string) => (await service.get(`/v1/personnel?${query}`, key)).body.code;
+    assert.equal(await code(`limit=2&cursor=${cursor}`), undefined);
+    assert.equal(await code(`limit=1&cursor=${cursor}&status=active`), 'cursor_mismatch');
+    assert.equal(await code('limit=1&cursor=x'), 'invalid_parameter');
+    assert.equal(await code(`limit=1&cursor=${btoa('["a","b"]')}`), 'invalid_parameter');
+    assert.equal(
+      (await service.get(`/v1/groups?limit=1&cursor=${cursor}`, key)).body.code,
+      'cursor_mismatch',
+    );
+
+    const rest = await service.get(`/v1/personnel?cursor=${cursor}`, key);
+    assert.equal(rest.body.data.length, 2);
+    assert.equal(rest.body.page.total, null);
+  });
+
+  test('counts all rows when asked', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.read');
+    await fill(service, 5);
+    assert.equal((await service.get('/v1/personnel?limit=2', key)).body.page.total, null);
+    assert.equal((await service.get('/v1/personnel?limit=2&count=true', key)).body.page.total, 5);
+  });
+
+  test('links to the next page', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.read');
+    await fill(service, 3);
+    const first = await service.get('/v1/personnel?limit=2&status=active', key);
+    const [, next = ''] = /^<(.*)>; rel="next"$/.exec(first.headers.get('link') ?? '') ?? [];
+    assert.ok(next.startsWith(service.origin));
+    const second = await service.get(next.slice(service.origin.length), key);
+    assert.equal(second.body.data.length, 1);
+    assert.equal(second.headers.get('link'), null);
+  });
+
+  test('knows an answer the client has already, and notices every change', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const paths = [
+      '/v1/personnel',
+      '/v1/personnel?limit=1',
+      '/v1/groups',
+      '/v1/risks',
+      '/v1/issues',
+      '/v1/projects',
+    ];
+    const tagOf = async (path: string) => (await service.get(path, key)).headers.get('etag') ?? '';
+    const isKnown = async (path: string, tag: string) =>
+      (await service.get(path, key, { 'if-none-match': tag })).status === 304;
+
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    for (const path of paths) {
+      const tag = await tagOf(path);
+      assert.ok(await isKnown(path, tag), path);
+      assert.ok(await isKnown(path, `"other", W/${tag}`), path);
+      assert.ok(await isKnown(path, '*'), path);
+      assert.ok(!(await isKnown(path, '"other"')), path);
+    }
+    const before = await Promise.all(paths.map(tagOf));
+    await service.make('/v1/personnel', key, { name: 'Ada' });
+    await service.make('/v1/groups', key, { name: 'Ops' });
+    await service.make('/v1/projects/APOLLO/risks', key, { title: 'x' });
+    await service.make('/v1/projects/APOLLO/issues', key, { title: 'x' });
+    for (const [i, path] of paths.entries()) assert.ok(!(await isKnown(path, before[i] ?? '')), path);
+
+    const person = await service.make('/v1/personnel', key, { name: 'Bob' });
+    const known = await service.get(`/v1/personnel/${person.user_id}`, key, { 'if-none-match': '"1"' });
+    assert.equal(known.status, 304);
+    assert.equal(known.text, '');
+  });
+
+  test('answers HEAD as GET, without the body', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.read');
+    await fill(service, 3000);
+    for (const path of ['/v1/personnel', '/v1/personnel?limit=2', '/v1/groups']) {
+      const get = await service.get(path, key);
+      const head = await service.call('HEAD', path, key);
+      assert.equal(head.status, 200);
+      assert.equal(head.text, '');
+      for (const header of ['etag', 'content-type', 'link']) {
+        assert.equal(head.headers.get(header), get.headers.get(header), `${path} ${header}`);
+      }
+    }
+  });
+
+  test('comes as CSV and NDJSON, and refuses what it cannot make', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const ada = await service.make('/v1/personnel', key, {
+      name: '=cmd("x")',
+      title: 'a, "b"',
+      skills: ['x', 'y'],
+      attributes: { k: 'v' },
+    });
+    const ndjson = await service.get('/v1/personnel', key, { accept: 'application/x-ndjson' });
+    assert.deepEqual(
+      ndjson.text
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+      [ada],
+    );
+
+    const csv = await service.get('/v1/personnel', key, { accept: 'text/csv, application/json;q=0.5' });
+    assert.equal(csv.headers.get('content-type'), 'text/csv; charset=utf-8');
+    assert.ok(csv.text.startsWith('user_id,name,email,'));
+    assert.ok(csv.text.includes(`${ada.user_id},"'=cmd(""x"")",,"a, ""b""",`));
+    assert.ok(csv.text.includes(',x; y,'));
+    assert.equal(csv.headers.get('vary'), 'authorization, accept');
+
+    const xml = await service.get('/v1/personnel', key, { accept: 'application/xml' });
+    assert.equal(xml.status, 406);
+    assert.deepEqual(xml.body.available, ['application/json', 'application/x-ndjson', 'text/csv']);
+  });
+
+  test('is one moment’s view, however long it takes to read', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    await fill(service, 20_000);
+    const response = await fetch(`${service.origin}/v1/personnel`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const reader = response.body?.getReader();
+    const chunks = [await reader?.read()];
+    await service.make('/v1/personnel', key, { name: 'zzz the last' });
+    await service.make('/v1/personnel', key, { name: 'aaa the first' });
+    const page = await service.get('/v1/personnel?limit=1', key);
+    assert.equal(page.body.data[0].name, 'aaa the first');
+    for (let chunk = await reader?.read(); !chunk?.done; chunk = await reader?.read()) chunks.push(chunk);
+    const text = Buffer.concat(chunks.map((chunk) => chunk?.value ?? new Uint8Array())).toString();
+    const { data, page: whole } = JSON.parse(text);
+    assert.equal(data.length, 20_000);
+    assert.equal(whole.total, 20_000);
+  });
+
+  test('a reader who goes away gives back what the list was read with', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.read');
+    await fill(service, 20_000);
+    // More often than there are connections for long reads.
+    for (let i = 0; i < 20; i++) {
+      const abort = new AbortController();
+      const headers = { authorization: `Bearer ${key}` };
+      const response = await fetch(`${service.origin}/v1/personnel`, { headers, signal: abort.signal });
+      await response.body?.getReader().read();
+      abort.abort();
+    }
+    assert.equal((await service.get('/v1/personnel', key)).body.page.total, 20_000);
+  });
+});
+
+test('a cursor is read back as it was made', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.nat(), fc.nat(), fc.json(), (after, position, version, query) => {
+      const plain = after.replace(/[^ -~]/g, '');
+      const cursor = { after: plain, position, version };
+      assert.deepEqual(decodeCursor(query, encodeCursor(query, cursor)), cursor);
+      assert.throws(() => decodeCursor(`${query}x`, encodeCursor(query, cursor)), /another query/);
+    }),
+  );
+});
+
+test('no text makes a cursor that breaks', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.base64String(), fc.json().map(btoa8)), (text) => {
+      try {
+        decodeCursor('query', text);
+      } catch (error) {
+        assert.equal((error as Error).name, 'Problem');
+      }
+    }),
+  );
+});
+
+const btoa8 = (text: string) => Buffer.from(text).toString('base64url');
+
+/** Puts people straight into the table. */
+async function fill({ database }: TestService, people: number): Promise<void> {
+  const moment = systemClock();
+  const rows = Array.from({ length: people }, (_, i) =>
+    personRow(newId('person'), { name: `Person ${i}` }, moment),
+  );
+  await database.write(async (db) => {
+    for (let i = 0; i < rows.length; i += 1000) {
+      await db
+        .insertInto('people')
+        .values(rows.slice(i, i + 1000))
+        .execute();
+    }
+  });
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env node
+import { writeFileSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+
+// Loading the sources is most of the time to the first answer; from the second start on it is spared.
+enableCompileCache();
+
+const { Command, CommanderError } = await import('commander');
+const { environmentWithFile, readConfig } = await import('./config.ts');
+const { Problem, UsageError } = await import('./errors.ts');
+const { openDatabase } = await import('./database/open.ts');
+const { version } = await import('./version.ts');
+
+type Config = import('./config.ts').Config;
+type Database = import('./database/open.ts').Database;
+
+const print = (text: string) => void process.stdout.write(`${text}\n`);
+const json = (value: unknown) => JSON.stringify(value, null, 2);
+const config = (): Config => readConfig(environmentWithFile(process.env));
+
+async function withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
+  const database = openDatabase(config().database_url);
+  try {
+    await database.migrate();
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+const program = new Command('muster')
+  .description('The roster, the groups, the ranked cross-project risk register and the open issues.')
+  .version(version)
+  .exitOverride()
+  .configureOutput({ outputError: () => {} })
+  .showSuggestionAfterError();
+
+program
+  .command('serve')
+  .description('run the service')
+  .action(async () => {
+    const { serve } = await import('./commands/serve.ts');
+    await serve(config(), print);
+  });
+
+program
+  .command('demo')
+  .description('run the service on a throw-away database with a made-up organisation')
+  .action(async () => {
+    const { demo } = await import('./commands/demo.ts');
+    await demo(config(), print);
+  });
+
+program
+  .command('migrate')
+  .description('bring the tables of the database up to date')
+  .action(async () => {
+    const database = openDatabase(config().database_url);
+    try {
+      const ran = await database.migrate();
+      print(
+        ran.length === 0 ? `${database.name} is up to date.` : `${database.name}: ran ${ran.join(', ')}.`,
+      );
+    } finally {
+      await database.close();
+    }
+  });
+
+program
+  .command('openapi')
+  .description('print the description of the API')
+  .option('-o, --output <file>', 'write it to a file instead')
+  .action(async ({ output }: { output?: string }) => {
+    const { openapiDocument } = await import('./commands/openapi.ts');
+    const document = await openapiDocument();
+    if (output === undefined) process.stdout.write(document);
+    else writeFileSync(output, document);
+  });
+
+const keys = program.command('keys').description('make, list and revoke API keys');
+
+keys
+  .command('create')
+  .description('make a key; its secret is shown only this once')
+  .requiredOption('--name <name>', 'what it is for')
+  .requiredOption('--scopes <list>', 'separated by commas, such as personnel.read,projects.manage; or all')
+  .option('--expires <when>', 'a day, a time, or days from now such as 90d')
+  .option('--json', 'print JSON')
+  .action(async (options: { name: string; scopes: string; expires?: string; json?: true }) => {
+    const { createKeyCommand } = await import('./commands/keys.ts');
+    const key = await withDatabase((database) => createKeyCommand(database, options));
+    print(options.json ? json(key) : `${key.secret}\n\n${key.id}: keep the secret; it is not shown again.`);
+  });
+
+keys
+  .command('list')
+  .description('list all keys, without their secrets')
+  .option('--json', 'print JSON')
+  .action(async (options: { json?: true }) => {
+    const { keyTable, listKeysCommand } = await import('./commands/keys.ts');
+    const list = await withDatabase(listKeysCommand);
+    print(options.json ? json(list) : keyTable(list));
+  });
+
+keys
+  .command('revoke <id>')
+  .description('make a key useless from the next request on')
+  .option('--json', 'print JSON')
+  .action(async (id: string, options: { json?: true }) => {
+    const { revokeKeyCommand } = await import('./commands/keys.ts');
+    const key = await withDatabase((database) => revokeKeyCommand(database, id));
+    print(options.json ? json(key) : `${key.id} (${key.name}) is revoked.`);
+  });
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError && error.exitCode === 0) process.exit(0);
+  process.stderr.write(`muster: ${describe(error)}\n`);
+  process.exit(1);
+}
+
+/** Errors that say what to do are one line; a defect shows where it is. */
+function describe(error: unknown): string {
+  if (error instanceof CommanderError) return error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+  if (error instanceof UsageError || error instanceof Problem) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

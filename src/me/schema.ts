@@ -1,0 +1,25 @@
+import { Type } from 'typebox';
+import { Key } from '../keys/schema.ts';
+import { Strict } from '../schemas.ts';
+
+const { id, name, scopes, project_ids, expires_at } = Key.properties;
+
+/** What a key may know of itself. */
+export const Me = Strict(
+  {
+    key_id: id,
+    name,
+    scopes,
+    project_ids,
+    expires_at,
+    limits: Strict({
+      body_bytes: Type.Integer(),
+      json_depth: Type.Integer(),
+      name_characters: Type.Integer(),
+      text_characters: Type.Integer(),
+      page_rows: Type.Integer({ description: 'The highest `limit`. A list without `limit` is whole.' }),
+      filter_values: Type.Integer({ description: 'Values in one filter.' }),
+    }),
+  },
+  { $id: 'Me' },
+);

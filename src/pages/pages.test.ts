@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { startService } from '../commands/serve.ts';
+import { readConfig } from '../config.ts';
+import { problems } from '../errors.ts';
+import type { App } from '../http/fastify.ts';
+import { launchBrowser } from '../testing/browser.ts';
+import { html, prose } from './html.ts';
+
+type Described = { operationId: string };
+
+const folder = mkdtempSync(join(tmpdir(), 'muster-pages-'));
+const start = (name: string, settings: NodeJS.ProcessEnv = {}) =>
+  startService(
+    readConfig({ MUSTER_DATABASE_URL: `sqlite:${join(folder, name)}`, MUSTER_PORT: '0', ...settings }),
+  );
+
+let app: App;
+let key: string;
+let browser: Browser | undefined;
+
+before(async () => {
+  const service = await start('pages.db');
+  app = service.app;
+  key = service.firstKey ?? '';
+  browser = await launchBrowser();
+});
+
+after(async () => {
+  await browser?.close();
+  await app.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe('in a browser', () => {
+  test('the welcome page leads to the reference', async (t) => {
+    const page = await openPage(t, '/');
+    if (!page) return;
+    assert.match((await page.textContent('main')) ?? '', new RegExp(`curl '${app.baseUrl}/v1/personnel'`));
+    await screenshot(page, 'welcome');
+    await page.getByRole('main').getByRole('link', { name: 'API reference' }).click();
+    assert.equal(new URL(page.url()).pathname, '/docs');
+    assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'API reference');
+  });
+
+  test('the reference has every operation, with an anchor, and in its contents', async (t) => {
+    const page = await openPage(t, '/docs');
+    if (!page) return;
+    const contents = page.getByRole('navigation', { name: 'On this page' });
+    for (const { operationId } of await operations()) {
+      assert.ok(await page.locator(`#${operationId} h3`).isVisible(), `${operationId} has no heading`);
+      const entry = contents.locator(`[href="#${operationId}"]`);
+      assert.ok(await entry.isVisible(), `${operationId} is not in the contents`);
+    }
+    await contents.getByText('listRisks').click();
+    const heading = await page.locator('#listRisks:target h3').boundingBox();
+    assert.ok(heading && heading.y >= 0 && heading.y < 200, 'the anchor does not lead to its heading');
+    await screenshot(page, 'reference');
+  });
+
+  test('the reference is readable in the dark and on a phone', async (t) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await openPage(t, '/docs#listRisks', {
+        colorScheme,
+        viewport: { width: 360, height: 740 },
+      });
+      if (!page) return;
+      assert.equal(await isDark(page), colorScheme === 'dark');
+      await screenshot(page, `phone-${colorScheme}`);
+    }
+  });
+
+  for (const path of ['/', '/docs', '/problems', '/problems/insufficient_scope']) {
+    test(`${path} is no wider than a phone, with everything unfolded`, async (t) => {
+      const page = await openPage(t, path, { viewport: { width: 360, height: 740 } });
+      if (!page) return;
+      await page.locator('details').evaluateAll((all) => {
+        for (const details of all) details.setAttribute('open', '');
+      });
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360);
+    });
+  }
+
+  test('the contents unfold on a phone', async (t) => {
+    const page = await openPage(t, '/docs', { viewport: { width: 360, height: 740 } });
+    if (!page) return;
+    const entry = page.locator('nav [href="#listRisks"]');
+    assert.equal(await entry.isVisible(), false);
+    await page.getByText('Contents', { exact: true }).click();
+    await entry.click();
+    assert.equal(new URL(page.url()).hash, '#listRisks');
+  });
+
+  test('an error explains itself', async (t) => {
+    const page = await openPage(t, '/problems/insufficient_scope');
+    if (!page) return;
+    assert.equal(
+      await page.getByRole('heading', { level: 1 }).textContent(),
+      'The key lacks the needed scope',
+    );
+    assert.match((await page.textContent('main')) ?? '', /status is 403/);
+    assert.ok(await page.locator('main code', { hasText: 'GET /v1/me' }).isVisible());
+    await screenshot(page, 'problem');
+    await page.getByRole('link', { name: 'All errors' }).click();
+    for (const code of Object.keys(problems)) {
+      assert.ok(
+        await page.getByRole('link', { name: code, exact: true }).isVisible(),
+        `${code} is not listed`,
+      );
+    }
+  });
+});
+
+test('every link leads somewhere, also behind a base path', async (t) => {
+  const behind = await start('behind.db', { MUSTER_BASE_URL: 'https://ops.example.com/api' });
+  t.after(() => behind.app.close());
+  const { port } = behind.app.server.address() as AddressInfo;
+  const paths = ['/', '/docs', '/problems', ...Object.keys(problems).map((code) => `/problems/${code}`)];
+  const targets = new Set<string>();
+  for (const path of paths) {
+    for (const target of linksOn(await read(`http://127.0.0.1:${port}/api${path}`))) {
+      targets.add(target.startsWith('#') ? `/api${path}${target}` : target);
+    }
+  }
+  for (const target of targets) {
+    assert.match(target, /^\/api\//);
+    const [path, fragment] = target.split('#');
+    const text = await read(`http://127.0.0.1:${port}${path}`);
+    assert.ok(!fragment || text.includes(` id="${fragment}"`), `nothing has the anchor of ${target}`);
+  }
+  const welcome = textOf(await read(`http://127.0.0.1:${port}/api/`));
+  assert.match(welcome, /curl 'https:\/\/ops\.example\.com\/api\/v1\/personnel'/);
+});
+
+test('the examples are requests the service takes', async () => {
+  const examples = await curlExamples();
+  assert.equal(examples.length, (await operations()).length);
+  for (const { text, method, url, body } of examples) {
+    const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) };
+    const answer = await fetch(url, { method, headers, ...(body && { body }) });
+    await answer.body?.cancel();
+    // Their ids are made up.
+    assert.ok(answer.ok || answer.status === 404, `${answer.status} to ${text}`);
+  }
+});
+
+test('an unknown error code is a problem, not a page', async () => {
+  for (const code of ['nonsense', 'constructor', '__proto__']) {
+    const answer = await fetch(`${app.baseUrl}/problems/${code}`);
+    assert.equal(answer.status, 404);
+    assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/);
+  }
+});
+
+test('a page lets nothing in from elsewhere, and is not sent twice', async () => {
+  const answer = await fetch(`${app.baseUrl}/docs`);
+  assert.match(
+    answer.headers.get('content-security-policy') ?? '',
+    /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+  );
+  assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+  assert.equal(answer.headers.get('referrer-policy'), 'no-referrer');
+  const again = await fetch(`${app.baseUrl}/docs`, {
+    headers: { 'if-none-match': answer.headers.get('etag') ?? '' },
+  });
+  assert.equal(again.status, 304);
+});
+
+test('the pages are not part of the described API', async () => {
+  const { paths } = await (await fetch(`${app.baseUrl}/v1/openapi.json`)).json();
+  assert.deepEqual(
+    Object.keys(paths).filter((path) => !/^\/(v1\/|livez|readyz)/.test(path)),
+    [],
+  );
+});
+
+test('templates escape all but markup', () => {
+  const { markup } =
+    html`<p title="${'"'}">${"<b> & '"}${[html`<i>`, 1, '<']}${undefined}${false}${prose('a `<c>` d')}</p>`;
+  assert.equal(markup, '<p title="&#34;">&#60;b&#62; &#38; &#39;<i>1&#60;a <code>&#60;c&#62;</code> d</p>');
+});
+
+/** A page that fails its test when it logs an error or asks another host for anything. */
+async function openPage(t: TestContext, path: string, options: BrowserContextOptions = {}) {
+  if (!browser) {
+    t.skip('no Chromium here: install one or set TEST_BROWSER');
+    return undefined;
+  }
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${app.baseUrl}/`) && !url.startsWith('data:')) complaints.push(`asked for ${url}`);
+  });
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  t.after(async () => {
+    await context.close();
+    assert.deepEqual(complaints, []);
+  });
+  await page.goto(`${app.baseUrl}${path}`);
+  return page;
+}
+
+async function screenshot(page: Page, name: string): Promise<void> {
+  const { SCREENSHOTS } = process.env;
+  if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
+}
+
+const isDark = (page: Page) =>
+  page.evaluate(() => {
+    const [red = 0] = getComputedStyle(document.body).backgroundColor.match(/\d+/g) ?? [];
+    return Number(red) < 128;
+  });
+
+async function operations(): Promise<Described[]> {
+  const { paths } = await (await fetch(`${app.baseUrl}/v1/openapi.json`)).json();
+  return Object.values(paths).flatMap((methods) => Object.values(methods as Record<string, Described>));
+}
+
+async function read(url: string): Promise<string> {
+  const answer = await fetch(url);
+  assert.equal(answer.status, 200, url);
+  return answer.text();
+}
+
+const linksOn = (text: string) =>
+  Array.from(text.matchAll(/<a [^>]*href="([^"]*)"/g), ([, target = '']) => target);
+
+async function curlExamples() {
+  const text = await read(`${app.baseUrl}/docs`);
+  return Array.from(text.matchAll(/<pre class="once"><code>(.*?)<\/code>/gs), ([, markup = '']) => {
+    const command = textOf(markup);
+    const [, url = ''] = /curl.*? '([^']+)'/.exec(command) ?? [];
+    const [, body] = /-d '(.*)'$/s.exec(command) ?? [];
+    const [, method = body ? 'POST' : 'GET'] = /-X (\w+)/.exec(command) ?? [];
+    return { text: command, method, url, body: body?.replaceAll("'\\''", "'") };
+  });
+}
+
+const textOf = (markup: string) =>
+  markup.replace(/<[^>]+>/g, '').replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));

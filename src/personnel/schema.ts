@@ -1,0 +1,79 @@
+import { type Static, Type } from 'typebox';
+import {
+  Attributes,
+  Day,
+  Email,
+  Id,
+  Line,
+  ManyOf,
+  OneOf,
+  OrNull,
+  optional,
+  Strict,
+  stamps,
+  Time,
+  Writable,
+} from '../schemas.ts';
+
+const required = {
+  name: Line({ description: 'How the person is called.', examples: ['Ada Lovelace'] }),
+};
+
+const fields = {
+  email: OrNull(Email({ description: 'Unique, compared without case.', examples: ['ada@example.com'] })),
+  title: OrNull(Line({ examples: ['Site Reliability Engineer'] })),
+  department: OrNull(Line({ examples: ['Operations'] })),
+  location: OrNull(Line({ examples: ['London'] })),
+  phone: OrNull(Line({ examples: ['+44 20 7946 0000'] })),
+  time_zone: OrNull(
+    Type.String({ format: 'time-zone', description: 'An IANA name.', examples: ['Europe/London'] }),
+  ),
+  kind: OneOf(['human', 'agent', 'placeholder', 'external'], { default: 'human' }),
+  accountable_user_id: OrNull(
+    Id('person', { description: 'The human who answers for an agent. Required for an agent.' }),
+  ),
+  manager_user_id: OrNull(Id('person')),
+  skills: Type.Array(Line(), { maxItems: 100, uniqueItems: true, default: [], examples: [['kubernetes']] }),
+  start_on: OrNull(Day({ description: 'First day.' })),
+  end_on: OrNull(Day({ description: 'Last day.' })),
+  status: OneOf(['active', 'inactive'], { default: 'active' }),
+  external_id: OrNull(Line({ description: 'Your own id for this person. Unique.', examples: ['hr-1815'] })),
+  attributes: Attributes(),
+};
+
+export const Person = Strict(
+  {
+    user_id: Id('person', { description: 'The user id: what tasks are assigned to.' }),
+    ...required,
+    ...fields,
+    assignable: Type.Boolean({ description: 'Active, and today is inside `start_on` and `end_on`.' }),
+    groups: Type.Array(Strict({ id: Id('group'), name: Line() }), {
+      description: 'The groups this person is directly a member of, by name.',
+    }),
+    ...stamps,
+  },
+  { $id: 'Person' },
+);
+export type Person = Static<typeof Person>;
+
+export const PersonInput = Writable(
+  Person,
+  { ...required, ...optional(fields) },
+  { $id: 'PersonInput', examples: [{ name: 'Ada Lovelace', email: 'ada@example.com', title: 'Engineer' }] },
+);
+export type PersonInput = Static<typeof PersonInput>;
+
+export const personnelFilters = {
+  q: Line({ description: 'Part of the name, e-mail or title; case and accents do not matter.' }),
+  status: ManyOf(fields.status),
+  kind: ManyOf(fields.kind),
+  group_id: Id('group', { description: 'Members of this group.' }),
+  transitive: Type.Boolean({ description: 'With `group_id`: members of the groups below it, too.' }),
+  manager_user_id: Id('person'),
+  department: Line(),
+  skill: Line(),
+  assignable: Type.Boolean(),
+  user_ids: ManyOf(Id('person'), { description: 'These people, 500 at most.' }),
+  external_id: Line(),
+  updated_since: Time(),
+};

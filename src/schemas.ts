@@ -1,0 +1,120 @@
+import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import { Format } from 'typebox/format';
+import { type IdKind, idPattern, prefixes } from './ids.ts';
+
+export const limits = {
+  body_bytes: 1024 * 1024,
+  json_depth: 20,
+  name_characters: 200,
+  text_characters: 10_000,
+  page_rows: 1000,
+  filter_values: 500,
+} as const;
+
+/** Times that exist: the built-in format takes leap seconds, which a Date cannot hold. */
+Format.Set(
+  'date-time',
+  (value) =>
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i.test(value) &&
+    !Number.isNaN(Date.parse(value)),
+);
+
+Format.Set('time-zone', (value) => {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: value }));
+  } catch {
+    return false;
+  }
+});
+
+type Options = { description?: string; examples?: unknown[]; default?: unknown };
+
+/** An object that refuses what it does not name. TypeBox's own Omit and Partial would lose that. */
+export const Strict = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) =>
+  Type.Object(properties, { additionalProperties: false, ...options });
+
+/**
+ * The body that makes or changes a `resource`: only `writable` fields. The rest of the resource's fields are
+ * named in the schema, so that sending one is refused with a sentence of its own.
+ */
+export const Writable = <P extends TProperties>(
+  resource: TObject,
+  writable: P,
+  options: Record<string, unknown>,
+) =>
+  Strict(writable, {
+    ...options,
+    'x-set-by-service': Object.keys(resource.properties).filter((field) => !(field in writable)),
+  });
+
+/** A value that may be unknown: `null`, never an empty text. `type: [..., "null"]` reads better than `anyOf`. */
+export const OrNull = <T extends TSchema>(schema: T) =>
+  Type.Unsafe<Type.Static<T> | null>({
+    ...schema,
+    ...('enum' in schema && { enum: [...(schema.enum as unknown[]), null] }),
+    type: ['type' in schema ? schema.type : 'string', 'null'],
+  });
+
+/** One line of text, such as a name. */
+export const Line = (options: Options & { maxLength?: number } = {}) =>
+  Type.String({ minLength: 1, maxLength: limits.name_characters, pattern: '^[^\\n\\t]*$', ...options });
+
+/** Text over several lines. */
+export const Text = (options: Options = {}) =>
+  Type.String({ minLength: 1, maxLength: limits.text_characters, ...options });
+
+export const Day = (options: Options = {}) =>
+  Type.String({ format: 'date', examples: ['2026-11-15'], ...options });
+
+export const Time = (options: Options = {}) =>
+  Type.String({ format: 'date-time', examples: ['2026-11-15T09:30:00.000Z'], ...options });
+
+export const Email = (options: Options = {}) =>
+  Type.String({ format: 'email', maxLength: limits.name_characters, ...options });
+
+export const Url = (options: Options = {}) =>
+  Type.String({ format: 'uri', pattern: '^https?://', maxLength: 2000, ...options });
+
+export const Id = (kind: IdKind, options: Options = {}) =>
+  Type.String({
+    pattern: idPattern(kind),
+    examples: [`${prefixes[kind]}_01jd3k9m5vqs8h2n6r4t0c7e1b`],
+    ...options,
+  });
+
+export const OneOf = <const V extends readonly string[]>(values: V, options: Options = {}) =>
+  Type.Unsafe<V[number]>({ type: 'string', enum: [...values], ...options });
+
+/** Whole numbers a person chose from a scale of 1 to 5. */
+export const Rating = (options: Options = {}) => Type.Integer({ minimum: 1, maximum: 5, ...options });
+
+/** Free text under free keys, for what an organisation keeps and the service does not know of. */
+export const Attributes = () =>
+  Type.Record(Type.String(), Type.String({ maxLength: limits.text_characters }), {
+    maxProperties: 50,
+    default: {},
+    description: 'Free text under free keys, 50 at most.',
+    examples: [{ cost_centre: '4711' }],
+  });
+
+/** What every resource carries, set by the service. */
+export const stamps = {
+  version: Type.Integer({ minimum: 1, description: 'Grows by one with each change; it is the `ETag`.' }),
+  created_at: Time(),
+  updated_at: Time(),
+};
+
+/** The answer of what has nothing to say but that it is done. */
+export const NoContent = Type.Unsafe<undefined>({ type: 'null', description: 'Done.' });
+
+/** A query parameter that takes several values, separated by commas. */
+export const ManyOf = <T extends TSchema>(items: T, options: Options = {}) => {
+  const { default: _, ...item } = items as T & { default?: unknown };
+  return Type.Array(item as unknown as T, { minItems: 1, maxItems: limits.filter_values, ...options });
+};
+
+/** All properties optional: for inputs, and for patches, which have no defaults. */
+export const optional = <P extends TProperties>(properties: P) =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]),
+  ) as unknown as { [K in keyof P]: Type.TOptional<P[K]> };

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { test } from 'node:test';
+
+const root = import.meta.dirname;
+const files = globSync('**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
+const source = (file: string) => readFileSync(join(root, file), 'utf8');
+
+/** What a file imports from this project, as paths below `src`. Types count, too: they tie files together as well. */
+const importsOf = (file: string) =>
+  [...source(file).matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path = '']) =>
+    relative(root, join(root, dirname(file), path)),
+  );
+
+/** One way: a file imports only from its own layer or from one before it. */
+const layers = [
+  /^(errors|ids|clock|text|schemas|version|config)\.ts$/,
+  /^[a-z]+\/(schema|scoring|scopes|secret|parameters)\.ts$/,
+  /^database\//,
+  /^(lists\/(?!answer)|groups\/membership)/,
+  /^[a-z]+\/queries\.ts$/,
+  /^(http\/|lists\/answer|pages\/(html|reference))/,
+  /^[a-z]+\/routes\.ts$/,
+  /^app\.ts$/,
+  /^(demo|commands)\//,
+  /^main\.ts$/,
+];
+const layerOf = (file: string) => layers.findIndex((layer) => layer.test(file));
+
+test('every file has its layer, and imports only from its own or those before it', () => {
+  for (const file of files.filter((file) => !file.startsWith('testing/'))) {
+    assert.notEqual(layerOf(file), -1, `${file} is in no layer`);
+    for (const imported of importsOf(file)) {
+      const allowed = layerOf(imported) <= layerOf(file);
+      assert.ok(allowed, `${file} must not import ${imported}, which is in a later layer`);
+    }
+  }
+});
+
+test('a noun never imports another noun’s routes', () => {
+  for (const file of files) {
+    const foreign = importsOf(file).filter((path) => path.endsWith('/routes.ts') && file !== 'app.ts');
+    assert.deepEqual(foreign, [], file);
+  }
+});
+
+test('there are no circles', () => {
+  const graph = new Map(files.map((file) => [file, importsOf(file)]));
+  const done = new Set<string>();
+  const walk = (file: string, path: string[]) => {
+    assert.ok(!path.includes(file), `circle: ${[...path, file].join(' → ')}`);
+    if (done.has(file)) return;
+    for (const next of graph.get(file) ?? []) walk(next, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) walk(file, []);
+});
+
+test('an engine is named only in the database folder, the settings, the demo and the tests', () => {
+  for (const file of files.filter(
+    (file) => !/^(database|testing|demo|commands\/demo)/.test(file) && file !== 'config.ts',
+  )) {
+    const code = source(file).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+    assert.ok(!/sqlite|postgres|\bpg\b/i.test(code), file);
+  }
+});
+
+test('there is no index.ts, no utils, and nothing reads the environment but main', () => {
+  for (const file of files) {
+    assert.doesNotMatch(file, /(^|\/)(index|utils|helpers|types)\.ts$/);
+    if (!/^(main\.ts|testing\/)/.test(file)) assert.doesNotMatch(source(file), /process\.env/, file);
+  }
+});

@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+
+const main = join(import.meta.dirname, '../main.ts');
+
+/** An empty folder that goes when the test ends. */
+export function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'muster-test-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Runs the command line in a folder to its end. */
+export async function muster(folder: string, args: string[], environment: Record<string, string> = {}) {
+  const running = launch(folder, args, environment);
+  const code = await running.exit;
+  return { code, stdout: running.stdout(), stderr: running.stderr() };
+}
+
+/** Runs a command that goes on, and waits until it says it is ready. */
+export async function startMuster(
+  t: TestContext,
+  folder: string,
+  environment: Record<string, string> = {},
+  command = 'serve',
+) {
+  const running = launch(folder, [command], { MUSTER_PORT: '0', ...environment });
+  t.after(() => running.child.kill('SIGKILL'));
+  let ended: number | null | undefined;
+  void running.exit.then((code) => {
+    ended = code;
+  });
+  for (;;) {
+    const [, origin] = / is ready at (\S+)/.exec(running.stdout()) ?? [];
+    // The key is printed in the same breath; the line after it ends the output.
+    if (origin) {
+      await setTimeout(20);
+      const [key] = /mst_\w+/.exec(running.stdout()) ?? [];
+      return { ...running, origin, key };
+    }
+    if (ended !== undefined) throw new Error(`ended with ${ended}: ${running.stderr()}`);
+    await setTimeout(10);
+  }
+}
+
+function launch(folder: string, args: string[], environment: Record<string, string>) {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(MUSTER_|NODE_TEST|NODE_OPTIONS)/.test(name),
+  );
+  const child: ChildProcess = spawn(process.execPath, [main, ...args], {
+    cwd: folder,
+    env: { ...Object.fromEntries(inherited), ...environment },
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const exit = new Promise<number | null>((resolve) => child.on('close', resolve));
+  return { child, exit, stdout: () => stdout, stderr: () => stderr };
+}
