@@ -24,6 +24,7 @@ import { personnelRoutes } from './personnel/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { riskRoutes } from './risks/routes.ts';
 import { limits } from './schemas.ts';
+import { taskRoutes } from './tasks/routes.ts';
 
 export type Service = { config: Config; database: Database; clock: Clock; readiness: Readiness };
 
@@ -53,6 +54,11 @@ export async function createApp({ config, database, clock, readiness }: Service)
     app.baseUrl ||= addressOf(app);
   });
   app.decorateRequest('moment');
+  app.decorateRequest('change', {
+    getter() {
+      return { ...this.moment, key_id: this.actor.id, key_name: this.actor.name };
+    },
+  });
   app.addHook('onRequest', async (request) => {
     request.moment = clock();
   });
@@ -73,6 +79,7 @@ export async function createApp({ config, database, clock, readiness }: Service)
   groupRoutes(app);
   riskRoutes(app);
   issueRoutes(app);
+  taskRoutes(app);
   projectRoutes(app);
   meRoutes(app);
   openapiRoute(app);

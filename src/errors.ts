@@ -57,10 +57,25 @@ export const problems = {
     title: 'Already taken',
     help: 'Another resource already has this unique value. The answer names the field and who has it.',
   },
+  in_use: {
+    status: 409,
+    title: 'Still in use',
+    help: 'Other things point at what you want to delete. The answer counts them by kind and names a few. Move or delete them first.',
+  },
+  invalid_transition: {
+    status: 409,
+    title: 'This move is not allowed',
+    help: 'A risk or an issue cannot go from its state to the one you asked for. The answer says `from`, `to` and which are `allowed`.',
+  },
   project_archived: {
     status: 409,
     title: 'The project is archived',
     help: 'Nothing can be written into an archived project. Unarchive it first.',
+  },
+  stale: {
+    status: 412,
+    title: 'Changed in the meantime',
+    help: 'Someone has changed the resource since you read it: its `ETag` is no longer the one in your `If-Match`. Read it again, look at what is new, and send your change with the new tag.',
   },
   too_large: {
     status: 413,
@@ -75,7 +90,7 @@ export const problems = {
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    help: 'Send bodies as JSON with `Content-Type: application/json`.',
+    help: 'Send bodies as JSON with `Content-Type: application/json`; a PATCH may also be `application/merge-patch+json`.',
   },
   invalid_body: {
     status: 422,
@@ -137,6 +152,15 @@ export class Problem extends Error {
 
 export const notFound = (what: string, id: string) =>
   new Problem('not_found', `There is no ${what} ${id}. Check the id; it may have been deleted.`);
+
+/** 409 for what cannot be deleted: how many of each kind point at it, and a few of them. */
+export function inUse(what: string, users: Record<string, { count: number; samples: string[] }>): Problem {
+  const used = Object.entries(users).filter(([, { count }]) => count > 0);
+  const listed = used.map(([kind, { count, samples }]) => `${count} ${kind} (such as ${samples.join(', ')})`);
+  return new Problem('in_use', `${what} is used by ${listed.join(' and ')}. Move or delete those first.`, {
+    extra: { used_by: Object.fromEntries(used) },
+  });
+}
 
 /** A rule that only the database or several fields together can check. */
 export const invalidBody = (errors: Fault[]) =>

@@ -8,6 +8,7 @@ export const prefixes = {
   issue: 'iss',
   task: 'tsk',
   key: 'key',
+  history: 'hst',
 } as const;
 
 export type IdKind = keyof typeof prefixes;

@@ -97,6 +97,17 @@ export const Attributes = () =>
     examples: [{ cost_centre: '4711' }],
   });
 
+/** The members of `attributes` to set, or, with null, to take away. */
+export const AttributesPatch = () =>
+  Type.Record(Type.String(), OrNull(Type.String({ maxLength: limits.text_characters })), {
+    maxProperties: 50,
+    description: 'Members to set; null takes one away. The others stay.',
+  });
+
+/** Why a change is made: kept in the history. */
+export const Reason = () =>
+  Text({ description: 'Why, for the history. Required to reopen what was closed.' });
+
 /** What every resource carries, set by the service. */
 export const stamps = {
   version: Type.Integer({ minimum: 1, description: 'Grows by one with each change; it is the `ETag`.' }),
@@ -113,7 +124,18 @@ export const ManyOf = <T extends TSchema>(items: T, options: Options = {}) => {
   return Type.Array(item as unknown as T, { minItems: 1, maxItems: limits.filter_values, ...options });
 };
 
-/** All properties optional: for inputs, and for patches, which have no defaults. */
+/** For patches: all optional, and what is left out stays as it is instead of getting a default. */
+export const patchable = <P extends TProperties>(properties: P) =>
+  optional(
+    Object.fromEntries(
+      Object.entries(properties).map(([name, schema]) => {
+        const { default: _, ...rest } = schema as TSchema & { default?: unknown };
+        return [name, rest];
+      }),
+    ) as unknown as P,
+  );
+
+/** All properties optional. */
 export const optional = <P extends TProperties>(properties: P) =>
   Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]),

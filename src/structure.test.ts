@@ -16,10 +16,10 @@ const importsOf = (file: string) =>
 /** One way: a file imports only from its own layer or from one before it. */
 const layers = [
   /^(errors|ids|clock|text|schemas|version|config)\.ts$/,
-  /^[a-z]+\/(schema|scoring|scopes|secret|parameters)\.ts$/,
+  /^[a-z]+\/(schema|scoring|scopes|secret|parameters|check-names|transitions|change)\.ts$/,
   /^database\//,
   /^(lists\/(?!answer)|groups\/membership)/,
-  /^[a-z]+\/queries\.ts$/,
+  /^([a-z]+\/queries|projects\/(counts|health)|risks\/(checks|register|summaries|model)|issues\/summaries)\.ts$/,
   /^(http\/|lists\/answer|pages\/(html|reference))/,
   /^[a-z]+\/routes\.ts$/,
   /^app\.ts$/,

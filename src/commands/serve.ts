@@ -1,12 +1,13 @@
 import closeWithGrace from 'close-with-grace';
 import { createApp } from '../app.ts';
-import { systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { openDatabase } from '../database/open.ts';
+import { type Database, openDatabase } from '../database/open.ts';
 import { UsageError } from '../errors.ts';
 import type { App } from '../http/fastify.ts';
 import type { Readiness } from '../http/health.ts';
 import { createFirstKey } from '../keys/queries.ts';
+import { lapseAcceptances } from '../risks/queries.ts';
 import { version } from '../version.ts';
 
 type Print = (text: string) => void;
@@ -35,7 +36,9 @@ export async function startService(config: Config, clock = systemClock) {
     await listen(app, config);
     await database.migrate();
     const firstKey = await database.write((db) => createFirstKey(db, clock()));
+    await lapse(database, clock);
     readiness.state = 'ready';
+    everyMinute(app, () => lapse(database, clock));
     return { app, firstKey: firstKey?.secret };
   } catch (error) {
     await app.close();
@@ -49,6 +52,15 @@ export function stopWithGrace(app: App): void {
     if (err) app.log.fatal(err);
     await app.close();
   });
+}
+
+/** What happens because a day has come: also when the service was down at that moment. */
+const lapse = (database: Database, clock: Clock) => database.write((db) => lapseAcceptances(db, clock()));
+
+/** The next minute tries again what this one could not do. */
+function everyMinute(app: App, work: () => Promise<unknown>): void {
+  const timer = setInterval(() => work().catch((error) => app.log.error(error)), 60_000);
+  app.server.once('close', () => clearInterval(timer));
 }
 
 export const curl = (app: App, key: string, path: string) =>

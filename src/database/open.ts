@@ -7,6 +7,7 @@ import { migrate } from './migrate.ts';
 import { postgresEngine } from './postgres.ts';
 import { sqliteEngine } from './sqlite.ts';
 import type { Tables } from './tables.ts';
+import { LostRace } from './update.ts';
 
 export type Database = {
   /** For people: the address, without a password. */
@@ -75,7 +76,7 @@ async function retried<T>(engine: Engine, transaction: () => Promise<T>): Promis
     try {
       return await transaction();
     } catch (error) {
-      const reason = engine.retryable(error);
+      const reason = error instanceof LostRace ? 'lost race' : engine.retryable(error);
       const again =
         reason === 'busy' ? performance.now() < deadline : reason === 'lost race' && attempt < races;
       if (!again) throw error;

@@ -1,18 +1,21 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Fault, fieldFault, Problem } from '../errors.ts';
 import type { Tables } from './tables.ts';
 
 type Target = {
-  table: 'people' | 'groups' | 'projects' | 'risks' | 'issues';
+  table: 'people' | 'groups' | 'projects' | 'risks' | 'issues' | 'tasks';
   id: 'user_id' | 'id';
   what: string;
+  /** What people know it by. */
+  label?: 'name' | 'key';
 };
 
 export const toPerson: Target = { table: 'people', id: 'user_id', what: 'person' };
 export const toGroup: Target = { table: 'groups', id: 'id', what: 'group' };
 export const toProject: Target = { table: 'projects', id: 'id', what: 'project' };
-export const toRisk: Target = { table: 'risks', id: 'id', what: 'risk' };
-export const toIssue: Target = { table: 'issues', id: 'id', what: 'issue' };
+export const toRisk: Target = { table: 'risks', id: 'id', what: 'risk', label: 'key' };
+export const toTask: Target = { table: 'tasks', id: 'id', what: 'task', label: 'key' };
+export const toIssue: Target = { table: 'issues', id: 'id', what: 'issue', label: 'key' };
 
 /** A fault for every field that names something which is not there. */
 export async function missingReferences(
@@ -32,14 +35,14 @@ export async function missingReferences(
 /** 409 when another row has the value already; it names the field and the row. */
 export async function refuseDuplicate(
   db: Kysely<Tables>,
-  { table, id, what }: Target,
+  { table, id, what, label = 'name' }: Target,
   field: string,
   value: string | null | undefined,
   same = sql<boolean>`${sql.ref(field)} = ${value}`,
 ): Promise<void> {
   if (value == null) return;
   const { rows } = await sql<{ id: string; label: string }>`
-    select ${sql.ref(id)} as id, ${sql.ref(table === 'risks' || table === 'issues' ? 'key' : 'name')} as label
+    select ${sql.ref(id)} as id, ${sql.ref(label)} as label
     from ${sql.table(table)} where ${same} limit 1`.execute(db);
   const [holder] = rows;
   if (!holder) return;
@@ -48,6 +51,38 @@ export async function refuseDuplicate(
     errors: [fieldFault(field, 'duplicate', detail)],
     extra: { field, existing_id: holder.id },
   });
+}
+
+/** The same for the external ids of a project's risks, issues and tasks, which are unique within it. */
+export const refuseSameExternalId = (
+  db: Kysely<Tables>,
+  target: Target,
+  project_id: string,
+  external_id: string | null | undefined,
+) =>
+  refuseDuplicate(
+    db,
+    target,
+    'external_id',
+    external_id,
+    sql<boolean>`external_id = ${external_id} and project_id = ${project_id}`,
+  );
+
+type User = 'risks' | 'issues' | 'tasks' | 'people' | 'groups' | 'projects';
+
+/** How many rows of each kind point at something, and a few of them; undefined when none does. */
+export async function usersOf(db: Kysely<Tables>, pointers: [kind: User, points: RawBuilder<boolean>][]) {
+  const users: Record<string, { count: number; samples: string[] }> = {};
+  for (const [kind, points] of pointers) {
+    const label = sql.ref(kind === 'people' || kind === 'groups' ? 'name' : 'key');
+    const { rows: samples } = await sql<{ label: string }>`
+      select ${label} as label from ${sql.table(kind)} where ${points} order by ${label} limit 3`.execute(db);
+    const { rows: counts } = await sql<{ count: number }>`
+      select count(*) as count from ${sql.table(kind)} where ${points}`.execute(db);
+    const count = counts[0]?.count ?? 0;
+    if (count > 0) users[kind] = { count, samples: samples.map((row) => row.label) };
+  }
+  return Object.keys(users).length > 0 ? users : undefined;
 }
 
 async function exists(db: Kysely<Tables>, table: string, id: string, value: unknown): Promise<boolean> {

@@ -27,6 +27,25 @@ export function storedFields<S extends TObject>(schema: S, input: Static<S>): St
   return Object.fromEntries(fields);
 }
 
+/** The columns of a row whose fields have changed. */
+export function storedChanges(schema: TObject, differences: Record<string, { to: unknown }>): object {
+  const columns = fieldsOf(schema)
+    .filter(([field]) => field in differences)
+    .map(([field, property]) => {
+      const value = differences[field]?.to ?? null;
+      return [field, isJson(property) ? JSON.stringify(value) : value];
+    });
+  return Object.fromEntries(columns);
+}
+
+/** JSON Merge Patch on a flat resource: null takes a member of a map away, and is a value like any other elsewhere. */
+export function merged<R extends { attributes?: Record<string, string> }>(current: R, patch: object): R {
+  const next = { ...current, ...patch };
+  if (!('attributes' in patch)) return next;
+  const members = Object.entries({ ...current.attributes, ...(patch.attributes as object) });
+  return { ...next, attributes: Object.fromEntries(members.filter(([, value]) => value !== null)) };
+}
+
 export const newStamps = (now: string) => ({ version: 1, created_at: now, updated_at: now });
 
 type StoredFields<Input> = {

@@ -1,33 +1,29 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import {
-  CompiledQuery,
-  type DatabaseConnection,
   type Dialect,
-  type Driver,
   type FunctionNode,
   type Kysely,
-  type QueryResult,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
-  type TransactionSettings,
 } from 'kysely';
 import { Problem, UsageError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 import { type Spellings, spelling } from './functions.ts';
+import { QuickConnection, type SqliteConnection, SqliteDriver } from './sqlite-connections.ts';
+import { connectInThread } from './sqlite-thread.ts';
 
 /** One file, one connection that writes, some that read: in WAL mode they do not wait for each other. */
 export function sqliteEngine(file: string): Engine {
-  const open = (options: { readonly: boolean }) => () => openFile(file, options);
+  const connect = (options: { readonly: boolean }) => () => new QuickConnection(openFile(file, options));
   return {
     name: `sqlite:${file}`,
     dialects: {
-      write: dialect(open({ readonly: false }), 1),
-      read: dialect(open({ readonly: true }), 4),
-      readSlowly: dialect(open({ readonly: true }), 8),
+      write: dialect(connect({ readonly: false }), 1),
+      read: dialect(connect({ readonly: true }), 4),
+      readSlowly: dialect(connectInThread(file), 8),
     },
     retryable(error) {
       if (codeOf(error).startsWith('SQLITE_BUSY')) return 'busy';
@@ -40,7 +36,7 @@ export function sqliteEngine(file: string): Engine {
           cause: error,
         });
       }
-      if (/^SQLITE_(BUSY|IOERR|CANTOPEN|READONLY)/.test(code)) {
+      if (/^SQLITE_(BUSY|IOERR|CANTOPEN|READONLY|ABORT)/.test(code)) {
         return new Problem('unavailable', 'The database file cannot be used right now. Try again shortly.', {
           cause: error,
           headers: { 'retry-after': '5' },
@@ -83,8 +79,8 @@ function openFile(file: string, { readonly }: { readonly: boolean }): Sqlite.Dat
 
 const codeOf = (error: unknown) => (error instanceof Sqlite.SqliteError ? error.code : '');
 
-const dialect = (open: () => Sqlite.Database, connections: number): Dialect => ({
-  createDriver: () => new SqliteDriver(open, connections),
+const dialect = (connect: () => SqliteConnection, most: number): Dialect => ({
+  createDriver: () => new SqliteDriver(connect, most),
   createAdapter: () => new SqliteTransactionalAdapter(),
   createQueryCompiler: () => new MusterSqliteCompiler(),
   createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
@@ -113,107 +109,5 @@ class MusterSqliteCompiler extends SqliteQueryCompiler {
     if (!spelled) super.visitFunction(node);
     else
       for (const part of spelled(node)) typeof part === 'string' ? this.append(part) : this.visitNode(part);
-  }
-}
-
-/** Connections are opened when first needed, kept, and handed out one user at a time. */
-class SqliteDriver implements Driver {
-  readonly #open: () => Sqlite.Database;
-  readonly #most: number;
-  readonly #all: SqliteConnection[] = [];
-  readonly #idle: SqliteConnection[] = [];
-  readonly #waiting: ((connection: SqliteConnection) => void)[] = [];
-
-  constructor(open: () => Sqlite.Database, most: number) {
-    this.#open = open;
-    this.#most = most;
-  }
-
-  async init() {}
-
-  async acquireConnection(): Promise<SqliteConnection> {
-    const idle = this.#idle.pop();
-    if (idle) return idle;
-    if (this.#all.length === this.#most) return new Promise((resolve) => this.#waiting.push(resolve));
-    const connection = new SqliteConnection(this.#open());
-    this.#all.push(connection);
-    return connection;
-  }
-
-  async releaseConnection(connection: SqliteConnection) {
-    const next = this.#waiting.shift();
-    if (next) next(connection);
-    else this.#idle.push(connection);
-  }
-
-  async beginTransaction(connection: SqliteConnection, { accessMode }: TransactionSettings) {
-    await connection.executeQuery(
-      CompiledQuery.raw(accessMode === 'read only' ? 'begin' : 'begin immediate'),
-    );
-  }
-
-  async commitTransaction(connection: SqliteConnection) {
-    await connection.executeQuery(CompiledQuery.raw('commit'));
-  }
-
-  async rollbackTransaction(connection: SqliteConnection) {
-    // SQLite ends a transaction by itself when the disk is full.
-    if (connection.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
-  }
-
-  async destroy() {
-    for (const connection of this.#all) connection.close();
-  }
-}
-
-class SqliteConnection implements DatabaseConnection {
-  readonly #database: Sqlite.Database;
-  readonly #statements = new Map<string, Sqlite.Statement>();
-
-  constructor(database: Sqlite.Database) {
-    this.#database = database;
-  }
-
-  get inTransaction() {
-    return this.#database.inTransaction;
-  }
-
-  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const statement = this.#prepare(sql);
-    if (statement.reader) return { rows: statement.all(parameters) as R[] };
-    const { changes } = statement.run(parameters);
-    return { rows: [], numAffectedRows: BigInt(changes) };
-  }
-
-  /** Lets others through after each slice: reading here holds the event loop. */
-  async *streamQuery<R>(
-    { sql, parameters }: CompiledQuery,
-    sliceRows: number,
-  ): AsyncGenerator<QueryResult<R>> {
-    // Not a shared statement: it stays busy for as long as the reader takes.
-    const iterator = this.#database.prepare(sql).iterate(parameters) as IterableIterator<R>;
-    let rows: R[] = [];
-    for (const row of iterator) {
-      rows.push(row);
-      if (rows.length < sliceRows) continue;
-      yield { rows };
-      rows = [];
-      await setImmediate();
-    }
-    yield { rows };
-  }
-
-  close() {
-    this.#database.close();
-  }
-
-  /** Preparing costs more than most queries. The oldest statement makes room, so that memory is bounded. */
-  #prepare(sql: string): Sqlite.Statement {
-    const known = this.#statements.get(sql);
-    if (known) return known;
-    const statement = this.#database.prepare(sql);
-    this.#statements.set(sql, statement);
-    if (this.#statements.size > 500) this.#statements.delete(this.#statements.keys().next().value ?? '');
-    return statement;
   }
 }

@@ -1,5 +1,6 @@
 import type { GeneratedAlways } from 'kysely';
 import type { Group } from '../groups/schema.ts';
+import type { HistoryEntry } from '../history/schema.ts';
 import type { Issue } from '../issues/schema.ts';
 import type { Key } from '../keys/schema.ts';
 import type { Person } from '../personnel/schema.ts';
@@ -22,22 +23,23 @@ export type Tables = {
   };
   groups: Stored<Group, 'member_count'> & { name_folded: string; name_key: GeneratedAlways<string> };
   memberships: { group_id: string; user_id: string; added_at: string };
-  projects: Stored<Project, 'counts', 'attributes'> & {
+  projects: Stored<Project, 'counts' | 'health', 'attributes'> & {
     name_folded: string;
     search_folded: string;
     name_key: GeneratedAlways<string>;
+    /** Kept in the transaction of each change: see `projects/counts.ts`. */
+    open_issues: number;
+    critical_issues: number;
+    active_risks: number;
+    unassessed_risks: number;
     /** How many of each were ever made here: the numbers in human keys never repeat. */
     risks_made: number;
     issues_made: number;
     tasks_made: number;
   };
-  risks: Stored<
-    Risk,
-    Named | 'owner_active' | 'issue_ids' | 'tasks_total' | 'tasks_done' | RiskScores,
-    'attributes'
-  > & {
-    [S in RiskScores]: GeneratedAlways<Risk[S]>;
-  } & { search_folded: string; active: GeneratedAlways<number>; rank_key: GeneratedAlways<string> };
+  risks: RiskTable;
+  /** Risks as they were: each version that another has followed, and those that were deleted. */
+  past_risks: RiskTable & { valid_until: string };
   issues: Stored<
     Issue,
     Named | 'assignee_name' | 'assignee_active' | 'age_days' | 'overdue',
@@ -47,8 +49,14 @@ export type Tables = {
     open: GeneratedAlways<number>;
     rank_key: GeneratedAlways<string>;
   };
-  tasks: Stored<Task, 'project_key' | 'project_name' | 'assignee_name'>;
+  tasks: Stored<Task, 'project_key' | 'project_name' | 'assignee_name'> & {
+    search_folded: string;
+    open: GeneratedAlways<number>;
+    due_key: GeneratedAlways<string>;
+  };
   keys: Stored<Key, never, 'scopes' | 'project_ids'> & { hash: string };
+  /** Append-only: one row a changed field. `from` and `to` are JSON. */
+  history: Omit<HistoryEntry, 'from' | 'to'> & { subject_id: string; from: string; to: string };
   /** How often each table was changed: one more with every transaction that writes to it. */
   data_versions: { table_name: TableName; version: number };
 };
@@ -61,10 +69,22 @@ export const tableNames = [
   'memberships',
   'projects',
   'risks',
+  'past_risks',
   'issues',
   'tasks',
   'keys',
+  'history',
 ] as const satisfies TableName[];
+
+type RiskTable = Stored<
+  Risk,
+  Named | 'owner_active' | 'issue_ids' | 'tasks_total' | 'tasks_done' | 'checks' | RiskScores,
+  'attributes'
+> & { [S in RiskScores]: GeneratedAlways<Risk[S]> } & {
+  search_folded: string;
+  active: GeneratedAlways<number>;
+  rank_key: GeneratedAlways<string>;
+};
 
 type Named = 'project_key' | 'project_name' | 'owner_name';
 type RiskScores = 'score' | 'level' | 'residual_score' | 'residual_level';

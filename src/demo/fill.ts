@@ -18,8 +18,10 @@ export function fillDemo(database: Database, moment: Moment): Promise<Counts> {
     memberships: await insert(db, 'memberships', rows.memberships),
     projects: await insert(db, 'projects', rows.projects),
     risks: await insert(db, 'risks', rows.risks),
+    past_risks: await insert(db, 'past_risks', rows.past_risks),
     issues: await insert(db, 'issues', rows.issues),
     tasks: await insert(db, 'tasks', rows.tasks),
+    history: await insert(db, 'history', rows.history),
   }));
 }
 

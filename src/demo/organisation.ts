@@ -1,27 +1,35 @@
-import type { Insertable } from 'kysely';
 import type { Moment } from '../clock.ts';
-import type { Tables } from '../database/tables.ts';
 import { groupRow } from '../groups/queries.ts';
-import { type IdKind, prefixes } from '../ids.ts';
 import { issueRow } from '../issues/queries.ts';
 import { type Issue, openStatuses } from '../issues/schema.ts';
 import { personRow } from '../personnel/queries.ts';
 import type { Person, PersonInput } from '../personnel/schema.ts';
+import { shareOfIssue, shareOfRisk } from '../projects/counts.ts';
 import { projectRow } from '../projects/queries.ts';
 import type { Project } from '../projects/schema.ts';
 import { riskRow } from '../risks/queries.ts';
 import { activeStatuses, type Risk } from '../risks/schema.ts';
-import { scoreOf } from '../risks/scoring.ts';
-import type { Task } from '../tasks/schema.ts';
+import { taskRow } from '../tasks/queries.ts';
+import { openStatuses as openTaskStatuses, type Task } from '../tasks/schema.ts';
 import { fold, normalise } from '../text.ts';
+import { historyOf, type Stage, stampsAfter } from './past.ts';
+import { pastOf, rating, riskStages, type Scene, scoreIn, type Told, versionsOf } from './risk-past.ts';
 import * as words from './words.ts';
+import { later, type Row, shares, type World, worldAt } from './world.ts';
 
-type Row<Table extends keyof Tables> = Insertable<Tables[Table]>;
+type TableNames =
+  | 'people'
+  | 'groups'
+  | 'memberships'
+  | 'projects'
+  | 'risks'
+  | 'past_risks'
+  | 'issues'
+  | 'tasks'
+  | 'history';
 
 /** The rows of each table, those that are referred to before those that refer to them. */
-export type Organisation = {
-  [Table in 'people' | 'groups' | 'memberships' | 'projects' | 'risks' | 'issues' | 'tasks']: Row<Table>[];
-};
+export type Organisation = { [Table in TableNames]: Row<Table>[] };
 
 const totals = { externals: 22, risks: 700, issues: 1000, tasks: 2000 };
 
@@ -41,8 +49,15 @@ export function organisation(moment: Moment): Organisation {
     const risks = makeRisks(world, venture, risksIn[i] ?? 0);
     const issues = makeIssues(world, venture, risks, issuesIn[i] ?? 0);
     const tasks = makeTasks(world, venture, risks, issues, tasksIn[i] ?? 0);
-    const made = { risks_made: risks.length, issues_made: issues.length, tasks_made: tasks.length };
-    return { project: { ...venture.project, ...made }, risks, issues, tasks };
+    const project = {
+      ...venture.project,
+      ...countsOf(risks, issues),
+      risks_made: risks.length,
+      issues_made: issues.length,
+      tasks_made: tasks.length,
+    };
+    const histories = [venture, ...risks, ...issues, ...tasks].flatMap(({ history }) => history);
+    return { project, risks, issues, tasks, histories };
   });
 
   return {
@@ -51,8 +66,24 @@ export function organisation(moment: Moment): Organisation {
     memberships,
     projects: ventures.map(({ project }) => project),
     risks: ventures.flatMap(({ risks }) => risks.map(({ row }) => row)),
+    past_risks: ventures.flatMap(({ risks }) => risks.flatMap(({ past }) => past)),
     issues: ventures.flatMap(({ issues }) => issues.map(({ row }) => row)),
-    tasks: ventures.flatMap(({ tasks }) => tasks),
+    tasks: ventures.flatMap(({ tasks }) => tasks.map(({ row }) => row)),
+    history: ventures.flatMap(({ histories }) => histories),
+  };
+}
+
+/** What the project's own counters say of its risks and issues. */
+function countsOf(risks: RiskMade[], issues: IssueMade[]) {
+  const ofRisks = risks.map(({ row }) => shareOfRisk(isActive(row), scoreIn(row)));
+  const ofIssues = issues.map(({ row }) => shareOfIssue(isOpen(row), row.severity));
+  const sum = (count: keyof ReturnType<typeof shareOfRisk>) =>
+    [...ofRisks, ...ofIssues].reduce((total, share) => total + share[count], 0);
+  return {
+    open_issues: sum('open_issues'),
+    critical_issues: sum('critical_issues'),
+    active_risks: sum('active_risks'),
+    unassessed_risks: sum('unassessed_risks'),
   };
 }
 
@@ -274,6 +305,13 @@ const mailbox = (name: string) =>
     .replaceAll(' ', '.')
     .replace(/[^a-z.-]/g, '');
 
+/** As it was entered, or changed some times up to the day `changed`. */
+function stampsOf(world: World, created_at: string, changed: number | null) {
+  const updated_at = changed === null ? created_at : later(created_at, world.time(changed));
+  const version = updated_at === created_at ? 1 : world.dice.between(2, 9);
+  return { version, created_at, updated_at };
+}
+
 const wasHere = ({ row }: Colleague, day: string) =>
   (row.start_on ?? '') <= day && day <= (row.end_on ?? '9999-99-99');
 
@@ -336,6 +374,7 @@ function membersOf(world: World, team: words.Team, colleagues: Colleague[]): Col
 type Venture = {
   story: words.ProjectStory;
   project: Row<'projects'>;
+  history: Row<'history'>[];
   /** The days on which things happen here. */
   first: number;
   last: number;
@@ -362,7 +401,7 @@ function makeVenture(
   const leads = near.filter((one) => one.leads && isHere(one, moment.today));
   return {
     story,
-    project: makeProject(world, story, crew, leads),
+    ...makeProject(world, story, crew, leads),
     first: story.status === 'planned' ? -110 : Math.max(-548, story.from),
     last: Math.min(0, story.to),
     crew: crew.filter((one) => !isVacant(one)),
@@ -379,30 +418,73 @@ function makeProject(
   story: words.ProjectStory,
   crew: Colleague[],
   leads: Colleague[],
-): Row<'projects'> {
+): Pick<Venture, 'project' | 'history'> {
   const { dice } = world;
-  const { key, name, description, status, from, to } = story;
-  const made = Math.max(rosterDay + 4, Math.min(from, -110) - 20);
-  const stamps = stampsOf(world, world.time(made), to < 0 ? to : dice.between(-120, -1));
+  const { key, name, description, from } = story;
+  const stages = projectStages(world, story, [...leads, ...crew]);
+  const stamps = stampsAfter(stages[0].at, stages);
   const managers = crew.filter((one) => one.row.kind === 'human' && isHere(one, world.moment.today));
   const input = {
     key,
     name,
     description,
-    status,
     lead_user_id: dice.pick(dice.chance(0.3) ? leads : managers).row.user_id,
     start_on: world.day(from),
-    due_on: world.day(to),
     appetite: dice.weightedNumber({ 8: 15, 10: 20, 12: 45, 15: 20 }),
     external_id: dice.chance(0.6) ? `PPM-${world.nextSerial()}` : null,
     attributes: { cost_centre: String(dice.between(6100, 6999)), portfolio: portfolios[story.domain] },
   };
+  const id = world.id('project', stamps.created_at);
+  const { state } = stages.at(-1) ?? stages[0];
   return {
-    ...projectRow(world.id('project', stamps.created_at), input, world.moment),
-    ...stamps,
-    archived_at: story.archived ? stamps.updated_at : null,
+    project: { ...projectRow(id, input, world.moment), ...state, ...stamps },
+    history: historyOf(world, { id, key }, stages),
   };
 }
+
+type ProjectState = Pick<Project, 'status' | 'due_on' | 'archived_at'>;
+type ProjectStage = Stage & { state: ProjectState };
+
+/** From the plan to where it stands; a project is archived some weeks after its end. */
+function projectStages(
+  world: World,
+  { status, from, to, archived, suppliers }: words.ProjectStory,
+  crew: Colleague[],
+): [ProjectStage, ...ProjectStage[]] {
+  const { dice } = world;
+  const made = Math.max(rosterDay + 4, Math.min(from, -110) - 20);
+  const wasExtended = to > 0 && status !== 'planned' && dice.chance(0.5);
+  const first: ProjectState = {
+    status: status === 'planned' || from > made ? 'planned' : 'active',
+    due_on: world.day(wasExtended ? to - dice.between(30, 90) : to),
+    archived_at: null,
+  };
+  const stages: [ProjectStage, ...ProjectStage[]] = [stageOn(world, crew, made, first)];
+  const then = (offset: number, change: (at: string) => Partial<ProjectState>, reasons?: string[]) => {
+    const { state } = stages.at(-1) ?? stages[0];
+    const stage = stageOn(world, crew, offset, state, reasons && dice.pick(reasons));
+    stages.push({ ...stage, state: { ...state, ...change(stage.at) } });
+  };
+  const become = (next: Project['status'], offset: number) =>
+    then(offset, () => ({ status: next }), words.projectReasons[next]);
+  if (status !== first.status && first.status === 'planned') become('active', from);
+  if (status === 'on_hold') become(status, dice.between(-100, -20));
+  if (status === 'completed' || status === 'cancelled') become(status, to);
+  if (wasExtended) {
+    const reasons = words.extensionReasons.map((reason) => reason.replace('{supplier}', suppliers[0] ?? ''));
+    then(dice.between(-15, -1), () => ({ due_on: world.day(to) }), reasons);
+  }
+  if (archived) then(to + dice.between(12, 30), (at) => ({ archived_at: at }));
+  return stages;
+}
+
+const stageOn = <State extends object>(
+  world: World,
+  crew: Colleague[],
+  offset: number,
+  state: State,
+  reason: string | null = null,
+) => ({ at: world.time(offset), state, key_name: authorOn(world, crew, world.day(offset)), reason });
 
 const portfolios: Record<words.Domain, string> = {
   works: 'Infrastructure',
@@ -424,6 +506,21 @@ function witness(world: World, { crew }: Venture, day: string): string | null {
   return present.length > 0 ? world.dice.pick(present).row.user_id : null;
 }
 
+/** The name of the key a change was made with: somebody's own, or the one of the console. */
+function authorOn({ dice }: World, crew: Colleague[], day: string): string {
+  const present = crew.filter((one) => one.row.kind === 'human' && wasHere(one, day));
+  return present.length === 0 || dice.chance(0.4) ? 'console' : dice.pick(present).row.name;
+}
+
+/** Who owned something on a day gone by. */
+function ownerOn(world: World, venture: Venture, day: string) {
+  const who = world.dice.weighted({ person: 58, group: 24, nobody: 18 });
+  return {
+    owner_user_id: who === 'person' ? witness(world, venture, day) : null,
+    owner_group_id: who === 'group' ? world.dice.pick(venture.groups) : null,
+  };
+}
+
 function ownerOf(world: World, venture: Venture) {
   const { dice } = world;
   const who = dice.weighted({ person: 62, group: 21, gone: 4, nobody: 13 });
@@ -437,7 +534,6 @@ function ownerOf(world: World, venture: Venture) {
 
 // What happens in a project
 
-type Told = (template: string) => string;
 type Happening = { offset: number; created_at: string };
 
 type Story = { fits?: words.Domain[]; of?: words.Trait[]; title: string };
@@ -492,7 +588,7 @@ const happenings = (world: World, { first, last }: Venture, count: number): Happ
 
 /** Not before what it follows from, and not many days after it. */
 function following(world: World, venture: Venture, cause: Happening, days: number): Happening {
-  const offset = Math.min(laterDay(world, venture, cause.offset, 0), cause.offset + days);
+  const offset = Math.min(laterDay(world, venture, cause.offset), cause.offset + days);
   return { offset, created_at: later(cause.created_at, world.time(offset)) };
 }
 
@@ -534,20 +630,49 @@ function openDueDay(world: World, offset: number, furthest: number): string | nu
 }
 
 /** From the day it came up to now, or to the end of the project. */
-const laterDay = ({ dice }: World, { last }: Venture, offset: number, least: number) =>
-  dice.between(Math.min(offset + least, Math.max(offset, last)), Math.max(offset, last));
+const laterDay = ({ dice }: World, { last }: Venture, offset: number) =>
+  dice.between(offset, Math.max(offset, last));
 
 // Risks
 
-/** `changed` is the day of the last change: for a risk that has happened, the day it did. */
-type RiskMade = { row: Row<'risks'>; story: words.RiskStory; told: Told; offset: number; changed: number };
+/** `planned` is when the response was, if it was. */
+type RiskMade = {
+  row: Row<'risks'>;
+  past: Row<'past_risks'>[];
+  history: Row<'history'>[];
+  story: words.RiskStory;
+  told: Told;
+  planned: Happening;
+};
+
+const isActive = ({ status }: Pick<Risk, 'status'>) => activeStatuses.some((active) => active === status);
 
 const riskStatuses: Record<Course, Partial<Record<Risk['status'], number>>> = {
   planned: { open: 78, mitigating: 12, monitoring: 6, accepted: 4 },
   young: { open: 58, mitigating: 24, monitoring: 6, accepted: 4, materialized: 2, closed: 6 },
   old: { open: 21, mitigating: 29, monitoring: 13, accepted: 9, materialized: 7, closed: 21 },
   held: { open: 34, mitigating: 10, monitoring: 30, accepted: 11, materialized: 3, closed: 12 },
-  ended: { open: 2, accepted: 2, materialized: 8, closed: 88 },
+  ended: { open: 4, materialized: 8, closed: 88 },
+};
+
+/** How often a risk has changed; one is made in the first three states only. */
+const riskChanges: Record<Risk['status'], Record<number, number>> = {
+  open: { 0: 62, 1: 14, 2: 12, 3: 8, 4: 4 },
+  mitigating: { 0: 34, 1: 20, 2: 21, 3: 16, 4: 9 },
+  monitoring: { 0: 34, 1: 20, 2: 21, 3: 16, 4: 9 },
+  accepted: { 1: 36, 2: 30, 3: 22, 4: 12 },
+  materialized: { 1: 36, 2: 30, 3: 22, 4: 12 },
+  closed: { 1: 36, 2: 30, 3: 22, 4: 12 },
+};
+
+/** How much of it in the last 90 days. An acceptance holds for a year at most, so that none is old. */
+const recentChanges: Record<Risk['status'], number> = {
+  open: 0.6,
+  mitigating: 0.55,
+  monitoring: 0.5,
+  accepted: 1,
+  materialized: 0.3,
+  closed: 0.25,
 };
 
 const unassessed: Partial<Record<Risk['status'], number>> = { open: 0.3, monitoring: 0.06, closed: 0.03 };
@@ -564,13 +689,10 @@ function makeRisk(
   n: number,
   { story, told }: { story: words.RiskStory; told: Told },
 ): RiskMade {
-  const { dice, moment } = world;
-  const status = riskStatus(world, venture, when, story);
-  const isActive = activeStatuses.some((active) => active === status);
+  const { dice } = world;
+  const { status, times } = riskCourse(world, venture, when, story);
   const isAssessed = !dice.chance(unassessed[status] ?? 0);
   const isPlanned = isAssessed && (status !== 'open' || dice.chance(0.6));
-  const isNew = status === 'open' && dice.chance(0.5);
-  const changed = isNew ? null : laterDay(world, venture, when.offset, 4);
   const input = {
     title: told(story.title),
     description: told(story.description),
@@ -581,34 +703,66 @@ function makeRisk(
     ...ownerOf(world, venture),
     raised_by_user_id: dice.chance(0.93) ? witness(world, venture, when.created_at.slice(0, 10)) : null,
     raised_on: when.created_at.slice(0, 10),
-    due_on: isActive ? openDueDay(world, when.offset, 240) : world.day(when.offset + dice.between(20, 200)),
-    review_on: isActive ? reviewDay(world, when.offset) : null,
+    due_on: isActive({ status })
+      ? openDueDay(world, when.offset, 240)
+      : world.day(when.offset + dice.between(20, 200)),
+    review_on: isActive({ status }) ? reviewDay(world, when.offset) : null,
     ...source(world, 0.18, 'RR', 'https://register.example.com/risks'),
     attributes: exposure(world),
   };
-  const row = riskRow(identify(world, 'risk', venture, when, n), input, moment);
-  return {
-    row: {
-      ...row,
-      status,
-      initial_score: firstScore(world, row),
-      ...outcome(world, venture, when, status, { story, told }),
-      ...stampsOf(world, when.created_at, changed),
-    },
-    story,
+  const now = {
+    ...riskRow(identify(world, 'risk', venture, when, n), input, world.moment),
+    status,
+    ...outcome(world, venture, status, { story, told }),
+  };
+  return { ...withPast(world, venture, now, [when.created_at, ...times], told), story, told };
+}
+
+/** What it has become, and when it changed on the way: without a change it is still open. */
+function riskCourse(
+  world: World,
+  venture: Venture,
+  { offset, created_at }: Happening,
+  story: words.RiskStory,
+) {
+  const status = riskStatus(world, venture, offset, story);
+  const count = world.dice.weightedNumber(riskChanges[status]);
+  const until = Math.max(offset, venture.last);
+  const times = world.timesAfter(created_at, until, count, recentChanges[status]);
+  return { status: times.length > 0 || 0 in riskChanges[status] ? status : ('open' as const), times };
+}
+
+function withPast(world: World, venture: Venture, now: Row<'risks'>, times: string[], told: Told) {
+  const scene: Scene = {
     told,
-    offset: when.offset,
-    changed: changed ?? when.offset,
+    ownerOn: (day) => ownerOn(world, venture, day),
+    approver: () => world.dice.pick(venture.leads).row.user_id,
+    authorOn: (day) => authorOn(world, venture.crew, day),
+  };
+  const versions = versionsOf(world, now, times, scene);
+  const row = versions.at(-1) ?? now;
+  const maker = makerOf(world, venture, 'risk', row);
+  const planned = versions.find(({ response_plan }) => response_plan != null) ?? row;
+  return {
+    row,
+    past: pastOf(versions),
+    history: historyOf(world, row, riskStages(world, versions, scene, maker)),
+    planned: { offset: world.offsetOf(planned.updated_at), created_at: planned.updated_at },
   };
 }
 
-/** An opportunity does not turn into an issue. */
-function riskStatus(
+/** The key with which something was made: what comes from elsewhere was brought in by a machine. */
+function makerOf(
   world: World,
-  venture: Venture,
-  { offset }: Happening,
-  story: words.RiskStory,
-): Risk['status'] {
+  { crew }: Venture,
+  kind: keyof typeof words.importers,
+  { external_id, created_at }: { external_id?: string | null; created_at: string },
+): string {
+  return external_id ? words.importers[kind] : authorOn(world, crew, created_at.slice(0, 10));
+}
+
+/** An opportunity does not turn into an issue. */
+function riskStatus(world: World, venture: Venture, offset: number, story: words.RiskStory): Risk['status'] {
   const status = world.dice.weighted(riskStatuses[courseOf(venture, offset)]);
   return status === 'materialized' && story.opportunity ? 'closed' : status;
 }
@@ -625,14 +779,6 @@ function assessment({ dice }: World, story: words.RiskStory, isPlanned: boolean)
     residual_probability: rating(probability + effect * dice.weightedNumber({ 0: 22, 1: 52, 2: 26 })),
     residual_impact: rating(impact + effect * dice.weightedNumber({ 0: 62, 1: 38 })),
   };
-}
-
-const rating = (value: number) => Math.min(5, Math.max(1, value));
-
-/** What it was before the response took effect. */
-function firstScore({ dice }: World, { probability, impact }: Row<'risks'>): number | null {
-  const before = dice.chance(0.3) ? 1 : 0;
-  return scoreOf(probability ? rating(probability + before) : null, impact ?? null);
 }
 
 function response({ dice }: World, story: words.RiskStory, told: Told, status: Risk['status']) {
@@ -670,15 +816,14 @@ function exposure({ dice }: World): Record<string, string> {
 function outcome(
   world: World,
   venture: Venture,
-  { offset }: Happening,
   status: Risk['status'],
   { story, told }: { story: words.RiskStory; told: Told },
 ) {
   const { dice } = world;
   if (status === 'accepted') {
-    const lapsed = offset < -90 && dice.chance(0.18);
+    const isExpiring = dice.chance(0.18);
     return {
-      accepted_until: world.day(lapsed ? dice.between(-40, -1) : dice.between(10, 330)),
+      accepted_until: world.day(isExpiring ? dice.between(3, 28) : dice.between(35, 270)),
       acceptance_reason: dice.pick(words.acceptanceReasons),
       accepted_by_user_id: dice.pick(venture.leads).row.user_id,
     };
@@ -692,8 +837,16 @@ function outcome(
 
 // Issues
 
-type IssueMade = { row: Row<'issues'>; story: words.IssueStory; told: Told; offset: number };
+type IssueMade = {
+  row: Row<'issues'>;
+  history: Row<'history'>[];
+  story: words.IssueStory;
+  told: Told;
+  offset: number;
+};
 type IssueDraft = Happening & { risk?: RiskMade };
+
+const isOpen = ({ status }: Pick<Issue, 'status'>) => openStatuses.some((open) => open === status);
 
 const issueStatuses: Record<Course, Partial<Record<Issue['status'], number>>> = {
   planned: { open: 60, in_progress: 25, blocked: 5, resolved: 10 },
@@ -716,6 +869,30 @@ const priorities: Record<Issue['severity'], Partial<Record<Issue['priority'], nu
   low: { high: 3, normal: 42, low: 55 },
 };
 
+/** The ways that lead to each state. */
+const issueWays: Record<Issue['status'], Issue['status'][][]> = {
+  open: [['open'], ['open'], ['open', 'in_progress', 'open']],
+  in_progress: [
+    ['open', 'in_progress'],
+    ['open', 'in_progress'],
+    ['open', 'in_progress', 'blocked', 'in_progress'],
+  ],
+  blocked: [
+    ['open', 'blocked'],
+    ['open', 'in_progress', 'blocked'],
+  ],
+  resolved: [
+    ['open', 'resolved'],
+    ['open', 'in_progress', 'resolved'],
+    ['open', 'in_progress', 'blocked', 'resolved'],
+  ],
+  closed: [
+    ['open', 'resolved', 'closed'],
+    ['open', 'in_progress', 'resolved', 'closed'],
+    ['open', 'in_progress', 'resolved', 'in_progress', 'resolved', 'closed'],
+  ],
+};
+
 /** How long, in days, an issue of this severity may take. */
 const patience: Record<Issue['severity'], number> = { critical: 14, high: 35, medium: 80, low: 150 };
 
@@ -723,7 +900,11 @@ function makeIssues(world: World, venture: Venture, risks: RiskMade[], count: nu
   const tell = storyTeller(world, venture, words.issueStories);
   const happened: IssueDraft[] = risks
     .filter(({ row }) => row.status === 'materialized')
-    .map((risk) => ({ offset: risk.changed, created_at: risk.row.updated_at, risk }));
+    .map((risk) => ({
+      offset: world.offsetOf(risk.row.updated_at),
+      created_at: risk.row.updated_at,
+      risk,
+    }));
   const drafts = [...happened, ...happenings(world, venture, count - happened.length)];
   return drafts
     .sort(byTime)
@@ -758,9 +939,11 @@ function makeIssue(
 ): IssueMade {
   const { dice, moment } = world;
   const { risk, offset, created_at } = draft;
-  const status = dice.weighted(issueStatuses[courseOf(venture, offset)]);
-  const isOpen = openStatuses.some((open) => open === status);
   const severity = dice.weighted(severities[story.gravity]);
+  const wanted = dice.weighted(issueStatuses[courseOf(venture, offset)]);
+  const days = isOpen({ status: wanted }) ? null : patience[severity];
+  const way = wayThrough(world, venture, draft, dice.pick(issueWays[wanted]), days);
+  const status = way.at(-1)?.status ?? 'open';
   const raised_on = created_at.slice(0, 10);
   const input = {
     title: told(story.title),
@@ -768,29 +951,30 @@ function makeIssue(
     severity,
     priority: dice.weighted(priorities[severity]),
     ...ownerOf(world, venture),
-    assignee_user_id: isOpen ? openAssignee(world, venture) : witness(world, venture, raised_on),
+    assignee_user_id: isOpen({ status }) ? openAssignee(world, venture) : witness(world, venture, raised_on),
     raised_by_user_id: dice.chance(0.92) ? witness(world, venture, raised_on) : null,
     raised_on,
-    due_on: isOpen
+    due_on: isOpen({ status })
       ? openDueDay(world, offset, patience[severity])
       : world.day(offset + dice.between(2, patience[severity])),
-    blocked_reason: status === 'blocked' ? told(dice.pick(words.blockedReasons)) : null,
     risk_id: risk?.row.id ?? null,
     ...source(world, venture.story.domain === 'digital' ? 0.4 : 0.12, 'INC', 'https://tickets.example.com'),
     attributes: reportedVia(world),
   };
-  const isUntouched = status === 'open' && dice.chance(0.6);
-  return {
-    row: {
-      ...issueRow(identify(world, 'issue', venture, draft, n), input, moment),
-      status,
-      resolution: isOpen ? null : dice.weighted(resolutions),
-      ...stampsOf(world, created_at, isUntouched ? null : laterDay(world, venture, offset, 1)),
-    },
-    story,
-    told,
-    offset,
+  const resolution = dice.weighted(resolutions);
+  const blocked_reason = told(dice.pick(words.blockedReasons));
+  const stateIn = (status: Issue['status']) => ({
+    status,
+    resolution: isOpen({ status }) ? null : resolution,
+    blocked_reason: status === 'blocked' ? blocked_reason : null,
+  });
+  const row = {
+    ...issueRow(identify(world, 'issue', venture, draft, n), input, moment),
+    ...stateIn(status),
+    created_at,
   };
+  const states = way.map(({ at, status }) => ({ at, state: stateIn(status) }));
+  return { ...withHistory(world, venture, 'issue', row, states), story, told, offset };
 }
 
 const resolutions: Record<NonNullable<Issue['resolution']>, number> = {
@@ -806,6 +990,40 @@ function reportedVia({ dice }: World): Record<string, string> {
   return dice.chance(0.25) ? { reported_via: dice.pick(ways) } : {};
 }
 
+/** The states that something went through, and since when it was in each. */
+type Way<Status> = { status: Status; at: string }[];
+
+/** As far along a way as there is time for; what ends does so within some days. */
+function wayThrough<Status>(
+  world: World,
+  { last }: Venture,
+  { offset, created_at }: Happening,
+  statuses: readonly Status[],
+  days: number | null,
+): Way<Status> {
+  const until = Math.max(offset, days === null ? last : Math.min(last, offset + days));
+  const times = [created_at, ...world.timesAfter(created_at, until, statuses.length - 1, 0.5)];
+  return times.flatMap((at, i) => statuses.slice(i, i + 1).map((status) => ({ status, at })));
+}
+
+/** A row with the stamps of its way, and what is remembered of it. Some were not assigned from the start. */
+function withHistory<R extends Row<'issues'> | Row<'tasks'>>(
+  world: World,
+  venture: Venture,
+  kind: 'issue' | 'task',
+  row: R,
+  way: { at: string; state: object }[],
+): { row: R; history: Row<'history'>[] } {
+  const { assignee_user_id = null, created_at } = row;
+  const wasLate = way.length > 1 && world.dice.chance(0.35);
+  const stages = way.map(({ at, state }, i) => ({
+    at,
+    state: { ...state, assignee_user_id: wasLate && i === 0 ? null : assignee_user_id },
+    key_name: i === 0 ? makerOf(world, venture, kind, row) : authorOn(world, venture.crew, at.slice(0, 10)),
+  }));
+  return { row: { ...row, ...stampsAfter(created_at, stages) }, history: historyOf(world, row, stages) };
+}
+
 /** Some things were brought in from elsewhere and say so. */
 function source(world: World, share: number, letters: string, address: string) {
   if (!world.dice.chance(share)) return {};
@@ -816,6 +1034,8 @@ function source(world: World, share: number, letters: string, address: string) {
 // Tasks
 
 type TaskDraft = Happening & Pick<Task, 'title' | 'description' | 'kind' | 'status' | 'risk_id' | 'issue_id'>;
+
+type TaskMade = { row: Row<'tasks'>; history: Row<'history'>[] };
 
 type TaskWeights = Partial<Record<Task['status'], number>>;
 
@@ -844,6 +1064,27 @@ const workStatuses: Record<Course, TaskWeights> = {
   ended: { done: 90, cancelled: 10 },
 };
 
+const taskWays: Record<Task['status'], Task['status'][][]> = {
+  todo: [['todo'], ['todo'], ['todo'], ['todo', 'in_progress', 'todo']],
+  in_progress: [['todo', 'in_progress']],
+  blocked: [
+    ['todo', 'blocked'],
+    ['todo', 'in_progress', 'blocked'],
+  ],
+  done: [
+    ['todo', 'done'],
+    ['todo', 'in_progress', 'done'],
+    ['todo', 'in_progress', 'done'],
+  ],
+  cancelled: [
+    ['todo', 'cancelled'],
+    ['todo', 'in_progress', 'cancelled'],
+  ],
+};
+
+/** How long, in days, a task may take. */
+const taskDays = 75;
+
 /** How much of a project's tasks answers to risks, and how much to issues; the rest is the work itself. */
 const shareOfRisks = 0.25;
 const shareOfIssues = 0.27;
@@ -854,7 +1095,7 @@ function makeTasks(
   risks: RiskMade[],
   issues: IssueMade[],
   count: number,
-): Row<'tasks'>[] {
+): TaskMade[] {
   const { dice } = world;
   const mitigations = risks
     .filter(({ row }) => row.response_plan)
@@ -872,10 +1113,10 @@ function makeTasks(
 const mitigationTasks = (
   world: World,
   venture: Venture,
-  { row, story, told, offset }: RiskMade,
+  { row, story, told, planned }: RiskMade,
 ): TaskDraft[] =>
   story.steps.map((step) => ({
-    ...following(world, venture, { offset, created_at: row.created_at }, 40),
+    ...following(world, venture, planned, 40),
     title: told(step),
     description: `Part of the response to ${row.key}.`,
     kind: 'mitigation',
@@ -918,120 +1159,27 @@ function workTasks(world: World, venture: Venture, count: number): TaskDraft[] {
   });
 }
 
-function makeTask(world: World, venture: Venture, draft: TaskDraft, n: number): Row<'tasks'> {
+function makeTask(world: World, venture: Venture, draft: TaskDraft, n: number): TaskMade {
   const { dice } = world;
-  const { offset, created_at, ...task } = draft;
-  const isOpen = task.status !== 'done' && task.status !== 'cancelled';
+  const { offset, created_at, status: wanted, ...task } = draft;
+  const days = isOpenTask(wanted) ? null : taskDays;
+  const way = wayThrough(world, venture, draft, dice.pick(taskWays[wanted]), days);
+  const status = way.at(-1)?.status ?? 'todo';
   const start = Math.min(offset + dice.between(0, 12), 0);
-  const isStarted = task.status !== 'todo' && dice.chance(0.85);
-  const isUntouched = task.status === 'todo' && dice.chance(0.7);
-  return {
-    ...identify(world, 'task', venture, draft, n),
+  const isStarted = status !== 'todo' && dice.chance(0.85);
+  const input = {
     ...task,
-    assignee_user_id: isOpen
+    status,
+    assignee_user_id: isOpenTask(status)
       ? openAssignee(world, venture)
       : witness(world, venture, created_at.slice(0, 10)),
     start_on: isStarted ? world.day(start) : null,
-    due_on: isOpen ? openDueDay(world, start, 120) : world.day(start + dice.between(3, 60)),
+    due_on: isOpenTask(status) ? openDueDay(world, start, 120) : world.day(start + dice.between(3, 60)),
     external_id: dice.chance(0.12) ? `WO-${world.nextSerial()}` : null,
-    ...stampsOf(world, created_at, isUntouched ? null : laterDay(world, venture, offset, 1)),
   };
+  const row = { ...taskRow(identify(world, 'task', venture, draft, n), input, world.moment), created_at };
+  const states = way.map(({ at, status }) => ({ at, state: { status } }));
+  return withHistory(world, venture, 'task', row, states);
 }
 
-// Chance and time. Days are numbered from today: -1 is yesterday.
-
-type World = ReturnType<typeof worldAt>;
-
-function worldAt(moment: Moment) {
-  const dice = diceOf(1825);
-  let serial = 4000;
-
-  /** A weekend gives the Friday before it. A later offset never gives an earlier day. */
-  function day(offset: number): string {
-    const date = new Date(Date.parse(moment.today) + offset * 86_400_000);
-    const afterFriday = (date.getUTCDay() + 2) % 7;
-    if (afterFriday === 1 || afterFriday === 2) date.setUTCDate(date.getUTCDate() - afterFriday);
-    return date.toISOString().slice(0, 10);
-  }
-
-  /** In the office hours of that day, and never after now. */
-  function time(offset: number): string {
-    const milliseconds = dice.between(7 * 3_600_000, 18 * 3_600_000);
-    const then = new Date(Date.parse(day(offset)) + milliseconds).toISOString();
-    return earlier(then, moment.now);
-  }
-
-  /** A UUIDv7 in base 32 as real ones are, so in the order of time, but with dice for its random part. */
-  function id(kind: IdKind, created_at: string): string {
-    const [high, middle, low] = [0xfff, 0x3fffffff, 0xffffffff].map((most) => BigInt(dice.between(0, most)));
-    const random = ((high ?? 0n) << 64n) | ((middle ?? 0n) << 32n) | (low ?? 0n);
-    const marks = (7n << 76n) | (2n << 62n);
-    const digits = ((BigInt(Date.parse(created_at)) << 80n) | marks | random).toString(32);
-    return `${prefixes[kind]}_${digits.padStart(26, '0')}`;
-  }
-
-  return { dice, moment, day, time, id, nextSerial: () => ++serial };
-}
-
-/** As it was made, or changed some times up to the day `changed`. */
-function stampsOf(world: World, created_at: string, changed: number | null) {
-  const updated_at = changed === null ? created_at : later(created_at, world.time(changed));
-  const version = updated_at === created_at ? 1 : world.dice.between(2, 9);
-  return { version, created_at, updated_at };
-}
-
-const earlier = (a: string, b: string) => (a < b ? a : b);
-const later = (a: string, b: string) => (a > b ? a : b);
-
-/** Mulberry32: small, quick, and the same everywhere. */
-function diceOf(seed: number) {
-  let state = seed;
-
-  function roll(): number {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  }
-
-  const between = (least: number, most: number) => least + Math.floor(roll() * (most - least + 1));
-
-  function some<T>(list: readonly T[], count: number): T[] {
-    return list
-      .map((item) => ({ item, place: roll() }))
-      .sort((a, b) => a.place - b.place)
-      .slice(0, count)
-      .map(({ item }) => item);
-  }
-
-  function pick<T>(list: readonly T[]): T {
-    if (list.length === 0) throw new Error('There is nothing to pick from.');
-    return list[between(0, list.length - 1)] as T;
-  }
-
-  /** One of the keys, as often as its weight says. */
-  function weighted<Key extends string>(weights: Partial<Record<Key, number>>): Key {
-    const entries = Object.entries<number | undefined>(weights);
-    let left = roll() * entries.reduce((sum, [, weight = 0]) => sum + weight, 0);
-    for (const [key, weight = 0] of entries) {
-      left -= weight;
-      if (left < 0) return key as Key;
-    }
-    throw new Error('Nothing has any weight.');
-  }
-
-  const weightedNumber = (weights: Record<number, number>) => Number(weighted<string>(weights));
-
-  return { between, chance: (share: number) => roll() < share, pick, some, weighted, weightedNumber };
-}
-
-/** Divides a total in proportion to the sizes, without a rest. */
-function shares(total: number, sizes: readonly number[]): number[] {
-  const whole = sizes.reduce((sum, size) => sum + size, 0);
-  let passed = 0;
-  return sizes.map((size) => {
-    const before = Math.round((total * passed) / whole);
-    passed += size;
-    return Math.round((total * passed) / whole) - before;
-  });
-}
+const isOpenTask = (status: Task['status']) => openTaskStatuses.some((open) => open === status);

@@ -2369,3 +2369,70 @@ export const lessons = [
 ];
 
 export const partners = [...new Set(projects.flatMap(({ suppliers }) => suppliers))].sort();
+
+/** What people say when they change a risk. */
+export const changeReasons = {
+  assessed: [
+    'Assessed in the risk workshop.',
+    'First assessment, with {supplier} in the room.',
+    'Assessed by comparison with what happened at {place} two years ago.',
+  ],
+  planned: [
+    'The response was agreed with {supplier}.',
+    'The steering committee approved the plan.',
+    'Planned with the team at {place}.',
+  ],
+  risen: [
+    '{supplier} could not confirm the dates.',
+    'The last report from {place} points the wrong way.',
+    'A similar case at another operator cost more than we had assumed.',
+    'The float is used up.',
+    'Two warning signs in a month.',
+  ],
+  fallen: [
+    'The first steps of the response have taken effect.',
+    '{supplier} has shown evidence at the last meeting.',
+    'The tests at {place} went better than expected.',
+    'The exposure is shorter since the schedule was changed.',
+    'The second opinion was milder than ours.',
+  ],
+  handedOver: [
+    'Handed over with the change of role.',
+    'Belongs with those who can act on it.',
+    'Agreed at the meeting of the leads.',
+  ],
+  reopened: [
+    'The same signs are back at {place}.',
+    'It was closed too early: {supplier} has asked for more time again.',
+    'The change that had ended it was withdrawn.',
+  ],
+  happened: [
+    'It happened at {place} today.',
+    '{supplier} told us this morning.',
+    'The trigger was met twice.',
+  ],
+  reviewed: [
+    'Monthly review.',
+    'Quarterly review with the steering committee.',
+    'As agreed with {authority}.',
+  ],
+};
+
+/** What is said when a project takes a turn. */
+export const projectReasons: Partial<Record<Project['status'], string[]>> = {
+  active: ['The board released the budget.', 'The gate was passed.'],
+  on_hold: [
+    'Waits for the budget of the next year.',
+    'Its people are needed elsewhere until the next timetable change.',
+  ],
+  completed: ['Handed over; the final report is accepted.'],
+  cancelled: ['The benefits no longer cover the cost.'],
+};
+
+export const extensionReasons = [
+  'The steering committee moved the end by one stage.',
+  'Follows the new delivery plan of {supplier}.',
+];
+
+/** The keys with which other systems bring things in. */
+export const importers = { risk: 'risk register import', issue: 'ticket sync', task: 'work order sync' };

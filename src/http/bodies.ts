@@ -9,7 +9,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export function readBodies(app: FastifyInstance): void {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+  const types = ['application/json', 'application/merge-patch+json'];
+  app.addContentTypeParser(types, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     let text: string;
     try {
       text = utf8.decode(body);

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Problem } from '../errors.ts';
 
 /** The tag of a resource is its version; the tag of other answers is made of their content. */
 export const versionTag = (version: number) => `"${version}"`;
@@ -11,6 +12,20 @@ export function isKnown(request: FastifyRequest, tag: string): boolean {
   const header = request.headers['if-none-match'];
   if (header === undefined) return false;
   return header.trim() === '*' || header.split(',').some((known) => known.trim().replace(/^W\//, '') === tag);
+}
+
+/** Refuses a change of a version that the client has not seen: `If-Match`, compared strongly. */
+export function refuseStale(request: FastifyRequest, { version }: { version: number }): void {
+  const header = request.headers['if-match'];
+  if (header === undefined || header.trim() === '*') return;
+  if (header.split(',').some((tag) => tag.trim() === versionTag(version))) return;
+  throw new Problem(
+    'stale',
+    `This is at version ${version} by now. Read it again and send your change anew.`,
+    {
+      headers: { etag: versionTag(version) },
+    },
+  );
 }
 
 export const sendNotModified = (reply: FastifyReply, tag: string) =>

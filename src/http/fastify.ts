@@ -9,6 +9,7 @@ import type {
 import type { Moment } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/open.ts';
+import type { Change } from '../history/change.ts';
 import type { Access, Actor } from './access.ts';
 
 /** What routes are registered on: schemas give their types. */
@@ -31,6 +32,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     moment: Moment;
+    /** Who changes something with this request, and when. */
+    change: Change;
     /** Whose key came with the request. Public routes have none. */
     actor: Actor;
   }

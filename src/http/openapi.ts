@@ -14,6 +14,7 @@ const tags = {
   projects: 'Where risks, issues and tasks are written.',
   risks: 'The risk register: one ranking across all projects, and the risks of each project.',
   issues: 'The open issues across all projects, and the issues of each project.',
+  tasks: 'The work on risks and issues, and all else a project does.',
   service: 'About the service and the key in use.',
 };
 
@@ -144,8 +145,13 @@ function errorsOf({ method, config, schema, url }: RouteOptions) {
   }
   if (body) codes.push('too_large', 'unsupported_media_type', 'invalid_body', 'duplicate', 'storage_full');
   if (body && url.startsWith('/v1/projects/')) codes.push('project_archived');
-  if ([method].flat().includes('PUT')) codes.push('storage_full');
-  const statuses = Map.groupBy(codes, (code) => problems[code].status);
+  const methods = [method].flat();
+  if (methods.includes('PUT')) codes.push('storage_full');
+  if (methods.includes('PATCH') || methods.includes('DELETE')) codes.push('stale', 'storage_full');
+  if (methods.includes('DELETE')) codes.push('in_use', 'project_archived');
+  if (methods.includes('PATCH') || url.endsWith('/materialize')) codes.push('invalid_transition');
+  if (/(archive|materialize)$/.test(url)) codes.push('stale', 'storage_full');
+  const statuses = Map.groupBy(new Set(codes), (code) => problems[code].status);
   return Object.fromEntries(
     [...statuses].map(([status, ofStatus]) => [
       status,

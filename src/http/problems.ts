@@ -46,6 +46,9 @@ export function answerBrokenRequest(this: FastifyInstance, error: ConnectionErro
 
 function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem) {
   const { status } = problems[problem.code];
+  if (status === 415 && request.method === 'PATCH') {
+    reply.header('accept-patch', 'application/merge-patch+json, application/json');
+  }
   if (status >= 500 && problem.cause)
     request.log.error({ err: problem.cause, code: problem.code }, problem.message);
   return reply

@@ -3,7 +3,7 @@ import { contentTag, isKnown, sendNotModified, versionTag } from './conditions.t
 
 type Resource = { version: number };
 
-export function sendResource(request: FastifyRequest, reply: FastifyReply, resource: Resource) {
+export function sendResource<R extends Resource>(request: FastifyRequest, reply: FastifyReply, resource: R) {
   const tag = versionTag(resource.version);
   return isKnown(request, tag) ? sendNotModified(reply, tag) : reply.header('etag', tag).send(resource);
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { momentOf } from '../clock.ts';
 import { onBothEngines, type TestService } from '../testing/service.ts';
+import { issueMoves } from './transitions.ts';
 
 const clock = () => momentOf(new Date('2026-11-15T12:00:00Z'));
 
@@ -149,3 +150,108 @@ async function makeFilterable(service: TestService, key: string) {
   );
   return { ada, ops, risk };
 }
+
+onBothEngines('states of an issue', (start) => {
+  test('every pair of states: allowed moves happen, others are refused with what is allowed', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key('projects.manage');
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const move = (issue: string, status: string) =>
+      service.call('PATCH', `/v1/projects/APOLLO/issues/${issue}`, key, {
+        status,
+        ...(status === 'resolved' && { resolution: 'fixed' }),
+        reason: 'x',
+      });
+    const way = {
+      open: [],
+      in_progress: ['in_progress'],
+      blocked: ['blocked'],
+      resolved: ['resolved'],
+      closed: ['resolved', 'closed'],
+    };
+    for (const from of Object.keys(issueMoves) as (keyof typeof issueMoves)[]) {
+      for (const to of Object.keys(issueMoves).filter((status) => status !== from)) {
+        const issue = await service.make('/v1/projects/APOLLO/issues', key, { title: 'x' });
+        for (const status of way[from]) assert.equal((await move(issue.key, status)).status, 200);
+        const answer = await move(issue.key, to);
+        const allowed = issueMoves[from].some((status) => status === to);
+        assert.equal(answer.status, allowed ? 200 : 409, `${from} → ${to}`);
+        if (!allowed) assert.deepEqual(answer.body.allowed, issueMoves[from]);
+      }
+    }
+  });
+
+  test('resolving needs how, reopening needs why, and what belonged to a state goes with it', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key('projects.manage');
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const issue = await service.make('/v1/projects/APOLLO/issues', key, { title: 'x' });
+    const patch = (body: object) =>
+      service.call('PATCH', `/v1/projects/APOLLO/issues/${issue.key}`, key, body);
+    assert.equal((await patch({ status: 'resolved' })).body.errors[0].pointer, '#/resolution');
+    assert.equal((await patch({ resolution: 'fixed' })).body.errors[0].code, 'not_resolved');
+    await patch({ status: 'blocked', blocked_reason: 'No valves.' });
+    const resolved = (await patch({ status: 'resolved', resolution: 'fixed' })).body;
+    assert.deepEqual([resolved.resolution, resolved.blocked_reason], ['fixed', null]);
+    assert.equal((await service.get('/v1/issues', key)).body.page.total, 0);
+    await patch({ status: 'closed' });
+    assert.equal((await patch({ status: 'open' })).body.errors[0].pointer, '#/reason');
+    const reopened = (await patch({ status: 'open', reason: 'It is back.' })).body;
+    assert.deepEqual([reopened.status, reopened.resolution], ['open', null]);
+    assert.equal((await service.get('/v1/issues', key)).body.page.total, 1);
+    const history = (await service.get(`/v1/projects/APOLLO/issues/${issue.key}/history?limit=1000`, key))
+      .body.data;
+    assert.equal(history.at(-1).reason, 'It is back.');
+  });
+
+  test('an assignee who has left keeps the issue, but nobody who has left gets one', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key();
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
+    const issue = await service.make('/v1/projects/APOLLO/issues', key, {
+      title: 'x',
+      assignee_user_id: user_id,
+    });
+    await service.database.write((db) =>
+      db.updateTable('people').set({ status: 'inactive' }).where('user_id', '=', user_id).execute(),
+    );
+    const patch = (body: object) =>
+      service.call('PATCH', `/v1/projects/APOLLO/issues/${issue.key}`, key, body);
+    const kept = await patch({ priority: 'high' });
+    assert.deepEqual([kept.status, kept.body.assignee_active], [200, false]);
+    await patch({ assignee_user_id: null });
+    assert.equal((await patch({ assignee_user_id: user_id })).status, 422);
+  });
+
+  test('are counted by severity, priority, age, project and assignee', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key();
+    await makeFilterable(service, key);
+    const { data } = (await service.get('/v1/issues/summary', key)).body;
+    assert.deepEqual([data.total, data.overdue], [2, 1]);
+    assert.deepEqual(
+      data.by_severity.map(({ count }: { count: number }) => count),
+      [1, 0, 1, 0],
+    );
+    assert.deepEqual(
+      data.by_priority.map(({ count }: { count: number }) => count),
+      [1, 0, 1, 0],
+    );
+    assert.deepEqual(
+      data.by_age.map(({ count }: { count: number }) => count),
+      [0, 2, 0, 0],
+    );
+    assert.deepEqual(
+      data.by_project.map(({ count }: { count: number }) => count),
+      [1, 1],
+    );
+    assert.deepEqual(
+      data.by_assignee.map(({ assignee_name }: { assignee_name: string | null }) => assignee_name).sort(),
+      ['Ada', null],
+    );
+    const narrowed = (await service.get('/v1/issues/summary?severity=critical', key)).body;
+    assert.equal(narrowed.data.total, 1);
+    assert.deepEqual(narrowed.meta.filters.severity, ['critical']);
+  });
+});

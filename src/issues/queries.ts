@@ -1,18 +1,30 @@
 import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
 import type { Moment } from '../clock.ts';
 import { daysBetween, jsonBoolean } from '../database/functions.ts';
-import { missingReferences, refuseDuplicate, toGroup, toIssue, toPerson } from '../database/references.ts';
-import { newStamps, rowAsJson, storedFields } from '../database/rows.ts';
-import type { Tables } from '../database/tables.ts';
-import { type Fault, fieldFault, invalidBody, notFound } from '../errors.ts';
+import {
+  missingReferences,
+  refuseSameExternalId,
+  toGroup,
+  toIssue,
+  toPerson,
+  usersOf,
+} from '../database/references.ts';
+import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
+import type { TableName, Tables } from '../database/tables.ts';
+import { updateRow } from '../database/update.ts';
+import { type Fault, fieldFault, inUse, invalidBody, notFound } from '../errors.ts';
+import type { Change } from '../history/change.ts';
+import { differencesBetween, remember, rememberCreated, rememberDeleted } from '../history/queries.ts';
 import { newId } from '../ids.ts';
 import { allOf, contains, equals, from, holds, isIn, isNull, since } from '../lists/filters.ts';
 import type { List } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
-import { getPerson } from '../personnel/queries.ts';
-import { type AcrossProjects, nextKey, projectConditions } from '../projects/queries.ts';
+import { refuseUnassignable } from '../personnel/queries.ts';
+import { recount, shareOfIssue } from '../projects/counts.ts';
+import { type AcrossProjects, nextKey, projectConditions, refuseWriting } from '../projects/queries.ts';
 import { fold, foldAll } from '../text.ts';
-import { Issue, IssueInput, openStatuses, type projectIssueFilters } from './schema.ts';
+import { Issue, IssueInput, type IssuePatch, openStatuses, type projectIssueFilters } from './schema.ts';
+import { issueStateFaults, refuseIssueMove, settledIssue } from './transitions.ts';
 
 export type IssueFilters = AcrossProjects & Filters<typeof projectIssueFilters>;
 
@@ -21,11 +33,12 @@ export function issueList(filters: IssueFilters, moment: Moment): List {
   return {
     schema: Issue,
     json: issueJson(moment),
-    reads: ['issues', 'projects', 'people', 'groups'],
+    reads: issueTables,
+    isQuick: Object.keys(filters).every((name) => quickFilters.has(name)),
     order: { key: sql.ref('issues.rank_key') },
     from: issueRows,
     id: sql.ref('issues.id'),
-    matches: conditions(filters, moment),
+    matches: issueConditions(filters, moment),
   };
 }
 
@@ -47,18 +60,61 @@ export async function createIssue(
   db: Transaction<Tables>,
   project: string,
   input: IssueInput,
-  moment: Moment,
+  change: Change,
 ): Promise<Issue> {
   const { project_id, key } = await nextKey(db, project, 'issues_made');
-  await refuseBrokenRules(db, project_id, input, moment);
-  const same = sql<boolean>`external_id = ${input.external_id} and project_id = ${project_id}`;
-  await refuseDuplicate(db, toIssue, 'external_id', input.external_id, same);
+  await refuseBrokenRules(db, project_id, input, change);
+  await refuseUnassignable(db, input.assignee_user_id, change);
+  await refuseSameExternalId(db, toIssue, project_id, input.external_id);
   const id = newId('issue');
   await db
     .insertInto('issues')
-    .values(issueRow({ id, project_id, key }, input, moment))
+    .values(issueRow({ id, project_id, key }, input, change))
     .execute();
-  return getIssue(db, project_id, id, moment);
+  await rememberCreated(db, id, key, change);
+  const issue = await getIssue(db, project_id, id, change);
+  await recount(db, project_id, null, shareOf(issue));
+  return issue;
+}
+
+export async function updateIssue(
+  db: Transaction<Tables>,
+  current: Issue,
+  { reason, ...patch }: IssuePatch,
+  change: Change,
+): Promise<Issue> {
+  await refuseWriting(db, current.project_id);
+  const next = settledIssue(current, merged(current, patch));
+  refuseIssueMove(current.key, current.status, next.status);
+  const stateFaults = issueStateFaults(current, next, reason);
+  if (stateFaults.length > 0) throw invalidBody(stateFaults);
+  const differences = differencesBetween(current, next, Object.keys(Issue.properties));
+  if (Object.keys(differences).length === 0) return current;
+  await refuseBrokenRules(db, current.project_id, next, change);
+  // Who has left keeps what they had until it is handed over; only a new assignee must be assignable.
+  if ('assignee_user_id' in differences) await refuseUnassignable(db, next.assignee_user_id, change);
+  if ('external_id' in differences)
+    await refuseSameExternalId(db, toIssue, current.project_id, next.external_id);
+  const columns = {
+    ...storedChanges(Issue, differences),
+    search_folded: foldAll([next.key, next.title, next.description]),
+  };
+  await updateRow(db, 'issues', current, columns, change.now);
+  await remember(db, current.id, differences, { ...change, reason });
+  const changed = await getIssue(db, current.project_id, current.id, change);
+  await recount(db, current.project_id, shareOf(current), shareOf(changed));
+  return changed;
+}
+
+/** Only an issue to which no task belongs can be deleted. */
+export async function deleteIssue(db: Transaction<Tables>, current: Issue, change: Change): Promise<void> {
+  const { id, key, project_id } = current;
+  await refuseWriting(db, project_id);
+  const users = await usersOf(db, [['tasks', sql`issue_id = ${id}`]]);
+  if (users) throw inUse(`The issue ${key}`, users);
+  await db.deleteFrom('issues').where('id', '=', id).execute();
+  await rememberDeleted(db, id, key, change);
+  await recount(db, project_id, shareOf(current), null);
 }
 
 /** A new issue as it is stored. */
@@ -75,7 +131,7 @@ export const issueRow = (
   ...newStamps(now),
 });
 
-const issueRows = (db: Kysely<Tables>) =>
+export const issueRows = (db: Kysely<Tables>) =>
   db
     .selectFrom('issues')
     .innerJoin('projects', 'projects.id', 'issues.project_id')
@@ -94,12 +150,25 @@ const issueJson = (moment: Moment) =>
     overdue: jsonBoolean(isOverdue(moment)),
   });
 
-const isOverdue = ({ today }: Moment) =>
+/** What a list of issues is read from. */
+export const issueTables: readonly TableName[] = ['issues', 'projects', 'people', 'groups'];
+
+/** Filters that the indexes of the order serve. */
+const quickFilters = new Set([
+  'status',
+  'archived',
+  'project',
+  'owner_user_id',
+  'owner_group_id',
+  'assignee_user_id',
+]);
+
+export const isOverdue = ({ today }: Moment) =>
   sql<boolean>`(issues.open = 1 and coalesce(issues.due_on, '9999-99-99') < ${today})`;
 
-function conditions(filters: IssueFilters, moment: Moment) {
+export function issueConditions(filters: IssueFilters, moment: Moment) {
   return allOf(filters, {
-    ...projectConditions,
+    ...projectConditions('issues.project_id'),
     status: hasStatus,
     severity: isIn('issues.severity'),
     priority: isIn('issues.priority'),
@@ -131,10 +200,16 @@ function hasStatus(wanted: readonly string[]): Expression<boolean> {
 const daysBefore = (day: string, days: number) =>
   new Date(Date.parse(day) - days * 86_400_000).toISOString().slice(0, 10);
 
+const shareOf = ({ status, severity }: Issue) =>
+  shareOfIssue(
+    openStatuses.some((open) => open === status),
+    severity,
+  );
+
 async function refuseBrokenRules(
-  db: Transaction<Tables>,
+  db: Kysely<Tables>,
   project_id: string,
-  input: IssueInput,
+  input: Omit<IssueInput, 'status'>,
   moment: Moment,
 ): Promise<void> {
   const faults: Fault[] = await missingReferences(db, input, {
@@ -144,9 +219,8 @@ async function refuseBrokenRules(
     assignee_user_id: toPerson,
   });
   if (input.owner_user_id && input.owner_group_id) {
-    faults.push(
-      fieldFault('owner_group_id', 'two_owners', 'An issue is owned by a person or by a group, not by both.'),
-    );
+    const detail = 'An issue is owned by a person or by a group, not by both.';
+    faults.push(fieldFault('owner_group_id', 'two_owners', detail));
   }
   if (input.due_on && input.due_on < (input.raised_on ?? moment.today)) {
     faults.push(fieldFault('due_on', 'date_order', '`due_on` is before the day the issue was raised.'));
@@ -160,15 +234,6 @@ async function refuseBrokenRules(
       .executeTakeFirst();
     if (!risk)
       faults.push(fieldFault('risk_id', 'unknown_reference', `This project has no risk ${input.risk_id}.`));
-  }
-  if (input.assignee_user_id && !faults.some((fault) => fault.pointer === '#/assignee_user_id')) {
-    const { assignable, name, status } = await getPerson(db, input.assignee_user_id, moment);
-    if (!assignable) {
-      const why = status === 'inactive' ? 'is inactive' : 'is not here today: see `start_on` and `end_on`';
-      faults.push(
-        fieldFault('assignee_user_id', 'not_assignable', `${name} cannot be assigned: ${name} ${why}.`),
-      );
-    }
   }
   if (faults.length > 0) throw invalidBody(faults);
 }

@@ -1,13 +1,25 @@
+import { historyList } from '../history/queries.ts';
+import { HistoryEntry } from '../history/schema.ts';
+import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
 import { sendCreated, sendResource } from '../http/resource.ts';
-import { sendList } from '../lists/answer.ts';
+import { sendList, sendSummary } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
-import { ListOf } from '../lists/schema.ts';
+import { ListOf, SummaryOf } from '../lists/schema.ts';
 import { getProject, resolveProjects } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
-import { Strict } from '../schemas.ts';
-import { createIssue, getIssue, issueList } from './queries.ts';
-import { Issue, IssueInput, IssueRef, issueFilters, projectIssueFilters } from './schema.ts';
+import { NoContent, optional, Strict } from '../schemas.ts';
+import { createIssue, deleteIssue, getIssue, issueList, issueTables, updateIssue } from './queries.ts';
+import {
+  Issue,
+  IssueInput,
+  IssuePatch,
+  IssueRef,
+  IssueSummary,
+  issueFilters,
+  projectIssueFilters,
+} from './schema.ts';
+import { summarizeIssues } from './summaries.ts';
 
 export function issueRoutes(app: App): void {
   app.get(
@@ -29,6 +41,26 @@ export function issueRoutes(app: App): void {
       const { filters } = splitQuery(request.query);
       const project = filters.project && (await resolveProjects(app.database.db, filters.project));
       return sendList(request, reply, issueList({ ...filters, ...(project && { project }) }, request.moment));
+    },
+  );
+
+  app.get(
+    '/v1/issues/summary',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'summarizeIssues',
+        summary: 'The open issues counted by severity, priority, age, project and assignee',
+        tags: ['issues'],
+        querystring: Strict(optional(issueFilters)),
+        response: { 200: SummaryOf(IssueSummary) },
+      },
+    },
+    async (request, reply) => {
+      const filters = request.query;
+      const project = filters.project && (await resolveProjects(app.database.db, filters.project));
+      const asked = { ...filters, ...(project && { project }) };
+      return sendSummary(request, reply, issueTables, (db) => summarizeIssues(db, asked, request.moment));
     },
   );
 
@@ -68,7 +100,7 @@ export function issueRoutes(app: App): void {
     async (request, reply) => {
       const { project_id } = request.params;
       const issue = await app.database.write((db) =>
-        createIssue(db, project_id, request.body, request.moment),
+        createIssue(db, project_id, request.body, request.change),
       );
       return sendCreated(reply, `/v1/projects/${issue.project_id}/issues/${issue.id}`, issue);
     },
@@ -89,6 +121,73 @@ export function issueRoutes(app: App): void {
     async (request, reply) => {
       const { project_id, id } = request.params;
       return sendResource(request, reply, await getIssue(app.database.db, project_id, id, request.moment));
+    },
+  );
+
+  app.patch(
+    '/v1/projects/:project_id/issues/:id',
+    {
+      config: { access: 'projects.manage' },
+      schema: {
+        operationId: 'updateIssue',
+        summary: 'Change an issue',
+        tags: ['issues'],
+        params: Strict({ project_id: ProjectRef, id: IssueRef }),
+        body: IssuePatch,
+        response: { 200: Issue },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, id } = request.params;
+      const issue = await app.database.write(async (db) => {
+        const current = await getIssue(db, project_id, id, request.moment);
+        refuseStale(request, current);
+        return updateIssue(db, current, request.body, request.change);
+      });
+      return sendResource(request, reply, issue);
+    },
+  );
+
+  app.delete(
+    '/v1/projects/:project_id/issues/:id',
+    {
+      config: { access: 'projects.manage' },
+      schema: {
+        operationId: 'deleteIssue',
+        summary: 'Delete an issue to which nothing belongs',
+        tags: ['issues'],
+        params: Strict({ project_id: ProjectRef, id: IssueRef }),
+        response: { 204: NoContent },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, id } = request.params;
+      await app.database.write(async (db) => {
+        const current = await getIssue(db, project_id, id, request.moment);
+        refuseStale(request, current);
+        await deleteIssue(db, current, request.change);
+      });
+      return reply.code(204).send();
+    },
+  );
+
+  app.get(
+    '/v1/projects/:project_id/issues/:id/history',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'listIssueHistory',
+        summary: 'What changed of an issue, oldest first',
+        tags: ['issues'],
+        params: Strict({ project_id: ProjectRef, id: IssueRef }),
+        querystring: ListQuery({}),
+        response: { 200: ListOf(HistoryEntry) },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, id } = request.params;
+      const issue = await getIssue(app.database.db, project_id, id, request.moment);
+      return sendList(request, reply, historyList(issue.id));
     },
   );
 }

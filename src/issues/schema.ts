@@ -3,6 +3,7 @@ import { idPattern } from '../ids.ts';
 import { acrossProjects } from '../projects/schema.ts';
 import {
   Attributes,
+  AttributesPatch,
   Day,
   Id,
   Line,
@@ -10,6 +11,8 @@ import {
   OneOf,
   OrNull,
   optional,
+  patchable,
+  Reason,
   Strict,
   stamps,
   Text,
@@ -21,12 +24,16 @@ import {
 export const openStatuses = ['open', 'in_progress', 'blocked'] as const;
 const statuses = [...openStatuses, 'resolved', 'closed'] as const;
 
+export const severities = ['critical', 'high', 'medium', 'low'] as const;
+export const priorities = ['urgent', 'high', 'normal', 'low'] as const;
+export const ageBands = ['0-7 days', '8-30 days', '31-90 days', 'over 90 days'] as const;
+
 const required = { title: Line({ examples: ['Valves have not arrived'] }) };
 
 const fields = {
   description: OrNull(Text()),
-  severity: OneOf(['critical', 'high', 'medium', 'low'], { default: 'medium' }),
-  priority: OneOf(['urgent', 'high', 'normal', 'low'], { default: 'normal' }),
+  severity: OneOf(severities, { default: 'medium' }),
+  priority: OneOf(priorities, { default: 'normal' }),
   owner_user_id: OrNull(Id('person')),
   owner_group_id: OrNull(Id('group', { description: 'Instead of `owner_user_id`; never both.' })),
   assignee_user_id: OrNull(Id('person', { description: 'Must be assignable.' })),
@@ -70,6 +77,20 @@ export const IssueInput = Writable(
 );
 export type IssueInput = Static<typeof IssueInput>;
 
+export const IssuePatch = Writable(
+  Issue,
+  patchable({
+    ...required,
+    ...fields,
+    attributes: AttributesPatch(),
+    status: OneOf(statuses),
+    resolution: Issue.properties.resolution,
+    reason: Reason(),
+  }),
+  { $id: 'IssuePatch', examples: [{ status: 'resolved', resolution: 'fixed' }] },
+);
+export type IssuePatch = Static<typeof IssuePatch>;
+
 const filters = {
   severity: ManyOf(fields.severity),
   priority: ManyOf(fields.priority),
@@ -98,6 +119,30 @@ export const projectIssueFilters = {
   status: ManyOf(OneOf(['all', ...statuses]), { default: ['all'] }),
   ...filters,
 };
+
+const Count = Type.Integer({ minimum: 0 });
+
+export const IssueSummary = Strict(
+  {
+    total: Count,
+    overdue: Count,
+    by_severity: Type.Array(Strict({ severity: OneOf(severities), count: Count })),
+    by_priority: Type.Array(Strict({ priority: OneOf(priorities), count: Count })),
+    by_age: Type.Array(Strict({ age: OneOf(ageBands), count: Count })),
+    by_project: Type.Array(
+      Strict({ project_id: Id('project'), project_key: Type.String(), project_name: Line(), count: Count }),
+    ),
+    by_assignee: Type.Array(
+      Strict({
+        assignee_user_id: OrNull(Id('person')),
+        assignee_name: OrNull(Line({ description: 'null is what nobody is assigned to.' })),
+        count: Count,
+      }),
+    ),
+  },
+  { $id: 'IssueSummary' },
+);
+export type IssueSummary = Static<typeof IssueSummary>;
 
 /** An issue in a path: its id or its human key. */
 export const IssueRef = Type.String({ pattern: `${idPattern('issue')}|^[A-Z0-9]{2,10}-I[1-9][0-9]*$` });

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { dataVersion } from '../database/changes.ts';
-import type { Tables } from '../database/tables.ts';
+import type { TableName, Tables } from '../database/tables.ts';
 import { contentTag, isKnown, sendNotModified } from '../http/conditions.ts';
 import { type Cursor, decodeCursor, encodeCursor, fingerprint } from './cursor.ts';
 import { chooseFormat, type Format } from './formats.ts';
@@ -36,7 +36,9 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, lis
   const query = [request.url.split('?')[0], filters, sort];
   const cursor = paging.cursor === undefined ? undefined : decodeCursor(query, paging.cursor);
 
-  const snapshot = await request.server.database.snapshot({ slow: paging.limit === undefined });
+  const snapshot = await request.server.database.snapshot({
+    slow: paging.limit === undefined || list.isQuick === false,
+  });
   let endsWithStream = false;
   try {
     const { db } = snapshot;
@@ -72,6 +74,25 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, lis
     return await reply.send(stream);
   } finally {
     if (!endsWithStream) await snapshot.end();
+  }
+}
+
+/** Answers with something counted over a list, from one moment's view, where it keeps nobody waiting. */
+export async function sendSummary(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  reads: readonly TableName[],
+  summarize: (db: Kysely<Tables>) => Promise<unknown>,
+) {
+  const snapshot = await request.server.database.snapshot({ slow: true });
+  try {
+    const version = await dataVersion(snapshot.db, reads);
+    const tag = `"${fingerprint([version, request.moment.today, request.url])}"`;
+    if (isKnown(request, tag)) return await sendNotModified(reply, tag);
+    const data = await summarize(snapshot.db);
+    return await reply.header('etag', tag).send({ data, meta: { filters: request.query } });
+  } finally {
+    await snapshot.end();
   }
 }
 

@@ -16,6 +16,8 @@ export type List = {
   /** The rows that pass the filters. */
   matches: RawBuilder<boolean>;
   order: Order;
+  /** Whether a page of it is found by an index, so that it need not be read where it keeps nobody waiting. */
+  isQuick?: boolean;
   /** Whether each row tells its place in the list. */
   ranked?: boolean;
   /** What `meta` says beside the filters. */

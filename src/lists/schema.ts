@@ -18,3 +18,14 @@ export const ListOf = (row: TSchema, meta: TProperties = {}) =>
       ...meta,
     }),
   });
+
+/** The body of what is counted rather than listed. */
+export const SummaryOf = (data: TSchema) =>
+  Strict({
+    data,
+    meta: Strict({
+      filters: Type.Record(Type.String(), Type.Unknown(), {
+        description: 'What was applied, defaults included.',
+      }),
+    }),
+  });

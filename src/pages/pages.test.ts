@@ -140,12 +140,16 @@ test('every link leads somewhere, also behind a base path', async (t) => {
 test('the examples are requests the service takes', async () => {
   const examples = await curlExamples();
   assert.equal(examples.length, (await operations()).length);
-  for (const { text, method, url, body } of examples) {
+  // What deletes comes last, so that the others find what they name.
+  const isLast = ({ method, url }: { method: string; url: string }) =>
+    method === 'DELETE' || url.endsWith('archive');
+  const inOrder = [...examples.filter((one) => !isLast(one)), ...examples.filter(isLast)];
+  for (const { text, method, url, body } of inOrder) {
     const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) };
     const answer = await fetch(url, { method, headers, ...(body && { body }) });
     await answer.body?.cancel();
-    // Their ids are made up.
-    assert.ok(answer.ok || answer.status === 404, `${answer.status} to ${text}`);
+    // Their ids are made up, and a project with a risk in it cannot be deleted.
+    assert.ok(answer.ok || [404, 409].includes(answer.status), `${answer.status} to ${text}`);
   }
 });
 

@@ -53,6 +53,21 @@ export async function createPerson(
   return getPerson(db, user_id, moment);
 }
 
+/** Refuses an assignee who is not there to be assigned, and says why. */
+export async function refuseUnassignable(
+  db: Kysely<Tables>,
+  user_id: string | null | undefined,
+  moment: Moment,
+): Promise<void> {
+  if (user_id == null) return;
+  const { assignable, name, status } = await getPerson(db, user_id, moment);
+  if (assignable) return;
+  const why = status === 'inactive' ? 'is inactive' : 'is not here today: see `start_on` and `end_on`';
+  throw invalidBody([
+    fieldFault('assignee_user_id', 'not_assignable', `${name} cannot be assigned: ${name} ${why}.`),
+  ]);
+}
+
 /** A new person as it is stored. */
 export function personRow(user_id: string, input: PersonInput, { now }: Moment) {
   const { name, email, title, department, skills = [] } = input;

@@ -1,16 +1,32 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Moment } from '../clock.ts';
 import { jsonObject } from '../database/functions.ts';
-import { missingReferences, refuseDuplicate, toPerson, toProject } from '../database/references.ts';
-import { newStamps, rowAsJson, storedFields } from '../database/rows.ts';
+import { missingReferences, refuseDuplicate, toPerson, toProject, usersOf } from '../database/references.ts';
+import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { fieldFault, invalidBody, invalidParameter, notFound, Problem } from '../errors.ts';
+import { updateRow } from '../database/update.ts';
+import { fieldFault, inUse, invalidBody, invalidParameter, notFound, Problem } from '../errors.ts';
+import type { Change } from '../history/change.ts';
+import {
+  type Differences,
+  differencesBetween,
+  remember,
+  rememberCreated,
+  rememberDeleted,
+} from '../history/queries.ts';
 import { newId } from '../ids.ts';
 import { allOf, contains, equals, isIn, since } from '../lists/filters.ts';
 import type { List } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
 import { fold, foldAll, listed } from '../text.ts';
-import { type acrossProjects, Project, ProjectInput, type projectFilters } from './schema.ts';
+import { overdueTasks, projectHealth, topScore } from './health.ts';
+import {
+  type acrossProjects,
+  Project,
+  ProjectInput,
+  type ProjectPatch,
+  type projectFilters,
+} from './schema.ts';
 
 /** Projects, by name. */
 export function projectList(filters: Filters<typeof projectFilters>, moment: Moment): List {
@@ -45,22 +61,64 @@ export async function getProject(db: Kysely<Tables>, ref: string, moment: Moment
 export async function createProject(
   db: Transaction<Tables>,
   input: ProjectInput,
-  moment: Moment,
+  change: Change,
 ): Promise<Project> {
-  const faults = await missingReferences(db, input, { lead_user_id: toPerson });
-  if (input.start_on && input.due_on && input.due_on < input.start_on) {
-    faults.push(fieldFault('due_on', 'date_order', '`due_on` is before `start_on`.'));
-  }
-  if (faults.length > 0) throw invalidBody(faults);
+  await refuseBrokenRules(db, input);
   await refuseDuplicate(db, toProject, 'key', input.key);
   await refuseDuplicate(db, toProject, 'external_id', input.external_id);
   const id = newId('project');
   const key = input.key ?? (await freeKey(db, input.name));
   await db
     .insertInto('projects')
-    .values(projectRow(id, { ...input, key }, moment))
+    .values(projectRow(id, { ...input, key }, change))
     .execute();
-  return getProject(db, id, moment);
+  await rememberCreated(db, id, key, change);
+  return getProject(db, id, change);
+}
+
+export async function updateProject(
+  db: Transaction<Tables>,
+  current: Project,
+  { reason, ...patch }: ProjectPatch,
+  change: Change,
+): Promise<Project> {
+  refuseArchived(current);
+  const next = merged(current, patch);
+  const differences = differencesBetween(current, next, Object.keys(patch));
+  if ('key' in differences) await refuseUsedKey(db, current);
+  await refuseBrokenRules(db, next);
+  if ('key' in differences) await refuseDuplicate(db, toProject, 'key', next.key);
+  if ('external_id' in differences) await refuseDuplicate(db, toProject, 'external_id', next.external_id);
+  return changeProject(db, current, next, differences, { ...change, reason });
+}
+
+/** Archiving twice changes nothing. */
+export async function archiveProject(
+  db: Transaction<Tables>,
+  current: Project,
+  archived: boolean,
+  change: Change,
+): Promise<Project> {
+  if ((current.archived_at !== null) === archived) return current;
+  const next = { ...current, archived_at: archived ? change.now : null };
+  return changeProject(db, current, next, differencesBetween(current, next, ['archived_at']), change);
+}
+
+/** Only an empty project can be deleted. */
+export async function deleteProject(
+  db: Transaction<Tables>,
+  current: Project,
+  change: Change,
+): Promise<void> {
+  const { id, key } = current;
+  const users = await usersOf(db, [
+    ['risks', sql`project_id = ${id}`],
+    ['issues', sql`project_id = ${id}`],
+    ['tasks', sql`project_id = ${id}`],
+  ]);
+  if (users) throw inUse(`The project ${key}`, users);
+  await db.deleteFrom('projects').where('id', '=', id).execute();
+  await rememberDeleted(db, id, key, change);
 }
 
 /** A new project as it is stored. */
@@ -68,6 +126,10 @@ export const projectRow = (id: string, input: ProjectInput & { key: string }, { 
   id,
   ...storedFields(ProjectInput, input),
   archived_at: null,
+  open_issues: 0,
+  critical_issues: 0,
+  active_risks: 0,
+  unassessed_risks: 0,
   name_folded: fold(input.name),
   search_folded: foldAll([input.key, input.name]),
   risks_made: 0,
@@ -88,11 +150,27 @@ export async function nextKey(
     .where((eb) => eb.or([eb('id', '=', ref), eb('key', '=', ref)]))
     .returning(['id', 'key', 'archived_at', counter])
     .executeTakeFirstOrThrow(() => notFound('project', ref));
-  if (project.archived_at !== null) {
-    throw new Problem('project_archived', `${project.key} is archived; nothing can be written into it.`);
-  }
+  refuseArchived(project);
   const letter = counter[0]?.toUpperCase();
   return { project_id: project.id, key: `${project.key}-${letter}${project[counter]}` };
+}
+
+function refuseArchived({ key, archived_at }: { key: string; archived_at: string | null }): void {
+  if (archived_at === null) return;
+  throw new Problem(
+    'project_archived',
+    `${key} is archived; nothing in it can be changed. Unarchive it first.`,
+  );
+}
+
+/** Whatever belongs to a project can be changed only while the project is not archived. */
+export async function refuseWriting(db: Kysely<Tables>, project_id: string): Promise<void> {
+  const project = await db
+    .selectFrom('projects')
+    .select(['key', 'archived_at'])
+    .where('id', '=', project_id)
+    .executeTakeFirstOrThrow();
+  refuseArchived(project);
 }
 
 /** The ids behind a filter of ids and keys. One that names nothing is refused: an empty list would be a lie. */
@@ -108,11 +186,11 @@ export async function resolveProjects(db: Kysely<Tables>, refs: readonly string[
 }
 
 /** The filters that lists across projects share. `project` holds ids: see `resolveProjects`. */
-export const projectConditions = {
-  project: isIn('projects.id'),
+export const projectConditions = (project_id: string) => ({
+  project: isIn(project_id),
   project_status: isIn('projects.status'),
   archived: isArchived,
-};
+});
 
 export type AcrossProjects = Filters<typeof acrossProjects>;
 
@@ -123,19 +201,56 @@ function isArchived(archived: 'false' | 'true' | 'any') {
     : sql<boolean>`projects.archived_at is null`;
 }
 
-const projectJson = ({ today }: Moment) =>
+const projectJson = (moment: Moment) =>
   rowAsJson(Project, 'projects', {
+    health: projectHealth(moment),
     counts: jsonObject({
-      open_issues: sql`(select count(*) from issues where project_id = projects.id and open = 1)`,
-      active_risks: sql`(select count(*) from risks where project_id = projects.id and active = 1)`,
-      unassessed_risks: sql`(select count(*) from risks
-        where project_id = projects.id and active = 1 and score is null)`,
-      top_score: sql`(select score from risks where project_id = projects.id and active = 1
-        order by rank_key limit 1)`,
-      overdue_tasks: sql`(select count(*) from tasks where project_id = projects.id
-        and status in ('todo', 'in_progress', 'blocked') and due_on < ${today})`,
+      open_issues: sql.ref('projects.open_issues'),
+      active_risks: sql.ref('projects.active_risks'),
+      unassessed_risks: sql.ref('projects.unassessed_risks'),
+      top_score: topScore,
+      overdue_tasks: overdueTasks(moment.today),
     }),
   });
+
+async function changeProject(
+  db: Transaction<Tables>,
+  current: Project,
+  next: Project,
+  differences: Differences,
+  change: Change,
+): Promise<Project> {
+  if (Object.keys(differences).length === 0) return current;
+  const columns = {
+    ...storedChanges(Project, differences),
+    name_folded: fold(next.name),
+    search_folded: foldAll([next.key, next.name]),
+  };
+  await updateRow(db, 'projects', current, columns, change.now);
+  await remember(db, current.id, differences, change);
+  return getProject(db, current.id, change);
+}
+
+async function refuseBrokenRules(db: Kysely<Tables>, input: ProjectInput): Promise<void> {
+  const faults = await missingReferences(db, input, { lead_user_id: toPerson });
+  if (input.start_on && input.due_on && input.due_on < input.start_on) {
+    faults.push(fieldFault('due_on', 'date_order', '`due_on` is before `start_on`.'));
+  }
+  if (faults.length > 0) throw invalidBody(faults);
+}
+
+/** The key is part of the keys of all risks, issues and tasks that were ever made here. */
+async function refuseUsedKey(db: Kysely<Tables>, { id, key }: Project): Promise<void> {
+  const { risks_made, issues_made, tasks_made } = await db
+    .selectFrom('projects')
+    .select(['risks_made', 'issues_made', 'tasks_made'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  if (risks_made + issues_made + tasks_made === 0) return;
+  throw invalidBody([
+    fieldFault('key', 'fixed', `The key ${key} is in use by what was made here and cannot change.`),
+  ]);
+}
 
 /** The first word of the name, or all of it when that is too short, with a number when it is taken. */
 async function freeKey(db: Kysely<Tables>, name: string): Promise<string> {

@@ -1,11 +1,21 @@
+import { historyList } from '../history/queries.ts';
+import { HistoryEntry } from '../history/schema.ts';
+import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
 import { sendCreated, sendResource } from '../http/resource.ts';
 import { sendList } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf } from '../lists/schema.ts';
-import { Strict } from '../schemas.ts';
-import { createProject, getProject, projectList } from './queries.ts';
-import { Project, ProjectInput, ProjectRef, projectFilters } from './schema.ts';
+import { NoContent, Strict } from '../schemas.ts';
+import {
+  archiveProject,
+  createProject,
+  deleteProject,
+  getProject,
+  projectList,
+  updateProject,
+} from './queries.ts';
+import { Project, ProjectInput, ProjectPatch, ProjectRef, projectFilters } from './schema.ts';
 
 export function projectRoutes(app: App): void {
   app.get(
@@ -37,7 +47,7 @@ export function projectRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const project = await app.database.write((db) => createProject(db, request.body, request.moment));
+      const project = await app.database.write((db) => createProject(db, request.body, request.change));
       return sendCreated(reply, `/v1/projects/${project.id}`, project);
     },
   );
@@ -60,5 +70,99 @@ export function projectRoutes(app: App): void {
         reply,
         await getProject(app.database.db, request.params.project_id, request.moment),
       ),
+  );
+
+  app.patch(
+    '/v1/projects/:project_id',
+    {
+      config: { access: 'projects.manage' },
+      schema: {
+        operationId: 'updateProject',
+        summary: 'Change a project',
+        tags: ['projects'],
+        params: Strict({ project_id: ProjectRef }),
+        body: ProjectPatch,
+        response: { 200: Project },
+      },
+    },
+    async (request, reply) => {
+      const project = await app.database.write(async (db) => {
+        const current = await getProject(db, request.params.project_id, request.moment);
+        refuseStale(request, current);
+        return updateProject(db, current, request.body, request.change);
+      });
+      return sendResource(request, reply, project);
+    },
+  );
+
+  app.delete(
+    '/v1/projects/:project_id',
+    {
+      config: { access: 'projects.manage' },
+      schema: {
+        operationId: 'deleteProject',
+        summary: 'Delete an empty project',
+        tags: ['projects'],
+        params: Strict({ project_id: ProjectRef }),
+        response: { 204: NoContent },
+      },
+    },
+    async (request, reply) => {
+      await app.database.write(async (db) => {
+        const current = await getProject(db, request.params.project_id, request.moment);
+        refuseStale(request, current);
+        await deleteProject(db, current, request.change);
+      });
+      return reply.code(204).send();
+    },
+  );
+
+  for (const [action, archived] of [
+    ['archive', true],
+    ['unarchive', false],
+  ] as const) {
+    app.post(
+      `/v1/projects/:project_id/${action}`,
+      {
+        config: { access: 'projects.manage' },
+        schema: {
+          operationId: `${action}Project`,
+          summary: archived ? 'Archive a project' : 'Bring a project back from the archive',
+          description: archived
+            ? 'Nothing in it can be changed any more, and the roll-ups leave it out unless asked.'
+            : 'Everything in it is as it was.',
+          tags: ['projects'],
+          params: Strict({ project_id: ProjectRef }),
+          response: { 200: Project },
+        },
+      },
+      async (request, reply) => {
+        const project = await app.database.write(async (db) => {
+          const current = await getProject(db, request.params.project_id, request.moment);
+          refuseStale(request, current);
+          return archiveProject(db, current, archived, request.change);
+        });
+        return sendResource(request, reply, project);
+      },
+    );
+  }
+
+  app.get(
+    '/v1/projects/:project_id/history',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'listProjectHistory',
+        summary: 'What changed of a project, oldest first',
+        tags: ['projects'],
+        params: Strict({ project_id: ProjectRef }),
+        querystring: ListQuery({}),
+        response: { 200: ListOf(HistoryEntry) },
+      },
+    },
+    async (request, reply) => {
+      const { id } = await getProject(app.database.db, request.params.project_id, request.moment);
+      return sendList(request, reply, historyList(id));
+    },
   );
 }

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { idPattern } from '../ids.ts';
 import {
   Attributes,
+  AttributesPatch,
   Day,
   Id,
   Line,
@@ -9,6 +10,8 @@ import {
   OneOf,
   OrNull,
   optional,
+  patchable,
+  Reason,
   Strict,
   stamps,
   Text,
@@ -47,6 +50,15 @@ export const Project = Strict(
     ...required,
     ...fields,
     archived_at: OrNull(Time()),
+    health: Strict(
+      {
+        state: OneOf(['on_track', 'at_risk', 'off_track', 'unknown']),
+        reasons: Type.Array(Type.String(), {
+          examples: [['2 risks above appetite 12, highest APOLLO-R7 at 20']],
+        }),
+      },
+      { description: 'Computed from the risks, issues and tasks of the project.' },
+    ),
     counts: Strict({
       open_issues: Type.Integer(),
       active_risks: Type.Integer(),
@@ -66,6 +78,13 @@ export const ProjectInput = Writable(
   { $id: 'ProjectInput', examples: [{ key: 'APOLLO', name: 'Apollo', appetite: 12 }] },
 );
 export type ProjectInput = Static<typeof ProjectInput>;
+
+export const ProjectPatch = Writable(
+  Project,
+  patchable({ ...required, ...fields, attributes: AttributesPatch(), reason: Reason() }),
+  { $id: 'ProjectPatch', examples: [{ status: 'on_hold', appetite: 9, reason: 'Funding is under review.' }] },
+);
+export type ProjectPatch = Static<typeof ProjectPatch>;
 
 /** A project in a path or a filter: its id or its key. */
 export const ProjectRef = Type.String({

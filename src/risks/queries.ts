@@ -1,54 +1,44 @@
-import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { Moment } from '../clock.ts';
-import { jsonArrayOf, jsonBoolean } from '../database/functions.ts';
-import { missingReferences, refuseDuplicate, toGroup, toPerson, toRisk } from '../database/references.ts';
-import { newStamps, rowAsJson, storedFields } from '../database/rows.ts';
+import {
+  missingReferences,
+  refuseSameExternalId,
+  toGroup,
+  toPerson,
+  toRisk,
+  usersOf,
+} from '../database/references.ts';
+import { merged, newStamps, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { fieldFault, invalidBody, invalidParameter, notFound } from '../errors.ts';
+import { updateRow } from '../database/update.ts';
+import { fieldFault, inUse, invalidBody, notFound } from '../errors.ts';
+import { byItself, type Change } from '../history/change.ts';
+import {
+  type Differences,
+  differencesBetween,
+  remember,
+  rememberCreated,
+  rememberDeleted,
+} from '../history/queries.ts';
 import { newId } from '../ids.ts';
-import { allOf, contains, equals, from, holds, isIn, isNull, since } from '../lists/filters.ts';
-import { count, type List, type Order } from '../lists/list.ts';
-import type { Filters } from '../lists/query.ts';
-import { type AcrossProjects, nextKey, projectConditions } from '../projects/queries.ts';
-import { fold, foldAll } from '../text.ts';
-import { activeStatuses, type projectRiskFilters, RankedRisk, Risk, RiskInput } from './schema.ts';
+import { createIssue } from '../issues/queries.ts';
+import type { Issue } from '../issues/schema.ts';
+import { recount, shareOfRisk } from '../projects/counts.ts';
+import { nextKey, refuseWriting } from '../projects/queries.ts';
+import { foldAll } from '../text.ts';
+import { riskJson, riskRows } from './register.ts';
+import { activeStatuses, type MaterializeInput, Risk, RiskInput, type RiskPatch } from './schema.ts';
 import { scoreOf } from './scoring.ts';
+import { refuseRiskMove, riskStateFaults, settledRisk } from './transitions.ts';
 
-export type RiskFilters = AcrossProjects & Filters<typeof projectRiskFilters>;
-
-/** The ways to order a list of risks; only the first is a ranking. */
-export const riskOrders: Record<string, Order> = {
-  rank: { key: sql.ref('risks.rank_key') },
-  '-residual_score': {
-    key: sql`coalesce(cast(10 + risks.residual_score as text), '00') || risks.id`,
-    descending: true,
-  },
-  due_on: { key: sql`coalesce(risks.due_on, '9999-99-99') || risks.id` },
-  '-updated_at': { key: sql`risks.updated_at || risks.id`, descending: true },
-  raised_on: { key: sql`risks.raised_on || risks.id` },
-};
-
-/** Risks, highest score first unless sorted otherwise; those without a score come last. */
-export function riskList(filters: RiskFilters, sort: string, moment: Moment): List {
-  const matches = conditions(filters, moment);
-  const order = riskOrders[sort];
-  if (!order) throw invalidParameter('sort', `There is no order ${sort}.`);
-  return {
-    schema: RankedRisk,
-    json: riskJson,
-    reads: ['risks', 'projects', 'people', 'groups', 'issues', 'tasks'],
-    order,
-    ranked: sort === 'rank',
-    from: riskRows,
-    id: sql.ref('risks.id'),
-    matches,
-    meta: async (db) => ({ unassessed: await count(riskRows(db).where(matches).where(isUnassessed)) }),
-  };
-}
-
-export async function getRisk(db: Kysely<Tables>, project: string, ref: string): Promise<Risk> {
+export async function getRisk(
+  db: Kysely<Tables>,
+  project: string,
+  ref: string,
+  moment: Moment,
+): Promise<Risk> {
   const { json } = await riskRows(db)
-    .select(riskJson.as('json'))
+    .select(riskJson(moment).as('json'))
     .where((eb) => eb.or([eb('projects.id', '=', project), eb('projects.key', '=', project)]))
     .where((eb) => eb.or([eb('risks.id', '=', ref), eb('risks.key', '=', ref)]))
     .executeTakeFirstOrThrow(() => notFound('risk', `${ref} in the project ${project}`));
@@ -59,31 +49,113 @@ export async function createRisk(
   db: Transaction<Tables>,
   project: string,
   input: RiskInput,
-  moment: Moment,
+  change: Change,
 ): Promise<Risk> {
   const { project_id, key } = await nextKey(db, project, 'risks_made');
-  const faults = await missingReferences(db, input, {
-    owner_user_id: toPerson,
-    owner_group_id: toGroup,
-    raised_by_user_id: toPerson,
-  });
-  if (input.owner_user_id && input.owner_group_id) {
-    faults.push(
-      fieldFault('owner_group_id', 'two_owners', 'A risk is owned by a person or by a group, not by both.'),
-    );
-  }
-  if (input.due_on && input.due_on < (input.raised_on ?? moment.today)) {
-    faults.push(fieldFault('due_on', 'date_order', '`due_on` is before the day the risk was raised.'));
-  }
-  if (faults.length > 0) throw invalidBody(faults);
-  const same = sql<boolean>`external_id = ${input.external_id} and project_id = ${project_id}`;
-  await refuseDuplicate(db, toRisk, 'external_id', input.external_id, same);
+  await refuseBrokenRules(db, input, change);
+  await refuseSameExternalId(db, toRisk, project_id, input.external_id);
   const id = newId('risk');
-  await db
-    .insertInto('risks')
-    .values(riskRow({ id, project_id, key }, input, moment))
+  const row = riskRow({ id, project_id, key }, input, change);
+  await db.insertInto('risks').values(row).execute();
+  await rememberCreated(db, id, key, change);
+  const risk = await getRisk(db, project_id, id, change);
+  await recount(db, project_id, null, shareOf(risk));
+  return risk;
+}
+
+export async function updateRisk(
+  db: Transaction<Tables>,
+  current: Risk,
+  { reason, ...patch }: RiskPatch,
+  change: Change,
+): Promise<Risk> {
+  await refuseWriting(db, current.project_id);
+  const next = settledRisk(current, merged(current, patch));
+  if (next.status === 'materialized' && current.status !== 'materialized') {
+    throw invalidBody([
+      fieldFault('status', 'own_action', 'A risk becomes an issue with `POST …/risks/{id}/materialize`.'),
+    ]);
+  }
+  refuseRiskMove(current.key, current.status, next.status);
+  const stateFaults = riskStateFaults(current, next, reason, change.today);
+  if (stateFaults.length > 0) throw invalidBody(stateFaults);
+  await refuseBrokenRules(db, next, change);
+  const differences = differencesBetween(current, next, Object.keys(Risk.properties));
+  if ('external_id' in differences)
+    await refuseSameExternalId(db, toRisk, current.project_id, next.external_id);
+  return changeRisk(db, current, next, differences, { ...change, reason });
+}
+
+/** The risk has happened: makes the issue and moves the risk, both or neither. */
+export async function materializeRisk(
+  db: Transaction<Tables>,
+  current: Risk,
+  input: MaterializeInput,
+  change: Change,
+): Promise<{ risk: Risk; issue: Issue }> {
+  await refuseWriting(db, current.project_id);
+  refuseRiskMove(current.key, current.status, 'materialized');
+  const { reason, ...given } = input;
+  const issue = await createIssue(
+    db,
+    current.project_id,
+    {
+      title: current.title,
+      ...(current.description !== null && { description: current.description }),
+      severity: severityOf(current.impact),
+      ...(current.owner_user_id !== null && { owner_user_id: current.owner_user_id }),
+      ...(current.owner_group_id !== null && { owner_group_id: current.owner_group_id }),
+      ...given,
+      risk_id: current.id,
+    },
+    change,
+  );
+  const next = settledRisk(current, { ...current, status: 'materialized' });
+  const differences = differencesBetween(current, next, Object.keys(Risk.properties));
+  const risk = await changeRisk(db, current, next, differences, { ...change, reason });
+  return { risk, issue };
+}
+
+/** Only a risk to which nothing belongs can be deleted. */
+export async function deleteRisk(db: Transaction<Tables>, current: Risk, change: Change): Promise<void> {
+  const { id, key, project_id } = current;
+  await refuseWriting(db, project_id);
+  const users = await usersOf(db, [
+    ['issues', sql`risk_id = ${id}`],
+    ['tasks', sql`risk_id = ${id}`],
+  ]);
+  if (users) throw inUse(`The risk ${key}`, users);
+  await keepPast(db, id, change.now);
+  await db.deleteFrom('risks').where('id', '=', id).execute();
+  await rememberDeleted(db, id, key, change);
+  await recount(db, project_id, shareOf(current), null);
+}
+
+/** Acceptances whose day has passed lapse: the risk is open again. Gives the keys of those that did. */
+export async function lapseAcceptances(db: Transaction<Tables>, moment: Moment): Promise<string[]> {
+  const lapsed = await db
+    .selectFrom('risks')
+    .select(['id', 'project_id', 'key', 'accepted_until'])
+    .where('status', '=', 'accepted')
+    .where('accepted_until', '<', moment.today)
     .execute();
-  return getRisk(db, project_id, id);
+  const keys: string[] = [];
+  for (const { id, project_id, key, accepted_until } of lapsed) {
+    const current = await getRisk(db, project_id, id, moment);
+    // Another instance may have been faster.
+    if (current.status !== 'accepted') continue;
+    const next = settledRisk(current, { ...current, status: 'open' });
+    const differences = differencesBetween(current, next, Object.keys(Risk.properties));
+    await changeRisk(
+      db,
+      current,
+      next,
+      differences,
+      byItself(moment, `Accepted only until ${accepted_until}.`),
+    );
+    keys.push(key);
+  }
+  return keys;
 }
 
 /** A new risk as it is stored. */
@@ -107,71 +179,68 @@ export function riskRow(
   };
 }
 
-/** In the order of ranks those without a score are the last, so that an index finds and counts them. */
-const isUnassessed = sql<boolean>`risks.rank_key >= '99'`;
-
-const riskRows = (db: Kysely<Tables>) =>
-  db
-    .selectFrom('risks')
-    .innerJoin('projects', 'projects.id', 'risks.project_id')
-    .leftJoin('people as owner', 'owner.user_id', 'risks.owner_user_id')
-    .leftJoin('groups as owner_group', 'owner_group.id', 'risks.owner_group_id');
-
-const riskJson = rowAsJson(Risk, 'risks', {
-  project_key: sql.ref('projects.key'),
-  project_name: sql.ref('projects.name'),
-  owner_name: sql`coalesce(owner.name, owner_group.name)`,
-  owner_active: jsonBoolean(sql`owner.status = 'active'`),
-  issue_ids: sql`(select ${jsonArrayOf(sql.ref('issues.id'), sql.ref('issues.id'))}
-    from issues where issues.risk_id = risks.id)`,
-  tasks_total: sql`(select count(*) from tasks where tasks.risk_id = risks.id)`,
-  tasks_done: sql`(select count(*) from tasks where tasks.risk_id = risks.id and tasks.status = 'done')`,
-});
-
-function conditions(filters: RiskFilters, { today }: Moment) {
-  if (
-    filters.min_score !== undefined &&
-    filters.max_score !== undefined &&
-    filters.min_score > filters.max_score
-  ) {
-    throw invalidParameter('min_score', '`min_score` is above `max_score`: no risk can match.');
-  }
-  return allOf(filters, {
-    ...projectConditions,
-    status: hasStatus,
-    level: isIn('risks.level'),
-    min_score: from('risks.score'),
-    max_score: (score) => sql<boolean>`risks.score <= ${score}`,
-    probability: isIn('risks.probability'),
-    impact: isIn('risks.impact'),
-    kind: isIn('risks.kind'),
-    category: isIn('risks.category'),
-    strategy: isIn('risks.strategy'),
-    owner_user_id: isIn('risks.owner_user_id'),
-    owner_group_id: isIn('risks.owner_group_id'),
-    unowned: holds(sql<boolean>`${isNull('risks.owner_user_id')} and ${isNull('risks.owner_group_id')}`),
-    assessed: holds(sql<boolean>`not (${isUnassessed})`),
-    above_appetite: holds(sql<boolean>`coalesce(risks.score, 0) > projects.appetite`),
-    review_overdue: holds(
-      sql<boolean>`risks.active = 1 and coalesce(risks.review_on, '9999-99-99') < ${today}`,
-    ),
-    due_before: (day) => sql<boolean>`risks.due_on < ${day}`,
-    due_after: (day) => sql<boolean>`risks.due_on > ${day}`,
-    raised_since: from('risks.raised_on'),
-    updated_since: since('risks.updated_at'),
-    external_id: equals('risks.external_id'),
-    q: (text) => contains('risks.search_folded', fold(text)),
-  });
+async function changeRisk(
+  db: Transaction<Tables>,
+  current: Risk,
+  next: Risk,
+  differences: Differences,
+  change: Change,
+): Promise<Risk> {
+  if (Object.keys(differences).length === 0) return current;
+  await keepPast(db, current.id, change.now);
+  const columns = {
+    ...storedChanges(Risk, differences),
+    initial_score: current.initial_score ?? scoreOf(next.probability, next.impact),
+    search_folded: foldAll([next.key, next.title, next.description]),
+  };
+  await updateRow(db, 'risks', current, columns, change.now);
+  await remember(db, current.id, differences, change);
+  const changed = await getRisk(db, current.project_id, current.id, change);
+  await recount(db, current.project_id, shareOf(current), shareOf(changed));
+  return changed;
 }
 
-/** `active` alone is what the index of the register is made for. */
-function hasStatus(wanted: readonly string[]): Expression<boolean> {
-  if (wanted.includes('all')) return sql`1 = 1`;
-  const isActive = sql<boolean>`risks.active = 1`;
-  const named = wanted.filter((status) => status !== 'active');
-  if (named.length === 0) return isActive;
-  const isNamed = isIn('risks.status')(named);
-  if (wanted.includes('active')) return sql`(${isActive} or ${isNamed})`;
-  const allActive = named.every((status) => activeStatuses.some((active) => active === status));
-  return allActive ? sql`(${isActive} and ${isNamed})` : isNamed;
+/** Keeps the version that is about to be followed by another, for looking back. */
+async function keepPast(db: Transaction<Tables>, id: string, now: string): Promise<void> {
+  const { score, level, residual_score, residual_level, active, rank_key, ...row } = await db
+    .selectFrom('risks')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  await db
+    .insertInto('past_risks')
+    .values({ ...(row as Selectable<Tables['risks']>), valid_until: now })
+    .execute();
+}
+
+const shareOf = ({ status, score }: Risk) =>
+  shareOfRisk(
+    activeStatuses.some((active) => active === status),
+    score,
+  );
+
+/** What the impact of a risk is as the severity of an issue. */
+const severityOf = (impact: number | null): Issue['severity'] =>
+  impact === 5 ? 'critical' : impact === 4 ? 'high' : impact === 3 || impact === null ? 'medium' : 'low';
+
+async function refuseBrokenRules(
+  db: Kysely<Tables>,
+  input: Omit<RiskInput, 'status'>,
+  { today }: Moment,
+): Promise<void> {
+  const faults = await missingReferences(db, input, {
+    owner_user_id: toPerson,
+    owner_group_id: toGroup,
+    raised_by_user_id: toPerson,
+    accepted_by_user_id: toPerson,
+  });
+  if (input.owner_user_id && input.owner_group_id) {
+    faults.push(
+      fieldFault('owner_group_id', 'two_owners', 'A risk is owned by a person or by a group, not by both.'),
+    );
+  }
+  if (input.due_on && input.due_on < (input.raised_on ?? today)) {
+    faults.push(fieldFault('due_on', 'date_order', '`due_on` is before the day the risk was raised.'));
+  }
+  if (faults.length > 0) throw invalidBody(faults);
 }

@@ -1,17 +1,46 @@
 import { Type } from 'typebox';
+import type { Moment } from '../clock.ts';
+import { invalidParameter } from '../errors.ts';
+import { historyList } from '../history/queries.ts';
+import { HistoryEntry } from '../history/schema.ts';
+import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
-import { sendCreated, sendResource } from '../http/resource.ts';
-import { sendList } from '../lists/answer.ts';
-import { SortableListQuery, splitQuery } from '../lists/query.ts';
-import { ListOf } from '../lists/schema.ts';
+import { sendCreated, sendResource, sendTagged } from '../http/resource.ts';
+import { Issue } from '../issues/schema.ts';
+import { sendList, sendSummary } from '../lists/answer.ts';
+import { type Filters, ListQuery, SortableListQuery, splitQuery } from '../lists/query.ts';
+import { ListOf, SummaryOf } from '../lists/schema.ts';
 import { getProject, resolveProjects } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
-import { Strict } from '../schemas.ts';
-import { createRisk, getRisk, riskList, riskOrders } from './queries.ts';
-import { projectRiskFilters, RankedRisk, Risk, RiskInput, RiskRef, riskFilters } from './schema.ts';
+import { Day, NoContent, optional, Strict } from '../schemas.ts';
+import { daysLater } from './checks.ts';
+import { evaluateRisk, explainRisk, riskModel } from './model.ts';
+import { createRisk, deleteRisk, getRisk, materializeRisk, updateRisk } from './queries.ts';
+import { type Register, type RiskFilters, riskList, riskOrders, riskTables } from './register.ts';
+import {
+  EvaluateInput,
+  Evaluation,
+  ExplainedRisk,
+  lookingBack,
+  MaterializeInput,
+  projectRiskFilters,
+  RankedRisk,
+  Risk,
+  RiskHeatmap,
+  RiskInput,
+  RiskModel,
+  RiskPatch,
+  RiskRef,
+  RiskSummary,
+  RiskTrend,
+  riskFilters,
+  trendPeriod,
+} from './schema.ts';
+import { mapRisks, summarizeRisks, traceRisks } from './summaries.ts';
 
 const sorts = Object.keys(riskOrders);
 const RiskListAnswer = ListOf(RankedRisk, {
+  as_of: Type.Optional(Day({ description: 'The day looked back to, when one was asked for.' })),
   unassessed: Type.Integer({ description: 'How many rows of the whole filtered list have no score.' }),
 });
 
@@ -28,19 +57,101 @@ export function riskRoutes(app: App): void {
           'not assessed come last and are counted in `meta.unassessed`. By default active risks of projects that are ' +
           'not archived.',
         tags: ['risks'],
-        querystring: SortableListQuery(riskFilters, sorts),
+        querystring: SortableListQuery({ ...riskFilters, ...lookingBack }, sorts),
         response: { 200: RiskListAnswer },
       },
     },
     async (request, reply) => {
-      const { filters, sort = 'rank' } = splitQuery(request.query);
-      const project = filters.project && (await resolveProjects(app.database.db, filters.project));
-      return sendList(
-        request,
-        reply,
-        riskList({ ...filters, ...(project && { project }) }, sort, request.moment),
-      );
+      const { filters, sort } = splitQuery(request.query);
+      const { register, since } = await registerOf(app, filters, request.moment);
+      return sendList(request, reply, riskList(register, sort ?? 'rank', since));
     },
+  );
+
+  app.get(
+    '/v1/risks/summary',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'summarizeRisks',
+        summary: 'The register counted by level, status, category, project, owner and check',
+        tags: ['risks'],
+        querystring: Strict(optional({ ...riskFilters, as_of: lookingBack.as_of })),
+        response: { 200: SummaryOf(RiskSummary) },
+      },
+    },
+    async (request, reply) => {
+      const { register } = await registerOf(app, request.query, request.moment);
+      return sendSummary(request, reply, riskTables, (db) => summarizeRisks(db, register));
+    },
+  );
+
+  app.get(
+    '/v1/risks/heatmap',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'mapRisks',
+        summary: 'The register as 25 cells of probability and impact',
+        tags: ['risks'],
+        querystring: Strict(optional({ ...riskFilters, as_of: lookingBack.as_of })),
+        response: { 200: SummaryOf(RiskHeatmap) },
+      },
+    },
+    async (request, reply) => {
+      const { register } = await registerOf(app, request.query, request.moment);
+      return sendSummary(request, reply, riskTables, (db) => mapRisks(db, register));
+    },
+  );
+
+  app.get(
+    '/v1/risks/trend',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'traceRisks',
+        summary: 'The exposure by day or week',
+        description: 'Each point is the register as it stood at the end of that day, under the same filters.',
+        tags: ['risks'],
+        querystring: Strict(optional({ ...riskFilters, ...trendPeriod })),
+        response: { 200: SummaryOf(RiskTrend) },
+      },
+    },
+    async (request, reply) => {
+      const { from, to = request.moment.today, interval = 'day', ...filters } = request.query;
+      const { register } = await registerOf(app, { ...filters, as_of: to }, request.moment);
+      const period = { from: from ?? daysLater(to, -90), to, interval };
+      return sendSummary(request, reply, riskTables, (db) => traceRisks(db, register, period));
+    },
+  );
+
+  app.get(
+    '/v1/risk-model',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'getRiskModel',
+        summary: 'The scoring rules in force',
+        tags: ['risks'],
+        response: { 200: RiskModel },
+      },
+    },
+    async (request, reply) => sendTagged(request, reply, riskModel),
+  );
+
+  app.post(
+    '/v1/risks/evaluate',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'evaluateRisk',
+        summary: 'What this would score, and where it would rank now; nothing is written',
+        tags: ['risks'],
+        body: EvaluateInput,
+        response: { 200: Evaluation },
+      },
+    },
+    (request) => evaluateRisk(app.database.db, request.body, request.moment),
   );
 
   app.get(
@@ -52,14 +163,15 @@ export function riskRoutes(app: App): void {
         summary: "A project's risks in every state, ranked by score",
         tags: ['risks'],
         params: Strict({ project_id: ProjectRef }),
-        querystring: SortableListQuery(projectRiskFilters, sorts),
+        querystring: SortableListQuery({ ...projectRiskFilters, ...lookingBack }, sorts),
         response: { 200: RiskListAnswer },
       },
     },
     async (request, reply) => {
-      const { filters, sort = 'rank' } = splitQuery(request.query);
+      const { filters, sort } = splitQuery(request.query);
       const { id } = await getProject(app.database.db, request.params.project_id, request.moment);
-      return sendList(request, reply, riskList({ ...filters, project: [id] }, sort, request.moment));
+      const { register, since } = await registerOf(app, { ...filters, project: [id] }, request.moment);
+      return sendList(request, reply, riskList(register, sort ?? 'rank', since));
     },
   );
 
@@ -78,7 +190,7 @@ export function riskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { project_id } = request.params;
-      const risk = await app.database.write((db) => createRisk(db, project_id, request.body, request.moment));
+      const risk = await app.database.write((db) => createRisk(db, project_id, request.body, request.change));
       return sendCreated(reply, `/v1/projects/${risk.project_id}/risks/${risk.id}`, risk);
     },
   );
@@ -92,12 +204,136 @@ export function riskRoutes(app: App): void {
         summary: 'One risk',
         tags: ['risks'],
         params: Strict({ project_id: ProjectRef, id: RiskRef }),
+        querystring: Strict({
+          explain: Type.Optional(
+            Type.Boolean({ description: 'Also say why it has its score and its place.' }),
+          ),
+        }),
+        response: { 200: ExplainedRisk },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, id } = request.params;
+      const risk = await getRisk(app.database.db, project_id, id, request.moment);
+      if (!request.query.explain) return sendResource(request, reply, risk);
+      return sendResource(request, reply, { ...risk, explain: await explainRisk(app.database.db, risk) });
+    },
+  );
+
+  app.patch(
+    '/v1/projects/:project_id/risks/:id',
+    {
+      config: { access: 'projects.manage' },
+      schema: {
+        operationId: 'updateRisk',
+        summary: 'Change a risk',
+        tags: ['risks'],
+        params: Strict({ project_id: ProjectRef, id: RiskRef }),
+        body: RiskPatch,
         response: { 200: Risk },
       },
     },
     async (request, reply) => {
       const { project_id, id } = request.params;
-      return sendResource(request, reply, await getRisk(app.database.db, project_id, id));
+      const risk = await app.database.write(async (db) => {
+        const current = await getRisk(db, project_id, id, request.moment);
+        refuseStale(request, current);
+        return updateRisk(db, current, request.body, request.change);
+      });
+      return sendResource(request, reply, risk);
     },
   );
+
+  app.delete(
+    '/v1/projects/:project_id/risks/:id',
+    {
+      config: { access: 'projects.manage' },
+      schema: {
+        operationId: 'deleteRisk',
+        summary: 'Delete a risk to which nothing belongs',
+        tags: ['risks'],
+        params: Strict({ project_id: ProjectRef, id: RiskRef }),
+        response: { 204: NoContent },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, id } = request.params;
+      await app.database.write(async (db) => {
+        const current = await getRisk(db, project_id, id, request.moment);
+        refuseStale(request, current);
+        await deleteRisk(db, current, request.change);
+      });
+      return reply.code(204).send();
+    },
+  );
+
+  app.get(
+    '/v1/projects/:project_id/risks/:id/history',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'listRiskHistory',
+        summary: 'What changed of a risk, oldest first',
+        tags: ['risks'],
+        params: Strict({ project_id: ProjectRef, id: RiskRef }),
+        querystring: ListQuery({}),
+        response: { 200: ListOf(HistoryEntry) },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, id } = request.params;
+      const risk = await getRisk(app.database.db, project_id, id, request.moment);
+      return sendList(request, reply, historyList(risk.id));
+    },
+  );
+
+  app.post(
+    '/v1/projects/:project_id/risks/:id/materialize',
+    {
+      config: { access: 'projects.manage' },
+      schema: {
+        operationId: 'materializeRisk',
+        summary: 'The risk has happened: make it an issue',
+        description: 'Makes the issue, links the two and moves the risk to `materialized`, all or nothing.',
+        tags: ['risks'],
+        params: Strict({ project_id: ProjectRef, id: RiskRef }),
+        body: MaterializeInput,
+        response: { 201: Strict({ risk: Risk, issue: Issue }) },
+      },
+    },
+    async (request, reply) => {
+      const { project_id, id } = request.params;
+      const made = await app.database.write(async (db) => {
+        const current = await getRisk(db, project_id, id, request.moment);
+        refuseStale(request, current);
+        return materializeRisk(db, current, request.body, request.change);
+      });
+      const location = `${app.baseUrl}/v1/projects/${made.issue.project_id}/issues/${made.issue.id}`;
+      return reply.code(201).header('location', location).send(made);
+    },
+  );
+}
+
+type Asked = RiskFilters & Filters<typeof lookingBack>;
+
+/** The register a request asks for, and since when movement is wanted. */
+async function registerOf(
+  app: App,
+  asked: Asked,
+  moment: Moment,
+): Promise<{ register: Register; since?: string }> {
+  const { include, since, as_of, ...filters } = asked;
+  if ((include === undefined) !== (since === undefined)) {
+    throw invalidParameter(
+      'since',
+      '`include=movement` and `since=DAY` go together: movement is since a day.',
+    );
+  }
+  if (since !== undefined && since > moment.today)
+    throw invalidParameter('since', 'That day has not come yet.');
+  const project = filters.project && (await resolveProjects(app.database.db, filters.project));
+  return {
+    register: { filters: { ...filters, ...(project && { project }) }, moment, as_of },
+    ...(since !== undefined && { since }),
+  };
 }

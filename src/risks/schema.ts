@@ -3,6 +3,7 @@ import { idPattern } from '../ids.ts';
 import { acrossProjects } from '../projects/schema.ts';
 import {
   Attributes,
+  AttributesPatch,
   Day,
   Id,
   Line,
@@ -10,7 +11,9 @@ import {
   OneOf,
   OrNull,
   optional,
+  patchable,
   Rating,
+  Reason,
   Strict,
   stamps,
   Text,
@@ -18,6 +21,7 @@ import {
   Url,
   Writable,
 } from '../schemas.ts';
+import { checks } from './check-names.ts';
 import { levels } from './scoring.ts';
 
 export const activeStatuses = ['open', 'mitigating', 'monitoring', 'accepted'] as const;
@@ -91,6 +95,7 @@ export const Risk = Strict(
     issue_ids: Type.Array(Id('issue'), { description: 'Issues this risk has become.' }),
     tasks_total: Type.Integer(),
     tasks_done: Type.Integer(),
+    checks: Type.Array(OneOf(checks), { description: 'What is wanting about this entry.' }),
     closure_reason: OrNull(Text()),
     lessons: OrNull(Text()),
     ...stamps,
@@ -109,6 +114,44 @@ export const RiskInput = Writable(
 );
 export type RiskInput = Static<typeof RiskInput>;
 
+export const RiskPatch = Writable(
+  Risk,
+  patchable({
+    ...required,
+    ...fields,
+    attributes: AttributesPatch(),
+    status: OneOf(statuses),
+    accepted_until: OrNull(Day()),
+    acceptance_reason: OrNull(Text()),
+    accepted_by_user_id: OrNull(Id('person')),
+    closure_reason: OrNull(Text()),
+    lessons: OrNull(Text()),
+    reason: Reason(),
+  }),
+  {
+    $id: 'RiskPatch',
+    examples: [{ status: 'accepted', acceptance_reason: 'Insured.', accepted_until: '2027-03-31' }],
+  },
+);
+export type RiskPatch = Static<typeof RiskPatch>;
+
+/** What may be said of the issue that a risk becomes; all of it can be left out. */
+export const MaterializeInput = Strict(
+  optional({
+    title: Line({ description: 'The title of the risk when left out.' }),
+    description: OrNull(Text()),
+    severity: OneOf(['critical', 'high', 'medium', 'low'], {
+      description: 'From the impact when left out: 5 critical, 4 high, 3 medium, less low.',
+    }),
+    priority: OneOf(['urgent', 'high', 'normal', 'low']),
+    assignee_user_id: OrNull(Id('person')),
+    due_on: OrNull(Day()),
+    reason: Reason(),
+  }),
+  { $id: 'MaterializeInput', examples: [{ priority: 'urgent', reason: 'The strike began today.' }] },
+);
+export type MaterializeInput = Static<typeof MaterializeInput>;
+
 /** A row of the register: the risk and its place in it. */
 export const RankedRisk = Strict(
   {
@@ -119,6 +162,16 @@ export const RankedRisk = Strict(
       }),
     ),
     ...Risk.properties,
+    movement: Type.Optional(
+      Strict(
+        {
+          rank_then: OrNull(Type.Integer({ description: 'Its place at the end of that day.' })),
+          score_then: OrNull(Type.Integer()),
+          delta: OrNull(Type.Integer({ description: 'Places won since; negative when it fell.' })),
+        },
+        { description: 'With `include=movement&since=DAY`. All null for what was not in the register then.' },
+      ),
+    ),
   },
   { $id: 'RankedRisk' },
 );
@@ -148,6 +201,7 @@ export const projectRiskFilters = {
   assessed: Type.Boolean({ description: 'Whether there is a score.' }),
   above_appetite: Type.Boolean({ description: "Scored above its project's appetite." }),
   review_overdue: Type.Boolean({ description: 'Active, with `review_on` before today.' }),
+  check: ManyOf(OneOf(checks), { description: 'For which all of these checks find something.' }),
   due_before: Day(),
   due_after: Day(),
   raised_since: Day(),
@@ -158,6 +212,134 @@ export const projectRiskFilters = {
 
 /** Filters of the register across projects. */
 export const riskFilters = { ...acrossProjects, ...projectRiskFilters, status: statusFilter('active') };
+
+/** What a list of risks can say of days gone by. */
+export const lookingBack = {
+  as_of: Day({ description: 'The register as it stood at the end of this day.' }),
+  include: OneOf(['movement'], { description: 'With `since`: how each risk has moved in the ranking.' }),
+  since: Day({ description: 'With `include=movement`: the day to compare with.' }),
+};
+
+const Count = Type.Integer({ minimum: 0 });
+
+export const RiskSummary = Strict(
+  {
+    total: Count,
+    unassessed: Count,
+    by_level: Type.Array(Strict({ level: OneOf(levels.map(({ level }) => level)), count: Count })),
+    by_status: Type.Array(Strict({ status: OneOf(statuses), count: Count })),
+    by_category: Type.Array(Strict({ category: OrNull(Line()), count: Count })),
+    by_project: Type.Array(
+      Strict({ project_id: Id('project'), project_key: Type.String(), project_name: Line(), count: Count }),
+    ),
+    by_owner: Type.Array(
+      Strict({
+        owner_user_id: OrNull(Id('person')),
+        owner_group_id: OrNull(Id('group')),
+        owner_name: OrNull(Line({ description: 'null is what nobody owns.' })),
+        count: Count,
+      }),
+    ),
+    by_check: Type.Array(Strict({ check: OneOf(checks), count: Count })),
+  },
+  { $id: 'RiskSummary' },
+);
+export type RiskSummary = Static<typeof RiskSummary>;
+
+export const RiskHeatmap = Type.Array(
+  Strict({
+    probability: Rating(),
+    impact: Rating(),
+    level: Level,
+    count: Count,
+    top: Type.Array(Id('risk'), { description: 'The first three by rank.' }),
+  }),
+  { $id: 'RiskHeatmap', minItems: 25, maxItems: 25 },
+);
+export type RiskHeatmap = Static<typeof RiskHeatmap>;
+
+export const RiskTrend = Type.Array(
+  Strict({
+    day: Day(),
+    count: Count,
+    low: Count,
+    medium: Count,
+    high: Count,
+    critical: Count,
+    unassessed: Count,
+    sum: Type.Integer({ description: 'Of all scores: the exposure.' }),
+    average: OrNull(Type.Number({ description: 'Of the scores, to two places; null when there are none.' })),
+  }),
+  { $id: 'RiskTrend' },
+);
+export type RiskTrend = Static<typeof RiskTrend>;
+
+export const trendPeriod = {
+  from: Day({ description: '90 days before `to` when left out.' }),
+  to: Day({ description: 'Today when left out.' }),
+  interval: OneOf(['day', 'week'], { default: 'day' }),
+};
+
+const Scale = Type.Array(Strict({ value: Rating(), word: Type.String() }));
+
+export const RiskModel = Strict(
+  {
+    version: Type.Integer(),
+    formula: Type.String(),
+    probability: Scale,
+    impact: Scale,
+    levels: Type.Array(
+      Strict({ level: OneOf(levels.map(({ level }) => level)), from: Type.Integer(), to: Type.Integer() }),
+    ),
+    order: Type.Array(Strict({ by: Type.String(), direction: Type.String(), missing: Type.String() })),
+  },
+  { $id: 'RiskModel' },
+);
+export type RiskModel = Static<typeof RiskModel>;
+
+export const EvaluateInput = Strict(
+  { probability: Rating(), impact: Rating(), due_on: Type.Optional(OrNull(Day())) },
+  { $id: 'EvaluateInput', examples: [{ probability: 4, impact: 5 }] },
+);
+export type EvaluateInput = Static<typeof EvaluateInput>;
+
+export const Evaluation = Strict(
+  {
+    score: Score,
+    level: Level,
+    rank: Type.Integer({
+      description: 'The place it would have among the active risks of all projects now.',
+    }),
+    of: Type.Integer({ description: 'How many there would be with it.' }),
+  },
+  { $id: 'Evaluation' },
+);
+export type Evaluation = Static<typeof Evaluation>;
+
+const Input = Strict({ value: OrNull(Rating()), set_at: Time(), set_by: OrNull(Line()) });
+
+export const Explanation = Strict(
+  {
+    inputs: Strict({ probability: Input, impact: Input }),
+    formula: Type.String(),
+    score: Score,
+    level: Level,
+    level_bounds: Type.Unsafe<{ from: number; to: number } | null>({
+      type: ['object', 'null'],
+      properties: { from: { type: 'integer' }, to: { type: 'integer' } },
+    }),
+    order: Type.Array(Type.String()),
+    tie_break: Type.String({ description: 'The text that risks are ordered by: it holds all of `order`.' }),
+  },
+  { $id: 'Explanation' },
+);
+export type Explanation = Static<typeof Explanation>;
+
+/** A single risk, with, if asked, why it ranks as it does. */
+export const ExplainedRisk = Strict(
+  { ...Risk.properties, explain: Type.Optional(Explanation) },
+  { $id: 'ExplainedRisk' },
+);
 
 /** A risk in a path: its id or its human key. */
 export const RiskRef = Type.String({ pattern: `${idPattern('risk')}|^[A-Z0-9]{2,10}-R[1-9][0-9]*$` });

@@ -78,6 +78,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('name_key', 'text', (column) =>
       column.generatedAlwaysAs(sql`name_folded || '\t' || id`).stored(),
     )
+    .addColumn('open_issues', 'integer', (column) => column.notNull())
+    .addColumn('critical_issues', 'integer', (column) => column.notNull())
+    .addColumn('active_risks', 'integer', (column) => column.notNull())
+    .addColumn('unassessed_risks', 'integer', (column) => column.notNull())
     .addColumn('risks_made', 'integer', (column) => column.notNull())
     .addColumn('issues_made', 'integer', (column) => column.notNull())
     .addColumn('tasks_made', 'integer', (column) => column.notNull())
@@ -85,75 +89,38 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await index(schema, 'projects', ['name_key']);
   await index(schema, 'projects', ['lead_user_id']);
 
-  await table(schema, 'risks', 'id')
-    .addColumn('key', 'text', (column) => column.notNull().unique())
-    .addColumn('project_id', 'text', (column) => column.notNull().references('projects.id'))
-    .addColumn('title', 'text', (column) => column.notNull())
-    .addColumn('description', 'text')
-    .addColumn('kind', 'text', (column) => column.notNull())
-    .addColumn('category', 'text')
-    .addColumn('probability', 'integer')
-    .addColumn('impact', 'integer')
-    .addColumn('residual_probability', 'integer')
-    .addColumn('residual_impact', 'integer')
-    .addColumn('initial_score', 'integer')
-    .addColumn('status', 'text', (column) => column.notNull())
-    .addColumn('strategy', 'text')
-    .addColumn('response_plan', 'text')
-    .addColumn('contingency_plan', 'text')
-    .addColumn('trigger', 'text')
-    .addColumn('owner_user_id', 'text', (column) => column.references('people.user_id'))
-    .addColumn('owner_group_id', 'text', (column) => column.references('groups.id'))
-    .addColumn('raised_by_user_id', 'text', (column) => column.references('people.user_id'))
-    .addColumn('raised_on', 'text', (column) => column.notNull())
-    .addColumn('due_on', 'text')
-    .addColumn('review_on', 'text')
-    .addColumn('accepted_until', 'text')
-    .addColumn('acceptance_reason', 'text')
-    .addColumn('accepted_by_user_id', 'text', (column) => column.references('people.user_id'))
-    .addColumn('closure_reason', 'text')
-    .addColumn('lessons', 'text')
-    .addColumn('external_id', 'text')
-    .addColumn('source_url', 'text')
-    .addColumn('attributes', 'text', (column) => column.notNull())
-    .addColumn('search_folded', 'text', (column) => column.notNull())
-    .addColumn('score', 'integer', (column) => column.generatedAlwaysAs(sql`probability * impact`).stored())
-    .addColumn('level', 'text', (column) =>
-      column.generatedAlwaysAs(levelOf(sql`probability * impact`)).stored(),
-    )
-    .addColumn('residual_score', 'integer', (column) =>
-      column.generatedAlwaysAs(sql`residual_probability * residual_impact`).stored(),
-    )
-    .addColumn('residual_level', 'text', (column) =>
-      column.generatedAlwaysAs(levelOf(sql`residual_probability * residual_impact`)).stored(),
-    )
-    .addColumn('active', 'integer', (column) =>
-      column
-        .generatedAlwaysAs(
-          sql`case when status in ('open', 'mitigating', 'monitoring', 'accepted') then 1 else 0 end`,
-        )
-        .stored(),
-    )
-    // The ranking as one text: score, impact and probability from high to low, unassessed last, then the days.
-    .addColumn('rank_key', 'text', (column) =>
-      column
-        .generatedAlwaysAs(
-          sql`coalesce(cast(99 - probability * impact as text), '99')
-           || coalesce(cast(9 - impact as text), '9')
-           || coalesce(cast(9 - probability as text), '9')
-           || coalesce(due_on, '9999-99-99') || raised_on || id`,
-        )
-        .stored(),
-    )
+  await riskColumns(table(schema, 'risks', 'id'))
+    .addUniqueConstraint('risks_key', ['key'])
+    .addForeignKeyConstraint('risks_project', ['project_id'], 'projects', ['id'])
+    .addForeignKeyConstraint('risks_owner_user', ['owner_user_id'], 'people', ['user_id'])
+    .addForeignKeyConstraint('risks_owner_group', ['owner_group_id'], 'groups', ['id'])
+    .addForeignKeyConstraint('risks_raised_by', ['raised_by_user_id'], 'people', ['user_id'])
+    .addForeignKeyConstraint('risks_accepted_by', ['accepted_by_user_id'], 'people', ['user_id'])
     .execute();
-  await index(schema, 'risks', ['active', 'rank_key']);
+  // With the project in it, counting the register by cell or level reads the index alone.
+  await index(schema, 'risks', ['active', 'rank_key', 'project_id']);
   await index(schema, 'risks', ['rank_key']);
   await index(schema, 'risks', ['project_id', 'active', 'rank_key']);
   await index(schema, 'risks', ['owner_user_id', 'rank_key']);
   await index(schema, 'risks', ['owner_group_id', 'rank_key']);
   await index(schema, 'risks', ['raised_by_user_id']);
+  await index(schema, 'risks', ['accepted_until']);
   await index(schema, 'risks', ['accepted_by_user_id']);
   await uniqueInProject(schema, 'risks');
+
+  // Each version of a risk that another has followed, or that was deleted: what `as_of` looks back into.
+  await riskColumns(
+    schema
+      .createTable('past_risks')
+      .addColumn('id', 'text', (column) => column.notNull())
+      .addColumn('version', 'integer', (column) => column.notNull())
+      .addColumn('created_at', 'text', (column) => column.notNull())
+      .addColumn('updated_at', 'text', (column) => column.notNull())
+      .addColumn('valid_until', 'text', (column) => column.notNull()),
+  )
+    .addPrimaryKeyConstraint('past_risks_pkey', ['id', 'version'] as never[])
+    .execute();
+  await index(schema, 'past_risks', ['valid_until']);
 
   await table(schema, 'issues', 'id')
     .addColumn('key', 'text', (column) => column.notNull().unique())
@@ -213,8 +180,19 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('risk_id', 'text', (column) => column.references('risks.id'))
     .addColumn('issue_id', 'text', (column) => column.references('issues.id'))
     .addColumn('external_id', 'text')
+    .addColumn('search_folded', 'text', (column) => column.notNull())
+    .addColumn('open', 'integer', (column) =>
+      column
+        .generatedAlwaysAs(sql`case when status in ('todo', 'in_progress', 'blocked') then 1 else 0 end`)
+        .stored(),
+    )
+    .addColumn('due_key', 'text', (column) =>
+      column.generatedAlwaysAs(sql`coalesce(due_on, '9999-99-99') || id`).stored(),
+    )
     .execute();
-  await index(schema, 'tasks', ['project_id', 'status', 'due_on']);
+  await index(schema, 'tasks', ['open', 'due_key']);
+  await index(schema, 'tasks', ['due_key']);
+  await index(schema, 'tasks', ['project_id', 'open', 'due_key']);
   await index(schema, 'tasks', ['assignee_user_id', 'status']);
   await index(schema, 'tasks', ['risk_id', 'status']);
   await index(schema, 'tasks', ['issue_id', 'status']);
@@ -234,6 +212,20 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
 
   await schema
+    .createTable('history')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('subject_id', 'text', (column) => column.notNull())
+    .addColumn('at', 'text', (column) => column.notNull())
+    .addColumn('key_id', 'text')
+    .addColumn('key_name', 'text', (column) => column.notNull())
+    .addColumn('field', 'text', (column) => column.notNull())
+    .addColumn('from', 'text', (column) => column.notNull())
+    .addColumn('to', 'text', (column) => column.notNull())
+    .addColumn('reason', 'text')
+    .execute();
+  await index(schema, 'history', ['subject_id', 'id']);
+
+  await schema
     .createTable('data_versions')
     .addColumn('table_name', 'text', (column) => column.primaryKey())
     .addColumn('version', 'integer', (column) => column.notNull())
@@ -242,6 +234,72 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .insertInto('data_versions')
     .values(tableNames.map((table_name) => ({ table_name, version: 1 })))
     .execute();
+}
+
+/** A risk's columns: of the risks as they are, and of the risks as they were. */
+function riskColumns(builder: CreateTableBuilder<string>) {
+  return (
+    builder
+      .addColumn('key', 'text', (column) => column.notNull())
+      .addColumn('project_id', 'text', (column) => column.notNull())
+      .addColumn('title', 'text', (column) => column.notNull())
+      .addColumn('description', 'text')
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('category', 'text')
+      .addColumn('probability', 'integer')
+      .addColumn('impact', 'integer')
+      .addColumn('residual_probability', 'integer')
+      .addColumn('residual_impact', 'integer')
+      .addColumn('initial_score', 'integer')
+      .addColumn('status', 'text', (column) => column.notNull())
+      .addColumn('strategy', 'text')
+      .addColumn('response_plan', 'text')
+      .addColumn('contingency_plan', 'text')
+      .addColumn('trigger', 'text')
+      .addColumn('owner_user_id', 'text')
+      .addColumn('owner_group_id', 'text')
+      .addColumn('raised_by_user_id', 'text')
+      .addColumn('raised_on', 'text', (column) => column.notNull())
+      .addColumn('due_on', 'text')
+      .addColumn('review_on', 'text')
+      .addColumn('accepted_until', 'text')
+      .addColumn('acceptance_reason', 'text')
+      .addColumn('accepted_by_user_id', 'text')
+      .addColumn('closure_reason', 'text')
+      .addColumn('lessons', 'text')
+      .addColumn('external_id', 'text')
+      .addColumn('source_url', 'text')
+      .addColumn('attributes', 'text', (column) => column.notNull())
+      .addColumn('search_folded', 'text', (column) => column.notNull())
+      .addColumn('score', 'integer', (column) => column.generatedAlwaysAs(sql`probability * impact`).stored())
+      .addColumn('level', 'text', (column) =>
+        column.generatedAlwaysAs(levelOf(sql`probability * impact`)).stored(),
+      )
+      .addColumn('residual_score', 'integer', (column) =>
+        column.generatedAlwaysAs(sql`residual_probability * residual_impact`).stored(),
+      )
+      .addColumn('residual_level', 'text', (column) =>
+        column.generatedAlwaysAs(levelOf(sql`residual_probability * residual_impact`)).stored(),
+      )
+      .addColumn('active', 'integer', (column) =>
+        column
+          .generatedAlwaysAs(
+            sql`case when status in ('open', 'mitigating', 'monitoring', 'accepted') then 1 else 0 end`,
+          )
+          .stored(),
+      )
+      // The ranking as one text: score, impact and probability from high to low, unassessed last, then the days.
+      .addColumn('rank_key', 'text', (column) =>
+        column
+          .generatedAlwaysAs(
+            sql`coalesce(cast(99 - probability * impact as text), '99')
+           || coalesce(cast(9 - impact as text), '9')
+           || coalesce(cast(9 - probability as text), '9')
+           || coalesce(due_on, '9999-99-99') || raised_on || id`,
+          )
+          .stored(),
+      )
+  );
 }
 
 /** A table with what every resource has. */

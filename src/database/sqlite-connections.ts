@@ -1,0 +1,93 @@
+import type Sqlite from 'better-sqlite3';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type QueryResult,
+  type TransactionSettings,
+} from 'kysely';
+import { Statements } from './sqlite-statements.ts';
+
+export type SqliteConnection = DatabaseConnection & {
+  rollback(): Promise<void>;
+  /** Its user is done with it; another may come. */
+  release?(): void;
+  close(): Promise<void>;
+};
+
+/** Connections are opened when first needed, kept, and handed out one user at a time. */
+export class SqliteDriver implements Driver {
+  readonly #connect: () => SqliteConnection;
+  readonly #most: number;
+  readonly #all: SqliteConnection[] = [];
+  readonly #idle: SqliteConnection[] = [];
+  readonly #waiting: ((connection: SqliteConnection) => void)[] = [];
+
+  constructor(connect: () => SqliteConnection, most: number) {
+    this.#connect = connect;
+    this.#most = most;
+  }
+
+  async init() {}
+
+  async acquireConnection(): Promise<SqliteConnection> {
+    const idle = this.#idle.pop();
+    if (idle) return idle;
+    if (this.#all.length === this.#most) return new Promise((resolve) => this.#waiting.push(resolve));
+    const connection = this.#connect();
+    this.#all.push(connection);
+    return connection;
+  }
+
+  async releaseConnection(connection: SqliteConnection) {
+    connection.release?.();
+    const next = this.#waiting.shift();
+    if (next) next(connection);
+    else this.#idle.push(connection);
+  }
+
+  async beginTransaction(connection: SqliteConnection, { accessMode }: TransactionSettings) {
+    await connection.executeQuery(
+      CompiledQuery.raw(accessMode === 'read only' ? 'begin' : 'begin immediate'),
+    );
+  }
+
+  async commitTransaction(connection: SqliteConnection) {
+    await connection.executeQuery(CompiledQuery.raw('commit'));
+  }
+
+  async rollbackTransaction(connection: SqliteConnection) {
+    await connection.rollback();
+  }
+
+  async destroy() {
+    for (const connection of this.#all) await connection.close();
+  }
+}
+
+/** A connection in this thread, for what takes a moment: each statement holds the event loop. */
+export class QuickConnection implements SqliteConnection {
+  readonly #database: Sqlite.Database;
+  readonly #statements: Statements;
+
+  constructor(database: Sqlite.Database) {
+    this.#database = database;
+    this.#statements = new Statements(database);
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    return this.#statements.run(sql, parameters) as QueryResult<R>;
+  }
+
+  streamQuery(): never {
+    throw new Error('Streams are long reads: use a slow snapshot.');
+  }
+
+  async rollback() {
+    this.#statements.rollback();
+  }
+
+  async close() {
+    this.#database.close();
+  }
+}

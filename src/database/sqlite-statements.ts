@@ -1,0 +1,34 @@
+import type Sqlite from 'better-sqlite3';
+import type { QueryResult } from 'kysely';
+
+/** What runs on one connection, in whichever thread it lives. */
+export class Statements {
+  readonly #database: Sqlite.Database;
+  readonly #prepared = new Map<string, Sqlite.Statement>();
+
+  constructor(database: Sqlite.Database) {
+    this.#database = database;
+  }
+
+  run(sql: string, parameters: readonly unknown[]): QueryResult<unknown> {
+    const statement = this.#prepare(sql);
+    if (statement.reader) return { rows: statement.all(parameters) };
+    const { changes } = statement.run(parameters);
+    return { rows: [], numAffectedRows: BigInt(changes) };
+  }
+
+  rollback(): void {
+    // SQLite ends a transaction by itself when the disk is full.
+    if (this.#database.inTransaction) this.run('rollback', []);
+  }
+
+  /** Preparing costs more than most queries. The oldest statement makes room, so that memory is bounded. */
+  #prepare(sql: string): Sqlite.Statement {
+    const known = this.#prepared.get(sql);
+    if (known) return known;
+    const statement = this.#database.prepare(sql);
+    this.#prepared.set(sql, statement);
+    if (this.#prepared.size > 500) this.#prepared.delete(this.#prepared.keys().next().value ?? '');
+    return statement;
+  }
+}

@@ -1,0 +1,28 @@
+import type { Transaction } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/** Another transaction has changed the row since it was read: run this one again. */
+export class LostRace extends Error {
+  override readonly name = 'LostRace';
+}
+
+type Updatable = 'people' | 'groups' | 'projects' | 'risks' | 'issues' | 'tasks';
+
+/** Changes the row that was read, and no later version of it. */
+export async function updateRow<Table extends Updatable>(
+  db: Transaction<Tables>,
+  table: Table,
+  row: { id: string; version: number },
+  columns: Partial<Tables[Table]>,
+  now: string,
+): Promise<void> {
+  const id = table === 'people' ? 'user_id' : 'id';
+  const { numUpdatedRows } = await db
+    // One shape stands for all: what each table takes is said by the type of `columns`.
+    .updateTable(table as 'projects')
+    .set({ ...(columns as object), version: row.version + 1, updated_at: now })
+    .where(id as 'id', '=', row.id)
+    .where('version', '=', row.version)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) throw new LostRace();
+}

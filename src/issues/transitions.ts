@@ -1,0 +1,53 @@
+import { type Fault, fieldFault, Problem } from '../errors.ts';
+import type { Issue } from './schema.ts';
+
+type Status = Issue['status'];
+
+/** Where an issue may go from each state. */
+export const issueMoves: Record<Status, readonly Status[]> = {
+  open: ['in_progress', 'blocked', 'resolved'],
+  in_progress: ['open', 'blocked', 'resolved'],
+  blocked: ['open', 'in_progress', 'resolved'],
+  resolved: ['closed', 'in_progress'],
+  closed: ['open'],
+};
+
+/** Refuses a move that is not allowed, saying which are. */
+export function refuseIssueMove(key: string, from: Status, to: Status): void {
+  const allowed = issueMoves[from];
+  if (from === to || allowed.includes(to)) return;
+  throw new Problem(
+    'invalid_transition',
+    `${key} cannot go from ${from} to ${to}, only to ${allowed.join(', ')}.`,
+    {
+      extra: { from, to, allowed },
+    },
+  );
+}
+
+/** A patched issue on its way to its state: what belongs to the state it leaves is taken away. */
+export function settledIssue(current: Issue, next: Issue): Issue {
+  return {
+    ...next,
+    ...(!isDone(next.status) && isDone(current.status) && { resolution: null }),
+    ...(next.status !== 'blocked' && current.status === 'blocked' && { blocked_reason: null }),
+  };
+}
+
+/** What an issue needs to be in its state. */
+export function issueStateFaults(current: Issue, next: Issue, reason: string | null | undefined): Fault[] {
+  const faults: Fault[] = [];
+  if (isDone(next.status) && next.resolution === null) {
+    faults.push(fieldFault('resolution', 'required', 'To resolve an issue, say how: `resolution`.'));
+  }
+  if (!isDone(next.status) && next.resolution !== null) {
+    const detail = '`resolution` goes with the status `resolved`.';
+    faults.push(fieldFault('resolution', 'not_resolved', detail));
+  }
+  if (current.status === 'closed' && next.status === 'open' && !reason) {
+    faults.push(fieldFault('reason', 'required', 'To reopen a closed issue, say why: `reason`.'));
+  }
+  return faults;
+}
+
+const isDone = (status: Status) => status === 'resolved' || status === 'closed';

@@ -1,0 +1,38 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Moment } from '../clock.ts';
+import { parsedJson } from '../database/functions.ts';
+import { checks } from './check-names.ts';
+
+type Check = (typeof checks)[number];
+
+/** When each check finds something. All but `residual_above_current` look only at active risks. */
+export function checkConditions({ today, now }: Moment): Record<Check, RawBuilder<boolean>> {
+  const active = sql`risks.active = 1`;
+  const never = '9999-99-99';
+  return {
+    unassessed: sql`(${active} and risks.score is null)`,
+    unowned: sql`(${active} and risks.owner_user_id is null and risks.owner_group_id is null)`,
+    owner_inactive: sql`(${active} and coalesce(owner.status, 'active') = 'inactive')`,
+    review_overdue: sql`(${active} and coalesce(risks.review_on, ${never}) < ${today})`,
+    due_overdue: sql`(${active} and coalesce(risks.due_on, ${never}) < ${today})`,
+    no_response_plan: sql`(${active} and risks.status <> 'accepted' and risks.response_plan is null)`,
+    residual_above_current: sql`(coalesce(risks.residual_score, 0) > coalesce(risks.score, 25))`,
+    acceptance_expiring: sql`(risks.status = 'accepted'
+      and coalesce(risks.accepted_until, ${never}) <= ${daysLater(today, 30)})`,
+    above_appetite: sql`(${active} and coalesce(risks.score, 0) > projects.appetite)`,
+    stale_90d: sql`(${active} and risks.updated_at < ${`${daysLater(today, -90)}${now.slice(10)}`})`,
+  };
+}
+
+/** The names of the checks that find something, as a list. */
+export function checksOfRisk(moment: Moment) {
+  const conditions = checkConditions(moment);
+  const found = checks.map(
+    (check) => sql`case when ${conditions[check]} then ${sql.lit(`"${check}",`)} else '' end`,
+  );
+  return parsedJson(sql`'[' || rtrim(${sql.join(found, sql` || `)}, ',') || ']'`);
+}
+
+/** The day so many days later, or, if negative, earlier. */
+export const daysLater = (day: string, days: number) =>
+  new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);

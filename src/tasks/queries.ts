@@ -1,0 +1,178 @@
+import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
+import type { Moment } from '../clock.ts';
+import { missingReferences, refuseSameExternalId, toPerson, toTask } from '../database/references.ts';
+import { newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
+import type { Tables } from '../database/tables.ts';
+import { updateRow } from '../database/update.ts';
+import { type Fault, fieldFault, invalidBody, notFound } from '../errors.ts';
+import type { Change } from '../history/change.ts';
+import { differencesBetween, remember, rememberCreated, rememberDeleted } from '../history/queries.ts';
+import { newId } from '../ids.ts';
+import { allOf, contains, equals, holds, isIn, isNull, since } from '../lists/filters.ts';
+import type { List } from '../lists/list.ts';
+import type { Filters } from '../lists/query.ts';
+import { refuseUnassignable } from '../personnel/queries.ts';
+import { type AcrossProjects, nextKey, projectConditions, refuseWriting } from '../projects/queries.ts';
+import { fold, foldAll } from '../text.ts';
+import { openStatuses, type projectTaskFilters, Task, TaskInput, type TaskPatch } from './schema.ts';
+
+export type TaskFilters = AcrossProjects & Filters<typeof projectTaskFilters>;
+
+/** Tasks: what is due soonest first, and last what is not due on any day. */
+export function taskList(filters: TaskFilters, moment: Moment): List {
+  return {
+    schema: Task,
+    json: taskJson,
+    reads: ['tasks', 'projects', 'people'],
+    isQuick: Object.keys(filters).every((name) => quickFilters.has(name)),
+    order: { key: sql.ref('tasks.due_key') },
+    from: taskRows,
+    id: sql.ref('tasks.id'),
+    matches: taskConditions(filters, moment),
+  };
+}
+
+export async function getTask(db: Kysely<Tables>, project: string, ref: string): Promise<Task> {
+  const { json } = await taskRows(db)
+    .select(taskJson.as('json'))
+    .where((eb) => eb.or([eb('projects.id', '=', project), eb('projects.key', '=', project)]))
+    .where((eb) => eb.or([eb('tasks.id', '=', ref), eb('tasks.key', '=', ref)]))
+    .executeTakeFirstOrThrow(() => notFound('task', `${ref} in the project ${project}`));
+  return JSON.parse(json);
+}
+
+export async function createTask(
+  db: Transaction<Tables>,
+  project: string,
+  input: TaskInput,
+  change: Change,
+): Promise<Task> {
+  const { project_id, key } = await nextKey(db, project, 'tasks_made');
+  await refuseBrokenRules(db, project_id, input);
+  await refuseUnassignable(db, input.assignee_user_id, change);
+  await refuseSameExternalId(db, toTask, project_id, input.external_id);
+  const id = newId('task');
+  await db
+    .insertInto('tasks')
+    .values(taskRow({ id, project_id, key }, input, change))
+    .execute();
+  await rememberCreated(db, id, key, change);
+  return getTask(db, project_id, id);
+}
+
+export async function updateTask(
+  db: Transaction<Tables>,
+  current: Task,
+  { reason, ...patch }: TaskPatch,
+  change: Change,
+): Promise<Task> {
+  await refuseWriting(db, current.project_id);
+  const next: Task = { ...current, ...patch };
+  const differences = differencesBetween(current, next, Object.keys(Task.properties));
+  if (Object.keys(differences).length === 0) return current;
+  await refuseBrokenRules(db, current.project_id, next);
+  // Who has left keeps what they had until it is handed over; only a new assignee must be assignable.
+  if ('assignee_user_id' in differences) await refuseUnassignable(db, next.assignee_user_id, change);
+  if ('external_id' in differences)
+    await refuseSameExternalId(db, toTask, current.project_id, next.external_id);
+  const columns = {
+    ...storedChanges(Task, differences),
+    search_folded: foldAll([next.key, next.title, next.description]),
+  };
+  await updateRow(db, 'tasks', current, columns, change.now);
+  await remember(db, current.id, differences, { ...change, reason });
+  return getTask(db, current.project_id, current.id);
+}
+
+export async function deleteTask(db: Transaction<Tables>, current: Task, change: Change): Promise<void> {
+  const { id, key, project_id } = current;
+  await refuseWriting(db, project_id);
+  await db.deleteFrom('tasks').where('id', '=', id).execute();
+  await rememberDeleted(db, id, key, change);
+}
+
+/** A new task as it is stored. */
+export const taskRow = (
+  identity: { id: string; project_id: string; key: string },
+  input: TaskInput,
+  { now }: Moment,
+) => ({
+  ...identity,
+  ...storedFields(TaskInput, input),
+  search_folded: foldAll([identity.key, input.title, input.description]),
+  ...newStamps(now),
+});
+
+const taskRows = (db: Kysely<Tables>) =>
+  db
+    .selectFrom('tasks')
+    .innerJoin('projects', 'projects.id', 'tasks.project_id')
+    .leftJoin('people as assignee', 'assignee.user_id', 'tasks.assignee_user_id');
+
+const taskJson = rowAsJson(Task, 'tasks', {
+  project_key: sql.ref('projects.key'),
+  project_name: sql.ref('projects.name'),
+  assignee_name: sql.ref('assignee.name'),
+});
+
+/** Filters that the indexes of the order serve. */
+const quickFilters = new Set(['status', 'archived', 'project', 'assignee_user_id', 'risk_id', 'issue_id']);
+
+const isOpen = sql<boolean>`tasks.open = 1`;
+
+const isOverdue = ({ today }: Moment) =>
+  sql<boolean>`(${isOpen} and coalesce(tasks.due_on, '9999-99-99') < ${today})`;
+
+const taskConditions = (filters: TaskFilters, moment: Moment) =>
+  allOf(filters, {
+    ...projectConditions('tasks.project_id'),
+    status: hasStatus,
+    kind: isIn('tasks.kind'),
+    assignee_user_id: isIn('tasks.assignee_user_id'),
+    unassigned: holds(isNull('tasks.assignee_user_id')),
+    overdue: holds(isOverdue(moment)),
+    risk_id: equals('tasks.risk_id'),
+    issue_id: equals('tasks.issue_id'),
+    due_before: (day) => sql<boolean>`tasks.due_on < ${day}`,
+    due_after: (day) => sql<boolean>`tasks.due_on > ${day}`,
+    updated_since: since('tasks.updated_at'),
+    external_id: equals('tasks.external_id'),
+    q: (text) => contains('tasks.search_folded', fold(text)),
+  });
+
+function hasStatus(wanted: readonly string[]): Expression<boolean> {
+  if (wanted.includes('all')) return sql`1 = 1`;
+  // `open` alone is what the index is made for.
+  if (wanted.every((status) => status === 'open')) return isOpen;
+  return isIn('tasks.status')(wanted.flatMap((status) => (status === 'open' ? openStatuses : status)));
+}
+
+async function refuseBrokenRules(db: Kysely<Tables>, project_id: string, input: TaskInput): Promise<void> {
+  const { risk_id, issue_id, start_on, due_on } = input;
+  const faults: Fault[] = [
+    ...(await missingReferences(db, input, { assignee_user_id: toPerson })),
+    ...(await missingInProject(db, project_id, 'risk', risk_id)),
+    ...(await missingInProject(db, project_id, 'issue', issue_id)),
+  ];
+  if (start_on && due_on && due_on < start_on) {
+    faults.push(fieldFault('due_on', 'date_order', '`due_on` is before `start_on`.'));
+  }
+  if (faults.length > 0) throw invalidBody(faults);
+}
+
+/** A fault when a task is about something that its own project does not have. */
+async function missingInProject(
+  db: Kysely<Tables>,
+  project_id: string,
+  what: 'risk' | 'issue',
+  id: string | null | undefined,
+): Promise<Fault[]> {
+  if (id == null) return [];
+  const found = await db
+    .selectFrom(`${what}s`)
+    .select('id')
+    .where('id', '=', id)
+    .where('project_id', '=', project_id)
+    .executeTakeFirst();
+  return found ? [] : [fieldFault(`${what}_id`, 'unknown_reference', `This project has no ${what} ${id}.`)];
+}
