@@ -86,6 +86,33 @@ onBothEngines('issues', (start) => {
     assert.deepEqual(await found('q=apollo-i1'), ['full']);
   });
 
+  test('any two filters together find what each of them finds', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key();
+    const { ada, ops, risk } = await makeFilterable(service, key);
+    const filters = [
+      ...[
+        'project=GEMINI',
+        'project_status=planned',
+        'status=blocked',
+        'severity=critical',
+        'priority=urgent',
+      ],
+      ...[`assignee_user_id=${ada}`, `owner_user_id=${ada}`, `owner_group_id=${ops}`, 'unassigned=true'],
+      ...['overdue=false', 'min_age_days=14', `risk_id=${risk}`, 'raised_since=2026-11-02'],
+      ...['updated_since=2026-11-15T12:00:00Z', 'external_id=x-1', 'q=full'],
+    ];
+    const found = async (query: string) => titles((await service.get(`/v1/issues?${query}`, key)).body);
+    const alone = new Map<string, string[]>();
+    for (const filter of filters) alone.set(filter, await found(filter));
+    for (const [i, one] of filters.entries()) {
+      for (const other of filters.slice(i + 1)) {
+        const both = alone.get(one)?.filter((title) => alone.get(other)?.includes(title));
+        assert.deepEqual(await found(`${one}&${other}`), both, `${one}&${other}`);
+      }
+    }
+  });
+
   test('assigns only people who can be assigned, and says why not', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();

@@ -16,7 +16,17 @@ import { type Fault, fieldFault, inUse, invalidBody, notFound } from '../errors.
 import type { Change } from '../history/change.ts';
 import { differencesBetween, remember, rememberCreated, rememberDeleted } from '../history/queries.ts';
 import { newId } from '../ids.ts';
-import { allOf, contains, equals, from, holds, isIn, isNull, since } from '../lists/filters.ts';
+import {
+  allOf,
+  contains,
+  equals,
+  from,
+  holds,
+  isIn,
+  isNarrowedByIndex,
+  isNull,
+  since,
+} from '../lists/filters.ts';
 import type { List } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
 import { refuseUnassignable } from '../personnel/queries.ts';
@@ -34,7 +44,7 @@ export function issueList(filters: IssueFilters, moment: Moment): List {
     schema: Issue,
     json: issueJson(moment),
     reads: issueTables,
-    isQuick: Object.keys(filters).every((name) => quickFilters.has(name)),
+    isQuick: isQuick(filters),
     order: { key: sql.ref('issues.rank_key') },
     from: issueRows,
     id: sql.ref('issues.id'),
@@ -153,15 +163,11 @@ const issueJson = (moment: Moment) =>
 /** What a list of issues is read from. */
 export const issueTables: readonly TableName[] = ['issues', 'projects', 'people', 'groups'];
 
-/** Filters that the indexes of the order serve. */
-const quickFilters = new Set([
-  'status',
-  'archived',
-  'project',
-  'owner_user_id',
-  'owner_group_id',
-  'assignee_user_id',
-]);
+/** Whether an index of the order leads straight to the first rows. */
+function isQuick({ status = [], archived, ...others }: IssueFilters): boolean {
+  const byIndex = ['project', 'owner_user_id', 'owner_group_id', 'assignee_user_id'];
+  return status.length === openStatuses.length && archived !== 'true' && isNarrowedByIndex(others, byIndex);
+}
 
 export const isOverdue = ({ today }: Moment) =>
   sql<boolean>`(issues.open = 1 and coalesce(issues.due_on, '9999-99-99') < ${today})`;

@@ -40,3 +40,8 @@ export const contains = (column: string, folded: string) =>
 
 /** For filters that always hold here, because another place has applied them. */
 export const always = () => sql<boolean>`1 = 1`;
+
+/** Whether there is at most one filter, of one value, and an index that has it before the order. */
+export const isNarrowedByIndex = (filters: object, indexed: readonly string[]) =>
+  Object.keys(filters).length <= 1 &&
+  Object.entries(filters).every(([name, values]) => indexed.includes(name) && [values].flat().length === 1);

@@ -21,6 +21,7 @@ export function personnelList(filters: PersonnelFilters, moment: Moment): List {
     schema: Person,
     json: personJson(moment),
     reads: ['people', 'memberships', 'groups'],
+    isQuick: Object.keys(filters).every((name) => ['user_ids', 'external_id'].includes(name)),
     order: { key: sql.ref('people.roster_key') },
     from: (db) => db.selectFrom('people'),
     id: sql.ref('people.user_id'),

@@ -53,6 +53,7 @@ export async function createRisk(
 ): Promise<Risk> {
   const { project_id, key } = await nextKey(db, project, 'risks_made');
   await refuseBrokenRules(db, input, change);
+  refuseHigherResidual(input, input);
   await refuseSameExternalId(db, toRisk, project_id, input.external_id);
   const id = newId('risk');
   const row = riskRow({ id, project_id, key }, input, change);
@@ -80,6 +81,7 @@ export async function updateRisk(
   const stateFaults = riskStateFaults(current, next, reason, change.today);
   if (stateFaults.length > 0) throw invalidBody(stateFaults);
   await refuseBrokenRules(db, next, change);
+  refuseHigherResidual(patch, next);
   const differences = differencesBetween(current, next, Object.keys(Risk.properties));
   if ('external_id' in differences)
     await refuseSameExternalId(db, toRisk, current.project_id, next.external_id);
@@ -222,6 +224,22 @@ const shareOf = ({ status, score }: Risk) =>
 /** What the impact of a risk is as the severity of an issue. */
 const severityOf = (impact: number | null): Issue['severity'] =>
   impact === 5 ? 'critical' : impact === 4 ? 'high' : impact === 3 || impact === null ? 'medium' : 'low';
+
+type Residual = { residual_probability?: number | null; residual_impact?: number | null };
+
+/**
+ * A response does not make a risk worse. Only what is said of the residual is refused: when the risk itself has become
+ * smaller since, a check of the register tells.
+ */
+function refuseHigherResidual(said: Residual, next: Omit<RiskInput, 'status'>): void {
+  const { probability = null, impact = null, residual_probability = null, residual_impact = null } = next;
+  const score = scoreOf(probability, impact);
+  const residual = scoreOf(residual_probability, residual_impact);
+  const isSaid = said.residual_probability != null || said.residual_impact != null;
+  if (!isSaid || score === null || residual === null || residual <= score) return;
+  const detail = `The residual score would be ${residual}, above the current ${score}: a response does not make a risk worse.`;
+  throw invalidBody([fieldFault('residual_probability', 'above_current', detail)]);
+}
 
 async function refuseBrokenRules(
   db: Kysely<Tables>,

@@ -194,7 +194,13 @@ onBothEngines('the register', (start) => {
     await make('review_overdue', { review_on: '2026-11-14' });
     await make('due_overdue', { raised_on: '2026-01-01', due_on: '2026-11-14' });
     await make('no_response_plan', { response_plan: null });
-    await make('residual_above_current', { residual_probability: 5, residual_impact: 5 });
+    const lowered = await make('residual_above_current', {
+      probability: 3,
+      impact: 3,
+      residual_probability: 3,
+      residual_impact: 3,
+    });
+    await service.call('PATCH', `/v1/projects/APOLLO/risks/${lowered.key}`, key, { probability: 1 });
     await make('above_appetite', { probability: 5, impact: 5 });
     const accepted = await make('acceptance_expiring');
     await service.call('PATCH', `/v1/projects/APOLLO/risks/${accepted.key}`, key, {

@@ -4,7 +4,17 @@ import { jsonArrayOf, jsonBoolean, jsonObject } from '../database/functions.ts';
 import { rowAsJson } from '../database/rows.ts';
 import type { TableName, Tables } from '../database/tables.ts';
 import { invalidParameter } from '../errors.ts';
-import { allOf, contains, equals, from, holds, isIn, isNull, since } from '../lists/filters.ts';
+import {
+  allOf,
+  contains,
+  equals,
+  from,
+  holds,
+  isIn,
+  isNarrowedByIndex,
+  isNull,
+  since,
+} from '../lists/filters.ts';
 import { count, type List, type Order, type RowsQuery } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
@@ -67,13 +77,14 @@ export const riskTables: readonly TableName[] = [
 
 /** Whether an index of the ranking leads straight to the first rows. */
 function isQuick({ filters, as_of }: Register, sort: string): boolean {
-  const { status, ...others } = filters;
-  const byIndex = ['archived', 'project', 'owner_user_id', 'owner_group_id'];
+  const { status, archived, ...others } = filters;
+  const byIndex = ['project', 'owner_user_id', 'owner_group_id'];
   return (
     !as_of &&
     sort === 'rank' &&
     ['active', 'all'].includes(String(status)) &&
-    Object.keys(others).every((name) => byIndex.includes(name))
+    archived !== 'true' &&
+    isNarrowedByIndex(others, byIndex)
   );
 }
 

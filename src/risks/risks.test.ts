@@ -134,6 +134,10 @@ onBothEngines('risks', (start) => {
       '#/owner_user_id unknown_reference',
     ]);
     assert.deepEqual(await faults({ status: 'closed' }), ['#/status enum']);
+    assert.deepEqual(
+      await faults({ probability: 1, impact: 2, residual_probability: 2, residual_impact: 2 }),
+      ['#/residual_probability above_current'],
+    );
     assert.equal((await service.post('/v1/projects/NOPE/risks', key, { title: 'x' })).status, 404);
     const { body } = await service.get('/v1/projects/APOLLO', key);
     assert.equal(
@@ -183,6 +187,44 @@ onBothEngines('risks', (start) => {
     assert.deepEqual(await found('q=GEMINI-R1'), ['plain']);
     assert.deepEqual(await found('min_score=1&kind=threat&assessed=true'), ['full']);
     assert.equal(riskIds.length, 4);
+  });
+
+  test('any two filters together find what each of them finds', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key();
+    const { ada, ops } = await makeFilterable(service, key);
+    const filters = [
+      ...['project=GEMINI', 'project_status=on_hold', 'level=critical,high', 'min_score=7', 'max_score=6'],
+      ...[
+        'probability=5',
+        'impact=3',
+        'kind=opportunity',
+        'category=supply',
+        'strategy=avoid',
+        'unowned=false',
+      ],
+      ...['assessed=true', 'above_appetite=false', 'review_overdue=true', 'due_before=2027-01-02'],
+      ...['due_after=2027-01-01', 'raised_since=2026-11-15', 'updated_since=2026-11-15T12:00:00Z'],
+      ...[
+        'external_id=x-1',
+        'q=plain',
+        'check=no_response_plan',
+        `owner_user_id=${ada}`,
+        `owner_group_id=${ops}`,
+      ],
+    ];
+    const found = async (query: string) => titles((await service.get(`/v1/risks?${query}`, key)).body);
+    const alone = new Map<string, string[]>();
+    for (const filter of filters) alone.set(filter, await found(filter));
+    for (const [i, one] of filters.entries()) {
+      for (const other of filters.slice(i + 1)) {
+        const both = alone.get(one)?.filter((title) => alone.get(other)?.includes(title));
+        const query = `${one}&${other}`;
+        // A lowest score above the highest is refused instead.
+        if (query.includes('min_score') && query.includes('max_score')) continue;
+        assert.deepEqual(await found(query), both, query);
+      }
+    }
   });
 
   test('orders by other things when asked, and then has no ranks', async (t) => {

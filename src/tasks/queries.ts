@@ -8,7 +8,7 @@ import { type Fault, fieldFault, invalidBody, notFound } from '../errors.ts';
 import type { Change } from '../history/change.ts';
 import { differencesBetween, remember, rememberCreated, rememberDeleted } from '../history/queries.ts';
 import { newId } from '../ids.ts';
-import { allOf, contains, equals, holds, isIn, isNull, since } from '../lists/filters.ts';
+import { allOf, contains, equals, holds, isIn, isNarrowedByIndex, isNull, since } from '../lists/filters.ts';
 import type { List } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
 import { refuseUnassignable } from '../personnel/queries.ts';
@@ -24,7 +24,7 @@ export function taskList(filters: TaskFilters, moment: Moment): List {
     schema: Task,
     json: taskJson,
     reads: ['tasks', 'projects', 'people'],
-    isQuick: Object.keys(filters).every((name) => quickFilters.has(name)),
+    isQuick: isQuick(filters),
     order: { key: sql.ref('tasks.due_key') },
     from: taskRows,
     id: sql.ref('tasks.id'),
@@ -115,8 +115,11 @@ const taskJson = rowAsJson(Task, 'tasks', {
   assignee_name: sql.ref('assignee.name'),
 });
 
-/** Filters that the indexes of the order serve. */
-const quickFilters = new Set(['status', 'archived', 'project', 'assignee_user_id', 'risk_id', 'issue_id']);
+/** Whether an index of the order leads straight to the first rows. */
+function isQuick({ status, archived, ...others }: TaskFilters): boolean {
+  const byIndex = ['project', 'assignee_user_id', 'risk_id', 'issue_id'];
+  return String(status) === 'open' && archived !== 'true' && isNarrowedByIndex(others, byIndex);
+}
 
 const isOpen = sql<boolean>`tasks.open = 1`;
 

@@ -101,6 +101,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await index(schema, 'risks', ['active', 'rank_key', 'project_id']);
   await index(schema, 'risks', ['rank_key']);
   await index(schema, 'risks', ['project_id', 'active', 'rank_key']);
+  await index(schema, 'risks', ['project_id', 'rank_key']);
   await index(schema, 'risks', ['owner_user_id', 'rank_key']);
   await index(schema, 'risks', ['owner_group_id', 'rank_key']);
   await index(schema, 'risks', ['raised_by_user_id']);
