@@ -18,6 +18,7 @@ import { parseQueryString } from './http/parameters.ts';
 import { answerBrokenRequest, answerFrameworkError, answerProblems } from './http/problems.ts';
 import { compileValidator, refuseUnknownParameters } from './http/validation.ts';
 import { issueRoutes } from './issues/routes.ts';
+import { keyRoutes } from './keys/routes.ts';
 import { meRoutes } from './me/routes.ts';
 import { pageRoutes } from './pages/routes.ts';
 import { personnelRoutes } from './personnel/routes.ts';
@@ -56,7 +57,8 @@ export async function createApp({ config, database, clock, readiness }: Service)
   app.decorateRequest('moment');
   app.decorateRequest('change', {
     getter() {
-      return { ...this.moment, key_id: this.actor.id, key_name: this.actor.name };
+      // Read anew: a body may have taken long to arrive.
+      return { ...clock(), key_id: this.actor.id, key_name: this.actor.name };
     },
   });
   app.addHook('onRequest', async (request) => {
@@ -82,6 +84,7 @@ export async function createApp({ config, database, clock, readiness }: Service)
   taskRoutes(app);
   projectRoutes(app);
   meRoutes(app);
+  keyRoutes(app);
   openapiRoute(app);
   healthRoutes(app, readiness);
   pageRoutes(app);

@@ -60,12 +60,12 @@ export const problems = {
   in_use: {
     status: 409,
     title: 'Still in use',
-    help: 'Other things point at what you want to delete. The answer counts them by kind and names a few. Move or delete them first.',
+    help: 'Other things need what you want to delete. The answer counts them by kind and names a few: move or delete them first. The last key that can manage keys is needed, too: make another one first.',
   },
   invalid_transition: {
     status: 409,
     title: 'This move is not allowed',
-    help: 'A risk or an issue cannot go from its state to the one you asked for. The answer says `from`, `to` and which are `allowed`.',
+    help: 'A risk, an issue or a key cannot go from its state to the one you asked for. The answer says `from`, `to` and which are `allowed`.',
   },
   project_archived: {
     status: 409,
@@ -96,6 +96,11 @@ export const problems = {
     status: 422,
     title: 'The body has faults',
     help: 'The JSON was understood but breaks a rule. All faults are listed in `errors`, each with a JSON Pointer to the field.',
+  },
+  idempotency_mismatch: {
+    status: 422,
+    title: 'The idempotency key was used for another request',
+    help: 'An `Idempotency-Key` names one request. The same key came with another body within 24 hours; nothing was done. Use a new key.',
   },
   headers_too_large: {
     status: 431,

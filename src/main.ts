@@ -16,6 +16,8 @@ type Database = import('./database/open.ts').Database;
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 const json = (value: unknown) => JSON.stringify(value, null, 2);
+const withSecret = ({ id, secret }: { id: string; secret: string }) =>
+  `${secret}\n\n${id}: keep the secret; it is not shown again.`;
 const config = (): Config => readConfig(environmentWithFile(process.env));
 
 async function withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
@@ -77,7 +79,7 @@ program
     else writeFileSync(output, document);
   });
 
-const keys = program.command('keys').description('make, list and revoke API keys');
+const keys = program.command('keys').description('make, list, rotate and revoke API keys');
 
 keys
   .command('create')
@@ -89,7 +91,7 @@ keys
   .action(async (options: { name: string; scopes: string; expires?: string; json?: true }) => {
     const { createKeyCommand } = await import('./commands/keys.ts');
     const key = await withDatabase((database) => createKeyCommand(database, options));
-    print(options.json ? json(key) : `${key.secret}\n\n${key.id}: keep the secret; it is not shown again.`);
+    print(options.json ? json(key) : withSecret(key));
   });
 
 keys
@@ -100,6 +102,17 @@ keys
     const { keyTable, listKeysCommand } = await import('./commands/keys.ts');
     const list = await withDatabase(listKeysCommand);
     print(options.json ? json(list) : keyTable(list));
+  });
+
+keys
+  .command('rotate <id>')
+  .description('give a key a new secret; it is shown only this once')
+  .option('--overlap <seconds>', 'how long the old secret still works', '0')
+  .option('--json', 'print JSON')
+  .action(async (id: string, options: { overlap: string; json?: true }) => {
+    const { rotateKeyCommand } = await import('./commands/keys.ts');
+    const key = await withDatabase((database) => rotateKeyCommand(database, id, options));
+    print(options.json ? json(key) : withSecret(key));
   });
 
 keys

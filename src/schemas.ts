@@ -11,12 +11,19 @@ export const limits = {
   filter_values: 500,
 } as const;
 
-/** Times that exist: the built-in format takes leap seconds, which a Date cannot hold. */
+/** Days that exist, of years that every database knows. */
+const isDay = (text: string) =>
+  /^[1-9]\d{3}-\d\d-\d\d$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text;
+
+Format.Set('date', isDay);
+
+/** Times that exist, also in UTC. */
 Format.Set(
   'date-time',
-  (value) =>
-    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i.test(value) &&
-    !Number.isNaN(Date.parse(value)),
+  (text) =>
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/i.test(text) &&
+    isDay(text.slice(0, 10)) &&
+    isDay(new Date(text).toJSON()?.slice(0, 10) ?? ''),
 );
 
 Format.Set('time-zone', (value) => {
@@ -88,10 +95,16 @@ export const OneOf = <const V extends readonly string[]>(values: V, options: Opt
 /** Whole numbers a person chose from a scale of 1 to 5. */
 export const Rating = (options: Options = {}) => Type.Integer({ minimum: 1, maximum: 5, ...options });
 
+export const attributesLimit = 50;
+
+/** One line without blanks around it. */
+const AttributeName = Type.String({ pattern: '^(?! )[^\\n\\t]{1,200}(?<! )$' });
+
 /** Free text under free keys, for what an organisation keeps and the service does not know of. */
 export const Attributes = () =>
-  Type.Record(Type.String(), Type.String({ maxLength: limits.text_characters }), {
-    maxProperties: 50,
+  Type.Record(AttributeName, Type.String({ maxLength: limits.text_characters }), {
+    additionalProperties: false,
+    maxProperties: attributesLimit,
     default: {},
     description: 'Free text under free keys, 50 at most.',
     examples: [{ cost_centre: '4711' }],
@@ -99,8 +112,9 @@ export const Attributes = () =>
 
 /** The members of `attributes` to set, or, with null, to take away. */
 export const AttributesPatch = () =>
-  Type.Record(Type.String(), OrNull(Type.String({ maxLength: limits.text_characters })), {
-    maxProperties: 50,
+  Type.Record(AttributeName, OrNull(Type.String({ maxLength: limits.text_characters })), {
+    additionalProperties: false,
+    maxProperties: attributesLimit,
     description: 'Members to set; null takes one away. The others stay.',
   });
 

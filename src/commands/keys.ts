@@ -1,8 +1,9 @@
-import { systemClock } from '../clock.ts';
+import { type Moment, systemClock } from '../clock.ts';
 import type { Database } from '../database/open.ts';
 import { UsageError } from '../errors.ts';
-import { createKey, listKeys, revokeKey } from '../keys/queries.ts';
-import type { Key } from '../keys/schema.ts';
+import { byItself } from '../history/change.ts';
+import { createKey, getKeyForChange, listKeys, revokeKey, rotateKey } from '../keys/queries.ts';
+import { type Key, longestOverlap } from '../keys/schema.ts';
 import { type Scope, scopes } from '../keys/scopes.ts';
 import { limits } from '../schemas.ts';
 import { hasForbiddenCharacters, nearest, normalise } from '../text.ts';
@@ -19,13 +20,26 @@ export async function createKeyCommand(
     scopes: readScopes(options.scopes),
     expires_at: options.expires === undefined ? null : readExpiry(options.expires, moment.now),
   };
-  return database.write((db) => createKey(db, input, moment));
+  return database.write((db) => createKey(db, input, byCommandLine(moment)));
 }
 
 export const listKeysCommand = (database: Database): Promise<Key[]> => listKeys(database.db);
 
 export const revokeKeyCommand = (database: Database, id: string): Promise<Key> =>
-  database.write((db) => revokeKey(db, id, systemClock()));
+  database.write((db) => revokeKey(db, id, byCommandLine(systemClock())));
+
+export async function rotateKeyCommand(
+  database: Database,
+  id: string,
+  { overlap }: { overlap: string },
+): Promise<Key & { secret: string }> {
+  const seconds = readOverlap(overlap);
+  return database.write(async (db) =>
+    rotateKey(db, await getKeyForChange(db, id), seconds, byCommandLine(systemClock())),
+  );
+}
+
+const byCommandLine = (moment: Moment) => byItself(moment, 'On the command line.');
 
 /** A line a key, in columns. */
 export function keyTable(keys: Key[]): string {
@@ -69,6 +83,12 @@ function readScopes(text: string): Scope[] {
     );
   }
   return [...new Set(named)] as Scope[];
+}
+
+function readOverlap(text: string): number {
+  const seconds = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (seconds <= longestOverlap) return seconds;
+  throw new UsageError(`--overlap is “${text}” but must be whole seconds, ${longestOverlap} at most.`);
 }
 
 /** A day, a time, or a number of days such as `90d`. */

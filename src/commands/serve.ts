@@ -6,6 +6,7 @@ import { type Database, openDatabase } from '../database/open.ts';
 import { UsageError } from '../errors.ts';
 import type { App } from '../http/fastify.ts';
 import type { Readiness } from '../http/health.ts';
+import { forgetAnswers } from '../http/idempotency.ts';
 import { createFirstKey } from '../keys/queries.ts';
 import { lapseAcceptances } from '../risks/queries.ts';
 import { version } from '../version.ts';
@@ -39,6 +40,7 @@ export async function startService(config: Config, clock = systemClock) {
     await lapse(database, clock);
     readiness.state = 'ready';
     everyMinute(app, () => lapse(database, clock));
+    everyMinute(app, () => forgetAnswers(database, clock().now));
     return { app, firstKey: firstKey?.secret };
   } catch (error) {
     await app.close();

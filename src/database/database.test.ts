@@ -8,6 +8,7 @@ import { createPerson, personRow } from '../personnel/queries.ts';
 import { freshDatabase, onBothEngines } from '../testing/service.ts';
 import { dataVersion } from './changes.ts';
 import { openDatabase } from './open.ts';
+import { LostRace } from './update.ts';
 
 onBothEngines('database', (start, engine) => {
   test('migrates once when two instances start at the same time, and one of them makes the first key', async (t) => {
@@ -77,19 +78,14 @@ onBothEngines('database', (start, engine) => {
 
   test('runs a transaction again that lost against another', async (t) => {
     const { database } = await start(t);
-    const row = personRow(newId('person'), { name: 'Ada', external_id: 'x' }, systemClock());
-    await database.write((db) => db.insertInto('people').values(row).execute());
     let attempts = 0;
     await database.write(async (db) => {
       attempts++;
-      const user_id = newId('person');
-      const external_id = attempts === 1 ? 'x' : 'y';
-      await db
-        .insertInto('people')
-        .values({ ...row, user_id, external_id })
-        .execute();
+      await createPerson(db, { name: 'Ada' }, systemClock());
+      if (attempts === 1) throw new LostRace();
     });
     assert.equal(attempts, 2);
+    assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 1);
   });
 
   test('orders texts by their bytes', async (t) => {

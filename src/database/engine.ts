@@ -8,15 +8,18 @@ export type Engine = {
   dialects: {
     write: Dialect;
     /** For reads that take a moment. */
-    read: Dialect;
-    /** For reads that take as long as their reader does. */
-    readSlowly: Dialect;
+    quick: Dialect;
+    /** For reads that take a while, such as a scan of a table. */
+    slow: Dialect;
+    /** For reads that take as long as their reader does; apart, so that slow readers keep no others waiting. */
+    stream: Dialect;
   };
   /**
-   * Why the same transaction may succeed when run again, if it may: another one is writing, or has won a race. A lost
-   * race for a unique value is one, too: run again, the transaction's own check finds the winner and says who it is.
+   * Whether the same transaction may succeed when run again, because another one is writing or has won a race. A lost
+   * race for a unique value, or against a deletion, is one, too: run again, the transaction's own check finds out and
+   * says so in words.
    */
-  retryable(error: unknown): 'busy' | 'lost race' | undefined;
+  isRetryable(error: unknown): boolean;
   /** What a driver's error means to a caller, if it means anything but a defect. */
   explain(error: unknown): Problem | undefined;
   /** What it means to whoever starts the service, if there is something to be done about it. */

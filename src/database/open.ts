@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Kysely, type Transaction } from 'kysely';
-import type { Problem } from '../errors.ts';
+import { Problem } from '../errors.ts';
 import { countingChanges } from './changes.ts';
 import type { Engine } from './engine.ts';
 import { migrate } from './migrate.ts';
@@ -14,8 +14,8 @@ export type Database = {
   name: string;
   /** For a single query. */
   db: Kysely<Tables>;
-  /** One moment's view over several queries; `end` it. A slow one may last as long as its reader takes. */
-  snapshot(options?: { slow: boolean }): Promise<Snapshot>;
+  /** One moment's view over several queries, read at the pace its kind is made for; `end` it. */
+  snapshot(pace?: Pace): Promise<Snapshot>;
   /** Runs `work` in one transaction: all of it is on disk when this resolves, or none of it ever is. */
   write<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
   /** Brings the tables up to date; says which migrations ran. */
@@ -25,6 +25,9 @@ export type Database = {
   close(): Promise<void>;
 };
 
+/** How long a read takes: a moment, a while, or as long as whoever reads it. */
+type Pace = 'quick' | 'slow' | 'stream';
+
 type Snapshot = { db: Kysely<Tables>; end(): Promise<void> };
 
 /** `url` is `sqlite:<file>` or `postgres://…`. Nothing is opened or created before the first query. */
@@ -32,15 +35,18 @@ export function openDatabase(url: string): Database {
   const engine = url.startsWith('sqlite:') ? sqliteEngine(url.slice('sqlite:'.length)) : postgresEngine(url);
   const { dialects } = engine;
   const writer = new Kysely<Tables>({ dialect: dialects.write });
-  const reader = dialects.read === dialects.write ? writer : new Kysely<Tables>({ dialect: dialects.read });
-  const slowReader = new Kysely<Tables>({ dialect: dialects.readSlowly });
+  const readers = {
+    quick: dialects.quick === dialects.write ? writer : new Kysely<Tables>({ dialect: dialects.quick }),
+    slow: new Kysely<Tables>({ dialect: dialects.slow }),
+    stream: new Kysely<Tables>({ dialect: dialects.stream }),
+  };
 
   return {
     name: engine.name,
-    db: reader,
+    db: readers.quick,
 
-    async snapshot({ slow } = { slow: false }) {
-      const db = await (slow ? slowReader : reader)
+    async snapshot(pace = 'quick') {
+      const db = await readers[pace]
         .startTransaction()
         .setAccessMode('read only')
         .setIsolationLevel('repeatable read')
@@ -61,25 +67,27 @@ export function openDatabase(url: string): Database {
     explain: engine.explain,
 
     async close() {
-      for (const db of new Set([slowReader, reader, writer])) await db.destroy();
+      for (const db of new Set([...Object.values(readers), writer])) await db.destroy();
     },
   };
 }
 
-const races = 5;
 const patience = 10_000;
 
-/** Runs a transaction again while another one is in its way, without holding the event loop meanwhile. */
+/** Runs a transaction again while others are in its way, without holding the event loop meanwhile. */
 async function retried<T>(engine: Engine, transaction: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + patience;
   for (let attempt = 1; ; attempt++) {
     try {
       return await transaction();
     } catch (error) {
-      const reason = error instanceof LostRace ? 'lost race' : engine.retryable(error);
-      const again =
-        reason === 'busy' ? performance.now() < deadline : reason === 'lost race' && attempt < races;
-      if (!again) throw error;
+      if (!(error instanceof LostRace) && !engine.isRetryable(error)) throw error;
+      if (performance.now() > deadline) {
+        throw new Problem('unavailable', 'Too many others are changing the same thing. Try again shortly.', {
+          cause: error,
+          headers: { 'retry-after': '1' },
+        });
+      }
       await setTimeout(Math.random() * Math.min(100, 5 * 2 ** attempt));
     }
   }

@@ -14,17 +14,18 @@ import { Problem, UsageError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 import { type Spellings, spelling } from './functions.ts';
 
-/** Two pools, so that long reads never keep a short one from its connection. */
+/** Pools apart, so that long reads never keep a short one from its connection. */
 export function postgresEngine(url: string): Engine {
-  const quick = new MusterPostgresDialect({ pool: pool(url, 10), cursor: Cursor });
+  const quick = new MusterPostgresDialect({ pool: pool(url, 10) });
   return {
     name: withoutPassword(url),
     dialects: {
       write: quick,
-      read: quick,
-      readSlowly: new MusterPostgresDialect({ pool: pool(url, 8), cursor: Cursor }),
+      quick,
+      slow: new MusterPostgresDialect({ pool: pool(url, 4) }),
+      stream: new MusterPostgresDialect({ pool: pool(url, 8), cursor: Cursor }),
     },
-    retryable: (error) => (['40001', '40P01', '23505'].includes(codeOf(error)) ? 'lost race' : undefined),
+    isRetryable: (error) => ['40001', '40P01', '23503', '23505'].includes(codeOf(error)),
     explain(error) {
       if (codeOf(error) === '53100') {
         return new Problem('storage_full', 'The disk of the database is full. Nothing was changed.', {

@@ -1,5 +1,7 @@
 import { type Expression, sql } from 'kysely';
 import type { Static, TObject } from 'typebox';
+import { fieldFault, invalidBody } from '../errors.ts';
+import { attributesLimit } from '../schemas.ts';
 import { jsonObject, parsedJson } from './functions.ts';
 
 /**
@@ -43,7 +45,12 @@ export function merged<R extends { attributes?: Record<string, string> }>(curren
   const next = { ...current, ...patch };
   if (!('attributes' in patch)) return next;
   const members = Object.entries({ ...current.attributes, ...(patch.attributes as object) });
-  return { ...next, attributes: Object.fromEntries(members.filter(([, value]) => value !== null)) };
+  const kept = members.filter(([, value]) => value !== null);
+  if (kept.length > attributesLimit) {
+    const detail = `There would be ${kept.length} attributes; ${attributesLimit} is the most.`;
+    throw invalidBody([fieldFault('attributes', 'maxProperties', detail)]);
+  }
+  return { ...next, attributes: Object.fromEntries(kept) };
 }
 
 export const newStamps = (now: string) => ({ version: 1, created_at: now, updated_at: now });

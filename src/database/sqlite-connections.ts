@@ -6,6 +6,7 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from 'kysely';
+import { Problem } from '../errors.ts';
 import { Statements } from './sqlite-statements.ts';
 
 export type SqliteConnection = DatabaseConnection & {
@@ -33,10 +34,26 @@ export class SqliteDriver implements Driver {
   async acquireConnection(): Promise<SqliteConnection> {
     const idle = this.#idle.pop();
     if (idle) return idle;
-    if (this.#all.length === this.#most) return new Promise((resolve) => this.#waiting.push(resolve));
+    if (this.#all.length === this.#most) return this.#wait();
     const connection = this.#connect();
     this.#all.push(connection);
     return connection;
+  }
+
+  /** Not for ever: readers who do not read must not keep all others waiting without a word. */
+  #wait(): Promise<SqliteConnection> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(given), 1);
+        const detail = 'All connections for long reads are taken. Try again shortly.';
+        reject(new Problem('unavailable', detail, { headers: { 'retry-after': '5' } }));
+      }, 10_000);
+      const given = (connection: SqliteConnection) => {
+        clearTimeout(timer);
+        resolve(connection);
+      };
+      this.#waiting.push(given);
+    });
   }
 
   async releaseConnection(connection: SqliteConnection) {

@@ -22,13 +22,12 @@ export function sqliteEngine(file: string): Engine {
     name: `sqlite:${file}`,
     dialects: {
       write: dialect(connect({ readonly: false }), 1),
-      read: dialect(connect({ readonly: true }), 4),
-      readSlowly: dialect(connectInThread(file), 8),
+      quick: dialect(connect({ readonly: true }), 4),
+      slow: dialect(connectInThread(file), 4),
+      stream: dialect(connectInThread(file), 8),
     },
-    retryable(error) {
-      if (codeOf(error).startsWith('SQLITE_BUSY')) return 'busy';
-      return codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE' ? 'lost race' : undefined;
-    },
+    // Writers take turns here, so that there are no races to lose.
+    isRetryable: (error) => codeOf(error).startsWith('SQLITE_BUSY'),
     explain(error) {
       const code = codeOf(error);
       if (code === 'SQLITE_FULL') {

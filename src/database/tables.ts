@@ -54,14 +54,22 @@ export type Tables = {
     open: GeneratedAlways<number>;
     due_key: GeneratedAlways<string>;
   };
-  keys: Stored<Key, never, 'scopes' | 'project_ids'> & { hash: string };
+  keys: Stored<Key, never, 'scopes' | 'project_ids'> & {
+    name_folded: string;
+    hash: string;
+    /** Of the secret before the last rotation, which is good until then. */
+    previous_hash: string | null;
+    previous_until: string | null;
+  };
   /** Append-only: one row a changed field. `from` and `to` are JSON. */
   history: Omit<HistoryEntry, 'from' | 'to'> & { subject_id: string; from: string; to: string };
+  /** What was answered to requests with an `Idempotency-Key`: see `http/idempotency.ts`. */
+  idempotency: { id: string; request_hash: string; answer: string; created_at: string };
   /** How often each table was changed: one more with every transaction that writes to it. */
   data_versions: { table_name: TableName; version: number };
 };
 
-export type TableName = Exclude<keyof Tables, 'data_versions'>;
+export type TableName = Exclude<keyof Tables, 'data_versions' | 'idempotency'>;
 
 export const tableNames = [
   'people',

@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely';
+import type { Moment } from '../clock.ts';
 import type { Tables } from './tables.ts';
 
 /** Another transaction has changed the row since it was read: run this one again. */
@@ -26,3 +27,21 @@ export async function updateRow<Table extends Updatable>(
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw new LostRace();
 }
+
+/** Deletes the row that was read, and no later version of it. */
+export async function deleteRow(
+  db: Transaction<Tables>,
+  table: Updatable,
+  row: { id: string; version: number },
+): Promise<void> {
+  const { numDeletedRows } = await db
+    .deleteFrom(table as 'projects')
+    .where((table === 'people' ? 'user_id' : 'id') as 'id', '=', row.id)
+    .where('version', '=', row.version)
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) throw new LostRace();
+}
+
+/** Time does not run backwards for a row: a request that began earlier may come to its change later. */
+export const notBefore = <M extends Moment>(moment: M, { updated_at }: { updated_at: string }): M =>
+  moment.now < updated_at ? { ...moment, now: updated_at } : moment;

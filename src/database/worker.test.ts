@@ -22,7 +22,7 @@ process.on('worker', (worker) => started.push(worker));
 
 test('a long read leaves the event loop free', async (t) => {
   const database = await open(t);
-  const { db, end } = await database.snapshot({ slow: true });
+  const { db, end } = await database.snapshot('stream');
   const long = { isOver: false };
   const counted = countUpTo(db, 2_000_000).finally(() => {
     long.isOver = true;
@@ -46,7 +46,7 @@ test('a quick read needs no thread', async (t) => {
 
 test('a stream gives every row once, in order, whatever the size of its slices', async (t) => {
   const database = await open(t);
-  const { db, end } = await database.snapshot({ slow: true });
+  const { db, end } = await database.snapshot('stream');
   const expected = Array.from({ length: 100 }, (_, i) => i + 1);
   for (const sliceRows of [1, 7, 50, 99, 100, 101]) {
     const seen: number[] = [];
@@ -59,7 +59,7 @@ test('a stream gives every row once, in order, whatever the size of its slices',
 test('an endless stream is read no further than its reader goes, and gives its connection back', async (t) => {
   const database = await open(t);
   for (let round = 0; round < 20; round++) {
-    const { db, end } = await database.snapshot({ slow: true });
+    const { db, end } = await database.snapshot('stream');
     const seen: number[] = [];
     for await (const { n } of numbers(db).stream(10)) if (seen.push(n) === 25) break;
     assert.equal(seen.at(-1), 25);
@@ -70,9 +70,7 @@ test('an endless stream is read no further than its reader goes, and gives its c
 
 test('streams side by side take turns', async (t) => {
   const database = await open(t);
-  const snapshots = await Promise.all(
-    Array.from({ length: connections }, () => database.snapshot({ slow: true })),
-  );
+  const snapshots = await Promise.all(Array.from({ length: connections }, () => database.snapshot('stream')));
   const streams = snapshots.map(({ db }) => numbers(db).stream(10));
   for (let n = 1; n <= 100; n++) {
     for (const stream of streams) assert.deepEqual((await stream.next()).value, { n });
@@ -83,7 +81,7 @@ test('streams side by side take turns', async (t) => {
 
 test('an error arrives with its code, and its connection goes on', async (t) => {
   const database = await open(t);
-  const { db, end } = await database.snapshot({ slow: true });
+  const { db, end } = await database.snapshot('stream');
   await assert.rejects(sql`select 1 from nowhere`.execute(db), {
     code: 'SQLITE_ERROR',
     message: 'no such table: nowhere',
@@ -100,7 +98,7 @@ test('an error arrives with its code, and its connection goes on', async (t) => 
 
 test('an error in the middle of a stream is met where it is', async (t) => {
   const database = await open(t);
-  const { db, end } = await database.snapshot({ slow: true });
+  const { db, end } = await database.snapshot('stream');
   const broken = numbers(db).select(sql`json(case n when 25 then '{' else '{}' end)`.as('json'));
   const stream = broken.stream(10);
   for (let n = 1; n <= 20; n++) assert.equal((await stream.next()).value?.n, n);
@@ -113,20 +111,20 @@ test('a long snapshot does not see what is written after it began', async (t) =>
   const database = await open(t);
   const people = async (db: Kysely<Tables>) =>
     (await db.selectFrom('people').select('user_id').execute()).length;
-  const { db, end } = await database.snapshot({ slow: true });
+  const { db, end } = await database.snapshot('stream');
   assert.equal(await people(db), 0);
   await database.write((db) => createPerson(db, { name: 'Ada' }, systemClock()));
   assert.equal(await people(db), 0);
   await end();
-  const later = await database.snapshot({ slow: true });
+  const later = await database.snapshot('stream');
   assert.equal(await people(later.db), 1);
   await later.end();
 });
 
 test('when the thread dies its reads fail, snapshots do not go on in another, and new ones start one', async (t) => {
   const database = await open(t);
-  const { db, end } = await database.snapshot({ slow: true });
-  const idle = await database.snapshot({ slow: true });
+  const { db, end } = await database.snapshot('stream');
+  const idle = await database.snapshot('stream');
   const stream = numbers(idle.db).stream(10);
   await stream.next();
   const counting = countUpTo(db, 100_000).catch((error) => error);
@@ -140,7 +138,7 @@ test('when the thread dies its reads fail, snapshots do not go on in another, an
   await end();
   await idle.end();
   for (let round = 0; round < 2 * connections; round++) {
-    const next = await database.snapshot({ slow: true });
+    const next = await database.snapshot('stream');
     assert.equal(await countUpTo(next.db, 3), 3);
     await next.end();
   }
@@ -148,8 +146,8 @@ test('when the thread dies its reads fail, snapshots do not go on in another, an
 
 test('closing ends the thread and fails what it was doing', async (t) => {
   const database = await open(t);
-  const { db, end } = await database.snapshot({ slow: true });
-  const ending = await database.snapshot({ slow: true });
+  const { db, end } = await database.snapshot('stream');
+  const ending = await database.snapshot('stream');
   const thread = started.at(-1);
   const counting = assert.rejects(countUpTo(db, 1_000_000), { code: 'SQLITE_ABORT' });
   const ended = ending.end();
@@ -168,7 +166,7 @@ test('an idle thread does not keep the process from ending', { timeout: 60_000 }
     `import { openDatabase } from '${import.meta.resolve('./open.ts')}';
     const database = openDatabase('sqlite:${join(folder, 'muster.db')}');
     await database.migrate();
-    const { db } = await database.snapshot({ slow: true });
+    const { db } = await database.snapshot('stream');
     console.log(await db.selectFrom('people').selectAll().execute());`,
   );
   const child = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -5,7 +5,7 @@ import { newStamps, rowAsJson, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { fieldFault, invalidBody, notFound } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { allOf, contains, equals, since } from '../lists/filters.ts';
+import { allOf, equals, hasText, since } from '../lists/filters.ts';
 import type { List } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
 import { fold } from '../text.ts';
@@ -14,7 +14,7 @@ import { Group, GroupInput, groupDepth, type groupFilters } from './schema.ts';
 /** Groups, by name. */
 export function groupList(filters: Filters<typeof groupFilters>): List {
   const matches = allOf(filters, {
-    q: (text) => contains('groups.name_folded', fold(text)),
+    q: hasText('groups.name_folded'),
     parent_id: equals('groups.parent_id'),
     lead_user_id: equals('groups.lead_user_id'),
     external_id: equals('groups.external_id'),

@@ -1,5 +1,6 @@
 import type { App } from '../http/fastify.ts';
-import { sendCreated, sendResource } from '../http/resource.ts';
+import { created, writeOnce } from '../http/idempotency.ts';
+import { sendResource } from '../http/resource.ts';
 import { sendList } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf } from '../lists/schema.ts';
@@ -35,10 +36,11 @@ export function groupRoutes(app: App): void {
         response: { 201: Group },
       },
     },
-    async (request, reply) => {
-      const group = await app.database.write((db) => createGroup(db, request.body, request.moment));
-      return sendCreated(reply, `/v1/groups/${group.id}`, group);
-    },
+    async (request, reply) =>
+      writeOnce(request, reply, async (db) => {
+        const group = await createGroup(db, request.body, request.moment);
+        return created(`/v1/groups/${group.id}`, group);
+      }),
   );
 
   app.get(

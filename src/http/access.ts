@@ -2,8 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../errors.ts';
 import { findKeyBySecret } from '../keys/queries.ts';
 import type { Key } from '../keys/schema.ts';
-import { grants, type Scope } from '../keys/scopes.ts';
+import { grants, insufficientScope, type Scope } from '../keys/scopes.ts';
 import { looksLikeSecret } from '../keys/secret.ts';
+import { keepKeyUsage } from '../keys/usage.ts';
 
 /** What a route asks of a request: one scope, any valid key, or nothing. Each route declares it. */
 export type Access = Scope | 'any key' | 'public';
@@ -17,6 +18,13 @@ export function guardAccess(app: FastifyInstance): void {
       throw new Error(`${method} ${url} declares no access: set config.access to its scope.`);
   });
 
+  app.decorate(
+    'keyUsage',
+    keepKeyUsage(app.database, (error) => app.log.warn(error)),
+  );
+  // Hooks of closing run last one first: this one before the database is closed.
+  app.addHook('onClose', () => app.keyUsage.flush());
+
   app.decorateRequest('actor');
   app.addHook('onRequest', async (request, reply) => {
     const access = request.routeOptions.config.access ?? 'public';
@@ -24,6 +32,7 @@ export function guardAccess(app: FastifyInstance): void {
     // Answers depend on the key: no shared cache may keep them, and none may be used unasked.
     reply.headers({ 'cache-control': 'private, no-cache', vary: 'authorization, accept' });
     request.actor = await authenticate(request);
+    app.keyUsage.noteUse(request.actor, request.moment);
     if (access !== 'any key' && !grants(request.actor.scopes, access)) throw lacksScope(access);
   });
 }
@@ -38,7 +47,7 @@ async function authenticate(request: FastifyRequest): Promise<Actor> {
   const [, secret = ''] = /^Bearer +([^ ]+) *$/i.exec(header) ?? [];
   if (!looksLikeSecret(secret))
     throw invalidToken('This is not an API key of Muster. Check it for typing errors.');
-  const key = await findKeyBySecret(request.server.database.db, secret);
+  const key = await findKeyBySecret(request.server.database.db, secret, request.moment);
   if (!key) throw invalidToken('This API key is unknown.');
   if (key.revoked_at !== null) throw invalidToken('This API key has been revoked. Ask for a new one.');
   if (key.expires_at !== null && key.expires_at <= request.moment.now) {
@@ -55,11 +64,4 @@ const invalidToken = (detail: string) =>
   });
 
 const lacksScope = (scope: Scope) =>
-  new Problem(
-    'insufficient_scope',
-    `This needs a key with the scope ${scope}. GET /v1/me shows what yours has.`,
-    {
-      headers: { 'www-authenticate': `Bearer realm="muster", error="insufficient_scope", scope="${scope}"` },
-      extra: { scope },
-    },
-  );
+  insufficientScope(`This needs a key with the scope ${scope}. GET /v1/me shows what yours has.`, [scope]);

@@ -11,6 +11,8 @@ export function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   const types = ['application/json', 'application/merge-patch+json'];
   app.addContentTypeParser(types, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    // Many clients name a type even when they send nothing.
+    if (body.length === 0) return done(null, undefined);
     let text: string;
     try {
       text = utf8.decode(body);

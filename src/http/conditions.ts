@@ -10,7 +10,8 @@ export const contentTag = (content: string) => `"${hash('sha256', content, 'base
 /** Whether the client says, with `If-None-Match`, that it has this answer already (weak comparison, RFC 9110). */
 export function isKnown(request: FastifyRequest, tag: string): boolean {
   const header = request.headers['if-none-match'];
-  if (header === undefined) return false;
+  // A write that has happened is answered, whatever the client has.
+  if (header === undefined || !['GET', 'HEAD'].includes(request.method)) return false;
   return header.trim() === '*' || header.split(',').some((known) => known.trim().replace(/^W\//, '') === tag);
 }
 

@@ -10,6 +10,7 @@ import type { Moment } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/open.ts';
 import type { Change } from '../history/change.ts';
+import type { KeyUsage } from '../keys/usage.ts';
 import type { Access, Actor } from './access.ts';
 
 /** What routes are registered on: schemas give their types. */
@@ -29,6 +30,7 @@ declare module 'fastify' {
     baseUrl: string;
     /** The methods of every path. */
     routeTable: Map<string, Set<string>>;
+    keyUsage: KeyUsage;
   }
   interface FastifyRequest {
     moment: Moment;

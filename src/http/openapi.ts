@@ -15,6 +15,7 @@ const tags = {
   risks: 'The risk register: one ranking across all projects, and the risks of each project.',
   issues: 'The open issues across all projects, and the issues of each project.',
   tasks: 'The work on risks and issues, and all else a project does.',
+  keys: 'API keys: who may call, and what they may do.',
   service: 'About the service and the key in use.',
 };
 
@@ -144,6 +145,7 @@ function errorsOf({ method, config, schema, url }: RouteOptions) {
     codes.push('cursor_mismatch', 'not_acceptable');
   }
   if (body) codes.push('too_large', 'unsupported_media_type', 'invalid_body', 'duplicate', 'storage_full');
+  if ([method].flat().includes('POST') && !url.endsWith('/evaluate')) codes.push('idempotency_mismatch');
   if (body && url.startsWith('/v1/projects/')) codes.push('project_archived');
   const methods = [method].flat();
   if (methods.includes('PUT')) codes.push('storage_full');

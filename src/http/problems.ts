@@ -50,7 +50,7 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
     reply.header('accept-patch', 'application/merge-patch+json, application/json');
   }
   if (status >= 500 && problem.cause)
-    request.log.error({ err: problem.cause, code: problem.code }, problem.message);
+    request.log.error({ ...told(problem.cause), code: problem.code }, problem.message);
   return reply
     .code(status)
     .headers(problem.headers)
@@ -64,6 +64,13 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
         }),
       ),
     );
+}
+
+/** Without what a driver adds: its details hold the values of rows. */
+function told(cause: unknown) {
+  if (!(cause instanceof Error)) return { cause: String(cause) };
+  const driver_code = 'code' in cause ? cause.code : undefined;
+  return { cause: cause.message, driver_code, stack: cause.stack };
 }
 
 function bodyOf(

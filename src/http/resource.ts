@@ -15,12 +15,3 @@ export function sendTagged(request: FastifyRequest, reply: FastifyReply, answer:
   if (isKnown(request, tag)) return sendNotModified(reply, tag);
   return reply.header('etag', tag).type('application/json; charset=utf-8').send(text);
 }
-
-/** 201, with where the new resource is. */
-export function sendCreated(reply: FastifyReply, path: string, resource: Resource) {
-  return reply
-    .code(201)
-    .header('location', `${reply.server.baseUrl}${path}`)
-    .header('etag', versionTag(resource.version))
-    .send(resource);
-}

@@ -17,7 +17,7 @@ onBothEngines('strictness', (start) => {
       return `${answer.status} ${answer.body.code}`;
     };
     assert.equal(await post('{"name": '), '400 malformed_request');
-    assert.equal(await post(''), '400 malformed_request');
+    assert.equal(await post(''), '422 invalid_body');
     assert.equal(await post(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])), '400 malformed_request');
     assert.equal(await post('{"name":"x","__proto__":{"a":1}}'), '400 malformed_request');
     assert.equal(await post('{"name":"x","constructor":{"prototype":{}}}'), '400 malformed_request');
@@ -69,6 +69,57 @@ onBothEngines('strictness', (start) => {
     assert.match(faults['#/nmae'], /Did you mean `name`\?/);
     assert.match(faults['#/version'], /set by the service/);
     assert.match(faults['#/kind'], /"human"/);
+  });
+
+  test('lets nothing through among however many unknown fields', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const many = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`f${i}`, 1]));
+    for (const body of [
+      { ...many, name: 'x', status: 'bogus' },
+      { ...many, name: { a: 1 } },
+      { ...many, name: 'x' },
+    ]) {
+      const answer = await service.post('/v1/projects', key, body);
+      assert.equal(answer.status, 422);
+      assert.ok(answer.body.errors.length > 0 && answer.body.errors.length <= 100);
+    }
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const patch = await service.call('PATCH', '/v1/projects/APOLLO', key, {
+      ...many,
+      version: 7,
+      key: 'ZEUS',
+    });
+    assert.equal(patch.status, 422);
+    const skills = Array.from({ length: 3000 }, (_, i) => i);
+    assert.equal((await service.post('/v1/personnel', key, { name: 'x', skills })).status, 422);
+    assert.equal((await service.get('/v1/personnel', key)).body.page.total, 0);
+  });
+
+  test('takes an empty body where nothing is required, and days only of years that are', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const json = { 'content-type': 'application/json' };
+    await service.make('/v1/projects/APOLLO/risks', key, { title: 'x' });
+    const risk = '/v1/projects/APOLLO/risks/APOLLO-R1';
+    assert.equal((await service.call('POST', `${risk}/materialize`, key, undefined, json)).status, 201);
+    assert.equal(
+      (await service.call('POST', '/v1/projects/APOLLO/archive', key, undefined, json)).status,
+      200,
+    );
+    assert.equal((await service.call('POST', '/v1/projects/APOLLO/unarchive', key)).status, 200);
+    for (const raised_on of ['0000-01-01', '2026-02-30', '2999-01-01', '10000-01-01']) {
+      const answer = await service.post('/v1/projects/APOLLO/issues', key, { title: 'x', raised_on });
+      assert.equal(answer.status, 422, raised_on);
+    }
+    for (const query of [
+      'q=%CC%81',
+      'updated_since=9999-12-31T23:59:59-23:59',
+      'updated_since=2026-02-30T00:00:00Z',
+    ]) {
+      assert.equal((await service.get(`/v1/risks?${query}`, key)).status, 400, query);
+    }
   });
 
   test('refuses NUL, control characters and broken Unicode in text', async (t) => {

@@ -34,9 +34,12 @@ function answer<T>(read: () => T) {
   }
 }
 
-const readBody = checked((schema, body: unknown, faultsOf) => {
+const readBody = checked((schema, sent: unknown, faultsOf) => {
+  const isOptional = ((schema.required as string[] | undefined) ?? []).length === 0;
+  // The framework says null for what was not sent.
+  const body = sent === null && isOptional ? {} : sent;
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new Problem('invalid_body', 'The body must be a JSON object.', {
+    throw new Problem('invalid_body', 'The body must be a JSON object, sent as `application/json`.', {
       errors: [{ pointer: '#', code: 'type', detail: 'This must be an object.' }],
     });
   }
@@ -79,10 +82,26 @@ function checked<Input, Output>(
   return (schema: TObject, input: Input) => {
     const validator = validators.get(schema) ?? Compile(schema);
     validators.set(schema, validator);
-    return read(schema, input, (value) =>
-      validator.Check(value) ? [] : validator.Errors(value).flatMap((error) => faultOf(schema, error)),
-    );
+    return read(schema, input, (value) => (validator.Check(value) ? [] : faultsIn(schema, value, validator)));
   };
+}
+
+const mostFaults = 100;
+
+/** At least one fault: what the validator refuses is never let through for want of words. */
+function faultsIn(schema: TObject, value: unknown, validator: ReturnType<typeof Compile>): PathFault[] {
+  // Unknown fields are found here: the validator has an error for each, and stops when it has many.
+  const unknown = Object.keys(value as object).filter((name) => !Object.hasOwn(schema.properties, name));
+  const known = Object.entries(value as object).filter(([name]) => Object.hasOwn(schema.properties, name));
+  const faults = [
+    ...unknown.map((name) => ({
+      path: `/${pointerSegment(name)}`,
+      code: 'unknown_field',
+      detail: unknownField(schema, '', name),
+    })),
+    ...validator.Errors(Object.fromEntries(known)).flatMap((error) => faultOf(schema, error)),
+  ].slice(0, mostFaults);
+  return faults.length > 0 ? faults : [{ path: '', code: 'invalid', detail: 'This is not allowed here.' }];
 }
 
 /** What was left out and has a default gets it. */

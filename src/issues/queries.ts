@@ -11,16 +11,16 @@ import {
 } from '../database/references.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { TableName, Tables } from '../database/tables.ts';
-import { updateRow } from '../database/update.ts';
+import { deleteRow, notBefore, updateRow } from '../database/update.ts';
 import { type Fault, fieldFault, inUse, invalidBody, notFound } from '../errors.ts';
 import type { Change } from '../history/change.ts';
 import { differencesBetween, remember, rememberCreated, rememberDeleted } from '../history/queries.ts';
 import { newId } from '../ids.ts';
 import {
   allOf,
-  contains,
   equals,
   from,
+  hasText,
   holds,
   isIn,
   isNarrowedByIndex,
@@ -32,7 +32,7 @@ import type { Filters } from '../lists/query.ts';
 import { refuseUnassignable } from '../personnel/queries.ts';
 import { recount, shareOfIssue } from '../projects/counts.ts';
 import { type AcrossProjects, nextKey, projectConditions, refuseWriting } from '../projects/queries.ts';
-import { fold, foldAll } from '../text.ts';
+import { foldAll } from '../text.ts';
 import { Issue, IssueInput, type IssuePatch, openStatuses, type projectIssueFilters } from './schema.ts';
 import { issueStateFaults, refuseIssueMove, settledIssue } from './transitions.ts';
 
@@ -91,11 +91,12 @@ export async function updateIssue(
   db: Transaction<Tables>,
   current: Issue,
   { reason, ...patch }: IssuePatch,
-  change: Change,
+  asked: Change,
 ): Promise<Issue> {
+  const change = notBefore(asked, current);
   await refuseWriting(db, current.project_id);
   const next = settledIssue(current, merged(current, patch));
-  refuseIssueMove(current.key, current.status, next.status);
+  if (next.status !== current.status) refuseIssueMove(current.key, current.status, next.status);
   const stateFaults = issueStateFaults(current, next, reason);
   if (stateFaults.length > 0) throw invalidBody(stateFaults);
   const differences = differencesBetween(current, next, Object.keys(Issue.properties));
@@ -122,7 +123,7 @@ export async function deleteIssue(db: Transaction<Tables>, current: Issue, chang
   await refuseWriting(db, project_id);
   const users = await usersOf(db, [['tasks', sql`issue_id = ${id}`]]);
   if (users) throw inUse(`The issue ${key}`, users);
-  await db.deleteFrom('issues').where('id', '=', id).execute();
+  await deleteRow(db, 'issues', current);
   await rememberDeleted(db, id, key, change);
   await recount(db, project_id, shareOf(current), null);
 }
@@ -188,7 +189,7 @@ export function issueConditions(filters: IssueFilters, moment: Moment) {
     raised_since: from('issues.raised_on'),
     updated_since: since('issues.updated_at'),
     external_id: equals('issues.external_id'),
-    q: (text) => contains('issues.search_folded', fold(text)),
+    q: hasText('issues.search_folded'),
   });
 }
 
@@ -227,6 +228,9 @@ async function refuseBrokenRules(
   if (input.owner_user_id && input.owner_group_id) {
     const detail = 'An issue is owned by a person or by a group, not by both.';
     faults.push(fieldFault('owner_group_id', 'two_owners', detail));
+  }
+  if (input.raised_on && input.raised_on > moment.today) {
+    faults.push(fieldFault('raised_on', 'in_the_future', '`raised_on` has not come yet.'));
   }
   if (input.due_on && input.due_on < (input.raised_on ?? moment.today)) {
     faults.push(fieldFault('due_on', 'date_order', '`due_on` is before the day the issue was raised.'));

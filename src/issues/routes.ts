@@ -2,7 +2,8 @@ import { historyList } from '../history/queries.ts';
 import { HistoryEntry } from '../history/schema.ts';
 import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
-import { sendCreated, sendResource } from '../http/resource.ts';
+import { created, writeOnce } from '../http/idempotency.ts';
+import { sendResource } from '../http/resource.ts';
 import { sendList, sendSummary } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf, SummaryOf } from '../lists/schema.ts';
@@ -97,13 +98,11 @@ export function issueRoutes(app: App): void {
         response: { 201: Issue },
       },
     },
-    async (request, reply) => {
-      const { project_id } = request.params;
-      const issue = await app.database.write((db) =>
-        createIssue(db, project_id, request.body, request.change),
-      );
-      return sendCreated(reply, `/v1/projects/${issue.project_id}/issues/${issue.id}`, issue);
-    },
+    async (request, reply) =>
+      writeOnce(request, reply, async (db) => {
+        const issue = await createIssue(db, request.params.project_id, request.body, request.change);
+        return created(`/v1/projects/${issue.project_id}/issues/${issue.id}`, issue);
+      }),
   );
 
   app.get(

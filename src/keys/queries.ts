@@ -1,54 +1,100 @@
-import { timingSafeEqual } from 'node:crypto';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { Moment } from '../clock.ts';
 import { lockTable } from '../database/changes.ts';
+import { parsedJson } from '../database/functions.ts';
+import { newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { notFound } from '../errors.ts';
+import { fieldFault, invalidBody, notFound, Problem } from '../errors.ts';
+import type { Change } from '../history/change.ts';
+import { type Differences, differencesBetween, remember } from '../history/queries.ts';
 import { newId } from '../ids.ts';
-import type { Key } from './schema.ts';
-import { type Scope, scopes } from './scopes.ts';
+import { allOf, contains } from '../lists/filters.ts';
+import type { List } from '../lists/list.ts';
+import type { Filters } from '../lists/query.ts';
+import { fold } from '../text.ts';
+import { Key, KeyInput, type KeyPatch, type keyFilters } from './schema.ts';
+import { insufficientScope, missingScopes, type Scope, scopes } from './scopes.ts';
 import { hashSecret, newSecret } from './secret.ts';
 
-export type KeyInput = { name: string; scopes: Scope[]; expires_at?: string | null };
+type NewKey = Key & { secret: string };
 
-export async function findKeyBySecret(db: Kysely<Tables>, secret: string): Promise<Key | undefined> {
-  const hash = hashSecret(secret);
-  const row = await db.selectFrom('keys').selectAll().where('hash', '=', hash).executeTakeFirst();
-  return row && timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash)) ? keyOf(row) : undefined;
-}
+/** Who makes the change; without a key it is the service itself, or its command line. */
+type By = Moment & Partial<Change>;
+
+/** Keys, the oldest first. */
+export const keyList = (filters: Filters<typeof keyFilters>, moment: Moment): List => ({
+  schema: Key,
+  json: rowAsJson(Key, 'keys', { project_ids: parsedJson(sql.ref('keys.project_ids')) }),
+  reads: ['keys'],
+  order: { key: sql.ref('keys.id') },
+  from: (db) => db.selectFrom('keys'),
+  id: sql.ref('keys.id'),
+  matches: allOf(filters, {
+    q: (text) => contains('keys.name_folded', fold(text)),
+    status: (wanted) => sql`(${sql.join(wanted.map(hasStatus(moment)), sql` or `)})`,
+  }),
+});
 
 export async function listKeys(db: Kysely<Tables>): Promise<Key[]> {
-  const rows = await db.selectFrom('keys').selectAll().orderBy('id').execute();
+  const rows = await db.selectFrom('keys').select(shown).orderBy('id').execute();
   return rows.map(keyOf);
 }
 
-/** The secret is in this answer and nowhere else. */
-export async function createKey(
-  db: Transaction<Tables>,
-  input: KeyInput,
+export async function getKey(db: Kysely<Tables>, id: string): Promise<Key> {
+  const row = await db
+    .selectFrom('keys')
+    .select(shown)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow(() => notFound('key', id));
+  return keyOf(row);
+}
+
+/** The same, to be changed: nobody else changes any key until the transaction ends. */
+export async function getKeyForChange(db: Transaction<Tables>, id: string): Promise<Key> {
+  await lockTable(db, 'keys');
+  return getKey(db, id);
+}
+
+/** By its secret, or by the one before the last rotation as long as that is good. */
+export async function findKeyBySecret(
+  db: Kysely<Tables>,
+  secret: string,
   { now }: Moment,
-): Promise<Key & { secret: string }> {
+): Promise<Key | undefined> {
+  const hash = hashSecret(secret);
+  const row = await db
+    .selectFrom('keys')
+    .select(shown)
+    .where((eb) =>
+      eb.or([
+        eb('hash', '=', hash),
+        eb.and([eb('previous_hash', '=', hash), eb('previous_until', '>', now)]),
+      ]),
+    )
+    .executeTakeFirst();
+  return row && keyOf(row);
+}
+
+/** The secret is in this answer and nowhere else. */
+export async function createKey(db: Transaction<Tables>, input: KeyInput, by: By): Promise<NewKey> {
+  const id = newId('key');
   const secret = newSecret();
   const row = {
-    id: newId('key'),
-    name: input.name,
-    scopes: JSON.stringify(input.scopes),
+    id,
+    ...storedFields(KeyInput, input),
+    name_folded: fold(input.name),
     project_ids: null,
-    expires_at: input.expires_at ?? null,
     rate_limit: null,
-    prefix: secret.slice(0, 8),
-    last_four: secret.slice(-4),
+    ...storedSecret(secret),
+    previous_hash: null,
+    previous_until: null,
     last_used_at: null,
     revoked_at: null,
-    version: 1,
-    created_at: now,
-    updated_at: now,
+    ...newStamps(by.now),
   };
-  await db
-    .insertInto('keys')
-    .values({ ...row, hash: hashSecret(secret) })
-    .execute();
-  return { ...keyOf(row), secret };
+  await db.insertInto('keys').values(row).execute();
+  await rememberKey(db, id, { created: { from: null, to: input.name } }, by);
+  return { ...(await getKey(db, id)), secret };
 }
 
 /** The key of the first start, with every scope; undefined when there is any key already. */
@@ -58,31 +104,145 @@ export async function createFirstKey(db: Transaction<Tables>, moment: Moment) {
   return existing ? undefined : createKey(db, { name: 'first key', scopes: [...scopes] }, moment);
 }
 
-/** Revoking twice changes nothing. */
-export async function revokeKey(db: Transaction<Tables>, id: string, { now }: Moment): Promise<Key> {
-  await db
-    .updateTable('keys')
-    .set({ revoked_at: now, updated_at: now, version: sql`version + 1` })
-    .where('id', '=', id)
-    .where('revoked_at', 'is', null)
-    .execute();
-  const row = await db
-    .selectFrom('keys')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow(() => notFound('key', id));
-  return keyOf(row);
+export async function updateKey(
+  db: Transaction<Tables>,
+  current: Key,
+  patch: KeyPatch,
+  change: Change,
+): Promise<Key> {
+  refuseRevoked(current, 'changed');
+  const next: Key = { ...current, ...withStoredExpiry(patch) };
+  const differences = differencesBetween(current, next, Object.keys(Key.properties));
+  if (Object.keys(differences).length === 0) return current;
+  if ('expires_at' in differences) refusePastExpiry(next, change);
+  await refuseLosingLastManager(db, current, next, change);
+  const columns = { ...storedChanges(Key, differences), name_folded: fold(next.name) };
+  return changeKey(db, current, columns, differences, change);
 }
 
-function keyOf({
-  scopes,
-  project_ids,
-  ...row
-}: Omit<Selectable<Tables['keys']>, 'hash'> & { hash?: string }): Key {
-  const { hash: _, ...shown } = row;
-  return {
-    ...shown,
-    scopes: JSON.parse(scopes),
-    project_ids: project_ids === null ? null : JSON.parse(project_ids),
+/** A new secret for the same key; the one until now works for `overlap_seconds` more. */
+export async function rotateKey(
+  db: Transaction<Tables>,
+  current: Key,
+  overlap_seconds: number,
+  by: By,
+): Promise<NewKey> {
+  refuseRevoked(current, 'rotated');
+  const secret = newSecret();
+  const stored = storedSecret(secret);
+  const overlap = overlap_seconds > 0 && {
+    previous_hash: sql<string>`hash`,
+    previous_until: new Date(Date.parse(by.now) + overlap_seconds * 1000).toISOString(),
   };
+  const columns = { ...stored, previous_hash: null, previous_until: null, ...overlap };
+  const rotated = { from: `…${current.last_four}`, to: `…${stored.last_four}` };
+  return { ...(await changeKey(db, current, columns, { rotated }, by)), secret };
 }
+
+/** Revoking twice changes nothing. */
+export async function revokeKey(db: Transaction<Tables>, id: string, by: By): Promise<Key> {
+  const current = await getKeyForChange(db, id);
+  if (current.revoked_at !== null) return current;
+  const revoked = { from: current.name, to: null };
+  return changeKey(db, current, { revoked_at: by.now }, { revoked }, by);
+}
+
+/** A key gives and takes only what it holds itself. */
+export function refuseMoreThanHeld(actor: Key, wanted: readonly Scope[]): void {
+  const missing = [...new Set(missingScopes(actor.scopes, wanted))];
+  if (missing.length === 0) return;
+  throw insufficientScope(
+    `A key makes, changes and rotates only keys that hold no more: yours lacks ${missing.join(', ')}.`,
+    missing,
+  );
+}
+
+/** Times as they are stored may be compared as texts. */
+export const withStoredExpiry = <Input extends { expires_at?: string | null }>(input: Input): Input =>
+  input.expires_at == null ? input : { ...input, expires_at: new Date(input.expires_at).toISOString() };
+
+/** What is asked for must have some time to live. */
+export function refusePastExpiry({ expires_at }: { expires_at?: string | null }, { now }: Moment): void {
+  if (expires_at == null || expires_at > now) return;
+  throw invalidBody([fieldFault('expires_at', 'not_in_future', '`expires_at` must be in the future.')]);
+}
+
+/** Somebody must be able to make keys without getting at the database. */
+export async function refuseLosingLastManager(
+  db: Transaction<Tables>,
+  current: Key,
+  next: Key,
+  moment: Moment,
+): Promise<void> {
+  const endsSooner = (next.expires_at ?? forever) < (current.expires_at ?? forever);
+  if (!managesKeys(current, moment) || (managesKeys(next, moment) && !endsSooner)) return;
+  const other = await db
+    .selectFrom('keys')
+    .select('id')
+    .where('id', '<>', current.id)
+    .where('scopes', 'like', '%"keys.manage"%')
+    .where(hasStatus(moment)('valid'))
+    .limit(1)
+    .executeTakeFirst();
+  if (other) return;
+  throw new Problem(
+    'in_use',
+    `${current.id} is the last valid key with keys.manage. Make another one with that scope first.`,
+  );
+}
+
+const forever = '9999-99-99';
+
+const managesKeys = ({ scopes, revoked_at, expires_at }: Key, { now }: Moment) =>
+  scopes.includes('keys.manage') && revoked_at === null && (expires_at ?? forever) > now;
+
+const hasStatus =
+  ({ now }: Moment) =>
+  (status: 'valid' | 'expired' | 'revoked' | 'all') =>
+    ({
+      valid: sql<boolean>`(keys.revoked_at is null and coalesce(keys.expires_at, ${forever}) > ${now})`,
+      expired: sql<boolean>`(keys.revoked_at is null and keys.expires_at <= ${now})`,
+      revoked: sql<boolean>`keys.revoked_at is not null`,
+      all: sql<boolean>`1 = 1`,
+    })[status];
+
+function refuseRevoked({ id, revoked_at }: Key, to: 'changed' | 'rotated'): void {
+  if (revoked_at === null) return;
+  throw new Problem('invalid_transition', `${id} is revoked and cannot be ${to}. Make a new key.`, {
+    extra: { from: 'revoked', to, allowed: [] },
+  });
+}
+
+async function changeKey(
+  db: Transaction<Tables>,
+  { id, version }: Key,
+  columns: object,
+  differences: Differences,
+  by: By,
+): Promise<Key> {
+  await db
+    .updateTable('keys')
+    .set({ ...columns, version: version + 1, updated_at: by.now })
+    .where('id', '=', id)
+    .execute();
+  await rememberKey(db, id, differences, by);
+  return getKey(db, id);
+}
+
+const rememberKey = (db: Transaction<Tables>, id: string, differences: Differences, by: By) =>
+  remember(db, id, differences, { key_id: null, key_name: 'Muster', ...by });
+
+const storedSecret = (secret: string) => ({
+  hash: hashSecret(secret),
+  prefix: secret.slice(0, 8),
+  last_four: secret.slice(-4),
+});
+
+/** All that is ever read of a key: its hashes are not among it. */
+const shown = Object.keys(Key.properties) as (keyof Key)[];
+
+const keyOf = (row: Pick<Selectable<Tables['keys']>, keyof Key>): Key => ({
+  ...row,
+  scopes: JSON.parse(row.scopes),
+  project_ids: row.project_ids === null ? null : JSON.parse(row.project_ids),
+});

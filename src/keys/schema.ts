@@ -1,23 +1,87 @@
 import { type Static, Type } from 'typebox';
-import { Id, Line, OneOf, OrNull, Strict, stamps, Time } from '../schemas.ts';
+import {
+  Id,
+  Line,
+  ManyOf,
+  OneOf,
+  OrNull,
+  optional,
+  patchable,
+  Strict,
+  stamps,
+  Time,
+  Writable,
+} from '../schemas.ts';
 import { scopes } from './scopes.ts';
+
+export const longestOverlap = 604_800;
+
+const required = {
+  name: Line({ examples: ['nightly export'] }),
+  scopes: Type.Array(OneOf(scopes), { minItems: 1, uniqueItems: true, examples: [['personnel.read']] }),
+};
+
+const fields = { expires_at: OrNull(Time({ description: 'From when on it is refused; null is never.' })) };
 
 export const Key = Strict(
   {
     id: Id('key'),
-    name: Line({ examples: ['nightly export'] }),
-    scopes: Type.Array(OneOf(scopes), { minItems: 1, uniqueItems: true, examples: [['personnel.read']] }),
+    ...required,
     project_ids: OrNull(
       Type.Array(Id('project'), { description: 'The projects this key is limited to; null is all.' }),
     ),
-    expires_at: OrNull(Time()),
+    ...fields,
     rate_limit: OrNull(Type.Integer({ minimum: 0, description: "A minute; null is the service's own." })),
     prefix: Type.String({ description: 'How the secret starts.', examples: ['mst_7Qd2'] }),
     last_four: Type.String({ examples: ['k3Xz'] }),
-    last_used_at: OrNull(Time()),
+    last_used_at: OrNull(Time({ description: 'To the minute or so. Use is no change: `version` stays.' })),
     revoked_at: OrNull(Time()),
     ...stamps,
   },
   { $id: 'Key' },
 );
 export type Key = Static<typeof Key>;
+
+export const KeyWithSecret = Strict(
+  {
+    ...Key.properties,
+    secret: OrNull(
+      Type.String({
+        description:
+          'What to send as `Authorization: Bearer`. Shown in this answer only; null in one that is replayed.',
+        examples: ['mst_7Qd2…k3Xz'],
+      }),
+    ),
+  },
+  { $id: 'KeyWithSecret' },
+);
+
+export const KeyInput = Writable(
+  Key,
+  { ...required, ...optional(fields) },
+  { $id: 'KeyInput', examples: [{ name: 'nightly export', scopes: ['personnel.read'] }] },
+);
+export type KeyInput = Static<typeof KeyInput>;
+
+export const KeyPatch = Writable(Key, patchable({ ...required, ...fields }), {
+  $id: 'KeyPatch',
+  examples: [{ expires_at: '2027-01-31T00:00:00Z' }],
+});
+export type KeyPatch = Static<typeof KeyPatch>;
+
+export const KeyRotation = Strict(
+  optional({
+    overlap_seconds: Type.Integer({
+      minimum: 0,
+      maximum: longestOverlap,
+      default: 0,
+      description: 'How long the secret until now still works.',
+    }),
+  }),
+  { $id: 'KeyRotation' },
+);
+
+export const keyFilters = {
+  q: Line({ description: 'Part of the name; case and accents do not matter.' }),
+  status: ManyOf(OneOf(['valid', 'expired', 'revoked', 'all']), { default: ['all'] }),
+};

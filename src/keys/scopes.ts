@@ -1,3 +1,5 @@
+import { Problem } from '../errors.ts';
+
 export const scopes = [
   'personnel.read',
   'personnel.manage',
@@ -14,3 +16,16 @@ export type Scope = (typeof scopes)[number];
 /** `X.manage` grants `X.read`; nothing else is implied. */
 export const grants = (held: readonly Scope[], needed: Scope) =>
   held.includes(needed) || held.includes(needed.replace('.read', '.manage') as Scope);
+
+/** What of `wanted` is not granted. */
+export const missingScopes = (held: readonly Scope[], wanted: readonly Scope[]) =>
+  wanted.filter((scope) => !grants(held, scope));
+
+/** 403 in the words of RFC 6750. */
+export function insufficientScope(detail: string, missing: readonly Scope[]): Problem {
+  const scope = missing.join(' ');
+  return new Problem('insufficient_scope', detail, {
+    headers: { 'www-authenticate': `Bearer realm="muster", error="insufficient_scope", scope="${scope}"` },
+    extra: { scope },
+  });
+}

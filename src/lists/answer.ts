@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 import { dataVersion } from '../database/changes.ts';
 import type { TableName, Tables } from '../database/tables.ts';
 import { contentTag, isKnown, sendNotModified } from '../http/conditions.ts';
+import { version as program } from '../version.ts';
 import { type Cursor, decodeCursor, encodeCursor, fingerprint } from './cursor.ts';
 import { chooseFormat, type Format } from './formats.ts';
 import { countRows, countUpTo, type List, type ListRow, listPage, listRows } from './list.ts';
@@ -20,8 +21,8 @@ type Asked = {
   list: List;
   format: Format;
   db: Kysely<Tables>;
-  /** Counts the changes of the tables behind the list: see `dataVersion`. */
-  version: number;
+  /** Differs when the list may: by the changes of the tables behind it (`dataVersion`) and the day. */
+  version: string;
   /** What a cursor is bound to. */
   query: unknown;
   cursor: Cursor | undefined;
@@ -33,17 +34,16 @@ type Asked = {
 export async function sendList(request: FastifyRequest, reply: FastifyReply, list: List) {
   const { paging, sort, filters } = splitQuery(request.query as Paging & { sort?: string });
   const format = chooseFormat(request.headers.accept);
-  const query = [request.url.split('?')[0], filters, sort];
+  const query = [request.url.split('?')[0], Object.entries(filters).sort(byName), sort];
   const cursor = paging.cursor === undefined ? undefined : decodeCursor(query, paging.cursor);
 
-  const snapshot = await request.server.database.snapshot({
-    slow: paging.limit === undefined || list.isQuick === false,
-  });
+  const pace = paging.limit === undefined ? 'stream' : list.isQuick === false ? 'slow' : 'quick';
+  const snapshot = await request.server.database.snapshot(pace);
   let endsWithStream = false;
   try {
     const { db } = snapshot;
-    const version = await dataVersion(db, list.reads);
-    const versionTag = `"${fingerprint([version, request.moment.today, query, paging, format.type])}"`;
+    const version = `${await dataVersion(db, list.reads)} ${request.moment.today}`;
+    const versionTag = `"${fingerprint([program, version, query, paging, format.type])}"`;
     if (isKnown(request, versionTag)) return await sendNotModified(reply, versionTag);
 
     const asked: Asked = { list, format, db, version, query, cursor, countAll: paging.count, filters };
@@ -61,7 +61,8 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, lis
     reply.header('etag', versionTag);
     if (request.method === 'HEAD') {
       await pieces.return();
-      return await reply.send('');
+      // A stream has no length, as the list itself would have none.
+      return await reply.send(Readable.from([]));
     }
     const stream = Readable.from(followedBy(text, pieces), { objectMode: false });
     stream.once('close', () =>
@@ -84,10 +85,10 @@ export async function sendSummary(
   reads: readonly TableName[],
   summarize: (db: Kysely<Tables>) => Promise<unknown>,
 ) {
-  const snapshot = await request.server.database.snapshot({ slow: true });
+  const snapshot = await request.server.database.snapshot('slow');
   try {
     const version = await dataVersion(snapshot.db, reads);
-    const tag = `"${fingerprint([version, request.moment.today, request.url])}"`;
+    const tag = `"${fingerprint([program, version, request.moment.today, request.url])}"`;
     if (isKnown(request, tag)) return await sendNotModified(reply, tag);
     const data = await summarize(snapshot.db);
     return await reply.header('etag', tag).send({ data, meta: { filters: request.query } });
@@ -150,13 +151,14 @@ function rowWriter({ list, format }: Asked, position: number) {
   };
 }
 
+const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
+
 const metaOf = async ({ list, db, filters }: Asked) => ({ filters, ...(await list.meta?.(db)) });
 
 function nextPage(request: FastifyRequest, cursor: string): string {
-  const [path, search] = request.url.split('?');
-  const parameters = new URLSearchParams(search);
-  parameters.set('cursor', cursor);
-  return `${request.server.baseUrl}${path}?${parameters}`;
+  const { pathname, searchParams } = new URL(request.url, 'http://any');
+  searchParams.set('cursor', cursor);
+  return `${request.server.baseUrl}${pathname}?${searchParams}`;
 }
 
 function sendWithContentTag(request: FastifyRequest, reply: FastifyReply, text: string) {

@@ -8,7 +8,7 @@ export type Cursor = {
   after: string;
   /** How many rows came before the next one, and the version of the data of which that is true. */
   position: number;
-  version: number;
+  version: string;
 };
 
 export const fingerprint = (query: unknown) =>
@@ -23,8 +23,8 @@ export function decodeCursor(query: unknown, text: string): Cursor {
     typeof print !== 'string' ||
     typeof after !== 'string' ||
     hasForbiddenCharacters(after) ||
-    !Number.isSafeInteger(position) ||
-    !Number.isSafeInteger(version)
+    !isCount(position) ||
+    typeof version !== 'string'
   ) {
     throw invalidParameter(
       'cursor',
@@ -38,8 +38,10 @@ export function decodeCursor(query: unknown, text: string): Cursor {
       errors: [{ parameter: 'cursor', code: 'cursor_mismatch', detail }],
     });
   }
-  return { after, position: Number(position), version: Number(version) };
+  return { after, position: Number(position), version };
 }
+
+const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
 
 function parse(text: string): unknown[] {
   try {

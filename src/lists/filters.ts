@@ -1,4 +1,6 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { invalidParameter } from '../errors.ts';
+import { fold } from '../text.ts';
 
 type Condition = Expression<SqlBool>;
 
@@ -33,6 +35,13 @@ export const from = (column: string) => (value: string | number) =>
 
 /** For times, which may be written with an offset. */
 export const since = (column: string) => (time: string) => from(column)(new Date(time).toISOString());
+
+/** For `q`: whether a folded column has this text in it. A text of which nothing is left would match everything. */
+export const hasText = (column: string) => (text: string) => {
+  const folded = fold(text);
+  if (folded === '') throw invalidParameter('q', '`q` has nothing in it to look for.');
+  return contains(column, folded);
+};
 
 /** Whether a folded column has this folded text anywhere in it. */
 export const contains = (column: string, folded: string) =>

@@ -36,18 +36,20 @@ const formats: Format[] = [
 export const listMediaTypes = formats.map(({ type }) => type);
 
 /** The format the client likes best. */
-export function chooseFormat(accept = '*/*'): Format {
-  const wishes = accept
+export function chooseFormat(accept?: string): Format {
+  const wishes = (accept?.trim() || '*/*')
     .split(',')
     .map((wish) => {
       const [range = '', ...parameters] = wish.split(';').map((part) => part.trim().toLowerCase());
       const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
       return { range, weight: Number(weight) };
     })
-    .filter(({ weight }) => weight > 0)
     .sort((a, b) => b.weight - a.weight);
-  for (const { range } of wishes) {
-    const format = formats.find(({ type }) => [type, `${type.split('/')[0]}/*`, '*/*'].includes(range));
+  const unwanted = wishes.filter(({ weight }) => !(weight > 0)).map(({ range }) => range);
+  for (const { range } of wishes.filter(({ weight }) => weight > 0)) {
+    const format = formats.find(
+      ({ type }) => !unwanted.includes(type) && [type, `${type.split('/')[0]}/*`, '*/*'].includes(range),
+    );
     if (format) return format;
   }
   throw new Problem(

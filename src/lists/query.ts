@@ -9,7 +9,7 @@ const paging = {
   }),
   cursor: Type.String({
     minLength: 1,
-    maxLength: 2000,
+    maxLength: 8000,
     description: '`page.next_cursor` of the page before. It works only with the same filters and sort.',
   }),
   count: Type.Boolean({

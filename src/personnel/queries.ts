@@ -7,7 +7,7 @@ import type { Tables } from '../database/tables.ts';
 import { type Fault, fieldFault, invalidBody, invalidParameter, notFound } from '../errors.ts';
 import { isMember } from '../groups/membership.ts';
 import { newId } from '../ids.ts';
-import { allOf, always, contains, equals, holds, isIn, since } from '../lists/filters.ts';
+import { allOf, always, contains, equals, hasText, holds, isIn, since } from '../lists/filters.ts';
 import type { List } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
 import { fold, foldAll } from '../text.ts';
@@ -104,7 +104,7 @@ function conditions(filters: PersonnelFilters, moment: Moment) {
     );
   }
   return allOf(filters, {
-    q: (text) => contains('people.search_folded', fold(text)),
+    q: hasText('people.search_folded'),
     status: isIn('people.status'),
     kind: isIn('people.kind'),
     group_id: (id) => isMember('people.user_id', id, transitive ?? false),

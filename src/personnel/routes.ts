@@ -1,5 +1,6 @@
 import type { App } from '../http/fastify.ts';
-import { sendCreated, sendResource } from '../http/resource.ts';
+import { created, writeOnce } from '../http/idempotency.ts';
+import { sendResource } from '../http/resource.ts';
 import { sendList } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf } from '../lists/schema.ts';
@@ -37,10 +38,11 @@ export function personnelRoutes(app: App): void {
         response: { 201: Person },
       },
     },
-    async (request, reply) => {
-      const person = await app.database.write((db) => createPerson(db, request.body, request.moment));
-      return sendCreated(reply, `/v1/personnel/${person.user_id}`, person);
-    },
+    async (request, reply) =>
+      writeOnce(request, reply, async (db) => {
+        const person = await createPerson(db, request.body, request.moment);
+        return created(`/v1/personnel/${person.user_id}`, person);
+      }),
   );
 
   app.get(

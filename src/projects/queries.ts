@@ -4,7 +4,7 @@ import { jsonObject } from '../database/functions.ts';
 import { missingReferences, refuseDuplicate, toPerson, toProject, usersOf } from '../database/references.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { updateRow } from '../database/update.ts';
+import { deleteRow, notBefore, updateRow } from '../database/update.ts';
 import { fieldFault, inUse, invalidBody, invalidParameter, notFound, Problem } from '../errors.ts';
 import type { Change } from '../history/change.ts';
 import {
@@ -15,7 +15,7 @@ import {
   rememberDeleted,
 } from '../history/queries.ts';
 import { newId } from '../ids.ts';
-import { allOf, contains, equals, isIn, since } from '../lists/filters.ts';
+import { allOf, equals, hasText, isIn, since } from '../lists/filters.ts';
 import type { List } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
 import { fold, foldAll, listed } from '../text.ts';
@@ -31,7 +31,7 @@ import {
 /** Projects, by name. */
 export function projectList(filters: Filters<typeof projectFilters>, moment: Moment): List {
   const matches = allOf(filters, {
-    q: (text) => contains('projects.search_folded', fold(text)),
+    q: hasText('projects.search_folded'),
     status: isIn('projects.status'),
     archived: isArchived,
     lead_user_id: equals('projects.lead_user_id'),
@@ -82,10 +82,11 @@ export async function updateProject(
   { reason, ...patch }: ProjectPatch,
   change: Change,
 ): Promise<Project> {
-  refuseArchived(current);
+  const locked = await lockProject(db, current.id);
+  refuseArchived(locked);
   const next = merged(current, patch);
   const differences = differencesBetween(current, next, Object.keys(patch));
-  if ('key' in differences) await refuseUsedKey(db, current);
+  if ('key' in differences) refuseUsedKey(locked);
   await refuseBrokenRules(db, next);
   if ('key' in differences) await refuseDuplicate(db, toProject, 'key', next.key);
   if ('external_id' in differences) await refuseDuplicate(db, toProject, 'external_id', next.external_id);
@@ -99,6 +100,7 @@ export async function archiveProject(
   archived: boolean,
   change: Change,
 ): Promise<Project> {
+  await lockProject(db, current.id);
   if ((current.archived_at !== null) === archived) return current;
   const next = { ...current, archived_at: archived ? change.now : null };
   return changeProject(db, current, next, differencesBetween(current, next, ['archived_at']), change);
@@ -111,13 +113,14 @@ export async function deleteProject(
   change: Change,
 ): Promise<void> {
   const { id, key } = current;
+  await lockProject(db, id);
   const users = await usersOf(db, [
     ['risks', sql`project_id = ${id}`],
     ['issues', sql`project_id = ${id}`],
     ['tasks', sql`project_id = ${id}`],
   ]);
   if (users) throw inUse(`The project ${key}`, users);
-  await db.deleteFrom('projects').where('id', '=', id).execute();
+  await deleteRow(db, 'projects', current);
   await rememberDeleted(db, id, key, change);
 }
 
@@ -164,13 +167,19 @@ function refuseArchived({ key, archived_at }: { key: string; archived_at: string
 }
 
 /** Whatever belongs to a project can be changed only while the project is not archived. */
-export async function refuseWriting(db: Kysely<Tables>, project_id: string): Promise<void> {
-  const project = await db
-    .selectFrom('projects')
-    .select(['key', 'archived_at'])
-    .where('id', '=', project_id)
-    .executeTakeFirstOrThrow();
-  refuseArchived(project);
+export async function refuseWriting(db: Transaction<Tables>, project_id: string): Promise<void> {
+  refuseArchived(await lockProject(db, project_id));
+}
+
+/** Others who would write into the project, archive it or change its key wait until this transaction ends. */
+function lockProject(db: Transaction<Tables>, id: string) {
+  // An update that changes nothing: a lock that every engine knows.
+  return db
+    .updateTable('projects')
+    .set((eb) => ({ version: eb.ref('version') }))
+    .where('id', '=', id)
+    .returning(['key', 'archived_at', 'version', 'risks_made', 'issues_made', 'tasks_made'])
+    .executeTakeFirstOrThrow(() => notFound('project', id));
 }
 
 /** The ids behind a filter of ids and keys. One that names nothing is refused: an empty list would be a lie. */
@@ -218,9 +227,10 @@ async function changeProject(
   current: Project,
   next: Project,
   differences: Differences,
-  change: Change,
+  asked: Change,
 ): Promise<Project> {
   if (Object.keys(differences).length === 0) return current;
+  const change = notBefore(asked, current);
   const columns = {
     ...storedChanges(Project, differences),
     name_folded: fold(next.name),
@@ -240,12 +250,12 @@ async function refuseBrokenRules(db: Kysely<Tables>, input: ProjectInput): Promi
 }
 
 /** The key is part of the keys of all risks, issues and tasks that were ever made here. */
-async function refuseUsedKey(db: Kysely<Tables>, { id, key }: Project): Promise<void> {
-  const { risks_made, issues_made, tasks_made } = await db
-    .selectFrom('projects')
-    .select(['risks_made', 'issues_made', 'tasks_made'])
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
+function refuseUsedKey({
+  key,
+  risks_made,
+  issues_made,
+  tasks_made,
+}: Awaited<ReturnType<typeof lockProject>>): void {
   if (risks_made + issues_made + tasks_made === 0) return;
   throw invalidBody([
     fieldFault('key', 'fixed', `The key ${key} is in use by what was made here and cannot change.`),

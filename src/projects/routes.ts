@@ -2,7 +2,8 @@ import { historyList } from '../history/queries.ts';
 import { HistoryEntry } from '../history/schema.ts';
 import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
-import { sendCreated, sendResource } from '../http/resource.ts';
+import { created, done, writeOnce } from '../http/idempotency.ts';
+import { sendResource } from '../http/resource.ts';
 import { sendList } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf } from '../lists/schema.ts';
@@ -46,10 +47,11 @@ export function projectRoutes(app: App): void {
         response: { 201: Project },
       },
     },
-    async (request, reply) => {
-      const project = await app.database.write((db) => createProject(db, request.body, request.change));
-      return sendCreated(reply, `/v1/projects/${project.id}`, project);
-    },
+    async (request, reply) =>
+      writeOnce(request, reply, async (db) => {
+        const project = await createProject(db, request.body, request.change);
+        return created(`/v1/projects/${project.id}`, project);
+      }),
   );
 
   app.get(
@@ -136,14 +138,12 @@ export function projectRoutes(app: App): void {
           response: { 200: Project },
         },
       },
-      async (request, reply) => {
-        const project = await app.database.write(async (db) => {
+      async (request, reply) =>
+        writeOnce(request, reply, async (db) => {
           const current = await getProject(db, request.params.project_id, request.moment);
           refuseStale(request, current);
-          return archiveProject(db, current, archived, request.change);
-        });
-        return sendResource(request, reply, project);
-      },
+          return done(await archiveProject(db, current, archived, request.change));
+        }),
     );
   }
 

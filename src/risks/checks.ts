@@ -6,7 +6,7 @@ import { checks } from './check-names.ts';
 type Check = (typeof checks)[number];
 
 /** When each check finds something. All but `residual_above_current` look only at active risks. */
-export function checkConditions({ today, now }: Moment): Record<Check, RawBuilder<boolean>> {
+export function checkConditions({ today }: Moment): Record<Check, RawBuilder<boolean>> {
   const active = sql`risks.active = 1`;
   const never = '9999-99-99';
   return {
@@ -20,7 +20,7 @@ export function checkConditions({ today, now }: Moment): Record<Check, RawBuilde
     acceptance_expiring: sql`(risks.status = 'accepted'
       and coalesce(risks.accepted_until, ${never}) <= ${daysLater(today, 30)})`,
     above_appetite: sql`(${active} and coalesce(risks.score, 0) > projects.appetite)`,
-    stale_90d: sql`(${active} and risks.updated_at < ${`${daysLater(today, -90)}${now.slice(10)}`})`,
+    stale_90d: sql`(${active} and risks.updated_at < ${daysLater(today, -90)})`,
   };
 }
 

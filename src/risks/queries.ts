@@ -10,7 +10,7 @@ import {
 } from '../database/references.ts';
 import { merged, newStamps, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { updateRow } from '../database/update.ts';
+import { deleteRow, LostRace, notBefore, updateRow } from '../database/update.ts';
 import { fieldFault, inUse, invalidBody, notFound } from '../errors.ts';
 import { byItself, type Change } from '../history/change.ts';
 import {
@@ -77,7 +77,7 @@ export async function updateRisk(
       fieldFault('status', 'own_action', 'A risk becomes an issue with `POST …/risks/{id}/materialize`.'),
     ]);
   }
-  refuseRiskMove(current.key, current.status, next.status);
+  if (next.status !== current.status) refuseRiskMove(current.key, current.status, next.status);
   const stateFaults = riskStateFaults(current, next, reason, change.today);
   if (stateFaults.length > 0) throw invalidBody(stateFaults);
   await refuseBrokenRules(db, next, change);
@@ -127,8 +127,8 @@ export async function deleteRisk(db: Transaction<Tables>, current: Risk, change:
     ['tasks', sql`risk_id = ${id}`],
   ]);
   if (users) throw inUse(`The risk ${key}`, users);
-  await keepPast(db, id, change.now);
-  await db.deleteFrom('risks').where('id', '=', id).execute();
+  await keepPast(db, id, notBefore(change, current).now);
+  await deleteRow(db, 'risks', current);
   await rememberDeleted(db, id, key, change);
   await recount(db, project_id, shareOf(current), null);
 }
@@ -137,9 +137,12 @@ export async function deleteRisk(db: Transaction<Tables>, current: Risk, change:
 export async function lapseAcceptances(db: Transaction<Tables>, moment: Moment): Promise<string[]> {
   const lapsed = await db
     .selectFrom('risks')
-    .select(['id', 'project_id', 'key', 'accepted_until'])
-    .where('status', '=', 'accepted')
+    .select(['risks.id', 'project_id', 'risks.key', 'accepted_until'])
+    .innerJoin('projects', 'projects.id', 'risks.project_id')
+    .where('risks.status', '=', 'accepted')
     .where('accepted_until', '<', moment.today)
+    // An archived project is left as it is; it lapses when it comes back.
+    .where('archived_at', 'is', null)
     .execute();
   const keys: string[] = [];
   for (const { id, project_id, key, accepted_until } of lapsed) {
@@ -186,9 +189,10 @@ async function changeRisk(
   current: Risk,
   next: Risk,
   differences: Differences,
-  change: Change,
+  asked: Change,
 ): Promise<Risk> {
   if (Object.keys(differences).length === 0) return current;
+  const change = notBefore(asked, current);
   await keepPast(db, current.id, change.now);
   const columns = {
     ...storedChanges(Risk, differences),
@@ -208,7 +212,7 @@ async function keepPast(db: Transaction<Tables>, id: string, now: string): Promi
     .selectFrom('risks')
     .selectAll()
     .where('id', '=', id)
-    .executeTakeFirstOrThrow();
+    .executeTakeFirstOrThrow(() => new LostRace());
   await db
     .insertInto('past_risks')
     .values({ ...(row as Selectable<Tables['risks']>), valid_until: now })
@@ -256,6 +260,9 @@ async function refuseBrokenRules(
     faults.push(
       fieldFault('owner_group_id', 'two_owners', 'A risk is owned by a person or by a group, not by both.'),
     );
+  }
+  if (input.raised_on && input.raised_on > today) {
+    faults.push(fieldFault('raised_on', 'in_the_future', '`raised_on` has not come yet.'));
   }
   if (input.due_on && input.due_on < (input.raised_on ?? today)) {
     faults.push(fieldFault('due_on', 'date_order', '`due_on` is before the day the risk was raised.'));

@@ -6,9 +6,9 @@ import type { TableName, Tables } from '../database/tables.ts';
 import { invalidParameter } from '../errors.ts';
 import {
   allOf,
-  contains,
   equals,
   from,
+  hasText,
   holds,
   isIn,
   isNarrowedByIndex,
@@ -19,7 +19,6 @@ import { count, type List, type Order, type RowsQuery } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
 import { Strict } from '../schemas.ts';
-import { fold } from '../text.ts';
 import { checkConditions, checksOfRisk } from './checks.ts';
 import { activeStatuses, type projectRiskFilters, RankedRisk, Risk } from './schema.ts';
 
@@ -243,7 +242,7 @@ export function riskConditions(register: Register) {
     raised_since: from('risks.raised_on'),
     updated_since: since('risks.updated_at'),
     external_id: equals('risks.external_id'),
-    q: (text) => contains('risks.search_folded', fold(text)),
+    q: hasText('risks.search_folded'),
   });
 }
 

@@ -269,7 +269,7 @@ onBothEngines('risks', (start) => {
     const service = await start(t, { clock });
     const key = await service.key();
     const rating = fc.option(fc.integer({ min: 1, max: 5 }));
-    const day = fc.integer({ min: 1, max: 9 }).map((n) => `2026-12-0${n}`);
+    const day = fc.integer({ min: 1, max: 9 }).map((n) => `2026-10-0${n}`);
     const risk = fc.record({ probability: rating, impact: rating, due_on: fc.option(day), raised_on: day });
     const cases = fc.record({
       risks: fc.array(risk, { minLength: 1, maxLength: 25 }),

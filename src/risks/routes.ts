@@ -5,7 +5,8 @@ import { historyList } from '../history/queries.ts';
 import { HistoryEntry } from '../history/schema.ts';
 import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
-import { sendCreated, sendResource, sendTagged } from '../http/resource.ts';
+import { created, writeOnce } from '../http/idempotency.ts';
+import { sendResource, sendTagged } from '../http/resource.ts';
 import { Issue } from '../issues/schema.ts';
 import { sendList, sendSummary } from '../lists/answer.ts';
 import { type Filters, ListQuery, SortableListQuery, splitQuery } from '../lists/query.ts';
@@ -119,8 +120,10 @@ export function riskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { from, to = request.moment.today, interval = 'day', ...filters } = request.query;
-      const { register } = await registerOf(app, { ...filters, as_of: to }, request.moment);
+      if (to > request.moment.today) throw invalidParameter('to', 'That day has not come yet.');
+      const { register } = await registerOf(app, filters, request.moment);
       const period = { from: from ?? daysLater(to, -90), to, interval };
+      Object.assign(request.query, period);
       return sendSummary(request, reply, riskTables, (db) => traceRisks(db, register, period));
     },
   );
@@ -188,11 +191,11 @@ export function riskRoutes(app: App): void {
         response: { 201: Risk },
       },
     },
-    async (request, reply) => {
-      const { project_id } = request.params;
-      const risk = await app.database.write((db) => createRisk(db, project_id, request.body, request.change));
-      return sendCreated(reply, `/v1/projects/${risk.project_id}/risks/${risk.id}`, risk);
-    },
+    async (request, reply) =>
+      writeOnce(request, reply, async (db) => {
+        const risk = await createRisk(db, request.params.project_id, request.body, request.change);
+        return created(`/v1/projects/${risk.project_id}/risks/${risk.id}`, risk);
+      }),
   );
 
   app.get(
@@ -301,16 +304,14 @@ export function riskRoutes(app: App): void {
         response: { 201: Strict({ risk: Risk, issue: Issue }) },
       },
     },
-    async (request, reply) => {
-      const { project_id, id } = request.params;
-      const made = await app.database.write(async (db) => {
+    async (request, reply) =>
+      writeOnce(request, reply, async (db) => {
+        const { project_id, id } = request.params;
         const current = await getRisk(db, project_id, id, request.moment);
         refuseStale(request, current);
-        return materializeRisk(db, current, request.body, request.change);
-      });
-      const location = `${app.baseUrl}/v1/projects/${made.issue.project_id}/issues/${made.issue.id}`;
-      return reply.code(201).header('location', location).send(made);
-    },
+        const made = await materializeRisk(db, current, request.body, request.change);
+        return created(`/v1/projects/${made.issue.project_id}/issues/${made.issue.id}`, made);
+      }),
   );
 }
 
@@ -329,8 +330,9 @@ async function registerOf(
       '`include=movement` and `since=DAY` go together: movement is since a day.',
     );
   }
-  if (since !== undefined && since > moment.today)
-    throw invalidParameter('since', 'That day has not come yet.');
+  if (since !== undefined && since > (as_of ?? moment.today)) {
+    throw invalidParameter('since', 'Movement is since a day before the register that is looked at.');
+  }
   const project = filters.project && (await resolveProjects(app.database.db, filters.project));
   return {
     register: { filters: { ...filters, ...(project && { project }) }, moment, as_of },

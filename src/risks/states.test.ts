@@ -108,6 +108,9 @@ onBothEngines('states of a risk', (start) => {
       assert.deepEqual(await read(risk.key), body.risk);
     }
     assert.deepEqual(severities, ['critical', 'high', 'medium', 'low', 'low']);
+    const twice = await make();
+    await materialize(twice.key);
+    assert.equal((await materialize(twice.key)).body.code, 'invalid_transition');
     const refused = await make();
     const answer = await materialize(refused.key, { assignee_user_id: 'usr_00000000000000000000000000' });
     assert.equal(answer.status, 422);

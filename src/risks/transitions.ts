@@ -19,7 +19,7 @@ export const acceptanceDays = 365;
 /** Refuses a move that is not allowed, saying which are. */
 export function refuseRiskMove(key: string, from: Status, to: Status): void {
   const allowed = riskMoves[from];
-  if (from === to || allowed.includes(to)) return;
+  if (allowed.includes(to)) return;
   throw new Problem(
     'invalid_transition',
     `${key} cannot go from ${from} to ${to}, only to ${allowed.join(', ')}.`,
@@ -31,16 +31,18 @@ export function refuseRiskMove(key: string, from: Status, to: Status): void {
 
 /** A patched risk on its way to its state: what belongs to the state it leaves is taken away. */
 export function settledRisk(current: Risk, next: Risk): Risk {
-  return {
-    ...next,
-    ...(next.status !== 'accepted' &&
-      current.status === 'accepted' && {
-        accepted_until: null,
-        acceptance_reason: null,
-        accepted_by_user_id: null,
-      }),
-    ...(next.status !== 'closed' && current.status === 'closed' && { closure_reason: null }),
+  const settled = { ...next };
+  const leave = (
+    fields: readonly ('accepted_until' | 'acceptance_reason' | 'accepted_by_user_id' | 'closure_reason')[],
+  ) => {
+    // What is said anew is not taken away but refused, where it does not belong.
+    for (const field of fields) if (next[field] === current[field]) settled[field] = null;
   };
+  if (current.status === 'accepted' && next.status !== 'accepted') {
+    leave(['accepted_until', 'acceptance_reason', 'accepted_by_user_id']);
+  }
+  if (current.status === 'closed' && next.status !== 'closed') leave(['closure_reason']);
+  return settled;
 }
 
 /** What a risk needs to be in its state. */

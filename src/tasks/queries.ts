@@ -3,17 +3,17 @@ import type { Moment } from '../clock.ts';
 import { missingReferences, refuseSameExternalId, toPerson, toTask } from '../database/references.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { updateRow } from '../database/update.ts';
+import { deleteRow, notBefore, updateRow } from '../database/update.ts';
 import { type Fault, fieldFault, invalidBody, notFound } from '../errors.ts';
 import type { Change } from '../history/change.ts';
 import { differencesBetween, remember, rememberCreated, rememberDeleted } from '../history/queries.ts';
 import { newId } from '../ids.ts';
-import { allOf, contains, equals, holds, isIn, isNarrowedByIndex, isNull, since } from '../lists/filters.ts';
+import { allOf, equals, hasText, holds, isIn, isNarrowedByIndex, isNull, since } from '../lists/filters.ts';
 import type { List } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
 import { refuseUnassignable } from '../personnel/queries.ts';
 import { type AcrossProjects, nextKey, projectConditions, refuseWriting } from '../projects/queries.ts';
-import { fold, foldAll } from '../text.ts';
+import { foldAll } from '../text.ts';
 import { openStatuses, type projectTaskFilters, Task, TaskInput, type TaskPatch } from './schema.ts';
 
 export type TaskFilters = AcrossProjects & Filters<typeof projectTaskFilters>;
@@ -64,8 +64,9 @@ export async function updateTask(
   db: Transaction<Tables>,
   current: Task,
   { reason, ...patch }: TaskPatch,
-  change: Change,
+  asked: Change,
 ): Promise<Task> {
+  const change = notBefore(asked, current);
   await refuseWriting(db, current.project_id);
   const next: Task = { ...current, ...patch };
   const differences = differencesBetween(current, next, Object.keys(Task.properties));
@@ -87,7 +88,7 @@ export async function updateTask(
 export async function deleteTask(db: Transaction<Tables>, current: Task, change: Change): Promise<void> {
   const { id, key, project_id } = current;
   await refuseWriting(db, project_id);
-  await db.deleteFrom('tasks').where('id', '=', id).execute();
+  await deleteRow(db, 'tasks', current);
   await rememberDeleted(db, id, key, change);
 }
 
@@ -140,7 +141,7 @@ const taskConditions = (filters: TaskFilters, moment: Moment) =>
     due_after: (day) => sql<boolean>`tasks.due_on > ${day}`,
     updated_since: since('tasks.updated_at'),
     external_id: equals('tasks.external_id'),
-    q: (text) => contains('tasks.search_folded', fold(text)),
+    q: hasText('tasks.search_folded'),
   });
 
 function hasStatus(wanted: readonly string[]): Expression<boolean> {

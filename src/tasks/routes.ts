@@ -2,7 +2,8 @@ import { historyList } from '../history/queries.ts';
 import { HistoryEntry } from '../history/schema.ts';
 import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
-import { sendCreated, sendResource } from '../http/resource.ts';
+import { created, writeOnce } from '../http/idempotency.ts';
+import { sendResource } from '../http/resource.ts';
 import { sendList } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf } from '../lists/schema.ts';
@@ -68,11 +69,11 @@ export function taskRoutes(app: App): void {
         response: { 201: Task },
       },
     },
-    async (request, reply) => {
-      const { project_id } = request.params;
-      const task = await app.database.write((db) => createTask(db, project_id, request.body, request.change));
-      return sendCreated(reply, `/v1/projects/${task.project_id}/tasks/${task.id}`, task);
-    },
+    async (request, reply) =>
+      writeOnce(request, reply, async (db) => {
+        const task = await createTask(db, request.params.project_id, request.body, request.change);
+        return created(`/v1/projects/${task.project_id}/tasks/${task.id}`, task);
+      }),
   );
 
   app.get(

@@ -201,7 +201,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
   await table(schema, 'keys', 'id')
     .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('name_folded', 'text', (column) => column.notNull())
     .addColumn('hash', 'text', (column) => column.notNull().unique())
+    .addColumn('previous_hash', 'text', (column) => column.unique())
+    .addColumn('previous_until', 'text')
     .addColumn('scopes', 'text', (column) => column.notNull())
     .addColumn('project_ids', 'text')
     .addColumn('expires_at', 'text')
@@ -225,6 +228,15 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addColumn('reason', 'text')
     .execute();
   await index(schema, 'history', ['subject_id', 'id']);
+
+  await schema
+    .createTable('idempotency')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('request_hash', 'text', (column) => column.notNull())
+    .addColumn('answer', 'text', (column) => column.notNull())
+    .addColumn('created_at', 'text', (column) => column.notNull())
+    .execute();
+  await index(schema, 'idempotency', ['created_at']);
 
   await schema
     .createTable('data_versions')

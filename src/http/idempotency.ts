@@ -1,0 +1,88 @@
+import { hash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Transaction } from 'kysely';
+import { momentOf } from '../clock.ts';
+import type { Database } from '../database/open.ts';
+import type { Tables } from '../database/tables.ts';
+import { Problem } from '../errors.ts';
+import { versionTag } from './conditions.ts';
+
+/** What a POST has done: sent, and, with an `Idempotency-Key`, kept to be sent again. */
+type Done = { status: number; location?: string; body: object };
+
+const keptHours = 24;
+
+/** 201, with where the new resource is. */
+export const created = (location: string, body: object): Done => ({ status: 201, location, body });
+
+export const done = (body: object): Done => ({ status: 200, body });
+
+/**
+ * Does `work` in one transaction and answers with what it gives. A request with an `Idempotency-Key` does it once: what
+ * was answered is kept in the same transaction, and answered again when the request comes again. What fails is not kept.
+ */
+export async function writeOnce(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (db: Transaction<Tables>) => Promise<Done>,
+) {
+  const { write } = request.server.database;
+  const header = request.headers['idempotency-key'];
+  if (header === undefined) return send(reply, await write(work));
+
+  const id = recordId(request, String(header));
+  const request_hash = hash('sha256', JSON.stringify(request.body ?? null), 'hex');
+  const { answer, isReplay } = await write(async (db) => {
+    const known = await findRecord(db, id, request.moment.now);
+    if (known && known.request_hash !== request_hash) throw mismatch();
+    if (known) return { answer: JSON.parse(known.answer) as Done, isReplay: true };
+    // Before the work, so that the same request coming meanwhile waits here for what becomes of this one.
+    const record = { id, request_hash, answer: '', created_at: request.moment.now };
+    await db.insertInto('idempotency').values(record).execute();
+    const answer = await work(db);
+    await db
+      .updateTable('idempotency')
+      .set({ answer: JSON.stringify(answer) })
+      .where('id', '=', id)
+      .execute();
+    return { answer, isReplay: false };
+  });
+  if (isReplay) reply.header('idempotent-replayed', 'true');
+  return send(reply, answer);
+}
+
+/** What was kept long enough goes. */
+export const forgetAnswers = (database: Database, now: string) =>
+  database.write((db) => db.deleteFrom('idempotency').where('created_at', '<', oldest(now)).execute());
+
+function send(reply: FastifyReply, { status, location, body }: Done) {
+  if (location !== undefined) reply.header('location', `${reply.server.baseUrl}${location}`);
+  if ('version' in body) reply.header('etag', versionTag(Number(body.version)));
+  return reply.code(status).send(body);
+}
+
+/** The same text of another API key, or for another path, is another request. */
+function recordId({ actor, method, url }: FastifyRequest, header: string): string {
+  const [, quoted, bare] = /^(?:"([!#-~ ]{1,255})"|([!#-~]{1,255}))$/.exec(header.trim()) ?? [];
+  const key = quoted ?? bare;
+  if (key === undefined) {
+    throw new Problem(
+      'malformed_request',
+      '`Idempotency-Key` must be 1 to 255 plain characters, bare or in quotes.',
+    );
+  }
+  return hash('sha256', JSON.stringify([actor.id, method, url, key]), 'base64url');
+}
+
+async function findRecord(db: Transaction<Tables>, id: string, now: string) {
+  await db.deleteFrom('idempotency').where('id', '=', id).where('created_at', '<', oldest(now)).execute();
+  return db.selectFrom('idempotency').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+const oldest = (now: string) => momentOf(new Date(Date.parse(now) - keptHours * 3_600_000)).now;
+
+const mismatch = () =>
+  new Problem(
+    'idempotency_mismatch',
+    'This `Idempotency-Key` was used with another body. Use a new key for a new request.',
+  );

@@ -1,0 +1,55 @@
+import type { Transaction } from 'kysely';
+import type { Moment } from '../clock.ts';
+import { lockTable } from '../database/changes.ts';
+import type { Database } from '../database/open.ts';
+import type { Tables } from '../database/tables.ts';
+import type { Key } from './schema.ts';
+
+const minute = 60_000;
+
+export type KeyUsage = {
+  noteUse(key: Key, moment: Moment): void;
+  /** Stores what was noted. It never fails: what cannot be stored is noted again with the next use. */
+  flush(): Promise<void>;
+};
+
+/** Keeps `last_used_at` without a write a request: uses are noted here, and stored together once a minute. */
+export function keepKeyUsage(database: Database, onError: (error: unknown) => void): KeyUsage {
+  const uses = new Map<string, string>();
+  let timer: NodeJS.Timeout | undefined;
+
+  async function flush() {
+    clearTimeout(timer);
+    timer = undefined;
+    if (uses.size === 0) return;
+    const noted = [...uses];
+    uses.clear();
+    await database.write((db) => storeUses(db, noted)).catch(onError);
+  }
+
+  return {
+    noteUse({ id, last_used_at }, { now }) {
+      if (last_used_at !== null && last_used_at > minuteBefore(now)) return;
+      uses.set(id, now);
+      timer ??= setTimeout(flush, minute).unref();
+    },
+    flush,
+  };
+}
+
+async function storeUses(db: Transaction<Tables>, uses: readonly [id: string, at: string][]): Promise<void> {
+  // First, as whoever changes keys does: otherwise two could wait for each other.
+  await lockTable(db, 'keys');
+  for (const [id, last_used_at] of uses) {
+    await db
+      .updateTable('keys')
+      .set({ last_used_at })
+      .where('id', '=', id)
+      .where((eb) =>
+        eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<=', minuteBefore(last_used_at))]),
+      )
+      .execute();
+  }
+}
+
+const minuteBefore = (time: string) => new Date(Date.parse(time) - minute).toISOString();
