@@ -172,6 +172,21 @@ onBothEngines('keys', (start) => {
     assert.match(csv.text, /gone,personnel\.read,,2026-11-15T13:00:00\.000Z/);
   });
 
+  test('a key gives no longer life than its own', async (t) => {
+    const service = await start(t);
+    const whole = await service.key();
+    const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+    const short = { name: 'short', scopes: ['keys.manage'], expires_at: day(10) };
+    const { secret } = await service.make('/v1/keys', whole, short);
+    const make = (expires_at: string | null) => service.post('/v1/keys', secret, { ...short, expires_at });
+    assert.equal((await make(null)).body.errors[0].code, 'outlives');
+    assert.equal((await make(day(11))).status, 422);
+    const made = await make(day(9));
+    assert.equal(made.status, 201);
+    const patch = await service.call('PATCH', `/v1/keys/${made.body.id}`, secret, { expires_at: null });
+    assert.equal(patch.status, 422);
+  });
+
   test('a key gives nobody more than it holds itself', async (t) => {
     const service = await start(t);
     const all = await service.key();

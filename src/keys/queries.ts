@@ -167,6 +167,13 @@ export function refusePastExpiry({ expires_at }: { expires_at?: string | null },
   throw invalidBody([fieldFault('expires_at', 'not_in_future', '`expires_at` must be in the future.')]);
 }
 
+/** A key gives no longer life than its own: else it would live on in what it makes. */
+export function refuseLongerLife(actor: Key, { expires_at = null }: { expires_at?: string | null }): void {
+  if (actor.expires_at === null || (expires_at !== null && expires_at <= actor.expires_at)) return;
+  const detail = `Your own key expires at ${actor.expires_at}; \`expires_at\` must not be later.`;
+  throw invalidBody([fieldFault('expires_at', 'outlives', detail)]);
+}
+
 /** Somebody must be able to make keys without getting at the database. */
 export async function refuseLosingLastManager(
   db: Transaction<Tables>,

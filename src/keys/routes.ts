@@ -14,6 +14,7 @@ import {
   getKey,
   getKeyForChange,
   keyList,
+  refuseLongerLife,
   refuseLosingLastManager,
   refuseMoreThanHeld,
   refusePastExpiry,
@@ -65,6 +66,7 @@ export function keyRoutes(app: App): void {
         const input = withStoredExpiry(request.body);
         refuseMoreThanHeld(request.actor, input.scopes);
         refusePastExpiry(input, request.moment);
+        refuseLongerLife(request.actor, input);
         const key = await createKey(db, input, request.change);
         return created(`/v1/keys/${key.id}`, withoutSecret(key));
       }),
@@ -106,6 +108,7 @@ export function keyRoutes(app: App): void {
         const current = await getKeyForChange(db, request.params.id);
         refuseStale(request, current);
         refuseMoreThanHeld(request.actor, [...current.scopes, ...(request.body.scopes ?? [])]);
+        if ('expires_at' in request.body) refuseLongerLife(request.actor, withStoredExpiry(request.body));
         return updateKey(db, current, request.body, request.change);
       });
       return sendResource(request, reply, key);
