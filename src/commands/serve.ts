@@ -16,16 +16,25 @@ type Print = (text: string) => void;
 /** Runs the service until it is told to stop. */
 export async function serve(config: Config, print: Print): Promise<void> {
   const { app, firstKey } = await startService(config);
-  print(
-    `Muster ${version} is ready at ${app.baseUrl}\n  docs  ${app.baseUrl}/docs\n  data  ${app.database.name}`,
-  );
-  if (firstKey) {
-    print(
-      `\nThis is the first start, so here is a key with every scope. It is shown only this once:\n\n  ${firstKey}`,
-    );
-    print(`\nTry it:\n\n  ${curl(app, firstKey, '/v1/personnel')}\n`);
-  }
+  print(greeting(app, firstKey));
   stopWithGrace(app);
+}
+
+function greeting(app: App, firstKey: string | undefined): string {
+  const ready = `Muster ${version} is ready at ${app.baseUrl}
+  docs  ${app.baseUrl}/docs
+  data  ${app.database.name}`;
+  if (firstKey === undefined) return ready;
+  return `${ready}
+
+This is the first start, so here is a key with every scope. It is shown only this once:
+
+  ${firstKey}
+
+Try it:
+
+  ${curl(app, firstKey, '/v1/personnel')}
+`;
 }
 
 /** Listens first, so that a taken port leaves nothing behind; requests are refused until the tables are ready. */

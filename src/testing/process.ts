@@ -36,9 +36,8 @@ export async function startMuster(
   });
   for (;;) {
     const [, origin] = / is ready at (\S+)/.exec(running.stdout()) ?? [];
-    // The key is printed in the same breath; the line after it ends the output.
+    // The key, if there is one, is printed in the same breath.
     if (origin) {
-      await setTimeout(20);
       const [key] = /mst_\w+/.exec(running.stdout()) ?? [];
       return { ...running, origin, key };
     }
