@@ -185,6 +185,11 @@ onBothEngines('keys', (start) => {
     assert.equal(made.status, 201);
     const patch = await service.call('PATCH', `/v1/keys/${made.body.id}`, secret, { expires_at: null });
     assert.equal(patch.status, 422);
+
+    const lasting = await service.make('/v1/keys', whole, { ...short, expires_at: null });
+    const rotate = (id: string) => service.post(`/v1/keys/${id}/rotate`, secret, {});
+    assert.equal((await rotate(lasting.id)).body.errors[0].code, 'outlives');
+    assert.equal((await rotate(made.body.id)).status, 200);
   });
 
   test('a key gives nobody more than it holds itself', async (t) => {

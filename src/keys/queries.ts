@@ -170,7 +170,7 @@ export function refusePastExpiry({ expires_at }: { expires_at?: string | null },
 /** A key gives no longer life than its own: else it would live on in what it makes. */
 export function refuseLongerLife(actor: Key, { expires_at = null }: { expires_at?: string | null }): void {
   if (actor.expires_at === null || (expires_at !== null && expires_at <= actor.expires_at)) return;
-  const detail = `Your own key expires at ${actor.expires_at}; \`expires_at\` must not be later.`;
+  const detail = `Your own key expires at ${actor.expires_at}; \`expires_at\` of this one must not be later.`;
   throw invalidBody([fieldFault('expires_at', 'outlives', detail)]);
 }
 

@@ -1,4 +1,4 @@
-import type { preSerializationHookHandler, preValidationHookHandler } from 'fastify';
+import type { preSerializationHookHandler } from 'fastify';
 import { historyList } from '../history/queries.ts';
 import { HistoryEntry } from '../history/schema.ts';
 import { refuseStale } from '../http/conditions.ts';
@@ -145,14 +145,13 @@ export function keyRoutes(app: App): void {
     '/v1/keys/:id/rotate',
     {
       config: { access: 'keys.manage' },
-      preValidation: allowNoBody,
       preSerialization: showSecret,
       schema: {
         operationId: 'rotateKey',
         summary: 'Give a key a new secret, which is shown only this once',
         description:
           'The secret until now works until `overlap_seconds` have passed; one from before that no longer. ' +
-          'The key must hold no more than the key in use, and must not be revoked.',
+          'The key must hold no more and live no longer than the key in use, and must not be revoked.',
         tags: ['keys'],
         params: oneKey,
         body: KeyRotation,
@@ -163,6 +162,8 @@ export function keyRoutes(app: App): void {
       writeOnce(request, reply, async (db) => {
         const current = await getKeyForChange(db, request.params.id);
         refuseMoreThanHeld(request.actor, current.scopes);
+        // Whoever rotates a key has its secret for as long as the key lives.
+        refuseLongerLife(request.actor, current);
         const key = await rotateKey(db, current, request.body.overlap_seconds ?? 0, request.change);
         return done(withoutSecret(key));
       }),
@@ -204,8 +205,4 @@ async function showSecret(...[, reply, payload]: Parameters<preSerializationHook
   if (secret === undefined) return payload;
   reply.header('cache-control', 'no-store');
   return { ...answer, secret };
-}
-
-async function allowNoBody(...[request]: Parameters<preValidationHookHandler>): Promise<void> {
-  if (request.body === undefined) request.body = {};
 }
