@@ -14,3 +14,7 @@ export function momentOf(date: Date): Moment {
   const now = date.toISOString();
   return { now, today: now.slice(0, 10) };
 }
+
+/** The day so many days later, or, if negative, earlier. */
+export const daysLater = (day: string, days: number) =>
+  new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);

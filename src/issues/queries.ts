@@ -1,5 +1,5 @@
 import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
-import type { Moment } from '../clock.ts';
+import { daysLater, type Moment } from '../clock.ts';
 import { daysBetween, jsonBoolean } from '../database/functions.ts';
 import {
   missingReferences,
@@ -184,7 +184,7 @@ export function issueConditions(filters: IssueFilters, moment: Moment) {
     owner_group_id: isIn('issues.owner_group_id'),
     unassigned: holds(isNull('issues.assignee_user_id')),
     overdue: holds(isOverdue(moment)),
-    min_age_days: (days) => sql<boolean>`issues.raised_on <= ${daysBefore(moment.today, days)}`,
+    min_age_days: (days) => sql<boolean>`issues.raised_on <= ${daysLater(moment.today, -days)}`,
     risk_id: equals('issues.risk_id'),
     raised_since: from('issues.raised_on'),
     updated_since: since('issues.updated_at'),
@@ -203,9 +203,6 @@ function hasStatus(wanted: readonly string[]): Expression<boolean> {
     ? isOpen
     : sql`(${isOpen} and ${isIn('issues.status')(wanted)})`;
 }
-
-const daysBefore = (day: string, days: number) =>
-  new Date(Date.parse(day) - days * 86_400_000).toISOString().slice(0, 10);
 
 const shareOf = ({ status, severity }: Issue) =>
   shareOfIssue(

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Moment } from '../clock.ts';
+import { daysLater, type Moment } from '../clock.ts';
 import type { Tables } from '../database/tables.ts';
 import { type IssueFilters, isOverdue, issueConditions, issueRows } from './queries.ts';
 import { ageBands, type IssueSummary, priorities, severities } from './schema.ts';
@@ -62,7 +62,7 @@ async function countIssues(
 }
 
 const ageBand = ({ today }: Moment) => {
-  const since = (days: number) => new Date(Date.parse(today) - days * 86_400_000).toISOString().slice(0, 10);
+  const since = (days: number) => daysLater(today, -days);
   return sql`case when issues.raised_on >= ${sql.lit(since(7))} then '0-7 days'
     when issues.raised_on >= ${sql.lit(since(30))} then '8-30 days'
     when issues.raised_on >= ${sql.lit(since(90))} then '31-90 days' else 'over 90 days' end`;

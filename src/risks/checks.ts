@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Moment } from '../clock.ts';
+import { daysLater, type Moment } from '../clock.ts';
 import { parsedJson } from '../database/functions.ts';
 import { checks } from './check-names.ts';
 
@@ -32,7 +32,3 @@ export function checksOfRisk(moment: Moment) {
   );
   return parsedJson(sql`'[' || rtrim(${sql.join(found, sql` || `)}, ',') || ']'`);
 }
-
-/** The day so many days later, or, if negative, earlier. */
-export const daysLater = (day: string, days: number) =>
-  new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);

@@ -1,5 +1,5 @@
 import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
-import { type Moment, momentOf } from '../clock.ts';
+import { daysLater, type Moment } from '../clock.ts';
 import { jsonArrayOf, jsonBoolean, jsonObject } from '../database/functions.ts';
 import { rowAsJson } from '../database/rows.ts';
 import type { TableName, Tables } from '../database/tables.ts';
@@ -131,7 +131,7 @@ const riskColumns = [
 ];
 
 /** The first moment that is after the day. */
-const endOf = (day: string) => momentOf(new Date(Date.parse(day) + 86_400_000)).now;
+const endOf = (day: string) => `${daysLater(day, 1)}T00:00:00.000Z`;
 
 /** What is overdue or expiring is judged by the day that is looked at. */
 export const momentIn = ({ moment, as_of }: Register): Moment =>

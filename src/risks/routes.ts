@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Moment } from '../clock.ts';
+import { daysLater, type Moment } from '../clock.ts';
 import { invalidParameter } from '../errors.ts';
 import { historyList } from '../history/queries.ts';
 import { HistoryEntry } from '../history/schema.ts';
@@ -14,7 +14,6 @@ import { ListOf, SummaryOf } from '../lists/schema.ts';
 import { getProject, resolveProjects } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { Day, NoContent, optional, Strict } from '../schemas.ts';
-import { daysLater } from './checks.ts';
 import { evaluateRisk, explainRisk, riskModel } from './model.ts';
 import { createRisk, deleteRisk, getRisk, materializeRisk, updateRisk } from './queries.ts';
 import { type Register, type RiskFilters, riskList, riskOrders, riskTables } from './register.ts';

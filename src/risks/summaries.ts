@@ -1,9 +1,10 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { daysLater } from '../clock.ts';
 import type { Tables } from '../database/tables.ts';
 import { invalidParameter } from '../errors.ts';
 import { always, holds, isIn } from '../lists/filters.ts';
 import { checks } from './check-names.ts';
-import { checkConditions, daysLater } from './checks.ts';
+import { checkConditions } from './checks.ts';
 import { momentIn, type Register, riskConditions, riskRows } from './register.ts';
 import type { RiskHeatmap, RiskSummary, RiskTrend } from './schema.ts';
 import { levelOf, levels, scoreOf } from './scoring.ts';

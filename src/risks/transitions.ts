@@ -1,3 +1,4 @@
+import { daysLater } from '../clock.ts';
 import { type Fault, fieldFault, Problem } from '../errors.ts';
 import type { Risk } from './schema.ts';
 
@@ -82,7 +83,7 @@ export function riskStateFaults(
 }
 
 function acceptanceFaults(until: string, today: string): Fault[] {
-  const last = new Date(Date.parse(today) + acceptanceDays * 86_400_000).toISOString().slice(0, 10);
+  const last = daysLater(today, acceptanceDays);
   if (until < today) return [fieldFault('accepted_until', 'in_the_past', '`accepted_until` has passed.')];
   if (until <= last) return [];
   const detail = `A risk can be accepted for ${acceptanceDays} days at most: until ${last}.`;
