@@ -159,10 +159,14 @@ export const notFound = (what: string, id: string) =>
   new Problem('not_found', `There is no ${what} ${id}. Check the id; it may have been deleted.`);
 
 /** 409 for what cannot be deleted: how many of each kind point at it, and a few of them. */
-export function inUse(what: string, users: Record<string, { count: number; samples: string[] }>): Problem {
+export function inUse(
+  what: string,
+  users: Record<string, { count: number; samples: string[] }>,
+  advice = 'Move or delete those first.',
+): Problem {
   const used = Object.entries(users).filter(([, { count }]) => count > 0);
   const listed = used.map(([kind, { count, samples }]) => `${count} ${kind} (such as ${samples.join(', ')})`);
-  return new Problem('in_use', `${what} is used by ${listed.join(' and ')}. Move or delete those first.`, {
+  return new Problem('in_use', `${what} is used by ${listed.join(' and ')}. ${advice}`, {
     extra: { used_by: Object.fromEntries(used) },
   });
 }

@@ -4,10 +4,12 @@ import {
   type Kysely,
   type KyselyPlugin,
   type OperationNode,
+  sql,
   TableNode,
   type Transaction,
   UpdateQueryNode,
 } from 'kysely';
+import { heldLock } from './functions.ts';
 import type { TableName, Tables } from './tables.ts';
 
 /**
@@ -41,13 +43,12 @@ export async function dataVersion(db: Kysely<Tables>, tables: readonly TableName
   return version;
 }
 
-/** Makes other writers of the table wait until this transaction ends. */
+/**
+ * Makes others who lock the table wait until this transaction ends, for rules that look at several rows. It is no lock
+ * of the table's count: who held that so early and another who holds other counts would wait for each other.
+ */
 export async function lockTable(db: Transaction<Tables>, table: TableName): Promise<void> {
-  await db
-    .updateTable('data_versions')
-    .set((eb) => ({ version: eb('version', '+', 1) }))
-    .where('table_name', '=', table)
-    .execute();
+  await sql`select ${heldLock(sql.lit(table))}`.execute(db);
 }
 
 const noticing = (changed: Set<TableName>): KyselyPlugin => ({

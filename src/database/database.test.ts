@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { systemClock } from '../clock.ts';
+import { byItself } from '../history/change.ts';
 import { newId } from '../ids.ts';
 import { createFirstKey } from '../keys/queries.ts';
 import { createPerson, personRow } from '../personnel/queries.ts';
@@ -30,12 +31,12 @@ onBothEngines('database', (start, engine) => {
   test('keeps all of a transaction or nothing', async (t) => {
     const { database } = await start(t);
     const failing = database.write(async (db) => {
-      await createPerson(db, { name: 'Ada' }, systemClock());
+      await createPerson(db, { name: 'Ada' }, byItself(systemClock(), 'a test'));
       throw new Error('no');
     });
     await assert.rejects(failing, /no/);
     assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 0);
-    await database.write((db) => createPerson(db, { name: 'Bob' }, systemClock()));
+    await database.write((db) => createPerson(db, { name: 'Bob' }, byItself(systemClock(), 'a test')));
     assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 1);
   });
 
@@ -45,8 +46,8 @@ onBothEngines('database', (start, engine) => {
       Promise.all([dataVersion(database.db, ['people']), dataVersion(database.db, ['groups', 'risks'])]);
     const [people = 0, others] = await versions();
     await database.write(async (db) => {
-      await createPerson(db, { name: 'Ada' }, systemClock());
-      await createPerson(db, { name: 'Bob' }, systemClock());
+      await createPerson(db, { name: 'Ada' }, byItself(systemClock(), 'a test'));
+      await createPerson(db, { name: 'Bob' }, byItself(systemClock(), 'a test'));
     });
     assert.deepEqual(await versions(), [people + 1, others]);
     await database.write((db) => db.selectFrom('people').selectAll().execute());
@@ -63,7 +64,7 @@ onBothEngines('database', (start, engine) => {
         .then((rows) => rows.length);
     const snapshot = await database.snapshot();
     assert.equal(await count(snapshot.db), 0);
-    await database.write((db) => createPerson(db, { name: 'Ada' }, systemClock()));
+    await database.write((db) => createPerson(db, { name: 'Ada' }, byItself(systemClock(), 'a test')));
     assert.equal(await count(snapshot.db), 0);
     await snapshot.end();
     assert.equal(await count(database.db), 1);
@@ -72,7 +73,11 @@ onBothEngines('database', (start, engine) => {
   test('gives many writers at once their turn', async (t) => {
     const { database } = await start(t);
     const names = Array.from({ length: 40 }, (_, i) => `Person ${i}`);
-    await Promise.all(names.map((name) => database.write((db) => createPerson(db, { name }, systemClock()))));
+    await Promise.all(
+      names.map((name) =>
+        database.write((db) => createPerson(db, { name }, byItself(systemClock(), 'a test'))),
+      ),
+    );
     assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 40);
   });
 
@@ -81,7 +86,7 @@ onBothEngines('database', (start, engine) => {
     let attempts = 0;
     await database.write(async (db) => {
       attempts++;
-      await createPerson(db, { name: 'Ada' }, systemClock());
+      await createPerson(db, { name: 'Ada' }, byItself(systemClock(), 'a test'));
       if (attempts === 1) throw new LostRace();
     });
     assert.equal(attempts, 2);

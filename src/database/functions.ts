@@ -32,6 +32,9 @@ export const jsonBoolean = (condition: Expression<unknown>): Call =>
 export const daysBetween = (earlier: Expression<unknown>, later: Expression<unknown>): Call =>
   call('days_between', [earlier.toOperationNode(), later.toOperationNode()]);
 
+/** Waits for others who hold the lock of this name, and holds it until the transaction ends. */
+export const heldLock = (name: Expression<unknown>): Call => call('held_lock', [name.toOperationNode()]);
+
 const call = (name: string, args: OperationNode[]): Call =>
   new ExpressionWrapper(FunctionNode.create(name, args));
 

@@ -97,6 +97,7 @@ const spellings: Spellings = {
   parsed_json: spelling`cast(${0} as json)`,
   json_boolean: spelling`(${0})`,
   json_array_of: spelling`coalesce(json_agg(${0} order by ${1}), '[]')`,
+  held_lock: spelling`pg_advisory_xact_lock(hashtext(${0}))`,
   days_between: spelling`(cast(${1} as date) - cast(${0} as date))`,
   // row_to_json takes any number of members; json_build_object takes fifty.
   json_object: ({ arguments: pairs }) => {

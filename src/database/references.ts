@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Fault, fieldFault, Problem } from '../errors.ts';
 import type { Tables } from './tables.ts';
 
-type Target = {
+export type Target = {
   table: 'people' | 'groups' | 'projects' | 'risks' | 'issues' | 'tasks';
   id: 'user_id' | 'id';
   what: string;

@@ -99,6 +99,8 @@ const spellings: Spellings = {
   parsed_json: spelling`json(${0})`,
   json_boolean: spelling`json(case ${0} when 1 then 'true' when 0 then 'false' end)`,
   json_array_of: spelling`json_group_array(${0} order by ${1})`,
+  // Writers take turns here anyway.
+  held_lock: spelling`${0}`,
   days_between: spelling`cast(julianday(${1}) - julianday(${0}) as integer)`,
 };
 

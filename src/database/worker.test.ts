@@ -8,6 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { CompiledQuery, type Kysely, sql } from 'kysely';
 import { systemClock } from '../clock.ts';
+import { byItself } from '../history/change.ts';
 import { createPerson } from '../personnel/queries.ts';
 import { temporaryFolder } from '../testing/process.ts';
 import { freshDatabase } from '../testing/service.ts';
@@ -113,7 +114,7 @@ test('a long snapshot does not see what is written after it began', async (t) =>
     (await db.selectFrom('people').select('user_id').execute()).length;
   const { db, end } = await database.snapshot('stream');
   assert.equal(await people(db), 0);
-  await database.write((db) => createPerson(db, { name: 'Ada' }, systemClock()));
+  await database.write((db) => createPerson(db, { name: 'Ada' }, byItself(systemClock(), 'a test')));
   assert.equal(await people(db), 0);
   await end();
   const later = await database.snapshot('stream');

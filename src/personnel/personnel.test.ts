@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { momentOf } from '../clock.ts';
+import { settableClock } from '../testing/clock.ts';
 import { inParallel } from '../testing/every.ts';
 import { onBothEngines, type TestService } from '../testing/service.ts';
 import { fold } from '../text.ts';
@@ -206,6 +207,213 @@ onBothEngines('personnel', (start) => {
     const answer = await service.get('/v1/personnel?transitive=true', await service.key('personnel.read'));
     assert.equal(answer.status, 400);
     assert.equal(answer.body.errors[0].parameter, 'transitive');
+  });
+});
+
+type Entry = { field: string; from: unknown; to: unknown; reason: string | null; key_name: string };
+
+onBothEngines('people, changed', (start) => {
+  test('are changed field by field, found by what is new, with history', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key('personnel.manage');
+    const boss = await service.make('/v1/personnel', key, { name: 'Boss' });
+    const ada = await service.make('/v1/personnel', key, {
+      name: 'Ada',
+      email: 'ada@example.com',
+      skills: ['Go'],
+      attributes: { a: '1', b: '2' },
+    });
+    const path = `/v1/personnel/${ada.user_id}`;
+    const patched = await service.call('PATCH', path, key, {
+      name: 'Ada Müller',
+      email: 'ADA@example.com',
+      title: 'Pilot',
+      department: 'Flight',
+      manager_user_id: boss.user_id,
+      skills: ['Rust'],
+      attributes: { a: null, c: '3' },
+      reason: 'Married.',
+    });
+    assert.equal(patched.status, 200);
+    assert.equal(patched.headers.get('etag'), '"2"');
+    assert.deepEqual(patched.body, {
+      ...ada,
+      name: 'Ada Müller',
+      email: 'ADA@example.com',
+      title: 'Pilot',
+      department: 'Flight',
+      manager_user_id: boss.user_id,
+      skills: ['Rust'],
+      attributes: { b: '2', c: '3' },
+      version: 2,
+    });
+    for (const query of ['q=mull', 'q=pilot', 'department=flight', 'skill=rust']) {
+      assert.equal((await service.get(`/v1/personnel?${query}`, key)).body.page.total, 1, query);
+    }
+    assert.equal((await service.get('/v1/personnel?skill=go', key)).body.page.total, 0);
+    const again = await service.call('PATCH', path, key, { title: 'Pilot' });
+    assert.equal(again.body.version, 2);
+    const stale = await service.call('PATCH', path, key, { title: 'x' }, { 'if-match': '"1"' });
+    assert.deepEqual([stale.status, stale.body.code], [412, 'stale']);
+
+    const { data } = (await service.get(`${path}/history`, key)).body;
+    assert.deepEqual(
+      data.map(({ field, from, to, reason }: Entry) => [field, from, to, reason]),
+      [
+        ['created', null, 'Ada', null],
+        ['name', 'Ada', 'Ada Müller', 'Married.'],
+        ['email', 'ada@example.com', 'ADA@example.com', 'Married.'],
+        ['title', null, 'Pilot', 'Married.'],
+        ['department', null, 'Flight', 'Married.'],
+        ['manager_user_id', null, boss.user_id, 'Married.'],
+        ['skills', ['Go'], ['Rust'], 'Married.'],
+        ['attributes', { a: '1', b: '2' }, { b: '2', c: '3' }, 'Married.'],
+      ],
+    );
+  });
+
+  test('cannot take what another has, nor break a rule', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const make = (body: object) => service.make('/v1/personnel', key, body);
+    const ada = await make({ name: 'Ada', email: 'ada@example.com', external_id: 'hr-1' });
+    const bob = await make({ name: 'Bob', start_on: '2026-01-01' });
+    const bot = await make({ name: 'Bot', kind: 'agent', accountable_user_id: ada.user_id });
+    const patch = (who: { user_id: string }, body: object) =>
+      service.call('PATCH', `/v1/personnel/${who.user_id}`, key, body);
+    for (const body of [{ email: 'ADA@example.com' }, { external_id: 'hr-1' }]) {
+      const answer = await patch(bob, body);
+      assert.deepEqual([answer.status, answer.body.existing_id], [409, ada.user_id]);
+    }
+    const refused: [{ user_id: string }, object, string, string][] = [
+      [bob, { end_on: '2025-12-31' }, '#/end_on', 'date_order'],
+      [bob, { kind: 'agent' }, '#/accountable_user_id', 'required'],
+      [bob, { manager_user_id: 'usr_00000000000000000000000000' }, '#/manager_user_id', 'unknown_reference'],
+      [bot, { accountable_user_id: null }, '#/accountable_user_id', 'required'],
+      [bob, { accountable_user_id: bot.user_id }, '#/accountable_user_id', 'not_human'],
+      [ada, { kind: 'external' }, '#/kind', 'answers_for_others'],
+      [ada, { assignable: true }, '#/assignable', 'unknown_field'],
+      [ada, { name: null }, '#/name', 'type'],
+    ];
+    for (const [who, body, pointer, code] of refused) {
+      const answer = await patch(who, body);
+      assert.equal(answer.status, 422, JSON.stringify(body));
+      assert.deepEqual(
+        answer.body.errors.map((fault: { pointer: string; code: string }) => [fault.pointer, fault.code]),
+        [[pointer, code]],
+      );
+    }
+    assert.equal((await service.get(`/v1/personnel/${ada.user_id}`, key)).body.version, 1);
+  });
+
+  test('make no circle of managers or of those who answer for others, and the refusal names it', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    for (const field of ['manager_user_id', 'accountable_user_id']) {
+      const top = await service.make('/v1/personnel', key, { name: 'Top' });
+      const middle = await service.make('/v1/personnel', key, { name: 'Middle', [field]: top.user_id });
+      const low = await service.make('/v1/personnel', key, { name: 'Low', [field]: middle.user_id });
+      const patch = (who: { user_id: string }, above: { user_id: string }) =>
+        service.call('PATCH', `/v1/personnel/${who.user_id}`, key, { [field]: above.user_id });
+      const closed = await patch(top, low);
+      assert.equal(closed.status, 422);
+      assert.equal(closed.body.errors[0].code, 'circle');
+      assert.equal(closed.body.errors[0].pointer, `#/${field}`);
+      const circle = [top, low, middle, top].map(({ name, user_id }) => `${name} (${user_id})`).join(' → ');
+      assert.ok(closed.body.detail.includes(circle), closed.body.detail);
+      assert.equal((await patch(top, top)).body.errors[0].code, 'circle');
+      assert.equal((await patch(low, top)).status, 200);
+    }
+  });
+
+  test('make no circle at the same time either', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const ring = await Promise.all(
+      Array.from({ length: 5 }, (_, i) => service.make('/v1/personnel', key, { name: `P${i}` })),
+    );
+    for (let round = 0; round < 10; round++) {
+      const answers = await Promise.all(
+        ring.map(({ user_id }, i) =>
+          service.call('PATCH', `/v1/personnel/${user_id}`, key, {
+            manager_user_id: ring[(i + 1) % ring.length].user_id,
+          }),
+        ),
+      );
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 200, 200, 422]);
+      for (const { user_id } of ring) {
+        await service.call('PATCH', `/v1/personnel/${user_id}`, key, { manager_user_id: null });
+      }
+    }
+  });
+
+  test('are assignable by their status and dates, without anyone changing them', async (t) => {
+    const clock = settableClock('2026-11-15T23:59:59Z');
+    const service = await start(t, { clock });
+    const key = await service.key('personnel.manage');
+    const ada = await service.make('/v1/personnel', key, {
+      name: 'Ada',
+      start_on: '2026-11-16',
+      end_on: '2026-11-16',
+    });
+    const path = `/v1/personnel/${ada.user_id}`;
+    const assignable = async () => (await service.get(path, key)).body.assignable;
+    assert.equal(ada.assignable, false);
+    clock.set('2026-11-16T00:00:00Z');
+    assert.equal(await assignable(), true);
+    assert.equal((await service.get('/v1/personnel?assignable=true', key)).body.page.total, 1);
+    const inactive = await service.call('PATCH', path, key, { status: 'inactive' });
+    assert.equal(inactive.body.assignable, false);
+    await service.call('PATCH', path, key, { status: 'active' });
+    clock.set('2026-11-17T00:00:00Z');
+    assert.equal(await assignable(), false);
+  });
+
+  test('are deleted only when nothing points at them', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
+    const { user_id } = ada;
+    await service.make('/v1/projects', key, { name: 'Apollo', lead_user_id: user_id });
+    await service.make('/v1/projects/APOLLO/tasks', key, { title: 'x', assignee_user_id: user_id });
+    await service.make('/v1/projects/APOLLO/issues', key, { title: 'x', raised_by_user_id: user_id });
+    for (let i = 0; i < 4; i++) {
+      await service.make('/v1/projects/APOLLO/risks', key, { title: 'x', owner_user_id: user_id });
+    }
+    const bot = await service.make('/v1/personnel', key, {
+      name: 'Bot',
+      kind: 'agent',
+      accountable_user_id: user_id,
+    });
+    const group = await service.make('/v1/groups', key, { name: 'Ops' });
+    await service.call('PUT', `/v1/groups/${group.id}/members/${user_id}`, key);
+    const refused = await service.call('DELETE', `/v1/personnel/${user_id}`, key);
+    assert.deepEqual([refused.status, refused.body.code], [409, 'in_use']);
+    assert.deepEqual(refused.body.used_by, {
+      tasks: { count: 1, samples: ['APOLLO-T1'] },
+      issues: { count: 1, samples: ['APOLLO-I1'] },
+      risks: { count: 4, samples: ['APOLLO-R1', 'APOLLO-R2', 'APOLLO-R3'] },
+      projects: { count: 1, samples: ['APOLLO'] },
+      groups: { count: 1, samples: ['Ops'] },
+      people: { count: 1, samples: ['Bot'] },
+    });
+    const path = `/v1/personnel/${bot.user_id}`;
+    assert.equal((await service.call('DELETE', path, key, undefined, { 'if-match': '"7"' })).status, 412);
+    assert.equal((await service.call('DELETE', path, key)).status, 204);
+    assert.equal((await service.get(path, key)).status, 404);
+  });
+
+  test('who is deleted and who is made to answer for someone at the same time are one or the other', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    for (let round = 0; round < 10; round++) {
+      const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
+      const [bot, gone] = await Promise.all([
+        service.post('/v1/personnel', key, { name: 'Bot', kind: 'agent', accountable_user_id: user_id }),
+        service.call('DELETE', `/v1/personnel/${user_id}`, key),
+      ]);
+      assert.ok(bot.status === 201 ? gone.status === 409 : bot.status === 422 && gone.status === 204);
+    }
   });
 });
 

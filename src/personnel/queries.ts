@@ -1,17 +1,22 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Moment } from '../clock.ts';
+import { lockTable } from '../database/changes.ts';
 import { jsonArrayOf, jsonBoolean, jsonObject } from '../database/functions.ts';
-import { missingReferences, refuseDuplicate, toPerson } from '../database/references.ts';
-import { newStamps, rowAsJson, storedFields } from '../database/rows.ts';
+import { missingReferences, refuseDuplicate, toPerson, usersOf } from '../database/references.ts';
+import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { type Fault, fieldFault, invalidBody, invalidParameter, notFound } from '../errors.ts';
+import { circleFaults } from '../database/trees.ts';
+import { deleteRow, notBefore, updateRow } from '../database/update.ts';
+import { type Fault, fieldFault, inUse, invalidBody, invalidParameter, notFound } from '../errors.ts';
 import { isMember } from '../groups/membership.ts';
+import type { Change } from '../history/change.ts';
+import { differencesBetween, remember, rememberCreated, rememberDeleted } from '../history/queries.ts';
 import { newId } from '../ids.ts';
 import { allOf, always, contains, equals, hasText, holds, isIn, since } from '../lists/filters.ts';
 import type { List } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
-import { fold, foldAll } from '../text.ts';
-import { Person, PersonInput, type personnelFilters } from './schema.ts';
+import { fold, foldAll, listed } from '../text.ts';
+import { Person, PersonInput, type PersonPatch, type personnelFilters } from './schema.ts';
 
 type PersonnelFilters = Filters<typeof personnelFilters>;
 
@@ -41,17 +46,59 @@ export async function getPerson(db: Kysely<Tables>, user_id: string, moment: Mom
 export async function createPerson(
   db: Transaction<Tables>,
   input: PersonInput,
-  moment: Moment,
+  change: Change,
 ): Promise<Person> {
+  if (input.accountable_user_id) await lockTable(db, 'people');
   await refuseBrokenRules(db, input);
-  await refuseDuplicate(db, toPerson, 'email', input.email, sql`lower(email) = lower(${input.email})`);
+  await refuseSameEmail(db, input);
   await refuseDuplicate(db, toPerson, 'external_id', input.external_id);
   const user_id = newId('person');
   await db
     .insertInto('people')
-    .values(personRow(user_id, input, moment))
+    .values(personRow(user_id, input, change))
     .execute();
-  return getPerson(db, user_id, moment);
+  await rememberCreated(db, user_id, input.name, change);
+  return getPerson(db, user_id, change);
+}
+
+export async function updatePerson(
+  db: Transaction<Tables>,
+  current: Person,
+  { reason, ...patch }: PersonPatch,
+  asked: Change,
+): Promise<Person> {
+  const { user_id: id, version } = current;
+  const change = notBefore(asked, current);
+  const next = merged(current, patch);
+  const differences = differencesBetween(current, next, Object.keys(patch));
+  if (Object.keys(differences).length === 0) return current;
+  // What these say is true only together with what they say of others.
+  if (['kind', 'manager_user_id', 'accountable_user_id'].some((field) => field in differences)) {
+    await lockTable(db, 'people');
+  }
+  await refuseBrokenRules(db, next, current);
+  if ('email' in differences) await refuseSameEmail(db, next, id);
+  if ('external_id' in differences) await refuseDuplicate(db, toPerson, 'external_id', next.external_id);
+  const columns = { ...storedChanges(Person, differences), ...searchable(next) };
+  await updateRow(db, 'people', { id, version }, columns, change.now);
+  await remember(db, id, differences, { ...change, reason });
+  return getPerson(db, id, change);
+}
+
+/** Only a person nothing points at can be deleted: others are deactivated. */
+export async function deletePerson(db: Transaction<Tables>, current: Person, change: Change): Promise<void> {
+  const { user_id: id, name, version } = current;
+  const users = await usersOf(db, [
+    ['tasks', sql`assignee_user_id = ${id}`],
+    ['issues', sql`owner_user_id = ${id} or assignee_user_id = ${id} or raised_by_user_id = ${id}`],
+    ['risks', sql`owner_user_id = ${id} or raised_by_user_id = ${id} or accepted_by_user_id = ${id}`],
+    ['projects', sql`lead_user_id = ${id}`],
+    ['groups', sql`lead_user_id = ${id} or id in (select group_id from memberships where user_id = ${id})`],
+    ['people', sql`manager_user_id = ${id} or accountable_user_id = ${id}`],
+  ]);
+  if (users) throw inUse(`${name} (${id})`, users, 'Deactivate the person instead, or move those first.');
+  await deleteRow(db, 'people', { id, version });
+  await rememberDeleted(db, id, name, change);
 }
 
 /** Refuses an assignee who is not there to be assigned, and says why. */
@@ -71,17 +118,16 @@ export async function refuseUnassignable(
 
 /** A new person as it is stored. */
 export function personRow(user_id: string, input: PersonInput, { now }: Moment) {
-  const { name, email, title, department, skills = [] } = input;
-  return {
-    user_id,
-    ...storedFields(PersonInput, input),
-    name_folded: fold(name),
-    department_folded: department ? fold(department) : null,
-    skills_folded: `\n${skills.map(fold).join('\n')}\n`,
-    search_folded: foldAll([name, email, title]),
-    ...newStamps(now),
-  };
+  return { user_id, ...storedFields(PersonInput, input), ...searchable(input), ...newStamps(now) };
 }
+
+/** What a person is found and ordered by. */
+const searchable = ({ name, email, title, department, skills = [] }: PersonInput) => ({
+  name_folded: fold(name),
+  department_folded: department ? fold(department) : null,
+  skills_folded: `\n${skills.map(fold).join('\n')}\n`,
+  search_folded: foldAll([name, email, title]),
+});
 
 const personJson = (moment: Moment) =>
   rowAsJson(Person, 'people', { assignable: jsonBoolean(isAssignable(moment)), groups: groupsOfPerson });
@@ -119,7 +165,15 @@ function conditions(filters: PersonnelFilters, moment: Moment) {
   });
 }
 
-async function refuseBrokenRules(db: Transaction<Tables>, input: PersonInput): Promise<void> {
+const refuseSameEmail = (db: Kysely<Tables>, { email }: PersonInput, self = '') =>
+  // A change of case alone finds the person themselves.
+  refuseDuplicate(db, toPerson, 'email', email, sql`lower(email) = lower(${email}) and user_id <> ${self}`);
+
+async function refuseBrokenRules(
+  db: Transaction<Tables>,
+  input: PersonInput,
+  current?: Person,
+): Promise<void> {
   const faults: Fault[] = await missingReferences(db, input, {
     manager_user_id: toPerson,
     accountable_user_id: toPerson,
@@ -143,5 +197,24 @@ async function refuseBrokenRules(db: Transaction<Tables>, input: PersonInput): P
       faults.push(fieldFault('accountable_user_id', 'not_human', detail));
     }
   }
+  if (current) faults.push(...(await faultsAmongOthers(db, input, current)));
   if (faults.length > 0) throw invalidBody(faults);
+}
+
+/** What a change of one person would break together with what others are. */
+async function faultsAmongOthers(db: Kysely<Tables>, next: PersonInput, current: Person): Promise<Fault[]> {
+  const self = { id: current.user_id, label: next.name };
+  const faults = [
+    ...(await circleFaults(db, toPerson, 'manager_user_id', self, next.manager_user_id)),
+    ...(await circleFaults(db, toPerson, 'accountable_user_id', self, next.accountable_user_id)),
+  ];
+  if (current.kind === 'human' && next.kind !== 'human') {
+    const answeredFor = await usersOf(db, [['people', sql`accountable_user_id = ${self.id}`]]);
+    if (answeredFor?.people) {
+      const { count, samples } = answeredFor.people;
+      const detail = `${next.name} answers for ${count} others (such as ${listed(samples)}), which only a human can. Give them another \`accountable_user_id\` first.`;
+      faults.push(fieldFault('kind', 'answers_for_others', detail));
+    }
+  }
+  return faults;
 }

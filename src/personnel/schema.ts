@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import {
   Attributes,
+  AttributesPatch,
   Day,
   Email,
   Id,
@@ -9,6 +10,8 @@ import {
   OneOf,
   OrNull,
   optional,
+  patchable,
+  Reason,
   Strict,
   stamps,
   Time,
@@ -62,6 +65,13 @@ export const PersonInput = Writable(
   { $id: 'PersonInput', examples: [{ name: 'Ada Lovelace', email: 'ada@example.com', title: 'Engineer' }] },
 );
 export type PersonInput = Static<typeof PersonInput>;
+
+export const PersonPatch = Writable(
+  Person,
+  patchable({ ...required, ...fields, attributes: AttributesPatch(), reason: Reason() }),
+  { $id: 'PersonPatch', examples: [{ title: 'Head of Operations', reason: 'Promoted.' }] },
+);
+export type PersonPatch = Static<typeof PersonPatch>;
 
 export const personnelFilters = {
   q: Line({ description: 'Part of the name, e-mail or title; case and accents do not matter.' }),
