@@ -24,10 +24,10 @@ export async function missingReferences(
   references: Record<string, Target>,
 ): Promise<Fault[]> {
   const faults: Fault[] = [];
-  for (const [field, { table, id, what }] of Object.entries(references)) {
+  for (const [field, target] of Object.entries(references)) {
     const value = (input as Record<string, unknown>)[field];
-    if (value == null || (await exists(db, table, id, value))) continue;
-    faults.push(fieldFault(field, 'unknown_reference', `There is no ${what} ${value}.`));
+    if (value == null || (await exists(db, target, value))) continue;
+    faults.push(fieldFault(field, 'unknown_reference', `There is no ${target.what} ${value}.`));
   }
   return faults;
 }
@@ -85,7 +85,7 @@ export async function usersOf(db: Kysely<Tables>, pointers: [kind: User, points:
   return Object.keys(users).length > 0 ? users : undefined;
 }
 
-async function exists(db: Kysely<Tables>, table: string, id: string, value: unknown): Promise<boolean> {
+export async function exists(db: Kysely<Tables>, { table, id }: Target, value: unknown): Promise<boolean> {
   const { rows } = await sql`select 1 from ${sql.table(table)} where ${sql.ref(id)} = ${value}`.execute(db);
   return rows.length > 0;
 }

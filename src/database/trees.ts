@@ -6,7 +6,7 @@ import type { Tables } from './tables.ts';
 type Member = { id: string; label: string; above: string | null };
 
 /** From something up to the top: itself, what `field` of it names, what that names, and so on. */
-async function lineAbove(
+export async function lineAbove(
   db: Kysely<Tables>,
   { table, id, label = 'name' }: Target,
   field: string,

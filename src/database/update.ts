@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Moment } from '../clock.ts';
 import type { Tables } from './tables.ts';
 
@@ -26,6 +26,37 @@ export async function updateRow<Table extends Updatable>(
     .where('version', '=', row.version)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw new LostRace();
+}
+
+/** Changes many rows in the same way, whatever their versions, and says at which time each of them did. */
+export async function updateRows<Table extends Updatable>(
+  db: Transaction<Tables>,
+  table: Table,
+  ids: readonly string[],
+  columns: Partial<Tables[Table]>,
+  now: string,
+): Promise<{ id: string; at: string }[]> {
+  const id = (table === 'people' ? 'user_id' : 'id') as 'id';
+  const changed: { id: string; at: string }[] = [];
+  for (const some of inPieces(ids, 1000)) {
+    const rows = await db
+      .updateTable(table as 'projects')
+      .set((eb) => ({
+        ...(columns as object),
+        version: eb('version', '+', 1),
+        updated_at: sql<string>`case when updated_at > ${now} then updated_at else ${now} end`,
+      }))
+      .where(id, 'in', some)
+      .returning([`${id} as id`, 'updated_at as at'])
+      .execute();
+    changed.push(...rows);
+  }
+  return changed;
+}
+
+/** No statement may have more parameters than an engine takes. */
+export function* inPieces<T>(items: readonly T[], size: number): Generator<T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }
 
 /** Deletes the row that was read, and no later version of it. */

@@ -1,15 +1,34 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Moment } from '../clock.ts';
-import { missingReferences, refuseDuplicate, toGroup, toPerson } from '../database/references.ts';
-import { newStamps, rowAsJson, storedFields } from '../database/rows.ts';
+import { lockTable } from '../database/changes.ts';
+import {
+  exists,
+  missingReferences,
+  refuseDuplicate,
+  toGroup,
+  toPerson,
+  usersOf,
+} from '../database/references.ts';
+import { newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { fieldFault, invalidBody, notFound } from '../errors.ts';
+import { circleFaults, lineAbove } from '../database/trees.ts';
+import { deleteRow, notBefore, updateRow, updateRows } from '../database/update.ts';
+import { fieldFault, inUse, invalidBody, notFound } from '../errors.ts';
+import type { Change } from '../history/change.ts';
+import {
+  type Differences,
+  differencesBetween,
+  remember,
+  rememberAll,
+  rememberCreated,
+  rememberDeleted,
+} from '../history/queries.ts';
 import { newId } from '../ids.ts';
 import { allOf, equals, hasText, since } from '../lists/filters.ts';
 import type { List } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
 import { fold } from '../text.ts';
-import { Group, GroupInput, groupDepth, type groupFilters } from './schema.ts';
+import { Group, GroupInput, type GroupPatch, groupDepth, type groupFilters } from './schema.ts';
 
 /** Groups, by name. */
 export function groupList(filters: Filters<typeof groupFilters>): List {
@@ -43,21 +62,60 @@ export async function getGroup(db: Kysely<Tables>, id: string): Promise<Group> {
 export async function createGroup(
   db: Transaction<Tables>,
   input: GroupInput,
-  moment: Moment,
+  change: Change,
 ): Promise<Group> {
-  const faults = await missingReferences(db, input, { parent_id: toGroup, lead_user_id: toPerson });
-  if (input.parent_id && (await depthOf(db, input.parent_id)) >= groupDepth) {
-    faults.push(fieldFault('parent_id', 'too_deep', `Groups nest ${groupDepth} levels at most.`));
-  }
-  if (faults.length > 0) throw invalidBody(faults);
-  await refuseDuplicate(db, toGroup, 'name', input.name, sql`name_folded = ${fold(input.name)}`);
+  if (input.parent_id) await lockTable(db, 'groups');
+  await refuseBrokenRules(db, input);
+  await refuseSameName(db, input);
   await refuseDuplicate(db, toGroup, 'external_id', input.external_id);
   const id = newId('group');
   await db
     .insertInto('groups')
-    .values(groupRow(id, input, moment))
+    .values(groupRow(id, input, change))
     .execute();
+  await rememberCreated(db, id, input.name, change);
   return getGroup(db, id);
+}
+
+export async function updateGroup(
+  db: Transaction<Tables>,
+  current: Group,
+  { reason, ...patch }: GroupPatch,
+  asked: Change,
+): Promise<Group> {
+  const { id } = current;
+  const change = notBefore(asked, current);
+  const next: Group = { ...current, ...patch };
+  const differences = differencesBetween(current, next, Object.keys(patch));
+  if (Object.keys(differences).length === 0) return current;
+  if ('parent_id' in differences) await lockTable(db, 'groups');
+  await refuseBrokenRules(db, next, current);
+  if ('name' in differences) await refuseSameName(db, next, id);
+  if ('external_id' in differences) await refuseDuplicate(db, toGroup, 'external_id', next.external_id);
+  const columns = { ...storedChanges(Group, differences), name_folded: fold(next.name) };
+  await updateRow(db, 'groups', current, columns, change.now);
+  await remember(db, id, differences, { ...change, reason });
+  return getGroup(db, id);
+}
+
+/** Only a group that owns nothing and has no groups below it can be deleted; its members leave it. */
+export async function deleteGroup(db: Transaction<Tables>, current: Group, change: Change): Promise<void> {
+  const { id, name } = current;
+  await lockTable(db, 'memberships');
+  const users = await usersOf(db, [
+    ['groups', sql`parent_id = ${id}`],
+    ['risks', sql`owner_group_id = ${id}`],
+    ['issues', sql`owner_group_id = ${id}`],
+  ]);
+  if (users) throw inUse(`The group ${name}`, users);
+  const members = await db
+    .deleteFrom('memberships')
+    .where('group_id', '=', id)
+    .returning('user_id')
+    .execute();
+  await rememberInPeople(db, members, { group: { from: id, to: null } }, change);
+  await deleteRow(db, 'groups', current);
+  await rememberDeleted(db, id, name, change);
 }
 
 /** A new group as it is stored. */
@@ -73,34 +131,127 @@ export async function addMember(
   db: Transaction<Tables>,
   group_id: string,
   user_id: string,
-  { now }: Moment,
+  change: Change,
 ): Promise<void> {
-  await getGroup(db, group_id);
-  await db
-    .selectFrom('people')
-    .select('user_id')
-    .where('user_id', '=', user_id)
-    .executeTakeFirstOrThrow(() => notFound('person', user_id));
-  await db
+  if (!(await exists(db, toPerson, user_id))) throw notFound('person', user_id);
+  await addMembers(db, group_id, [user_id], change);
+}
+
+/** Who is a member already stays one. Says how many were added. */
+export async function addMembers(
+  db: Transaction<Tables>,
+  group_id: string,
+  user_ids: readonly string[],
+  asked: Change,
+): Promise<{ added: number; member_count: number }> {
+  // The lock keeps two who add many of the same people from waiting for each other.
+  await lockTable(db, 'memberships');
+  const group = await getGroup(db, group_id);
+  const change = notBefore(asked, group);
+  await refuseUnknownPeople(db, user_ids);
+  const inserted = await db
     .insertInto('memberships')
-    .values({ group_id, user_id, added_at: now })
+    .values(user_ids.map((user_id) => ({ group_id, user_id, added_at: change.now })))
     .onConflict((conflict) => conflict.doNothing())
+    .returning('user_id')
     .execute();
+  const added = inserted.length;
+  if (added > 0) {
+    await updateRow(db, 'groups', group, {}, change.now);
+    const entries = inserted.map(({ user_id }) => ({ member: { from: null, to: user_id } }));
+    await rememberAll(
+      db,
+      entries.map((differences) => ({ subject_id: group_id, at: change.now, differences })),
+      change,
+    );
+    await rememberInPeople(db, inserted, { group: { from: null, to: group_id } }, change);
+  }
+  return { added, member_count: group.member_count + added };
+}
+
+/** Who is no member stays none. */
+export async function removeMember(
+  db: Transaction<Tables>,
+  group_id: string,
+  user_id: string,
+  asked: Change,
+): Promise<void> {
+  if (!(await exists(db, toPerson, user_id))) throw notFound('person', user_id);
+  await lockTable(db, 'memberships');
+  const group = await getGroup(db, group_id);
+  const change = notBefore(asked, group);
+  const removed = await db
+    .deleteFrom('memberships')
+    .where('group_id', '=', group_id)
+    .where('user_id', '=', user_id)
+    .returning('user_id')
+    .execute();
+  if (removed.length === 0) return;
+  await updateRow(db, 'groups', group, {}, change.now);
+  await remember(db, group_id, { member: { from: user_id, to: null } }, change);
+  await rememberInPeople(db, removed, { group: { from: group_id, to: null } }, change);
+}
+
+/** A person shows their groups, so to join or to leave one is a change of the person, too. */
+async function rememberInPeople(
+  db: Transaction<Tables>,
+  people: readonly { user_id: string }[],
+  differences: Differences,
+  change: Change,
+): Promise<void> {
+  const ids = people.map(({ user_id }) => user_id);
+  const changed = await updateRows(db, 'people', ids, {}, change.now);
+  await rememberAll(
+    db,
+    changed.map(({ id, at }) => ({ subject_id: id, at, differences })),
+    change,
+  );
 }
 
 const groupJson = rowAsJson(Group, 'groups', {
   member_count: sql`(select count(*) from memberships where memberships.group_id = groups.id)`,
 });
 
-/** How many levels there are from the top down to this group. */
-async function depthOf(db: Kysely<Tables>, id: string): Promise<number> {
-  const { rows } = await sql<{ depth: number }>`
-    with recursive above(id) as (
-      select id from ${sql.table('groups')} where id = ${id}
-      union
-      select parent_id from ${sql.table('groups')} as child join above on child.id = above.id
-      where parent_id is not null
+async function refuseUnknownPeople(db: Kysely<Tables>, user_ids: readonly string[]): Promise<void> {
+  const people = await db.selectFrom('people').select('user_id').where('user_id', 'in', user_ids).execute();
+  const known = new Set(people.map(({ user_id }) => user_id));
+  const faults = user_ids.flatMap((user_id, i) =>
+    known.has(user_id)
+      ? []
+      : [fieldFault(`user_ids/${i}`, 'unknown_reference', `There is no person ${user_id}.`)],
+  );
+  if (faults.length > 0) throw invalidBody(faults);
+}
+
+const refuseSameName = (db: Kysely<Tables>, { name }: GroupInput, self = '') =>
+  refuseDuplicate(db, toGroup, 'name', name, sql`name_folded = ${fold(name)} and id <> ${self}`);
+
+async function refuseBrokenRules(db: Transaction<Tables>, input: GroupInput, current?: Group): Promise<void> {
+  const faults = await missingReferences(db, input, { parent_id: toGroup, lead_user_id: toPerson });
+  if (current) {
+    const self = { id: current.id, label: input.name };
+    faults.push(...(await circleFaults(db, toGroup, 'parent_id', self, input.parent_id)));
+  }
+  if (faults.length === 0 && input.parent_id) {
+    const above = await lineAbove(db, toGroup, 'parent_id', input.parent_id);
+    const levels = above.length + (current ? await levelsFrom(db, current.id) : 1);
+    if (levels > groupDepth) {
+      const detail = `Groups nest ${groupDepth} levels at most; there would be ${levels}.`;
+      faults.push(fieldFault('parent_id', 'too_deep', detail));
+    }
+  }
+  if (faults.length > 0) throw invalidBody(faults);
+}
+
+/** How many levels there are from this group, itself included, down to the lowest below it. */
+async function levelsFrom(db: Kysely<Tables>, id: string): Promise<number> {
+  const { rows } = await sql<{ levels: number }>`
+    with recursive below(id, level) as (
+      select id, 1 from ${sql.table('groups')} where id = ${id}
+      union all
+      select child.id, level + 1 from ${sql.table('groups')} as child join below on child.parent_id = below.id
+      where level <= ${sql.lit(groupDepth)}
     )
-    select count(*) as depth from above`.execute(db);
-  return rows[0]?.depth ?? 0;
+    select max(level) as levels from below`.execute(db);
+  return rows[0]?.levels ?? 1;
 }

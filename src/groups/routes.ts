@@ -1,12 +1,34 @@
+import { historyList } from '../history/queries.ts';
+import { HistoryEntry } from '../history/schema.ts';
+import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
-import { created, writeOnce } from '../http/idempotency.ts';
+import { created, done, writeOnce } from '../http/idempotency.ts';
 import { sendResource } from '../http/resource.ts';
 import { sendList } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf } from '../lists/schema.ts';
+import { personnelList } from '../personnel/queries.ts';
+import { Person } from '../personnel/schema.ts';
 import { Id, NoContent, Strict } from '../schemas.ts';
-import { addMember, createGroup, getGroup, groupList } from './queries.ts';
-import { Group, GroupInput, groupFilters } from './schema.ts';
+import {
+  addMember,
+  addMembers,
+  createGroup,
+  deleteGroup,
+  getGroup,
+  groupList,
+  removeMember,
+  updateGroup,
+} from './queries.ts';
+import {
+  Group,
+  GroupInput,
+  GroupPatch,
+  groupFilters,
+  MembersAdded,
+  MembersInput,
+  memberFilters,
+} from './schema.ts';
 
 export function groupRoutes(app: App): void {
   app.get(
@@ -38,7 +60,7 @@ export function groupRoutes(app: App): void {
     },
     async (request, reply) =>
       writeOnce(request, reply, async (db) => {
-        const group = await createGroup(db, request.body, request.moment);
+        const group = await createGroup(db, request.body, request.change);
         return created(`/v1/groups/${group.id}`, group);
       }),
   );
@@ -59,6 +81,111 @@ export function groupRoutes(app: App): void {
       sendResource(request, reply, await getGroup(app.database.db, request.params.id)),
   );
 
+  app.patch(
+    '/v1/groups/:id',
+    {
+      config: { access: 'personnel.manage' },
+      schema: {
+        operationId: 'updateGroup',
+        summary: 'Change a group',
+        tags: ['groups'],
+        params: Strict({ id: Id('group') }),
+        body: GroupPatch,
+        response: { 200: Group },
+      },
+    },
+    async (request, reply) => {
+      const group = await app.database.write(async (db) => {
+        const current = await getGroup(db, request.params.id);
+        refuseStale(request, current);
+        return updateGroup(db, current, request.body, request.change);
+      });
+      return sendResource(request, reply, group);
+    },
+  );
+
+  app.delete(
+    '/v1/groups/:id',
+    {
+      config: { access: 'personnel.manage' },
+      schema: {
+        operationId: 'deleteGroup',
+        summary: 'Delete a group that owns nothing and has no groups below it',
+        description: 'Its members leave it.',
+        tags: ['groups'],
+        params: Strict({ id: Id('group') }),
+        response: { 204: NoContent },
+      },
+    },
+    async (request, reply) => {
+      await app.database.write(async (db) => {
+        const current = await getGroup(db, request.params.id);
+        refuseStale(request, current);
+        await deleteGroup(db, current, request.change);
+      });
+      return reply.code(204).send();
+    },
+  );
+
+  app.get(
+    '/v1/groups/:id/history',
+    {
+      config: { access: 'personnel.read' },
+      schema: {
+        operationId: 'listGroupHistory',
+        summary: 'What changed of a group, oldest first',
+        tags: ['groups'],
+        params: Strict({ id: Id('group') }),
+        querystring: ListQuery({}),
+        response: { 200: ListOf(HistoryEntry) },
+      },
+    },
+    async (request, reply) => {
+      const { id } = await getGroup(app.database.db, request.params.id);
+      return sendList(request, reply, historyList(id));
+    },
+  );
+
+  app.get(
+    '/v1/groups/:id/members',
+    {
+      config: { access: 'personnel.read' },
+      schema: {
+        operationId: 'listMembers',
+        summary: 'The members of a group, by name',
+        tags: ['groups'],
+        params: Strict({ id: Id('group') }),
+        querystring: ListQuery(memberFilters),
+        response: { 200: ListOf(Person) },
+      },
+    },
+    async (request, reply) => {
+      const { id } = await getGroup(app.database.db, request.params.id);
+      const { filters } = splitQuery(request.query);
+      return sendList(request, reply, personnelList({ group_id: id, ...filters }, request.moment));
+    },
+  );
+
+  app.post(
+    '/v1/groups/:id/members',
+    {
+      config: { access: 'personnel.manage' },
+      schema: {
+        operationId: 'addMembers',
+        summary: 'Make up to 500 people members of a group',
+        description: 'All of them or none. Who is a member already stays one.',
+        tags: ['groups'],
+        params: Strict({ id: Id('group') }),
+        body: MembersInput,
+        response: { 200: MembersAdded },
+      },
+    },
+    async (request, reply) =>
+      writeOnce(request, reply, async (db) =>
+        done(await addMembers(db, request.params.id, request.body.user_ids, request.change)),
+      ),
+  );
+
   app.put(
     '/v1/groups/:id/members/:user_id',
     {
@@ -74,7 +201,27 @@ export function groupRoutes(app: App): void {
     },
     async (request, reply) => {
       const { id, user_id } = request.params;
-      await app.database.write((db) => addMember(db, id, user_id, request.moment));
+      await app.database.write((db) => addMember(db, id, user_id, request.change));
+      return reply.code(204).send();
+    },
+  );
+
+  app.delete(
+    '/v1/groups/:id/members/:user_id',
+    {
+      config: { access: 'personnel.manage' },
+      schema: {
+        operationId: 'removeMember',
+        summary: 'Take a person out of a group',
+        description: 'Taking out who is no member changes nothing.',
+        tags: ['groups'],
+        params: Strict({ id: Id('group'), user_id: Id('person') }),
+        response: { 204: NoContent },
+      },
+    },
+    async (request, reply) => {
+      const { id, user_id } = request.params;
+      await app.database.write((db) => removeMember(db, id, user_id, request.change));
       return reply.code(204).send();
     },
   );

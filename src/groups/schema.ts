@@ -1,5 +1,18 @@
 import { type Static, Type } from 'typebox';
-import { Id, Line, OrNull, optional, Strict, stamps, Text, Time, Writable } from '../schemas.ts';
+import {
+  Id,
+  Line,
+  limits,
+  OrNull,
+  optional,
+  patchable,
+  Reason,
+  Strict,
+  stamps,
+  Text,
+  Time,
+  Writable,
+} from '../schemas.ts';
 
 const required = {
   name: Line({ description: 'Unique, compared without case.', examples: ['Platform'] }),
@@ -31,7 +44,38 @@ export const GroupInput = Writable(
 );
 export type GroupInput = Static<typeof GroupInput>;
 
+export const GroupPatch = Writable(Group, patchable({ ...required, ...fields, reason: Reason() }), {
+  $id: 'GroupPatch',
+  examples: [{ name: 'Platform and Tools', reason: 'Two teams became one.' }],
+});
+export type GroupPatch = Static<typeof GroupPatch>;
+
+export const MembersInput = Strict(
+  {
+    user_ids: Type.Array(Id('person'), {
+      minItems: 1,
+      maxItems: limits.filter_values,
+      uniqueItems: true,
+      description: 'These people, 500 at most. Who is a member already stays one.',
+    }),
+  },
+  { $id: 'MembersInput' },
+);
+
+export const MembersAdded = Strict(
+  {
+    added: Type.Integer({ description: 'How many were not members before.' }),
+    member_count: Type.Integer({ description: 'Direct members now.' }),
+  },
+  { $id: 'MembersAdded' },
+);
+
 export const groupDepth = 10;
+
+/** Filters of the members of a group. */
+export const memberFilters = {
+  transitive: Type.Boolean({ description: 'Members of the groups below it, too.' }),
+};
 
 export const groupFilters = {
   q: Line({ description: 'Part of the name; case and accents do not matter.' }),

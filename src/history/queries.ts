@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import { parsedJson } from '../database/functions.ts';
 import { rowAsJson } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
+import { inPieces } from '../database/update.ts';
 import { newId } from '../ids.ts';
 import type { List } from '../lists/list.ts';
 import type { Change } from './change.ts';
@@ -35,25 +36,33 @@ export function differencesBetween(before: object, after: object, fields: Iterab
 }
 
 /** Remembers changes of one thing, in the transaction that makes them. */
-export async function remember(
+export const remember = (
   db: Transaction<Tables>,
   subject_id: string,
   differences: Differences,
   change: Change,
+): Promise<void> => rememberAll(db, [{ subject_id, at: change.now, differences }], change);
+
+/** Remembers changes of many things, each at its own time. */
+export async function rememberAll(
+  db: Transaction<Tables>,
+  changes: readonly { subject_id: string; at: string; differences: Differences }[],
+  { key_id, key_name, reason = null }: Change,
 ): Promise<void> {
-  const { now: at, key_id, key_name, reason = null } = change;
-  const rows = Object.entries(differences).map(([field, { from, to }]) => ({
-    id: newId('history'),
-    subject_id,
-    at,
-    key_id,
-    key_name,
-    field,
-    from: JSON.stringify(from),
-    to: JSON.stringify(to),
-    reason,
-  }));
-  if (rows.length > 0) await db.insertInto('history').values(rows).execute();
+  const rows = changes.flatMap(({ subject_id, at, differences }) =>
+    Object.entries(differences).map(([field, { from, to }]) => ({
+      id: newId('history'),
+      subject_id,
+      at,
+      key_id,
+      key_name,
+      field,
+      from: JSON.stringify(from),
+      to: JSON.stringify(to),
+      reason,
+    })),
+  );
+  for (const some of inPieces(rows, 1000)) await db.insertInto('history').values(some).execute();
 }
 
 export const rememberCreated = (db: Transaction<Tables>, subject_id: string, label: string, change: Change) =>
