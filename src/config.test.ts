@@ -10,6 +10,9 @@ test('has a default for every setting', () => {
     port: 8080,
     base_url: undefined,
     log_level: 'warn',
+    rate_limit: 600,
+    failed_key_limit: 30,
+    trust_proxy: [],
     shutdown_seconds: 30,
   });
 });
@@ -21,6 +24,9 @@ test('reports every fault at once', () => {
     MUSTER_DATABASE_URL: 'mysql://x',
     MUSTER_BASE_URL: 'ops.example.com',
     MUSTER_LOG_LEVEL: 'loud',
+    MUSTER_RATE_LIMIT: '-1',
+    MUSTER_FAILED_KEY_LIMIT: 'few',
+    MUSTER_TRUST_PROXY: '10.0.0.0/8, 10.0.0.0/33',
   };
   assert.throws(
     () => readConfig(environment),

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { isNetwork } from './addresses.ts';
 import { UsageError } from './errors.ts';
 import { nearest } from './text.ts';
 
@@ -10,6 +11,12 @@ export type Config = Readonly<{
   /** The address clients use, without a slash at the end; unless set, the one listened on. */
   base_url: string | undefined;
   log_level: LogLevel;
+  /** Requests a minute a key, unless the key has a limit of its own; 0 is none. */
+  rate_limit: number;
+  /** Attempts a minute from one address with keys that are refused; 0 is no limit. */
+  failed_key_limit: number;
+  /** The addresses and networks of proxies whose `X-Forwarded-For` is believed. */
+  trust_proxy: readonly string[];
   /** How long requests under way may take when the service stops. */
   shutdown_seconds: number;
 }>;
@@ -43,6 +50,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     port: read('MUSTER_PORT') ?? 0,
     base_url: environment.MUSTER_BASE_URL ? read('MUSTER_BASE_URL') : undefined,
     log_level: read('MUSTER_LOG_LEVEL') ?? 'warn',
+    rate_limit: read('MUSTER_RATE_LIMIT') ?? 0,
+    failed_key_limit: read('MUSTER_FAILED_KEY_LIMIT') ?? 0,
+    trust_proxy: read('MUSTER_TRUST_PROXY') ?? [],
     shutdown_seconds: read('MUSTER_SHUTDOWN_SECONDS') ?? 0,
   };
   if (faults.length > 0) throw new UsageError(`The settings have faults: ${faults.join('; ')}.`);
@@ -81,6 +91,24 @@ const settings = {
     default: 'warn',
     expected: `one of ${logLevels.join(', ')}`,
     parse: (text: string) => logLevels.find((level) => level === text),
+  },
+  MUSTER_RATE_LIMIT: {
+    default: '600',
+    expected: 'a whole number of requests a minute up to 1000000 (0 is no limit)',
+    parse: (text: string) => wholeNumber(text, 1_000_000),
+  },
+  MUSTER_FAILED_KEY_LIMIT: {
+    default: '30',
+    expected: 'a whole number of attempts a minute up to 1000000 (0 is no limit)',
+    parse: (text: string) => wholeNumber(text, 1_000_000),
+  },
+  MUSTER_TRUST_PROXY: {
+    default: '',
+    expected: 'addresses or networks of proxies, separated by commas, such as 127.0.0.1,10.0.0.0/8',
+    parse: (text: string) => {
+      const networks = text === '' ? [] : text.split(',').map((network) => network.trim());
+      return networks.every(isNetwork) ? networks : undefined;
+    },
   },
   MUSTER_SHUTDOWN_SECONDS: {
     default: '30',

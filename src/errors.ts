@@ -102,6 +102,11 @@ export const problems = {
     title: 'The idempotency key was used for another request',
     help: 'An `Idempotency-Key` names one request. The same key came with another body within 24 hours; nothing was done. Use a new key.',
   },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests',
+    help: 'A key may send so many requests a minute, and so many at once; `RateLimit-Policy` says how many, `RateLimit` what is left, and `GET /v1/me` shows both. Too many attempts with keys that are refused are answered like this, too. Wait as long as `Retry-After` says. Asking with `If-None-Match` costs nothing when nothing has changed.',
+  },
   headers_too_large: {
     status: 431,
     title: 'The request headers are too large',

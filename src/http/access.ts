@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { clientAddress, listNetworks, networkOf } from '../addresses.ts';
 import { Problem } from '../errors.ts';
 import { findKeyBySecret } from '../keys/queries.ts';
 import type { Key } from '../keys/schema.ts';
 import { grants, insufficientScope, type Scope } from '../keys/scopes.ts';
 import { looksLikeSecret } from '../keys/secret.ts';
 import { keepKeyUsage } from '../keys/usage.ts';
+import { keyLimits, rateLimiter, tooManyRequests } from './rate-limits.ts';
 
 /** What a route asks of a request: one scope, any valid key, or nothing. Each route declares it. */
 export type Access = Scope | 'any key' | 'public';
@@ -25,19 +27,35 @@ export function guardAccess(app: FastifyInstance): void {
   // Hooks of closing run last one first: this one before the database is closed.
   app.addHook('onClose', () => app.keyUsage.flush());
 
+  app.decorate('keyLimits', keyLimits(app.config));
+  const refuseKey = refusingKeys(app);
+
   app.decorateRequest('actor');
   app.addHook('onRequest', async (request, reply) => {
     const access = request.routeOptions.config.access ?? 'public';
     if (access === 'public') return;
     // Answers depend on the key: no shared cache may keep them, and none may be used unasked.
     reply.headers({ 'cache-control': 'private, no-cache', vary: 'authorization, accept' });
-    request.actor = await authenticate(request);
-    app.keyUsage.noteUse(request.actor, request.moment);
-    if (access !== 'any key' && !grants(request.actor.scopes, access)) throw lacksScope(access);
+    const key = await findKey(request);
+    if ('fault' in key) throw refuseKey(request, key.fault);
+    request.actor = key;
+    app.keyUsage.noteUse(key, request.moment);
+    const charge = app.keyLimits.charge(key, Date.parse(request.moment.now));
+    if (!charge.isAllowed) throw tooManyRequests('This key has sent too many requests.', charge);
+    reply.headers(charge.headers);
+    if (access !== 'any key' && !grants(key.scopes, access)) throw lacksScope(access);
+  });
+
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (reply.statusCode === 304 && request.actor) {
+      reply.headers(app.keyLimits.refund(request.actor, Date.parse(request.moment.now)).headers);
+    }
+    done(null, payload);
   });
 }
 
-async function authenticate(request: FastifyRequest): Promise<Actor> {
+/** The key that came with a request, or what is wrong with it. */
+async function findKey(request: FastifyRequest): Promise<Actor | { fault: string }> {
   const header = request.headers.authorization;
   if (header === undefined) {
     throw new Problem('unauthenticated', 'Send an API key: `Authorization: Bearer <API_KEY>`.', {
@@ -46,19 +64,37 @@ async function authenticate(request: FastifyRequest): Promise<Actor> {
   }
   const [, secret = ''] = /^Bearer +([^ ]+) *$/i.exec(header) ?? [];
   if (!looksLikeSecret(secret))
-    throw invalidToken('This is not an API key of Muster. Check it for typing errors.');
+    return { fault: 'This is not an API key of Muster. Check it for typing errors.' };
   const key = await findKeyBySecret(request.server.database.db, secret, request.moment);
-  if (!key) throw invalidToken('This API key is unknown.');
-  if (key.revoked_at !== null) throw invalidToken('This API key has been revoked. Ask for a new one.');
+  if (!key) return { fault: 'This API key is unknown.' };
+  if (key.revoked_at !== null) return { fault: 'This API key has been revoked. Ask for a new one.' };
   if (key.expires_at !== null && key.expires_at <= request.moment.now) {
-    throw invalidToken('This API key has expired. Ask for a new one.');
+    return { fault: 'This API key has expired. Ask for a new one.' };
   }
   return key;
 }
 
-const invalidToken = (detail: string) =>
+/**
+ * Refused keys are counted by address. A good key works from any address at any time: many people may share one, and
+ * one of them must not lock out the others.
+ */
+function refusingKeys({ config }: FastifyInstance) {
+  const failures = rateLimiter('address');
+  const proxies = listNetworks(config.trust_proxy);
+  return ({ raw, headers, moment }: FastifyRequest, fault: string): Problem => {
+    const forwardedFor = headers['x-forwarded-for'];
+    const address = clientAddress(raw.socket.remoteAddress, forwardedFor?.toString(), proxies);
+    const charge = failures.charge(networkOf(address), config.failed_key_limit, Date.parse(moment.now));
+    return charge.isAllowed
+      ? invalidToken(fault, charge.headers)
+      : tooManyRequests('Too many keys from your address were refused.', charge);
+  };
+}
+
+const invalidToken = (detail: string, headers: Record<string, string>) =>
   new Problem('unauthenticated', detail, {
     headers: {
+      ...headers,
       'www-authenticate': `Bearer realm="muster", error="invalid_token", error_description="${detail}"`,
     },
   });

@@ -12,6 +12,7 @@ import type { Database } from '../database/open.ts';
 import type { Change } from '../history/change.ts';
 import type { KeyUsage } from '../keys/usage.ts';
 import type { Access, Actor } from './access.ts';
+import type { keyLimits } from './rate-limits.ts';
 
 /** What routes are registered on: schemas give their types. */
 export type App = FastifyInstance<
@@ -31,6 +32,7 @@ declare module 'fastify' {
     /** The methods of every path. */
     routeTable: Map<string, Set<string>>;
     keyUsage: KeyUsage;
+    keyLimits: ReturnType<typeof keyLimits>;
   }
   interface FastifyRequest {
     moment: Moment;

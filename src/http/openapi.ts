@@ -136,7 +136,7 @@ function responsesOf(response: Record<string, TSchema> = {}) {
 
 function errorsOf({ method, config, schema, url }: RouteOptions) {
   const codes: ProblemCode[] = ['unavailable', 'internal'];
-  if (config?.access !== 'public') codes.push('unauthenticated');
+  if (config?.access !== 'public') codes.push('unauthenticated', 'rate_limited');
   if (config?.access !== 'public' && config?.access !== 'any key') codes.push('insufficient_scope');
   if (url.includes(':')) codes.push('not_found', 'uri_too_long');
   if (url.startsWith('/v1/')) codes.push('unknown_parameter', 'invalid_parameter', 'malformed_request');

@@ -1,4 +1,5 @@
 import type { App } from '../http/fastify.ts';
+import { burstOf, limitOf } from '../http/rate-limits.ts';
 import { sendTagged } from '../http/resource.ts';
 import { limits } from '../schemas.ts';
 import { Me } from './schema.ts';
@@ -17,7 +18,16 @@ export function meRoutes(app: App): void {
     },
     async (request, reply) => {
       const { id: key_id, name, scopes, project_ids, expires_at } = request.actor;
-      return sendTagged(request, reply, { key_id, name, scopes, project_ids, expires_at, limits });
+      const rate_limit = limitOf(request.actor, app.config.rate_limit) || null;
+      const rate_burst = rate_limit && burstOf(rate_limit);
+      return sendTagged(request, reply, {
+        key_id,
+        name,
+        scopes,
+        project_ids,
+        expires_at,
+        limits: { rate_limit, rate_burst, ...limits },
+      });
     },
   );
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Key } from '../keys/schema.ts';
-import { Strict } from '../schemas.ts';
+import { OrNull, Strict } from '../schemas.ts';
 
 const { id, name, scopes, project_ids, expires_at } = Key.properties;
 
@@ -13,6 +13,10 @@ export const Me = Strict(
     project_ids,
     expires_at,
     limits: Strict({
+      rate_limit: OrNull(Type.Integer({ description: 'Requests a minute; null is no limit.' })),
+      rate_burst: OrNull(
+        Type.Integer({ description: 'How many of them may come at once; more are let in evenly.' }),
+      ),
       body_bytes: Type.Integer(),
       json_depth: Type.Integer(),
       name_characters: Type.Integer(),

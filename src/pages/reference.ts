@@ -189,6 +189,13 @@ const conventions = (site: Site): [string, Fragment][] => [
     ),
   ],
   [
+    'Rate limits',
+    prose(
+      'A key may send so many requests a minute; `RateLimit` in an answer says how many are left. Too many are ' +
+        'answered with `429` and `Retry-After`. A `304` costs nothing.',
+    ),
+  ],
+  [
     'Values',
     prose(
       'Times are UTC such as `2026-11-15T09:30:00.000Z`, days such as `2026-11-15`. Unknown is `null`, never an ' +

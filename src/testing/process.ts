@@ -28,7 +28,7 @@ export async function startMuster(
   environment: Record<string, string> = {},
   command = 'serve',
 ) {
-  const running = launch(folder, [command], { MUSTER_PORT: '0', ...environment });
+  const running = launch(folder, [command], { MUSTER_PORT: '0', MUSTER_RATE_LIMIT: '0', ...environment });
   t.after(() => running.child.kill('SIGKILL'));
   let ended: number | null | undefined;
   void running.exit.then((code) => {

@@ -43,6 +43,8 @@ async function startTestService(
     MUSTER_DATABASE_URL: url,
     MUSTER_PORT: '0',
     MUSTER_LOG_LEVEL: 'silent',
+    MUSTER_RATE_LIMIT: '0',
+    MUSTER_FAILED_KEY_LIMIT: '0',
     ...environment,
   });
   const database = openDatabase(url);
