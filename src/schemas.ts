@@ -124,7 +124,10 @@ export const Reason = () =>
 
 /** What every resource carries, set by the service. */
 export const stamps = {
-  version: Type.Integer({ minimum: 1, description: 'Grows by one with each change; it is the `ETag`.' }),
+  version: Type.Integer({
+    minimum: 1,
+    description: 'Grows by one with each change. `If-Match` takes it, in quotes.',
+  }),
   created_at: Time(),
   updated_at: Time(),
 };

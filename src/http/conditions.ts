@@ -2,32 +2,48 @@ import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../errors.ts';
 
-/** The tag of a resource is its version; the tag of other answers is made of their content. */
-export const versionTag = (version: number) => `"${version}"`;
+/**
+ * The tag of a resource: its version, by which a change is refused as stale, and its content, by which an answer is
+ * known. The version alone would not do for the latter: much of an answer (a count, a name, a state of health) changes
+ * with other things.
+ */
+export const resourceTag = (version: number, text: string) => `"${version}-${digest(text)}"`;
 
-export const contentTag = (content: string) => `"${hash('sha256', content, 'base64url').slice(0, 22)}"`;
+/** The tag of an answer that has no version. */
+export const contentTag = (text: string) => `"${digest(text)}"`;
 
-/** Whether the client says, with `If-None-Match`, that it has this answer already (weak comparison, RFC 9110). */
-export function isKnown(request: FastifyRequest, tag: string): boolean {
-  const header = request.headers['if-none-match'];
+const digest = (text: string) => hash('sha256', text, 'base64url').slice(0, 22);
+
+/** The tag, as the client has it, of an answer it says it has already: `If-None-Match`, compared weakly (RFC 9110). */
+export function knownTag({ method, headers }: FastifyRequest, tag: string): string | undefined {
+  const header = headers['if-none-match'];
   // A write that has happened is answered, whatever the client has.
-  if (header === undefined || !['GET', 'HEAD'].includes(request.method)) return false;
-  return header.trim() === '*' || header.split(',').some((known) => known.trim().replace(/^W\//, '') === tag);
+  if (header === undefined || (method !== 'GET' && method !== 'HEAD')) return undefined;
+  if (header.trim() === '*') return tag;
+  return header
+    .split(',')
+    .map((known) => known.trim().replace(/^W\//, ''))
+    .find((known) => known === tag);
 }
 
-/** Refuses a change of a version that the client has not seen: `If-Match`, compared strongly. */
-export function refuseStale(request: FastifyRequest, { version }: { version: number }): void {
-  const header = request.headers['if-match'];
+/** Answers with a text, or, when the client has it already, with 304. */
+export function sendUnlessKnown(request: FastifyRequest, reply: FastifyReply, tag: string, text: string) {
+  const known = knownTag(request, tag);
+  return known === undefined ? reply.header('etag', tag).send(text) : sendNotModified(reply, known);
+}
+
+/** What describes a body has no place in an answer without one. */
+export const sendNotModified = (reply: FastifyReply, tag: string) =>
+  reply.code(304).removeHeader('content-type').header('etag', tag).send();
+
+/** Refuses a change of a version that the client has not seen: `If-Match`, compared strongly, by the version alone. */
+export function refuseStale({ headers }: FastifyRequest, { version }: { version: number }): void {
+  const header = headers['if-match'];
   if (header === undefined || header.trim() === '*') return;
-  if (header.split(',').some((tag) => tag.trim() === versionTag(version))) return;
+  if (header.split(',').some((tag) => Number(/^"(\d+)(-[^"]*)?"$/.exec(tag.trim())?.[1]) === version)) return;
   throw new Problem(
     'stale',
     `This is at version ${version} by now. Read it again and send your change anew.`,
-    {
-      headers: { etag: versionTag(version) },
-    },
+    { headers: { etag: `"${version}"` } },
   );
 }
-
-export const sendNotModified = (reply: FastifyReply, tag: string) =>
-  reply.code(304).header('etag', tag).send();

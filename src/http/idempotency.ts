@@ -5,7 +5,7 @@ import { momentOf } from '../clock.ts';
 import type { Database } from '../database/open.ts';
 import type { Tables } from '../database/tables.ts';
 import { Problem } from '../errors.ts';
-import { versionTag } from './conditions.ts';
+import { resourceTag } from './conditions.ts';
 
 /** What a POST has done: sent, and, with an `Idempotency-Key`, kept to be sent again. */
 type Done = { status: number; location?: string; body: object };
@@ -57,7 +57,7 @@ export const forgetAnswers = (database: Database, now: string) =>
 
 function send(reply: FastifyReply, { status, location, body }: Done) {
   if (location !== undefined) reply.header('location', `${reply.server.baseUrl}${location}`);
-  if ('version' in body) reply.header('etag', versionTag(Number(body.version)));
+  if ('version' in body) reply.header('etag', resourceTag(Number(body.version), JSON.stringify(body)));
   return reply.code(status).send(body);
 }
 

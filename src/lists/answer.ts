@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { dataVersion } from '../database/changes.ts';
 import type { TableName, Tables } from '../database/tables.ts';
-import { contentTag, isKnown, sendNotModified } from '../http/conditions.ts';
+import { contentTag, knownTag, sendNotModified, sendUnlessKnown } from '../http/conditions.ts';
 import { version as program } from '../version.ts';
 import { type Cursor, decodeCursor, encodeCursor, fingerprint } from './cursor.ts';
 import { chooseFormat, type Format } from './formats.ts';
@@ -44,19 +44,20 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, lis
     const { db } = snapshot;
     const version = `${await dataVersion(db, list.reads)} ${request.moment.today}`;
     const versionTag = `"${fingerprint([program, version, query, paging, format.type])}"`;
-    if (isKnown(request, versionTag)) return await sendNotModified(reply, versionTag);
+    const known = knownTag(request, versionTag);
+    if (known !== undefined) return await sendNotModified(reply, known);
 
     const asked: Asked = { list, format, db, version, query, cursor, countAll: paging.count, filters };
     reply.type(`${format.type}; charset=utf-8`);
     if (paging.limit !== undefined) {
       const { text, next } = await readPage(asked, paging.limit);
       if (next) reply.header('link', `<${nextPage(request, next)}>; rel="next"`);
-      return await sendWithContentTag(request, reply, text);
+      return await sendUnlessKnown(request, reply, contentTag(text), text);
     }
 
     const pieces = readWhole(asked);
     const { text, isAll } = await gather(pieces, wholeLength);
-    if (isAll) return await sendWithContentTag(request, reply, text);
+    if (isAll) return await sendUnlessKnown(request, reply, contentTag(text), text);
 
     reply.header('etag', versionTag);
     if (request.method === 'HEAD') {
@@ -89,7 +90,8 @@ export async function sendSummary(
   try {
     const version = await dataVersion(snapshot.db, reads);
     const tag = `"${fingerprint([program, version, request.moment.today, request.url])}"`;
-    if (isKnown(request, tag)) return await sendNotModified(reply, tag);
+    const known = knownTag(request, tag);
+    if (known !== undefined) return await sendNotModified(reply, known);
     const data = await summarize(snapshot.db);
     return await reply.header('etag', tag).send({ data, meta: { filters: request.query } });
   } finally {
@@ -159,11 +161,6 @@ function nextPage(request: FastifyRequest, cursor: string): string {
   const { pathname, searchParams } = new URL(request.url, 'http://any');
   searchParams.set('cursor', cursor);
   return `${request.server.baseUrl}${pathname}?${searchParams}`;
-}
-
-function sendWithContentTag(request: FastifyRequest, reply: FastifyReply, text: string) {
-  const tag = contentTag(text);
-  return isKnown(request, tag) ? sendNotModified(reply, tag) : reply.header('etag', tag).send(text);
 }
 
 /** The first pieces, up to about `length` characters, and whether there are no others. */

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { Problem, type ProblemCode, problems } from '../errors.ts';
-import { contentTag, isKnown, sendNotModified } from '../http/conditions.ts';
+import { contentTag, sendUnlessKnown } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
 import { Strict } from '../schemas.ts';
 import { framed, type Html, html, pageHeaders, prose, type Site, siteAt } from './html.ts';
@@ -58,9 +58,8 @@ function pageSender() {
   return (request: FastifyRequest, reply: FastifyReply, path: string, make: () => Html) => {
     const page = made.get(path) ?? withTag(make());
     made.set(path, page);
-    reply.headers(pageHeaders).header('cache-control', 'no-cache');
-    if (isKnown(request, page.tag)) return sendNotModified(reply, page.tag);
-    return reply.header('etag', page.tag).type('text/html; charset=utf-8').send(page.text);
+    reply.headers(pageHeaders).header('cache-control', 'no-cache').type('text/html; charset=utf-8');
+    return sendUnlessKnown(request, reply, page.tag, page.text);
   };
 }
 

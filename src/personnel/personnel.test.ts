@@ -20,7 +20,7 @@ onBothEngines('personnel', (start) => {
     });
     assert.equal(made.status, 201);
     assert.equal(made.headers.get('location'), `${service.origin}/v1/personnel/${made.body.user_id}`);
-    assert.equal(made.headers.get('etag'), '"1"');
+    assert.match(made.headers.get('etag') ?? '', /^"1-/);
     assert.match(made.body.user_id, /^usr_[0-9a-v]{26}$/);
     assert.deepEqual(made.body, {
       user_id: made.body.user_id,

@@ -123,10 +123,9 @@ onBothEngines('states of a risk', (start) => {
     const path = `/v1/projects/APOLLO/risks/${risk.id}`;
     const patch = (body: object, tag: string, type = 'application/json') =>
       service.call('PATCH', path, key, body, { 'if-match': tag, 'content-type': type });
-    assert.equal(
-      (await patch({ impact: 5 }, '"1"', 'application/merge-patch+json')).headers.get('etag'),
-      '"2"',
-    );
+    const patched = await patch({ impact: 5 }, '"1"', 'application/merge-patch+json');
+    assert.equal(patched.status, 200);
+    assert.match(patched.headers.get('etag') ?? '', /^"2-/);
     const stale = await patch({ impact: 4 }, '"1"');
     assert.equal(stale.status, 412);
     assert.equal(stale.body.code, 'stale');

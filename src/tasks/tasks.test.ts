@@ -12,7 +12,7 @@ onBothEngines('tasks', (start) => {
     await service.make('/v1/projects', key, { name: 'Apollo' });
     const made = await service.post('/v1/projects/APOLLO/tasks', key, { title: 'Order valves' });
     assert.equal(made.status, 201);
-    assert.equal(made.headers.get('etag'), '"1"');
+    assert.match(made.headers.get('etag') ?? '', /^"1-/);
     const { id, project_id } = made.body;
     assert.equal(made.headers.get('location'), `${service.origin}/v1/projects/${project_id}/tasks/${id}`);
     assert.deepEqual(made.body, {
@@ -42,7 +42,7 @@ onBothEngines('tasks', (start) => {
 
     const patched = await service.call('PATCH', apolloT1, key, { title: 'Order pumps', status: 'done' });
     assert.equal(patched.status, 200);
-    assert.equal(patched.headers.get('etag'), '"2"');
+    assert.match(patched.headers.get('etag') ?? '', /^"2-/);
     assert.deepEqual(patched.body, { ...made.body, title: 'Order pumps', status: 'done', version: 2 });
     assert.deepEqual(titles((await service.get('/v1/projects/APOLLO/tasks?q=pumps', key)).body), [
       'Order pumps',
