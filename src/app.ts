@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { type FastifyInstance, fastify, LogController } from 'fastify';
+import { type FastifyInstance, fastify } from 'fastify';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Database } from './database/open.ts';
@@ -10,12 +9,14 @@ import { groupRoutes } from './groups/routes.ts';
 import { guardAccess } from './http/access.ts';
 import { readBodies } from './http/bodies.ts';
 import type { App } from './http/fastify.ts';
+import { answerHeaders } from './http/headers.ts';
 import { healthRoutes, type Readiness, refuseUnlessReady } from './http/health.ts';
-import { logRequests } from './http/logging.ts';
+import { logOptions, logRequests } from './http/logging.ts';
 import { rememberRoutes } from './http/methods.ts';
 import { describeApi, openapiRoute } from './http/openapi.ts';
 import { parseQueryString } from './http/parameters.ts';
 import { answerBrokenRequest, answerFrameworkError, answerProblems } from './http/problems.ts';
+import { requestIdOf } from './http/request-ids.ts';
 import { compileValidator, refuseUnknownParameters } from './http/validation.ts';
 import { issueRoutes } from './issues/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
@@ -32,9 +33,8 @@ export type Service = { config: Config; database: Database; clock: Clock; readin
 /** The service: what every request goes through, then the routes. */
 export async function createApp({ config, database, clock, readiness }: Service): Promise<App> {
   const app = fastify({
-    logger: { level: config.log_level, redact: ['req.headers.authorization'], stream: process.stderr },
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => randomUUID(),
+    ...logOptions(config),
+    genReqId: ({ headers }) => requestIdOf(headers),
     bodyLimit: limits.body_bytes,
     // Without these a client that sends one byte a minute keeps its connection for ever.
     requestTimeout: 30_000,
@@ -50,6 +50,7 @@ export async function createApp({ config, database, clock, readiness }: Service)
 
   app.decorate('config', config);
   app.decorate('database', database);
+  app.decorate('answerHeaders', answerHeaders(config));
   app.decorate('baseUrl', config.base_url ?? '');
   app.addHook('onListen', async () => {
     app.baseUrl ||= addressOf(app);
@@ -61,8 +62,10 @@ export async function createApp({ config, database, clock, readiness }: Service)
       return { ...clock(), key_id: this.actor.id, key_name: this.actor.name };
     },
   });
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, reply, done) => {
     request.moment = clock();
+    reply.headers(app.answerHeaders(request.id, request.headers.origin));
+    done();
   });
   app.addHook('onClose', () => database.close());
 

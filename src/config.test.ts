@@ -13,6 +13,7 @@ test('has a default for every setting', () => {
     rate_limit: 600,
     failed_key_limit: 30,
     trust_proxy: [],
+    cors_origins: [],
     shutdown_seconds: 30,
   });
 });
@@ -27,6 +28,7 @@ test('reports every fault at once', () => {
     MUSTER_RATE_LIMIT: '-1',
     MUSTER_FAILED_KEY_LIMIT: 'few',
     MUSTER_TRUST_PROXY: '10.0.0.0/8, 10.0.0.0/33',
+    MUSTER_CORS_ORIGINS: 'https://ops.example.com/',
   };
   assert.throws(
     () => readConfig(environment),

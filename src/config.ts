@@ -17,6 +17,8 @@ export type Config = Readonly<{
   failed_key_limit: number;
   /** The addresses and networks of proxies whose `X-Forwarded-For` is believed. */
   trust_proxy: readonly string[];
+  /** The origins of pages that may read answers (CORS); `*` is all. */
+  cors_origins: readonly string[];
   /** How long requests under way may take when the service stops. */
   shutdown_seconds: number;
 }>;
@@ -53,6 +55,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     rate_limit: read('MUSTER_RATE_LIMIT') ?? 0,
     failed_key_limit: read('MUSTER_FAILED_KEY_LIMIT') ?? 0,
     trust_proxy: read('MUSTER_TRUST_PROXY') ?? [],
+    cors_origins: read('MUSTER_CORS_ORIGINS') ?? [],
     shutdown_seconds: read('MUSTER_SHUTDOWN_SECONDS') ?? 0,
   };
   if (faults.length > 0) throw new UsageError(`The settings have faults: ${faults.join('; ')}.`);
@@ -105,10 +108,12 @@ const settings = {
   MUSTER_TRUST_PROXY: {
     default: '',
     expected: 'addresses or networks of proxies, separated by commas, such as 127.0.0.1,10.0.0.0/8',
-    parse: (text: string) => {
-      const networks = text === '' ? [] : text.split(',').map((network) => network.trim());
-      return networks.every(isNetwork) ? networks : undefined;
-    },
+    parse: (text: string) => listOf(text, isNetwork),
+  },
+  MUSTER_CORS_ORIGINS: {
+    default: '',
+    expected: 'origins separated by commas, such as https://ops.example.com, or * for all',
+    parse: (text: string) => listOf(text, (item) => item === '*' || isOrigin(item)),
   },
   MUSTER_SHUTDOWN_SECONDS: {
     default: '30',
@@ -121,3 +126,11 @@ const names = Object.keys(settings);
 
 const wholeNumber = (text: string, most: number) =>
   /^\d{1,9}$/.test(text) && Number(text) <= most ? Number(text) : undefined;
+
+function listOf(text: string, isItem: (item: string) => boolean): string[] | undefined {
+  const items = text.split(',').flatMap((item) => item.trim() || []);
+  return items.every(isItem) ? items : undefined;
+}
+
+const isOrigin = (text: string) =>
+  /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;

@@ -6,6 +6,7 @@ import type { Key } from '../keys/schema.ts';
 import { grants, insufficientScope, type Scope } from '../keys/scopes.ts';
 import { looksLikeSecret } from '../keys/secret.ts';
 import { keepKeyUsage } from '../keys/usage.ts';
+import { varyOn } from './headers.ts';
 import { keyLimits, rateLimiter, tooManyRequests } from './rate-limits.ts';
 
 /** What a route asks of a request: one scope, any valid key, or nothing. Each route declares it. */
@@ -29,13 +30,17 @@ export function guardAccess(app: FastifyInstance): void {
 
   app.decorate('keyLimits', keyLimits(app.config));
   const refuseKey = refusingKeys(app);
+  // Answers depend on the key: no shared cache may keep them, and none may be used unasked.
+  const personal = {
+    'cache-control': 'private, no-cache',
+    vary: varyOn(app.config, 'authorization', 'accept'),
+  };
 
   app.decorateRequest('actor');
   app.addHook('onRequest', async (request, reply) => {
     const access = request.routeOptions.config.access ?? 'public';
     if (access === 'public') return;
-    // Answers depend on the key: no shared cache may keep them, and none may be used unasked.
-    reply.headers({ 'cache-control': 'private, no-cache', vary: 'authorization, accept' });
+    reply.headers(personal);
     const key = await findKey(request);
     if ('fault' in key) throw refuseKey(request, key.fault);
     request.actor = key;

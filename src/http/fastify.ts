@@ -12,6 +12,7 @@ import type { Database } from '../database/open.ts';
 import type { Change } from '../history/change.ts';
 import type { KeyUsage } from '../keys/usage.ts';
 import type { Access, Actor } from './access.ts';
+import type { answerHeaders } from './headers.ts';
 import type { keyLimits } from './rate-limits.ts';
 
 /** What routes are registered on: schemas give their types. */
@@ -29,6 +30,8 @@ declare module 'fastify' {
     database: Database;
     /** The address clients use. */
     baseUrl: string;
+    /** What every answer carries. */
+    answerHeaders: ReturnType<typeof answerHeaders>;
     /** The methods of every path. */
     routeTable: Map<string, Set<string>>;
     keyUsage: KeyUsage;

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, type ProblemCode, problems } from '../errors.ts';
+import { preflightHeaders } from './headers.ts';
 import { methodsOf } from './methods.ts';
 
 /** Every error leaves through here, as RFC 9457 says: the framework's own and the database's, too. */
@@ -19,7 +21,13 @@ export function answerProblems(app: FastifyInstance): void {
       );
     }
     const allow = methods.join(', ');
-    if (request.method === 'OPTIONS') return reply.code(204).header('allow', allow).send();
+    if (request.method === 'OPTIONS') {
+      const isPreflight = reply.hasHeader('access-control-allow-origin');
+      return reply
+        .code(204)
+        .headers({ allow, ...(isPreflight && preflightHeaders(methods)) })
+        .send();
+    }
     throw new Problem('method_not_allowed', `${path} does not take ${request.method}. It takes ${allow}.`, {
       headers: { allow },
       extra: { allowed: methods },
@@ -28,20 +36,30 @@ export function answerProblems(app: FastifyInstance): void {
 }
 
 /** What cannot be routed at all. */
-export const answerFrameworkError = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) =>
-  sendProblem(request, reply, problemOf(request.server, error));
+export function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+  const { server, headers, id } = request;
+  // No hook has seen it.
+  reply.headers(server.answerHeaders(id, headers.origin));
+  return sendProblem(request, reply, problemOf(server, error));
+}
 
 /** What is not even a request: there is no reply to send with, only the connection. */
 export function answerBrokenRequest(this: FastifyInstance, error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const problem =
     brokenRequests[error.code] ?? new Problem('malformed_request', 'This is not an HTTP request.');
-  const body = JSON.stringify(bodyOf(problem, { baseUrl: this.baseUrl }));
+  const request_id = randomUUID();
+  this.log.debug({ request_id, broken: error.code });
+  const body = JSON.stringify(bodyOf(problem, { baseUrl: this.baseUrl, request_id }));
   const { status } = problems[problem.code];
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/problem+json\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
+  const headers = {
+    'content-type': 'application/problem+json',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+    ...this.answerHeaders(request_id, undefined),
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }
 
 function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem) {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { onBothEngines, type TestService } from '../testing/service.ts';
+import { exchange } from '../testing/exchange.ts';
+import { onBothEngines } from '../testing/service.ts';
 
 onBothEngines('strictness', (start) => {
   test('says what is wrong with a body it cannot read', async (t) => {
@@ -205,9 +205,12 @@ onBothEngines('strictness', (start) => {
 
   test('answers what is no HTTP with a problem, and headers that are too large with 431', async (t) => {
     const service = await start(t);
-    assert.match(await raw(service, 'NONSENSE\r\n\r\n'), /^HTTP\/1\.1 400 .*"code":"malformed_request"/s);
+    assert.match(
+      await exchange(service.origin, 'NONSENSE\r\n\r\n'),
+      /^HTTP\/1\.1 400 .*"code":"malformed_request"/s,
+    );
     const large = `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`;
-    assert.match(await raw(service, large), /^HTTP\/1\.1 431 .*"code":"headers_too_large"/s);
+    assert.match(await exchange(service.origin, large), /^HTTP\/1\.1 431 .*"code":"headers_too_large"/s);
   });
 
   test('takes any text in any field without a 500, and gives it back as it keeps it', async (t) => {
@@ -243,15 +246,3 @@ onBothEngines('strictness', (start) => {
     );
   });
 });
-
-function raw({ origin }: TestService, text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = '';
-    const socket = connect(Number(new URL(origin).port), '127.0.0.1', () => socket.write(text));
-    socket.on('data', (chunk) => {
-      answer += chunk;
-    });
-    socket.on('close', () => resolve(answer));
-    socket.on('error', reject);
-  });
-}

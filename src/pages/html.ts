@@ -261,6 +261,4 @@ export const pageHeaders = {
   'content-security-policy':
     `default-src 'none'; style-src 'sha256-${hash('sha256', stylesheet, 'base64')}'; img-src data:; ` +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
 };
