@@ -1,5 +1,6 @@
 import type { Dialect } from 'kysely';
 import type { Problem, UsageError } from '../errors.ts';
+import type { ReadVersions } from './versions.ts';
 
 /** What differs between the databases: everything else is written once. */
 export type Engine = {
@@ -14,6 +15,9 @@ export type Engine = {
     /** For reads that take as long as their reader does; apart, so that slow readers keep no others waiting. */
     stream: Dialect;
   };
+  versions: ReadVersions;
+  /** Whether only one transaction can write at a time, so that those who wait gain by being committed together. */
+  writersTakeTurns: boolean;
   /**
    * Whether the same transaction may succeed when run again, because another one is writing or has won a race. A lost
    * race for a unique value, or against a deletion, is one, too: run again, the transaction's own check finds out and
@@ -24,4 +28,6 @@ export type Engine = {
   explain(error: unknown): Problem | undefined;
   /** What it means to whoever starts the service, if there is something to be done about it. */
   explainStart(error: unknown): UsageError | undefined;
+  /** Ends what is not a dialect's. */
+  close(): Promise<void>;
 };

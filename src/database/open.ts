@@ -7,7 +7,9 @@ import { migrate } from './migrate.ts';
 import { postgresEngine } from './postgres.ts';
 import { sqliteEngine } from './sqlite.ts';
 import type { Tables } from './tables.ts';
+import { writingTogether } from './together.ts';
 import { LostRace } from './update.ts';
+import type { ReadVersions } from './versions.ts';
 
 export type Database = {
   /** For people: the address, without a password. */
@@ -20,6 +22,7 @@ export type Database = {
   write<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
   /** Brings the tables up to date; says which migrations ran. */
   migrate(): Promise<string[]>;
+  versions: ReadVersions;
   /** What a driver's error means to a caller, if it means anything but a defect. */
   explain(error: unknown): Problem | undefined;
   close(): Promise<void>;
@@ -40,6 +43,9 @@ export function openDatabase(url: string): Database {
     slow: new Kysely<Tables>({ dialect: dialects.slow }),
     stream: new Kysely<Tables>({ dialect: dialects.stream }),
   };
+  const write: Database['write'] = engine.writersTakeTurns
+    ? writingTogether(writer)
+    : (work) => writer.transaction().execute((db) => countingChanges(db, work));
 
   return {
     name: engine.name,
@@ -54,7 +60,7 @@ export function openDatabase(url: string): Database {
       return { db, end: async () => void (await db.rollback().execute()) };
     },
 
-    write: (work) => retried(engine, () => writer.transaction().execute((db) => countingChanges(db, work))),
+    write: (work) => retried(engine, () => write(work)),
 
     async migrate() {
       try {
@@ -64,10 +70,13 @@ export function openDatabase(url: string): Database {
       }
     },
 
+    versions: engine.versions,
+
     explain: engine.explain,
 
     async close() {
       for (const db of new Set([...Object.values(readers), writer])) await db.destroy();
+      await engine.close();
     },
   };
 }

@@ -13,10 +13,12 @@ import Cursor from 'pg-cursor';
 import { Problem, UsageError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 import { type Spellings, spelling } from './functions.ts';
+import { coalesced, type Versions } from './versions.ts';
 
 /** Pools apart, so that long reads never keep a short one from its connection. */
 export function postgresEngine(url: string): Engine {
   const quick = new MusterPostgresDialect({ pool: pool(url, 10) });
+  const versions = pool(url, 1);
   return {
     name: withoutPassword(url),
     dialects: {
@@ -25,6 +27,9 @@ export function postgresEngine(url: string): Engine {
       slow: new MusterPostgresDialect({ pool: pool(url, 4) }),
       stream: new MusterPostgresDialect({ pool: pool(url, 8), cursor: Cursor }),
     },
+    versions: coalesced(versionsReader(versions)),
+    close: () => versions.end(),
+    writersTakeTurns: false,
     isRetryable: (error) => ['40001', '40P01', '23503', '23505'].includes(codeOf(error)),
     explain(error) {
       if (codeOf(error) === '53100') {
@@ -64,6 +69,24 @@ function pool(connectionString: string, max: number): pg.Pool {
   // An idle connection may break at any time; the next query opens another.
   connections.on('error', () => {});
   return connections;
+}
+
+/** Compared as text, so that what has not changed stays the same object. */
+function versionsReader(connection: pg.Pool): () => Promise<Versions> {
+  const query = {
+    name: 'versions',
+    text: 'select json_object_agg(table_name, version)::text from data_versions',
+    rowMode: 'array',
+  };
+  let seen = '';
+  let versions: Versions;
+  return async () => {
+    const { rows } = await connection.query<[string]>(query);
+    const [[text] = ['']] = rows;
+    if (text !== seen) versions = JSON.parse(text);
+    seen = text;
+    return versions;
+  };
 }
 
 /** `count(*)` and its like are bigint, which the driver would otherwise give as text. */

@@ -14,10 +14,12 @@ import type { Engine } from './engine.ts';
 import { type Spellings, spelling } from './functions.ts';
 import { QuickConnection, type SqliteConnection, SqliteDriver } from './sqlite-connections.ts';
 import { connectInThread } from './sqlite-thread.ts';
+import { SqliteVersions } from './sqlite-versions.ts';
 
 /** One file, one connection that writes, some that read: in WAL mode they do not wait for each other. */
 export function sqliteEngine(file: string): Engine {
   const connect = (options: { readonly: boolean }) => () => new QuickConnection(openFile(file, options));
+  const versions = new SqliteVersions(() => openFile(file, { readonly: true }));
   return {
     name: `sqlite:${file}`,
     dialects: {
@@ -26,7 +28,10 @@ export function sqliteEngine(file: string): Engine {
       slow: dialect(connectInThread(file), 4),
       stream: dialect(connectInThread(file), 8),
     },
-    // Writers take turns here, so that there are no races to lose.
+    versions: () => versions.read(),
+    close: async () => versions.close(),
+    writersTakeTurns: true,
+    // So there are no races to lose.
     isRetryable: (error) => codeOf(error).startsWith('SQLITE_BUSY'),
     explain(error) {
       const code = codeOf(error);
