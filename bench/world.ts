@@ -68,6 +68,7 @@ export async function fillWorld(db: Kysely<Tables>, sizes: Sizes): Promise<void>
       case i % 4 when 0 then 'critical' when 1 then 'high' when 2 then 'medium' else 'low' end as severity,
       'normal' as priority, case when i % 3 = 0 then 'closed' else 'open' end as status,
       ${id('usr', sql`(i * 37) % ${lit(people)} + 1`)} as assignee_user_id,
+      case when i % 10 = 0 then ${id('rsk', sql`(i * 3) % ${lit(risks)} + 1`)} end as risk_id,
       '2026-0' || (i % 9 + 1) || '-1' || (i % 7) as raised_on, '{}' as attributes, 'part ' || i as search_folded`,
   );
 }

@@ -10,7 +10,9 @@ import {
   UpdateQueryNode,
 } from 'kysely';
 import { heldLock } from './functions.ts';
+import { statement } from './statement.ts';
 import type { TableName, Tables } from './tables.ts';
+import { versionOf } from './versions.ts';
 
 /**
  * Counts, in the transaction's own last statement, which tables it changed. Whoever keeps an answer and the counts
@@ -33,15 +35,13 @@ export async function countingChanges<T>(
   return result;
 }
 
-/** A number that differs whenever one of the tables has been changed in between. */
+/** A number that differs whenever one of the tables has been changed in between, and never becomes smaller. */
 export async function dataVersion(db: Kysely<Tables>, tables: readonly TableName[]): Promise<number> {
-  const { version } = await db
-    .selectFrom('data_versions')
-    .select((eb) => eb.fn.sum<number>('version').as('version'))
-    .where('table_name', 'in', tables)
-    .executeTakeFirstOrThrow();
-  return version;
+  const { rows } = await allVersions(db);
+  return versionOf(Object.fromEntries(rows.map(Object.values)), tables);
 }
+
+const allVersions = statement((db) => db.selectFrom('data_versions').select(['table_name', 'version']));
 
 /**
  * Makes others who lock the table wait until this transaction ends, for rules that look at several rows. It is no lock

@@ -27,7 +27,7 @@ import {
   isNull,
   since,
 } from '../lists/filters.ts';
-import type { List } from '../lists/list.ts';
+import { type List, sameList } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
 import { refuseUnassignable } from '../personnel/queries.ts';
 import { recount, shareOfIssue } from '../projects/counts.ts';
@@ -39,8 +39,8 @@ import { issueStateFaults, refuseIssueMove, settledIssue } from './transitions.t
 export type IssueFilters = AcrossProjects & Filters<typeof projectIssueFilters>;
 
 /** Issues: the most severe first, then the most urgent, then what is due soonest. */
-export function issueList(filters: IssueFilters, moment: Moment): List {
-  return {
+export const issueList = (filters: IssueFilters, moment: Moment): List =>
+  sameList(['issues', filters, moment.today], () => ({
     schema: Issue,
     json: issueJson(moment),
     reads: issueTables,
@@ -49,8 +49,7 @@ export function issueList(filters: IssueFilters, moment: Moment): List {
     from: issueRows,
     id: sql.ref('issues.id'),
     matches: issueConditions(filters, moment),
-  };
-}
+  }));
 
 export async function getIssue(
   db: Kysely<Tables>,

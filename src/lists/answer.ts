@@ -102,7 +102,7 @@ export async function sendSummary(
 async function readPage(asked: Asked, limit: number) {
   const { list, format, db, cursor, query, version } = asked;
   const position = await positionAfter(asked);
-  const rows = await listPage(db, list, cursor?.after, limit + 1).execute();
+  const rows = await listPage(db, list, cursor?.after, limit + 1);
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const next =

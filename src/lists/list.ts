@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { TObject } from 'typebox';
+import { hole, type Statement, statement } from '../database/statement.ts';
 import type { TableName, Tables } from '../database/tables.ts';
 
 /** What a noun says of one of its lists; how lists are paged, streamed and written is said once, in this folder. */
@@ -33,23 +34,55 @@ export type RowsQuery = SelectQueryBuilder<any, any, any>;
 export type ListRow = { json: string; order_key: string };
 
 /** The rows after a cursor, all of them. */
-export const listRows = (db: Kysely<Tables>, list: List, after: string | undefined) =>
+export const listRows = (db: Kysely<Tables>, list: List, after: string | RawBuilder<string> | undefined) =>
   ordered(
     list,
     list.order.key,
     rowsAfter(db, list, after).select([list.json.as('json'), list.order.key.as('order_key')]),
   );
 
+/** The first rows after a cursor. */
+export async function listPage(db: Kysely<Tables>, list: List, after: string | undefined, limit: number) {
+  const pages = known(pageStatements, list, () => ({
+    first: statement<ListRow>((db) => pageRows(db, list, undefined)),
+    later: statement<ListRow>((db) => pageRows(db, list, hole('after'))),
+  }));
+  const { rows } = await (after === undefined ? pages.first : pages.later)(db, { after, limit });
+  return rows;
+}
+
 /**
- * The first rows after a cursor. They are found first and made into JSON then, so that an order without an index has
- * only keys to sort.
+ * Where no index gives the order, rows are found first and made into JSON then, so that there are only keys to sort.
  */
-export function listPage(db: Kysely<Tables>, list: List, after: string | undefined, limit: number) {
+function pageRows(db: Kysely<Tables>, list: List, after: RawBuilder<string> | undefined) {
+  const limit = hole<number>('limit');
+  if (list.isQuick !== false) return listRows(db, list, after).limit(limit);
   const found = rowsAfter(db, list, after).select([list.id.as('id'), list.order.key.as('order_key')]);
   const page = ordered(list, list.order.key, found).limit(limit).as('page');
   const rows = list.from(db).innerJoin(page, (join) => join.on(sql<boolean>`page.id = ${list.id}`));
   const order_key = sql.ref<string>('page.order_key');
   return ordered(list, order_key, rows.select([list.json.as('json'), order_key.as('order_key')]));
+}
+
+const pageStatements = new WeakMap<List, Record<'first' | 'later', Statement<ListRow>>>();
+
+function known<K extends object, V>(values: WeakMap<K, V>, key: K, make: () => V): V {
+  const value = values.get(key) ?? make();
+  values.set(key, value);
+  return value;
+}
+
+/** More than there are lists that many look at; whichever was first goes first. */
+const mostLists = 500;
+const lists = new Map<string, List>();
+
+/** The list that is told by `key`: the same object each time, so that its statements are made once. */
+export function sameList(key: unknown, make: () => List): List {
+  const text = JSON.stringify(key);
+  const list = lists.get(text) ?? make();
+  lists.set(text, list);
+  if (lists.size > mostLists) lists.delete(lists.keys().next().value ?? '');
+  return list;
 }
 
 export const countRows = (db: Kysely<Tables>, list: List): Promise<number> =>
@@ -69,7 +102,11 @@ export async function count(rows: RowsQuery): Promise<number> {
   return n;
 }
 
-function rowsAfter(db: Kysely<Tables>, list: List, after: string | undefined): RowsQuery {
+function rowsAfter(
+  db: Kysely<Tables>,
+  list: List,
+  after: string | RawBuilder<string> | undefined,
+): RowsQuery {
   const rows = list.from(db).where(list.matches);
   return after === undefined ? rows : rows.where(beyond(list.order, after));
 }
@@ -77,5 +114,5 @@ function rowsAfter(db: Kysely<Tables>, list: List, after: string | undefined): R
 const ordered = ({ order }: List, key: RawBuilder<string>, rows: RowsQuery) =>
   rows.orderBy(key, order.descending ? 'desc' : 'asc').$castTo<ListRow>();
 
-const beyond = ({ key, descending }: Order, after: string) =>
+const beyond = ({ key, descending }: Order, after: string | RawBuilder<string>) =>
   descending ? sql<boolean>`${key} < ${after}` : sql<boolean>`${key} > ${after}`;

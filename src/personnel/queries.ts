@@ -13,7 +13,7 @@ import type { Change } from '../history/change.ts';
 import { differencesBetween, remember, rememberCreated, rememberDeleted } from '../history/queries.ts';
 import { newId } from '../ids.ts';
 import { allOf, always, contains, equals, hasText, holds, isIn, since } from '../lists/filters.ts';
-import type { List } from '../lists/list.ts';
+import { type List, sameList } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
 import { fold, foldAll, listed } from '../text.ts';
 import { Person, PersonInput, type PersonPatch, type personnelFilters } from './schema.ts';
@@ -21,8 +21,8 @@ import { Person, PersonInput, type PersonPatch, type personnelFilters } from './
 type PersonnelFilters = Filters<typeof personnelFilters>;
 
 /** Everyone on the roster, by name. */
-export function personnelList(filters: PersonnelFilters, moment: Moment): List {
-  return {
+export const personnelList = (filters: PersonnelFilters, moment: Moment): List =>
+  sameList(['personnel', filters, moment.today], () => ({
     schema: Person,
     json: personJson(moment),
     reads: ['people', 'memberships', 'groups'],
@@ -31,8 +31,7 @@ export function personnelList(filters: PersonnelFilters, moment: Moment): List {
     from: (db) => db.selectFrom('people'),
     id: sql.ref('people.user_id'),
     matches: conditions(filters, moment),
-  };
-}
+  }));
 
 export async function getPerson(db: Kysely<Tables>, user_id: string, moment: Moment): Promise<Person> {
   const { json } = await db

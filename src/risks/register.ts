@@ -2,6 +2,7 @@ import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
 import { daysLater, type Moment } from '../clock.ts';
 import { jsonArrayOf, jsonBoolean, jsonObject } from '../database/functions.ts';
 import { rowAsJson } from '../database/rows.ts';
+import { statement } from '../database/statement.ts';
 import type { TableName, Tables } from '../database/tables.ts';
 import { invalidParameter } from '../errors.ts';
 import {
@@ -15,7 +16,7 @@ import {
   isNull,
   since,
 } from '../lists/filters.ts';
-import { count, type List, type Order, type RowsQuery } from '../lists/list.ts';
+import { count, type List, type Order, type RowsQuery, sameList } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
 import { Strict } from '../schemas.ts';
@@ -40,7 +41,12 @@ export const riskOrders: Record<string, Order> = {
 };
 
 /** Risks, highest score first unless sorted otherwise; those without a score come last. */
-export function riskList(register: Register, sort: string, movementSince?: string): List {
+export const riskList = (register: Register, sort: string, movementSince?: string): List =>
+  sameList(['risks', register.filters, register.moment.today, register.as_of, sort, movementSince], () =>
+    newRiskList(register, sort, movementSince),
+  );
+
+function newRiskList(register: Register, sort: string, movementSince: string | undefined): List {
   const order = riskOrders[sort];
   if (!order) throw invalidParameter('sort', `There is no order ${sort}.`);
   const matches = riskConditions(register);
@@ -48,7 +54,7 @@ export function riskList(register: Register, sort: string, movementSince?: strin
   return {
     schema: RankedRisk,
     json: movementSince ? riskJson(moment, { movement }) : riskJson(moment),
-    reads: riskTables,
+    reads: register.as_of || movementSince ? riskTables : riskTablesOfNow,
     order,
     ranked: sort === 'rank',
     isQuick: isQuick(register, sort) && !movementSince,
@@ -62,17 +68,10 @@ export function riskList(register: Register, sort: string, movementSince?: strin
   };
 }
 
-/** What a register is read from. */
-export const riskTables: readonly TableName[] = [
-  'risks',
-  'past_risks',
-  'projects',
-  'people',
-  'groups',
-  'issues',
-  'tasks',
-  'history',
-];
+const riskTablesOfNow: readonly TableName[] = ['risks', 'projects', 'people', 'groups', 'issues', 'tasks'];
+
+/** What a register is read from that may look back. */
+export const riskTables: readonly TableName[] = [...riskTablesOfNow, 'past_risks', 'history'];
 
 /** Whether an index of the ranking leads straight to the first rows. */
 function isQuick({ filters, as_of }: Register, sort: string): boolean {
@@ -192,13 +191,16 @@ async function countUnassessed(
     archived === 'false' &&
     Object.keys(others).length === 0;
   if (!isDefault) return count(riskRows(db, register.as_of).where(matches).where(isUnassessed));
-  const { unassessed } = await db
-    .selectFrom('projects')
-    .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('unassessed_risks'), sql.lit(0)).as('unassessed'))
-    .where('archived_at', 'is', null)
-    .executeTakeFirstOrThrow();
-  return unassessed;
+  const { rows } = await sumUnassessed(db);
+  return rows[0]?.unassessed ?? 0;
 }
+
+const sumUnassessed = statement<{ unassessed: number | null }>((db) =>
+  db
+    .selectFrom('projects')
+    .select((eb) => eb.fn.sum<number | null>('unassessed_risks').as('unassessed'))
+    .where('archived_at', 'is', null),
+);
 
 export function riskConditions(register: Register) {
   const { filters, as_of } = register;

@@ -9,7 +9,7 @@ import type { Change } from '../history/change.ts';
 import { differencesBetween, remember, rememberCreated, rememberDeleted } from '../history/queries.ts';
 import { newId } from '../ids.ts';
 import { allOf, equals, hasText, holds, isIn, isNarrowedByIndex, isNull, since } from '../lists/filters.ts';
-import type { List } from '../lists/list.ts';
+import { type List, sameList } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
 import { refuseUnassignable } from '../personnel/queries.ts';
 import { type AcrossProjects, nextKey, projectConditions, refuseWriting } from '../projects/queries.ts';
@@ -19,8 +19,8 @@ import { openStatuses, type projectTaskFilters, Task, TaskInput, type TaskPatch 
 export type TaskFilters = AcrossProjects & Filters<typeof projectTaskFilters>;
 
 /** Tasks: what is due soonest first, and last what is not due on any day. */
-export function taskList(filters: TaskFilters, moment: Moment): List {
-  return {
+export const taskList = (filters: TaskFilters, moment: Moment): List =>
+  sameList(['tasks', filters, moment.today], () => ({
     schema: Task,
     json: taskJson,
     reads: ['tasks', 'projects', 'people'],
@@ -29,8 +29,7 @@ export function taskList(filters: TaskFilters, moment: Moment): List {
     from: taskRows,
     id: sql.ref('tasks.id'),
     matches: taskConditions(filters, moment),
-  };
-}
+  }));
 
 export async function getTask(db: Kysely<Tables>, project: string, ref: string): Promise<Task> {
   const { json } = await taskRows(db)

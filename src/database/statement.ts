@@ -1,0 +1,64 @@
+import {
+  type Compilable,
+  type CompiledQuery,
+  createQueryId,
+  type DialectAdapter,
+  DummyDriver,
+  Kysely,
+  type QueryResult,
+  type RawBuilder,
+  type RootOperationNode,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely';
+import type { Tables } from './tables.ts';
+
+/** A query whose SQL is made only once. Values for its holes come with each use. */
+export type Statement<Row> = (db: Kysely<Tables>, values?: object) => Promise<QueryResult<Row>>;
+
+type Query<Row> = Compilable<Row> & { toOperationNode(): RootOperationNode };
+
+/** Building and compiling a query takes longer than running it; what runs with every request does it once. */
+export function statement<Row>(build: (db: Kysely<Tables>) => Query<Row>): Statement<Row> {
+  let node: RootOperationNode | undefined;
+  const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
+
+  return (db, values = {}) => {
+    node ??= build(anyDatabase).toOperationNode();
+    const executor = db.getExecutor();
+    const queryId = createQueryId();
+    const asked = executor.transformQuery(node, queryId);
+    // A plugin that changes queries, such as one that hides rows, changes this one, too.
+    const isOwn = asked !== node;
+    const query = (!isOwn && compiled.get(executor.adapter)) || executor.compileQuery<Row>(asked, queryId);
+    if (!isOwn) compiled.set(executor.adapter, query);
+    return executor.executeQuery<Row>({ ...query, queryId, parameters: filled(query, values) });
+  };
+}
+
+/** Stands in a statement for a value that is given with each use. */
+export const hole = <Value>(name: string): RawBuilder<Value> => sql.val(new Hole(name)) as never;
+
+class Hole {
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+const filled = ({ parameters }: CompiledQuery, values: object) =>
+  parameters.map((value) =>
+    value instanceof Hole ? (values as Record<string, unknown>)[value.name] : value,
+  );
+
+/** To build with: no plugin of a transaction or a request gets into what is kept. */
+const anyDatabase = new Kysely<Tables>({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+});
