@@ -15,6 +15,15 @@ export function momentOf(date: Date): Moment {
   return { now, today: now.slice(0, 10) };
 }
 
+/** What is made of a moment's day alone, made once a day. */
+export function daily<Result>(make: (moment: Moment) => Result): (moment: Moment) => Result {
+  let made: { today: string; result: Result } | undefined;
+  return (moment) => {
+    if (made?.today !== moment.today) made = { today: moment.today, result: make(moment) };
+    return made.result;
+  };
+}
+
 /** The day so many days later, or, if negative, earlier. */
 export const daysLater = (day: string, days: number) =>
   new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);

@@ -1,5 +1,6 @@
-import { sql, type Transaction } from 'kysely';
+import { type Insertable, sql, type Transaction } from 'kysely';
 import type { Moment } from '../clock.ts';
+import { hole, type Statement, statement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
 /** Another transaction has changed the row since it was read: run this one again. */
@@ -9,6 +10,19 @@ export class LostRace extends Error {
 
 type Updatable = 'people' | 'groups' | 'projects' | 'risks' | 'issues' | 'tasks';
 
+/** A new row. */
+export async function insertRow<Table extends keyof Tables>(
+  db: Transaction<Tables>,
+  table: Table,
+  row: Insertable<Tables[Table]>,
+): Promise<void> {
+  const columns = Object.keys(row);
+  const insert = known(`insert ${table} ${columns}`, () =>
+    statement((db) => db.insertInto(table).values(holes(columns) as never)),
+  );
+  await insert(db, row);
+}
+
 /** Changes the row that was read, and no later version of it. */
 export async function updateRow<Table extends Updatable>(
   db: Transaction<Tables>,
@@ -17,15 +31,20 @@ export async function updateRow<Table extends Updatable>(
   columns: Partial<Tables[Table]>,
   now: string,
 ): Promise<void> {
-  const id = table === 'people' ? 'user_id' : 'id';
-  const { numUpdatedRows } = await db
-    // One shape stands for all: what each table takes is said by the type of `columns`.
-    .updateTable(table as 'projects')
-    .set({ ...(columns as object), version: row.version + 1, updated_at: now })
-    .where(id as 'id', '=', row.id)
-    .where('version', '=', row.version)
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) throw new LostRace();
+  const id = (table === 'people' ? 'user_id' : 'id') as 'id';
+  const set = { ...columns, version: row.version + 1, updated_at: now };
+  const update = known(`update ${table} ${Object.keys(set)}`, () =>
+    statement((db) =>
+      db
+        // One shape stands for all: what each table takes is said by the type of `columns`.
+        .updateTable(table as 'projects')
+        .set(holes(Object.keys(set)))
+        .where(id, '=', hole<string>('id_read'))
+        .where('version', '=', hole<number>('version_read')),
+    ),
+  );
+  const { numAffectedRows } = await update(db, { ...set, id_read: row.id, version_read: row.version });
+  if (numAffectedRows === 0n) throw new LostRace();
 }
 
 /** Changes many rows in the same way, whatever their versions, and says at which time each of them did. */
@@ -72,6 +91,18 @@ export async function deleteRow(
     .executeTakeFirst();
   if (numDeletedRows === 0n) throw new LostRace();
 }
+
+/** Each set of columns that is ever written is a statement of its own; the code has only so many. */
+const statements = new Map<string, Statement<unknown>>();
+
+function known(name: string, make: () => Statement<unknown>): Statement<unknown> {
+  const statement = statements.get(name) ?? make();
+  statements.set(name, statement);
+  return statement;
+}
+
+const holes = (columns: readonly string[]) =>
+  Object.fromEntries(columns.map((column) => [column, hole(column)]));
 
 /** Time does not run backwards for a row: a request that began earlier may come to its change later. */
 export const notBefore = <M extends Moment>(moment: M, { updated_at }: { updated_at: string }): M =>

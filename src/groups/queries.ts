@@ -12,7 +12,7 @@ import {
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { circleFaults, lineAbove } from '../database/trees.ts';
-import { deleteRow, notBefore, updateRow, updateRows } from '../database/update.ts';
+import { deleteRow, insertRow, notBefore, updateRow, updateRows } from '../database/update.ts';
 import { fieldFault, inUse, invalidBody, notFound } from '../errors.ts';
 import type { Change } from '../history/change.ts';
 import {
@@ -69,10 +69,7 @@ export async function createGroup(
   await refuseSameName(db, input);
   await refuseDuplicate(db, toGroup, 'external_id', input.external_id);
   const id = newId('group');
-  await db
-    .insertInto('groups')
-    .values(groupRow(id, input, change))
-    .execute();
+  await insertRow(db, 'groups', groupRow(id, input, change));
   await rememberCreated(db, id, input.name, change);
   return getGroup(db, id);
 }

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import { parsedJson } from '../database/functions.ts';
 import { rowAsJson } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { inPieces } from '../database/update.ts';
+import { inPieces, insertRow } from '../database/update.ts';
 import { newId } from '../ids.ts';
 import type { List } from '../lists/list.ts';
 import type { Change } from './change.ts';
@@ -62,6 +62,8 @@ export async function rememberAll(
       reason,
     })),
   );
+  const [only] = rows;
+  if (only && rows.length === 1) return insertRow(db, 'history', only);
   for (const some of inPieces(rows, 1000)) await db.insertInto('history').values(some).execute();
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../database/references.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { TableName, Tables } from '../database/tables.ts';
-import { deleteRow, notBefore, updateRow } from '../database/update.ts';
+import { deleteRow, insertRow, notBefore, updateRow } from '../database/update.ts';
 import { type Fault, fieldFault, inUse, invalidBody, notFound } from '../errors.ts';
 import type { Change } from '../history/change.ts';
 import { differencesBetween, remember, rememberCreated, rememberDeleted } from '../history/queries.ts';
@@ -76,10 +76,7 @@ export async function createIssue(
   await refuseUnassignable(db, input.assignee_user_id, change);
   await refuseSameExternalId(db, toIssue, project_id, input.external_id);
   const id = newId('issue');
-  await db
-    .insertInto('issues')
-    .values(issueRow({ id, project_id, key }, input, change))
-    .execute();
+  await insertRow(db, 'issues', issueRow({ id, project_id, key }, input, change));
   await rememberCreated(db, id, key, change);
   const issue = await getIssue(db, project_id, id, change);
   await recount(db, project_id, null, shareOf(issue));

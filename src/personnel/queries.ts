@@ -1,12 +1,13 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { Moment } from '../clock.ts';
+import { daily, type Moment } from '../clock.ts';
 import { lockTable } from '../database/changes.ts';
 import { jsonArrayOf, jsonBoolean, jsonObject } from '../database/functions.ts';
 import { missingReferences, refuseDuplicate, toPerson, usersOf } from '../database/references.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
+import { hole, statement } from '../database/statement.ts';
 import type { Tables } from '../database/tables.ts';
 import { circleFaults } from '../database/trees.ts';
-import { deleteRow, notBefore, updateRow } from '../database/update.ts';
+import { deleteRow, insertRow, notBefore, updateRow } from '../database/update.ts';
 import { type Fault, fieldFault, inUse, invalidBody, invalidParameter, notFound } from '../errors.ts';
 import { isMember } from '../groups/membership.ts';
 import type { Change } from '../history/change.ts';
@@ -34,13 +35,20 @@ export const personnelList = (filters: PersonnelFilters, moment: Moment): List =
   }));
 
 export async function getPerson(db: Kysely<Tables>, user_id: string, moment: Moment): Promise<Person> {
-  const { json } = await db
-    .selectFrom('people')
-    .select(personJson(moment).as('json'))
-    .where('user_id', '=', user_id)
-    .executeTakeFirstOrThrow(() => notFound('person', user_id));
-  return JSON.parse(json);
+  const { rows } = await personById(moment)(db, { user_id });
+  const [row] = rows;
+  if (!row) throw notFound('person', user_id);
+  return JSON.parse(row.json);
 }
+
+const personById = daily((moment) =>
+  statement((db) =>
+    db
+      .selectFrom('people')
+      .select(personJson(moment).as('json'))
+      .where('user_id', '=', hole<string>('user_id')),
+  ),
+);
 
 export async function createPerson(
   db: Transaction<Tables>,
@@ -52,10 +60,7 @@ export async function createPerson(
   await refuseSameEmail(db, input);
   await refuseDuplicate(db, toPerson, 'external_id', input.external_id);
   const user_id = newId('person');
-  await db
-    .insertInto('people')
-    .values(personRow(user_id, input, change))
-    .execute();
+  await insertRow(db, 'people', personRow(user_id, input, change));
   await rememberCreated(db, user_id, input.name, change);
   return getPerson(db, user_id, change);
 }

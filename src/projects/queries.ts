@@ -4,7 +4,7 @@ import { jsonObject } from '../database/functions.ts';
 import { missingReferences, refuseDuplicate, toPerson, toProject, usersOf } from '../database/references.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { deleteRow, notBefore, updateRow } from '../database/update.ts';
+import { deleteRow, insertRow, notBefore, updateRow } from '../database/update.ts';
 import { fieldFault, inUse, invalidBody, invalidParameter, notFound, Problem } from '../errors.ts';
 import type { Change } from '../history/change.ts';
 import {
@@ -68,10 +68,7 @@ export async function createProject(
   await refuseDuplicate(db, toProject, 'external_id', input.external_id);
   const id = newId('project');
   const key = input.key ?? (await freeKey(db, input.name));
-  await db
-    .insertInto('projects')
-    .values(projectRow(id, { ...input, key }, change))
-    .execute();
+  await insertRow(db, 'projects', projectRow(id, { ...input, key }, change));
   await rememberCreated(db, id, key, change);
   return getProject(db, id, change);
 }

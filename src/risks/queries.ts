@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import type { Moment } from '../clock.ts';
+import { daily, type Moment } from '../clock.ts';
 import {
   missingReferences,
   refuseSameExternalId,
@@ -9,8 +9,9 @@ import {
   usersOf,
 } from '../database/references.ts';
 import { merged, newStamps, storedChanges, storedFields } from '../database/rows.ts';
+import { hole, statement } from '../database/statement.ts';
 import type { Tables } from '../database/tables.ts';
-import { deleteRow, LostRace, notBefore, updateRow } from '../database/update.ts';
+import { deleteRow, insertRow, LostRace, notBefore, updateRow } from '../database/update.ts';
 import { fieldFault, inUse, invalidBody, notFound } from '../errors.ts';
 import { byItself, type Change } from '../history/change.ts';
 import {
@@ -37,13 +38,20 @@ export async function getRisk(
   ref: string,
   moment: Moment,
 ): Promise<Risk> {
-  const { json } = await riskRows(db)
-    .select(riskJson(moment).as('json'))
-    .where((eb) => eb.or([eb('projects.id', '=', project), eb('projects.key', '=', project)]))
-    .where((eb) => eb.or([eb('risks.id', '=', ref), eb('risks.key', '=', ref)]))
-    .executeTakeFirstOrThrow(() => notFound('risk', `${ref} in the project ${project}`));
-  return JSON.parse(json);
+  const { rows } = await riskByRef(moment)(db, { project, ref });
+  const [row] = rows;
+  if (!row) throw notFound('risk', `${ref} in the project ${project}`);
+  return JSON.parse(row.json);
 }
+
+const riskByRef = daily((moment) =>
+  statement<{ json: string }>((db) =>
+    riskRows(db)
+      .select(riskJson(moment).as('json'))
+      .where(sql<boolean>`${hole('project')} in (projects.id, projects.key)`)
+      .where((eb) => eb.or([eb('risks.id', '=', hole('ref')), eb('risks.key', '=', hole('ref'))])),
+  ),
+);
 
 export async function createRisk(
   db: Transaction<Tables>,
@@ -57,7 +65,7 @@ export async function createRisk(
   await refuseSameExternalId(db, toRisk, project_id, input.external_id);
   const id = newId('risk');
   const row = riskRow({ id, project_id, key }, input, change);
-  await db.insertInto('risks').values(row).execute();
+  await insertRow(db, 'risks', row);
   await rememberCreated(db, id, key, change);
   const risk = await getRisk(db, project_id, id, change);
   await recount(db, project_id, null, shareOf(risk));
@@ -213,10 +221,7 @@ async function keepPast(db: Transaction<Tables>, id: string, now: string): Promi
     .selectAll()
     .where('id', '=', id)
     .executeTakeFirstOrThrow(() => new LostRace());
-  await db
-    .insertInto('past_risks')
-    .values({ ...(row as Selectable<Tables['risks']>), valid_until: now })
-    .execute();
+  await insertRow(db, 'past_risks', { ...(row as Selectable<Tables['risks']>), valid_until: now });
 }
 
 const shareOf = ({ status, score }: Risk) =>

@@ -3,7 +3,7 @@ import type { Moment } from '../clock.ts';
 import { missingReferences, refuseSameExternalId, toPerson, toTask } from '../database/references.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { deleteRow, notBefore, updateRow } from '../database/update.ts';
+import { deleteRow, insertRow, notBefore, updateRow } from '../database/update.ts';
 import { type Fault, fieldFault, invalidBody, notFound } from '../errors.ts';
 import type { Change } from '../history/change.ts';
 import { differencesBetween, remember, rememberCreated, rememberDeleted } from '../history/queries.ts';
@@ -51,10 +51,7 @@ export async function createTask(
   await refuseUnassignable(db, input.assignee_user_id, change);
   await refuseSameExternalId(db, toTask, project_id, input.external_id);
   const id = newId('task');
-  await db
-    .insertInto('tasks')
-    .values(taskRow({ id, project_id, key }, input, change))
-    .execute();
+  await insertRow(db, 'tasks', taskRow({ id, project_id, key }, input, change));
   await rememberCreated(db, id, key, change);
   return getTask(db, project_id, id);
 }
