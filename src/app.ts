@@ -8,9 +8,11 @@ import type { Database } from './database/open.ts';
 import { groupRoutes } from './groups/routes.ts';
 import { guardAccess } from './http/access.ts';
 import { readBodies } from './http/bodies.ts';
+import { openDoor } from './http/door.ts';
 import type { App } from './http/fastify.ts';
 import { answerHeaders } from './http/headers.ts';
 import { healthRoutes, type Readiness, refuseUnlessReady } from './http/health.ts';
+import { keepAnswers } from './http/kept.ts';
 import { logOptions, logRequests } from './http/logging.ts';
 import { rememberRoutes } from './http/methods.ts';
 import { describeApi, openapiRoute } from './http/openapi.ts';
@@ -78,6 +80,8 @@ export async function createApp({ config, database, clock, readiness }: Service)
   refuseUnknownParameters(app);
   refuseUnlessReady(app, readiness);
   guardAccess(app);
+  keepAnswers(app);
+  openDoor(app, clock, readiness);
   await describeApi(app);
 
   personnelRoutes(app);

@@ -19,6 +19,8 @@ export type Config = Readonly<{
   trust_proxy: readonly string[];
   /** The origins of pages that may read answers (CORS); `*` is all. */
   cors_origins: readonly string[];
+  /** How many megabytes of answers are kept in memory; 0 is none. */
+  cache_mb: number;
   /** How long requests under way may take when the service stops. */
   shutdown_seconds: number;
 }>;
@@ -56,6 +58,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     failed_key_limit: read('MUSTER_FAILED_KEY_LIMIT') ?? 0,
     trust_proxy: read('MUSTER_TRUST_PROXY') ?? [],
     cors_origins: read('MUSTER_CORS_ORIGINS') ?? [],
+    cache_mb: read('MUSTER_CACHE_MB') ?? 0,
     shutdown_seconds: read('MUSTER_SHUTDOWN_SECONDS') ?? 0,
   };
   if (faults.length > 0) throw new UsageError(`The settings have faults: ${faults.join('; ')}.`);
@@ -97,13 +100,13 @@ const settings = {
   },
   MUSTER_RATE_LIMIT: {
     default: '600',
-    expected: 'a whole number of requests a minute up to 1000000 (0 is no limit)',
-    parse: (text: string) => wholeNumber(text, 1_000_000),
+    expected: 'a whole number of requests a minute up to 1000000000 (0 is no limit)',
+    parse: (text: string) => wholeNumber(text, 1_000_000_000),
   },
   MUSTER_FAILED_KEY_LIMIT: {
     default: '30',
-    expected: 'a whole number of attempts a minute up to 1000000 (0 is no limit)',
-    parse: (text: string) => wholeNumber(text, 1_000_000),
+    expected: 'a whole number of attempts a minute up to 1000000000 (0 is no limit)',
+    parse: (text: string) => wholeNumber(text, 1_000_000_000),
   },
   MUSTER_TRUST_PROXY: {
     default: '',
@@ -115,6 +118,11 @@ const settings = {
     expected: 'origins separated by commas, such as https://ops.example.com, or * for all',
     parse: (text: string) => listOf(text, (item) => item === '*' || isOrigin(item)),
   },
+  MUSTER_CACHE_MB: {
+    default: '64',
+    expected: 'a whole number of megabytes from 0 to 65536',
+    parse: (text: string) => wholeNumber(text, 65_536),
+  },
   MUSTER_SHUTDOWN_SECONDS: {
     default: '30',
     expected: 'a whole number of seconds from 0 to 3600',
@@ -125,7 +133,7 @@ const settings = {
 const names = Object.keys(settings);
 
 const wholeNumber = (text: string, most: number) =>
-  /^\d{1,9}$/.test(text) && Number(text) <= most ? Number(text) : undefined;
+  /^\d{1,10}$/.test(text) && Number(text) <= most ? Number(text) : undefined;
 
 function listOf(text: string, isItem: (item: string) => boolean): string[] | undefined {
   const items = text.split(',').flatMap((item) => item.trim() || []);

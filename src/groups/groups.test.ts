@@ -80,9 +80,10 @@ onBothEngines('groups, changed', (start) => {
     const patched = await patch({ name: 'OPS', lead_user_id: ada.user_id, reason: 'Louder.' });
     assert.equal(patched.status, 200);
     assert.deepEqual(
-      [patched.body.name, patched.body.lead_user_id, patched.body.version, patched.headers.get('etag')],
-      ['OPS', ada.user_id, 2, '"2"'],
+      [patched.body.name, patched.body.lead_user_id, patched.body.version],
+      ['OPS', ada.user_id, 2],
     );
+    assert.match(patched.headers.get('etag') ?? '', /^"2-/);
     assert.equal((await patch({ name: 'OTHER' })).body.code, 'duplicate');
     assert.equal((await patch({ description: 'x' }, { 'if-match': '"1"' })).status, 412);
     assert.equal((await patch({ name: 'OPS' })).body.version, 2);

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { clientAddress, listNetworks, networkOf } from '../addresses.ts';
+import type { Moment } from '../clock.ts';
 import { Problem } from '../errors.ts';
-import { findKeyBySecret } from '../keys/queries.ts';
+import { keepKeys } from '../keys/ring.ts';
 import type { Key } from '../keys/schema.ts';
 import { grants, insufficientScope, type Scope } from '../keys/scopes.ts';
 import { looksLikeSecret } from '../keys/secret.ts';
@@ -28,6 +29,7 @@ export function guardAccess(app: FastifyInstance): void {
   // Hooks of closing run last one first: this one before the database is closed.
   app.addHook('onClose', () => app.keyUsage.flush());
 
+  app.decorate('keyring', keepKeys(app.database));
   app.decorate('keyLimits', keyLimits(app.config));
   const refuseKey = refusingKeys(app);
   // Answers depend on the key: no shared cache may keep them, and none may be used unasked.
@@ -48,7 +50,7 @@ export function guardAccess(app: FastifyInstance): void {
     const charge = app.keyLimits.charge(key, Date.parse(request.moment.now));
     if (!charge.isAllowed) throw tooManyRequests('This key has sent too many requests.', charge);
     reply.headers(charge.headers);
-    if (access !== 'any key' && !grants(key.scopes, access)) throw lacksScope(access);
+    if (access !== 'any key' && !opens(key, access)) throw lacksScope(access);
   });
 
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -67,17 +69,29 @@ async function findKey(request: FastifyRequest): Promise<Actor | { fault: string
       headers: { 'www-authenticate': 'Bearer realm="muster"' },
     });
   }
-  const [, secret = ''] = /^Bearer +([^ ]+) *$/i.exec(header) ?? [];
-  if (!looksLikeSecret(secret))
+  const secret = secretOf(header);
+  if (secret === undefined || !looksLikeSecret(secret))
     return { fault: 'This is not an API key of Muster. Check it for typing errors.' };
-  const key = await findKeyBySecret(request.server.database.db, secret, request.moment);
+  const key = await request.server.keyring.find(secret, request.moment);
   if (!key) return { fault: 'This API key is unknown.' };
-  if (key.revoked_at !== null) return { fault: 'This API key has been revoked. Ask for a new one.' };
-  if (key.expires_at !== null && key.expires_at <= request.moment.now) {
-    return { fault: 'This API key has expired. Ask for a new one.' };
-  }
-  return key;
+  const fault = keyFault(key, request.moment);
+  return fault === undefined ? key : { fault };
 }
+
+/** The secret in a header `Authorization`. */
+export const secretOf = (header: string | undefined): string | undefined =>
+  header === undefined ? undefined : /^Bearer +([^ ]+) *$/i.exec(header)?.[1];
+
+/** Why a key is of no use any more, if it is not. */
+export function keyFault({ revoked_at, expires_at }: Key, { now }: Moment): string | undefined {
+  if (revoked_at !== null) return 'This API key has been revoked. Ask for a new one.';
+  if (expires_at !== null && expires_at <= now) return 'This API key has expired. Ask for a new one.';
+  return undefined;
+}
+
+/** Whether a key opens what asks for this. */
+export const opens = ({ scopes }: Key, access: Access): boolean =>
+  access === 'any key' || access === 'public' || grants(scopes, access);
 
 /**
  * Refused keys are counted by address. A good key works from any address at any time: many people may share one, and

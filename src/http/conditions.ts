@@ -16,15 +16,16 @@ const digest = (text: string) => hash('sha256', text, 'base64url').slice(0, 22);
 
 /** The tag, as the client has it, of an answer it says it has already: `If-None-Match`, compared weakly (RFC 9110). */
 export function knownTag({ method, headers }: FastifyRequest, tag: string): string | undefined {
-  const header = headers['if-none-match'];
   // A write that has happened is answered, whatever the client has.
-  if (header === undefined || (method !== 'GET' && method !== 'HEAD')) return undefined;
-  if (header.trim() === '*') return tag;
-  return header
-    .split(',')
-    .map((known) => known.trim().replace(/^W\//, ''))
-    .find((known) => known === tag);
+  return (method === 'GET' || method === 'HEAD') && isNamed(headers['if-none-match'], tag) ? tag : undefined;
 }
+
+/** Whether a header `If-None-Match` names a tag. */
+export const isNamed = (header: string | undefined, tag: string): boolean =>
+  header !== undefined &&
+  (header === tag ||
+    header.trim() === '*' ||
+    header.split(',').some((known) => known.trim().replace(/^W\//, '') === tag));
 
 /** Answers with a text, or, when the client has it already, with 304. */
 export function sendUnlessKnown(request: FastifyRequest, reply: FastifyReply, tag: string, text: string) {

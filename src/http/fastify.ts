@@ -10,9 +10,11 @@ import type { Moment } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/open.ts';
 import type { Change } from '../history/change.ts';
+import type { Keyring } from '../keys/ring.ts';
 import type { KeyUsage } from '../keys/usage.ts';
 import type { Access, Actor } from './access.ts';
 import type { answerHeaders } from './headers.ts';
+import type { KeptAnswers, MadeFrom } from './kept.ts';
 import type { keyLimits } from './rate-limits.ts';
 
 /** What routes are registered on: schemas give their types. */
@@ -35,6 +37,8 @@ declare module 'fastify' {
     /** The methods of every path. */
     routeTable: Map<string, Set<string>>;
     keyUsage: KeyUsage;
+    keyring: Keyring;
+    keptAnswers: KeptAnswers;
     keyLimits: ReturnType<typeof keyLimits>;
   }
   interface FastifyRequest {
@@ -43,6 +47,10 @@ declare module 'fastify' {
     change: Change;
     /** Whose key came with the request. Public routes have none. */
     actor: Actor;
+  }
+  interface FastifyReply {
+    /** What the answer was made from, if it may be kept. */
+    madeFrom: MadeFrom | undefined;
   }
   interface FastifyContextConfig {
     access?: Access;

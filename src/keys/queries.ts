@@ -26,6 +26,7 @@ export const keyList = (filters: Filters<typeof keyFilters>, moment: Moment): Li
   schema: Key,
   json: rowAsJson(Key, 'keys', { project_ids: parsedJson(sql.ref('keys.project_ids')) }),
   reads: ['keys'],
+  changesByItself: true,
   order: { key: sql.ref('keys.id') },
   from: (db) => db.selectFrom('keys'),
   id: sql.ref('keys.id'),
@@ -55,22 +56,23 @@ export async function getKeyForChange(db: Transaction<Tables>, id: string): Prom
   return getKey(db, id);
 }
 
-/** By its secret, or by the one before the last rotation as long as that is good. */
-export async function findKeyBySecret(
+/** By the hash of its secret. */
+export async function findKeyByHash(db: Kysely<Tables>, hash: string): Promise<Key | undefined> {
+  const row = await db.selectFrom('keys').select(shown).where('hash', '=', hash).executeTakeFirst();
+  return row && keyOf(row);
+}
+
+/** By that of the secret before the last rotation, as long as it is good. */
+export async function findKeyByPreviousHash(
   db: Kysely<Tables>,
-  secret: string,
-  { now }: Moment,
+  hash: string,
+  now: string,
 ): Promise<Key | undefined> {
-  const hash = hashSecret(secret);
   const row = await db
     .selectFrom('keys')
     .select(shown)
-    .where((eb) =>
-      eb.or([
-        eb('hash', '=', hash),
-        eb.and([eb('previous_hash', '=', hash), eb('previous_until', '>', now)]),
-      ]),
-    )
+    .where('previous_hash', '=', hash)
+    .where('previous_until', '>', now)
     .executeTakeFirst();
   return row && keyOf(row);
 }

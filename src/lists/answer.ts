@@ -42,11 +42,15 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, lis
   let endsWithStream = false;
   try {
     const { db } = snapshot;
-    const version = `${await dataVersion(db, list.reads)} ${request.moment.today}`;
+    const { reads } = list;
+    const { today } = request.moment;
+    const dataNow = await dataVersion(db, reads);
+    const version = `${dataNow} ${today}`;
     const versionTag = `"${fingerprint([program, version, query, paging, format.type])}"`;
     const known = knownTag(request, versionTag);
     if (known !== undefined) return await sendNotModified(reply, known);
 
+    if (!list.changesByItself) reply.madeFrom = { reads, version: dataNow, today };
     const asked: Asked = { list, format, db, version, query, cursor, countAll: paging.count, filters };
     reply.type(`${format.type}; charset=utf-8`);
     if (paging.limit !== undefined) {
@@ -92,6 +96,7 @@ export async function sendSummary(
     const tag = `"${fingerprint([program, version, request.moment.today, request.url])}"`;
     const known = knownTag(request, tag);
     if (known !== undefined) return await sendNotModified(reply, known);
+    reply.madeFrom = { reads, version, today: request.moment.today };
     const data = await summarize(snapshot.db);
     return await reply.header('etag', tag).send({ data, meta: { filters: request.query } });
   } finally {

@@ -19,6 +19,8 @@ export type List = {
   order: Order;
   /** Whether a page of it is found by an index, so that it need not be read where it keeps nobody waiting. */
   isQuick?: boolean;
+  /** Whether it changes within a day though the data do not. */
+  changesByItself?: boolean;
   /** Whether each row tells its place in the list. */
   ranked?: boolean;
   /** What `meta` says beside the filters. */

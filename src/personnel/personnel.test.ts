@@ -235,7 +235,7 @@ onBothEngines('people, changed', (start) => {
       reason: 'Married.',
     });
     assert.equal(patched.status, 200);
-    assert.equal(patched.headers.get('etag'), '"2"');
+    assert.match(patched.headers.get('etag') ?? '', /^"2-/);
     assert.deepEqual(patched.body, {
       ...ada,
       name: 'Ada Müller',

@@ -1,0 +1,85 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import type { Clock } from '../clock.ts';
+import type { Versions } from '../database/versions.ts';
+import type { Key } from '../keys/schema.ts';
+import { keyFault, opens, secretOf } from './access.ts';
+import { isNamed } from './conditions.ts';
+import type { Readiness } from './health.ts';
+import { holds, nameOf } from './kept.ts';
+import { requestIdOf } from './request-ids.ts';
+
+/**
+ * Answers what is kept and still holds before anything is routed; all else goes the ordinary way. What is decided here
+ * is decided by the same functions as there; what they refuse is refused there, in words.
+ */
+export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readiness): void {
+  const [ordinary] = app.server.listeners('request') as [RequestListener];
+  app.server.removeListener('request', ordinary);
+  app.server.on('request', (request, response) => {
+    const secret = secretOf(request.headers.authorization);
+    if (!isPlain(request) || secret === undefined || readiness.state !== 'ready') {
+      return ordinary(request, response);
+    }
+    const versions = app.database.versions();
+    if (!(versions instanceof Promise)) return answer(request, response, secret, versions);
+    return versions.then(
+      (versions) => answer(request, response, secret, versions),
+      () => ordinary(request, response),
+    );
+  });
+
+  function answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    secret: string,
+    versions: Versions,
+  ): unknown {
+    const key = app.keyring.known(secret, versions);
+    if (!key) return ordinary(request, response);
+    const name = nameOf(request.url ?? '', request, key);
+    if (send(name, request, response, key, versions)) return undefined;
+    // What has never been kept may be of a kind that is not: nobody waits for it.
+    if (!app.keptAnswers.find(name)) return ordinary(request, response);
+    // Many who ask for the same when it has changed are answered with one.
+    const making = app.keptAnswers.making(name);
+    if (!making) {
+      response.once('close', app.keptAnswers.make(name));
+      return ordinary(request, response);
+    }
+    return making.then(() => {
+      // Whatever was written before this request came is in what was made: its version tells.
+      if (!send(name, request, response, key, versions)) ordinary(request, response);
+    });
+  }
+
+  function send(
+    name: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    key: Key,
+    versions: Versions,
+  ): boolean {
+    const kept = app.keptAnswers.find(name);
+    const moment = clock();
+    if (!kept || !holds(kept, versions, moment)) return false;
+    if (keyFault(key, moment) !== undefined || !opens(key, kept.access)) return false;
+    const now = Date.parse(moment.now);
+    let charge = app.keyLimits.charge(key, now);
+    if (!charge.isAllowed) return false;
+    const isKnown = isNamed(request.headers['if-none-match'], kept.etag);
+    if (isKnown) charge = app.keyLimits.refund(key, now);
+    app.keyUsage.noteUse(key, moment);
+    const headers = [
+      ...(isKnown ? kept.headersOf304 : kept.headers),
+      'x-request-id',
+      requestIdOf(request.headers),
+    ];
+    for (const header in charge.headers) headers.push(header, charge.headers[header] as string);
+    response.writeHead(isKnown ? 304 : 200, headers).end(isKnown ? undefined : kept.body);
+    return true;
+  }
+}
+
+/** Pages of other sites are told more, and rarely ask: theirs is the ordinary way. */
+const isPlain = ({ method, headers }: IncomingMessage) => method === 'GET' && headers.origin === undefined;

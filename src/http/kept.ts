@@ -1,0 +1,128 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Moment } from '../clock.ts';
+import type { TableName } from '../database/tables.ts';
+import { type Versions, versionOf } from '../database/versions.ts';
+import type { Key } from '../keys/schema.ts';
+import type { Access } from './access.ts';
+
+/** What an answer was made from: it holds for as long as these tables have this version, on this day. */
+export type MadeFrom = { reads: readonly TableName[]; version: number; today: string };
+
+/** An answer as it was sent, but for what differs with each request. */
+export type Kept = MadeFrom & {
+  /** What a key needs to be given it. */
+  access: Access;
+  route: string;
+  etag: string;
+  /** Names and values by turns; those of 304 say nothing of a body. */
+  headers: readonly string[];
+  headersOf304: readonly string[];
+  body: Buffer;
+};
+
+/** Answers in memory, at most `mostBytes` of them; what was asked for longest ago goes first. */
+export class KeptAnswers {
+  readonly mostBytes: number;
+  bytes = 0;
+  readonly #answers = new Map<string, Kept>();
+  readonly #making = new Map<string, PromiseWithResolvers<void>>();
+
+  constructor(mostBytes: number) {
+    this.mostBytes = mostBytes;
+  }
+
+  get count(): number {
+    return this.#answers.size;
+  }
+
+  find(name: string): Kept | undefined {
+    const answer = this.#answers.get(name);
+    if (answer && this.#answers.size > 1) {
+      this.#answers.delete(name);
+      this.#answers.set(name, answer);
+    }
+    return answer;
+  }
+
+  /** Ends when the answer that somebody is making anew is kept, or will not be; undefined when nobody is. */
+  making(name: string): Promise<void> | undefined {
+    return this.#making.get(name)?.promise;
+  }
+
+  /** Says that somebody makes an answer anew. Gives what to call when they are through with it. */
+  make(name: string): () => void {
+    const making = Promise.withResolvers<void>();
+    this.#making.set(name, making);
+    return () => this.#made(name, making);
+  }
+
+  keep(name: string, answer: Kept): void {
+    this.#forget(name);
+    this.#made(name, this.#making.get(name));
+    const size = sizeOf(name, answer);
+    if (size > this.mostBytes / 4) return;
+    this.#answers.set(name, answer);
+    this.bytes += size;
+    for (const oldest of this.#answers.keys()) {
+      if (this.bytes <= this.mostBytes) break;
+      this.#forget(oldest);
+    }
+  }
+
+  #made(name: string, making: PromiseWithResolvers<void> | undefined): void {
+    making?.resolve();
+    if (this.#making.get(name) === making) this.#making.delete(name);
+  }
+
+  #forget(name: string): void {
+    const answer = this.#answers.get(name);
+    if (!answer) return;
+    this.#answers.delete(name);
+    this.bytes -= sizeOf(name, answer);
+  }
+}
+
+/** Keeps each answer that says what it was made from. Hooks that change what is sent must come before. */
+export function keepAnswers(app: FastifyInstance): void {
+  app.decorate('keptAnswers', new KeptAnswers(app.config.cache_mb * 1024 * 1024));
+  app.decorateReply('madeFrom');
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const { madeFrom } = reply;
+    if (madeFrom && reply.statusCode === 200 && (typeof payload === 'string' || Buffer.isBuffer(payload))) {
+      const body = Buffer.from(payload);
+      const headers = Object.entries({ ...reply.getHeaders(), 'content-length': body.byteLength })
+        .filter(([name]) => !ofEachRequest.test(name))
+        .map(([name, value]) => [name, String(value)] as const);
+      app.keptAnswers.keep(nameOf(request.originalUrl, request, request.actor), {
+        ...madeFrom,
+        access: request.routeOptions.config.access ?? 'any key',
+        route: request.routeOptions.url ?? '',
+        etag: String(reply.getHeader('etag')),
+        headers: headers.flat(),
+        headersOf304: headers.filter(([name]) => !name.startsWith('content-')).flat(),
+        body,
+      });
+    }
+    done(null, payload);
+  });
+}
+
+const ofEachRequest = /^(x-request-id|ratelimit|ratelimit-policy|access-control-.*|date|connection)$/;
+
+/** Whether an answer is as good as one made now: it was made from data at least as new as `versions`. */
+export const holds = ({ reads, version, today }: MadeFrom, versions: Versions, now: Moment) =>
+  version >= versionOf(versions, reads) && today === now.today;
+
+/**
+ * What tells answers apart: the address, the ways of writing it that the client takes, and what the key may see. An
+ * answer that depends on anything else, such as the very second or whose key it is, does not say what it was made from.
+ */
+export const nameOf = (
+  url: string,
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  { scopes, project_ids }: Key,
+) => `${url}\n${headers.accept}\n${headers['accept-encoding']}\n${scopes}\n${project_ids}`;
+
+/** Roughly what its bookkeeping takes, so that a great many small answers count, too. */
+const overhead = 1000;
+const sizeOf = (name: string, { body }: Kept) => body.byteLength + 2 * name.length + overhead;

@@ -1,0 +1,44 @@
+import type { Moment } from '../clock.ts';
+import type { Database } from '../database/open.ts';
+import type { Versions } from '../database/versions.ts';
+import { findKeyByHash, findKeyByPreviousHash } from './queries.ts';
+import type { Key } from './schema.ts';
+import { hashSecret } from './secret.ts';
+
+/** Keys that are in use, kept in memory for as long as no key is changed anywhere. */
+export type Keyring = {
+  /** The key of a secret; undefined when there is none. */
+  find(secret: string, moment: Moment): Promise<Key | undefined>;
+  /** The same at once, if it is among those kept and `versions` says that they still hold. */
+  known(secret: string, versions: Versions): Key | undefined;
+};
+
+export function keepKeys(database: Database): Keyring {
+  const kept = new Map<string, Key>();
+  let version = 0;
+
+  function forgetChanged(versions: Versions): void {
+    if (versions.keys <= version) return;
+    kept.clear();
+    version = versions.keys;
+  }
+
+  return {
+    known(secret, versions) {
+      forgetChanged(versions);
+      return kept.get(hashSecret(secret));
+    },
+
+    async find(secret, { now }) {
+      const versions = await database.versions();
+      forgetChanged(versions);
+      const hash = hashSecret(secret);
+      const known = kept.get(hash);
+      if (known) return known;
+      const key = await findKeyByHash(database.db, hash);
+      // What was read while another change came may be from before it.
+      if (key && version === versions.keys) kept.set(hash, key);
+      return key ?? findKeyByPreviousHash(database.db, hash, now);
+    },
+  };
+}
