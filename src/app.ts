@@ -15,6 +15,7 @@ import { healthRoutes, type Readiness, refuseUnlessReady } from './http/health.t
 import { keepAnswers } from './http/kept.ts';
 import { logOptions, logRequests } from './http/logging.ts';
 import { rememberRoutes } from './http/methods.ts';
+import { metricsRoute } from './http/metrics.ts';
 import { describeApi, openapiRoute } from './http/openapi.ts';
 import { parseQueryString } from './http/parameters.ts';
 import { answerBrokenRequest, answerFrameworkError, answerProblems } from './http/problems.ts';
@@ -94,6 +95,7 @@ export async function createApp({ config, database, clock, readiness }: Service)
   keyRoutes(app);
   openapiRoute(app);
   healthRoutes(app, readiness);
+  metricsRoute(app);
   pageRoutes(app);
   return app;
 }

@@ -14,6 +14,7 @@ test('has a default for every setting', () => {
     failed_key_limit: 30,
     trust_proxy: [],
     cors_origins: [],
+    metrics_port: undefined,
     cache_mb: 64,
     shutdown_seconds: 30,
   });

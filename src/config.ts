@@ -19,6 +19,8 @@ export type Config = Readonly<{
   trust_proxy: readonly string[];
   /** The origins of pages that may read answers (CORS); `*` is all. */
   cors_origins: readonly string[];
+  /** Where metrics are served without a key; unless set, they are at the service's own port, for a key. */
+  metrics_port: number | undefined;
   /** How many megabytes of answers are kept in memory; 0 is none. */
   cache_mb: number;
   /** How long requests under way may take when the service stops. */
@@ -58,6 +60,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     failed_key_limit: read('MUSTER_FAILED_KEY_LIMIT') ?? 0,
     trust_proxy: read('MUSTER_TRUST_PROXY') ?? [],
     cors_origins: read('MUSTER_CORS_ORIGINS') ?? [],
+    metrics_port: environment.MUSTER_METRICS_PORT ? read('MUSTER_METRICS_PORT') : undefined,
     cache_mb: read('MUSTER_CACHE_MB') ?? 0,
     shutdown_seconds: read('MUSTER_SHUTDOWN_SECONDS') ?? 0,
   };
@@ -117,6 +120,11 @@ const settings = {
     default: '',
     expected: 'origins separated by commas, such as https://ops.example.com, or * for all',
     parse: (text: string) => listOf(text, (item) => item === '*' || isOrigin(item)),
+  },
+  MUSTER_METRICS_PORT: {
+    default: '',
+    expected: 'a port from 1 to 65535',
+    parse: (text: string) => wholeNumber(text, 65_535) || undefined,
   },
   MUSTER_CACHE_MB: {
     default: '64',

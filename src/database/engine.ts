@@ -2,6 +2,9 @@ import type { Dialect } from 'kysely';
 import type { Problem, UsageError } from '../errors.ts';
 import type { ReadVersions } from './versions.ts';
 
+/** Connections by what they are for, and how many wait for one. */
+export type Pools = Record<string, { used: number; idle: number; waiting: number }>;
+
 /** What differs between the databases: everything else is written once. */
 export type Engine = {
   /** For people: the address, without a password. */
@@ -28,6 +31,7 @@ export type Engine = {
   explain(error: unknown): Problem | undefined;
   /** What it means to whoever starts the service, if there is something to be done about it. */
   explainStart(error: unknown): UsageError | undefined;
+  pools(): Pools;
   /** Ends what is not a dialect's. */
   close(): Promise<void>;
 };

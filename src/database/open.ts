@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Kysely, type Transaction } from 'kysely';
 import { Problem } from '../errors.ts';
 import { countingChanges } from './changes.ts';
-import type { Engine } from './engine.ts';
+import type { Engine, Pools } from './engine.ts';
 import { migrate } from './migrate.ts';
 import { postgresEngine } from './postgres.ts';
 import { sqliteEngine } from './sqlite.ts';
@@ -23,6 +23,7 @@ export type Database = {
   /** Brings the tables up to date; says which migrations ran. */
   migrate(): Promise<string[]>;
   versions: ReadVersions;
+  pools(): Pools;
   /** What a driver's error means to a caller, if it means anything but a defect. */
   explain(error: unknown): Problem | undefined;
   close(): Promise<void>;
@@ -43,9 +44,12 @@ export function openDatabase(url: string): Database {
     slow: new Kysely<Tables>({ dialect: dialects.slow }),
     stream: new Kysely<Tables>({ dialect: dialects.stream }),
   };
-  const write: Database['write'] = engine.writersTakeTurns
+  const { write, waiting }: ReturnType<typeof writingTogether> = engine.writersTakeTurns
     ? writingTogether(writer)
-    : (work) => writer.transaction().execute((db) => countingChanges(db, work));
+    : {
+        write: (work) => writer.transaction().execute((db) => countingChanges(db, work)),
+        waiting: () => 0,
+      };
 
   return {
     name: engine.name,
@@ -71,6 +75,8 @@ export function openDatabase(url: string): Database {
     },
 
     versions: engine.versions,
+
+    pools: () => ({ ...engine.pools(), writes: { used: 0, idle: 0, waiting: waiting() } }),
 
     explain: engine.explain,
 

@@ -17,17 +17,19 @@ import { coalesced, type Versions } from './versions.ts';
 
 /** Pools apart, so that long reads never keep a short one from its connection. */
 export function postgresEngine(url: string): Engine {
-  const quick = new MusterPostgresDialect({ pool: pool(url, 10) });
+  const pools = { quick: pool(url, 10), slow: pool(url, 4), stream: pool(url, 8) };
+  const quick = new MusterPostgresDialect({ pool: pools.quick });
   const versions = pool(url, 1);
   return {
     name: withoutPassword(url),
     dialects: {
       write: quick,
       quick,
-      slow: new MusterPostgresDialect({ pool: pool(url, 4) }),
-      stream: new MusterPostgresDialect({ pool: pool(url, 8), cursor: Cursor }),
+      slow: new MusterPostgresDialect({ pool: pools.slow }),
+      stream: new MusterPostgresDialect({ pool: pools.stream, cursor: Cursor }),
     },
     versions: coalesced(versionsReader(versions)),
+    pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, useOf(pool)])),
     close: () => versions.end(),
     writersTakeTurns: false,
     isRetryable: (error) => ['40001', '40P01', '23503', '23505'].includes(codeOf(error)),
@@ -70,6 +72,12 @@ function pool(connectionString: string, max: number): pg.Pool {
   connections.on('error', () => {});
   return connections;
 }
+
+const useOf = ({ totalCount, idleCount, waitingCount }: pg.Pool) => ({
+  used: totalCount - idleCount,
+  idle: idleCount,
+  waiting: waitingCount,
+});
 
 /** Compared as text, so that what has not changed stays the same object. */
 function versionsReader(connection: pg.Pool): () => Promise<Versions> {

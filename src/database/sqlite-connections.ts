@@ -31,6 +31,11 @@ export class SqliteDriver implements Driver {
 
   async init() {}
 
+  get use() {
+    const idle = this.#idle.length;
+    return { used: this.#all.length - idle, idle, waiting: this.#waiting.length };
+  }
+
   async acquireConnection(): Promise<SqliteConnection> {
     const idle = this.#idle.pop();
     if (idle) return idle;

@@ -12,23 +12,30 @@ import {
 import { Problem, UsageError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 import { type Spellings, spelling } from './functions.ts';
-import { QuickConnection, type SqliteConnection, SqliteDriver } from './sqlite-connections.ts';
+import { QuickConnection, SqliteDriver } from './sqlite-connections.ts';
 import { connectInThread } from './sqlite-thread.ts';
 import { SqliteVersions } from './sqlite-versions.ts';
 
 /** One file, one connection that writes, some that read: in WAL mode they do not wait for each other. */
 export function sqliteEngine(file: string): Engine {
   const connect = (options: { readonly: boolean }) => () => new QuickConnection(openFile(file, options));
+  const drivers = {
+    write: new SqliteDriver(connect({ readonly: false }), 1),
+    quick: new SqliteDriver(connect({ readonly: true }), 4),
+    slow: new SqliteDriver(connectInThread(file), 4),
+    stream: new SqliteDriver(connectInThread(file), 8),
+  };
   const versions = new SqliteVersions(() => openFile(file, { readonly: true }));
   return {
     name: `sqlite:${file}`,
     dialects: {
-      write: dialect(connect({ readonly: false }), 1),
-      quick: dialect(connect({ readonly: true }), 4),
-      slow: dialect(connectInThread(file), 4),
-      stream: dialect(connectInThread(file), 8),
+      write: dialect(drivers.write),
+      quick: dialect(drivers.quick),
+      slow: dialect(drivers.slow),
+      stream: dialect(drivers.stream),
     },
     versions: () => versions.read(),
+    pools: () => Object.fromEntries(Object.entries(drivers).map(([name, driver]) => [name, driver.use])),
     close: async () => versions.close(),
     writersTakeTurns: true,
     // So there are no races to lose.
@@ -83,8 +90,8 @@ function openFile(file: string, { readonly }: { readonly: boolean }): Sqlite.Dat
 
 const codeOf = (error: unknown) => (error instanceof Sqlite.SqliteError ? error.code : '');
 
-const dialect = (connect: () => SqliteConnection, most: number): Dialect => ({
-  createDriver: () => new SqliteDriver(connect, most),
+const dialect = (driver: SqliteDriver): Dialect => ({
+  createDriver: () => driver,
   createAdapter: () => new SqliteTransactionalAdapter(),
   createQueryCompiler: () => new MusterSqliteCompiler(),
   createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),

@@ -44,14 +44,17 @@ export function writingTogether(writer: Kysely<Tables>) {
     }
   }
 
-  return <T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T> =>
-    new Promise((resolve, reject) => {
-      waiting.push({ work, resolve: resolve as Member['resolve'], reject });
-      if (isRunning) return;
-      isRunning = true;
-      // Not at once: requests that have arrived by now belong to the same group.
-      setImmediate(run);
-    });
+  return {
+    waiting: () => waiting.length,
+    write: <T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        waiting.push({ work, resolve: resolve as Member['resolve'], reject });
+        if (isRunning) return;
+        isRunning = true;
+        // Not at once: requests that have arrived by now belong to the same group.
+        setImmediate(run);
+      }),
+  };
 }
 
 /** Gives what is to be told when the group is on disk. */

@@ -7,7 +7,8 @@ import { keyFault, opens, secretOf } from './access.ts';
 import { isNamed } from './conditions.ts';
 import type { Readiness } from './health.ts';
 import { holds, nameOf } from './kept.ts';
-import { requestIdOf } from './request-ids.ts';
+import { noteAnswer } from './logging.ts';
+import { requestIdOf, traceIdOf } from './request-ids.ts';
 
 /**
  * Answers what is kept and still holds before anything is routed; all else goes the ordinary way. What is decided here
@@ -17,14 +18,15 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
   const [ordinary] = app.server.listeners('request') as [RequestListener];
   app.server.removeListener('request', ordinary);
   app.server.on('request', (request, response) => {
+    const start = performance.now();
     const secret = secretOf(request.headers.authorization);
     if (!isPlain(request) || secret === undefined || readiness.state !== 'ready') {
       return ordinary(request, response);
     }
     const versions = app.database.versions();
-    if (!(versions instanceof Promise)) return answer(request, response, secret, versions);
+    if (!(versions instanceof Promise)) return answer(request, response, secret, versions, start);
     return versions.then(
-      (versions) => answer(request, response, secret, versions),
+      (versions) => answer(request, response, secret, versions, start),
       () => ordinary(request, response),
     );
   });
@@ -34,11 +36,12 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
     response: ServerResponse,
     secret: string,
     versions: Versions,
+    start: number,
   ): unknown {
     const key = app.keyring.known(secret, versions);
     if (!key) return ordinary(request, response);
     const name = nameOf(request.url ?? '', request, key);
-    if (send(name, request, response, key, versions)) return undefined;
+    if (send(name, request, response, key, versions, start)) return undefined;
     // What has never been kept may be of a kind that is not: nobody waits for it.
     if (!app.keptAnswers.find(name)) return ordinary(request, response);
     // Many who ask for the same when it has changed are answered with one.
@@ -49,7 +52,7 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
     }
     return making.then(() => {
       // Whatever was written before this request came is in what was made: its version tells.
-      if (!send(name, request, response, key, versions)) ordinary(request, response);
+      if (!send(name, request, response, key, versions, start)) ordinary(request, response);
     });
   }
 
@@ -59,6 +62,7 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
     response: ServerResponse,
     key: Key,
     versions: Versions,
+    start: number,
   ): boolean {
     const kept = app.keptAnswers.find(name);
     const moment = clock();
@@ -70,13 +74,14 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
     const isKnown = isNamed(request.headers['if-none-match'], kept.etag);
     if (isKnown) charge = app.keyLimits.refund(key, now);
     app.keyUsage.noteUse(key, moment);
-    const headers = [
-      ...(isKnown ? kept.headersOf304 : kept.headers),
-      'x-request-id',
-      requestIdOf(request.headers),
-    ];
+    const request_id = requestIdOf(request.headers);
+    const status = isKnown ? 304 : 200;
+    const headers = [...(isKnown ? kept.headersOf304 : kept.headers), 'x-request-id', request_id];
     for (const header in charge.headers) headers.push(header, charge.headers[header] as string);
-    response.writeHead(isKnown ? 304 : 200, headers).end(isKnown ? undefined : kept.body);
+    response.writeHead(status, headers).end(isKnown ? undefined : kept.body);
+    app.keptAnswers.hits++;
+    const answer = { method: 'GET', route: kept.route, status, ms: performance.now() - start, key: key.id };
+    noteAnswer(app, app.log, answer, () => ({ request_id, trace_id: traceIdOf(request.headers) }));
     return true;
   }
 }

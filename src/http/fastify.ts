@@ -13,6 +13,7 @@ import type { Change } from '../history/change.ts';
 import type { Keyring } from '../keys/ring.ts';
 import type { KeyUsage } from '../keys/usage.ts';
 import type { Access, Actor } from './access.ts';
+import type { Answered } from './answered.ts';
 import type { answerHeaders } from './headers.ts';
 import type { KeptAnswers, MadeFrom } from './kept.ts';
 import type { keyLimits } from './rate-limits.ts';
@@ -36,6 +37,7 @@ declare module 'fastify' {
     answerHeaders: ReturnType<typeof answerHeaders>;
     /** The methods of every path. */
     routeTable: Map<string, Set<string>>;
+    answered: Answered;
     keyUsage: KeyUsage;
     keyring: Keyring;
     keptAnswers: KeptAnswers;

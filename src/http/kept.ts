@@ -24,6 +24,8 @@ export type Kept = MadeFrom & {
 export class KeptAnswers {
   readonly mostBytes: number;
   bytes = 0;
+  hits = 0;
+  misses = 0;
   readonly #answers = new Map<string, Kept>();
   readonly #making = new Map<string, PromiseWithResolvers<void>>();
 
@@ -89,6 +91,7 @@ export function keepAnswers(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const { madeFrom } = reply;
     if (madeFrom && reply.statusCode === 200 && (typeof payload === 'string' || Buffer.isBuffer(payload))) {
+      app.keptAnswers.misses++;
       const body = Buffer.from(payload);
       const headers = Object.entries({ ...reply.getHeaders(), 'content-length': body.byteLength })
         .filter(([name]) => !ofEachRequest.test(name))

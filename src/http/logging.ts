@@ -1,5 +1,11 @@
-import { type FastifyInstance, type FastifyServerOptions, LogController } from 'fastify';
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyServerOptions,
+  LogController,
+} from 'fastify';
 import type { Config } from '../config.ts';
+import { Answered } from './answered.ts';
 import { traceIdOf } from './request-ids.ts';
 
 /** Lines of JSON on standard error, each with the ids of its request and of the trace it is part of. */
@@ -13,19 +19,37 @@ export const logOptions = ({ log_level }: Config) =>
     },
   }) satisfies FastifyServerOptions;
 
-/** One line a request, at the level `info`; never a header, a body or a query, which may hold secrets. */
+/** Counts each request, and writes a line for it at the level `info`. */
 export function logRequests(app: FastifyInstance): void {
-  if (!['info', 'debug', 'trace'].includes(app.config.log_level)) return;
-  app.addHook('onResponse', async (request, reply) => {
-    request.log.info({
-      method: request.method,
-      route: request.routeOptions.url,
+  app.decorate('answered', new Answered());
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, routeOptions, actor, log } = request;
+    noteAnswer(app, log, {
+      method,
+      route: routeOptions.url ?? 'none',
       status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime * 10) / 10,
-      key: request.actor?.id,
+      ms: reply.elapsedTime,
+      key: actor?.id,
     });
+    done();
   });
 }
+
+type Answer = { method: string; route: string; status: number; ms: number; key: string | undefined };
+
+/** Never a header, a body or a query, which may hold secrets. */
+export function noteAnswer(
+  { answered, config }: FastifyInstance,
+  log: FastifyBaseLogger,
+  answer: Answer,
+  more?: () => object,
+): void {
+  const { method, route, status, ms } = answer;
+  answered.record(method, route, status, ms);
+  if (saysAll.has(config.log_level)) log.info({ ...more?.(), ...answer, ms: Math.round(ms * 10) / 10 });
+}
+
+const saysAll = new Set(['info', 'debug', 'trace']);
 
 /** What no line should hold anyway, in case that an error's text does. */
 const withoutSecrets = (line: string) => line.replaceAll(/\b(mst_|whsec_)[\w+/=]{16,}/g, '$1…');
