@@ -8,6 +8,7 @@ import type { Database } from './database/open.ts';
 import { groupRoutes } from './groups/routes.ts';
 import { guardAccess } from './http/access.ts';
 import { readBodies } from './http/bodies.ts';
+import { compressAnswers } from './http/compression.ts';
 import { openDoor } from './http/door.ts';
 import type { App } from './http/fastify.ts';
 import { answerHeaders } from './http/headers.ts';
@@ -81,6 +82,7 @@ export async function createApp({ config, database, clock, readiness }: Service)
   refuseUnknownParameters(app);
   refuseUnlessReady(app, readiness);
   guardAccess(app);
+  compressAnswers(app);
   keepAnswers(app);
   openDoor(app, clock, readiness);
   await describeApi(app);

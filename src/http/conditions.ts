@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem } from '../errors.ts';
+import { codings, tagInCoding } from './compression.ts';
 
 /**
  * The tag of a resource: its version, by which a change is refused as stale, and its content, by which an answer is
@@ -17,15 +18,22 @@ const digest = (text: string) => hash('sha256', text, 'base64url').slice(0, 22);
 /** The tag, as the client has it, of an answer it says it has already: `If-None-Match`, compared weakly (RFC 9110). */
 export function knownTag({ method, headers }: FastifyRequest, tag: string): string | undefined {
   // A write that has happened is answered, whatever the client has.
-  return (method === 'GET' || method === 'HEAD') && isNamed(headers['if-none-match'], tag) ? tag : undefined;
+  return method === 'GET' || method === 'HEAD' ? namedTag(headers['if-none-match'], tag) : undefined;
 }
 
-/** Whether a header `If-None-Match` names a tag. */
-export const isNamed = (header: string | undefined, tag: string): boolean =>
-  header !== undefined &&
-  (header === tag ||
-    header.trim() === '*' ||
-    header.split(',').some((known) => known.trim().replace(/^W\//, '') === tag));
+/** How a header `If-None-Match` names a tag, if it does: that of the same answer in any coding. */
+export function namedTag(header: string | undefined, tag: string): string | undefined {
+  if (header === undefined) return undefined;
+  if (header === tag || header.trim() === '*') return tag;
+  return header
+    .split(',')
+    .map((known) => known.trim().replace(/^W\//, ''))
+    .find((known) => known === tag || isInCoding(known, tag));
+}
+
+/** The same answer, compressed. */
+const isInCoding = (known: string, tag: string) =>
+  known.startsWith(tag.slice(0, -1)) && codings.some((coding) => known === tagInCoding(tag, coding));
 
 /** Answers with a text, or, when the client has it already, with 304. */
 export function sendUnlessKnown(request: FastifyRequest, reply: FastifyReply, tag: string, text: string) {

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Versions } from '../database/versions.ts';
 import type { Key } from '../keys/schema.ts';
 import { keyFault, opens, secretOf } from './access.ts';
-import { isNamed } from './conditions.ts';
+import { namedTag } from './conditions.ts';
 import type { Readiness } from './health.ts';
 import { holds, nameOf } from './kept.ts';
 import { noteAnswer } from './logging.ts';
@@ -71,7 +71,7 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
     const now = Date.parse(moment.now);
     let charge = app.keyLimits.charge(key, now);
     if (!charge.isAllowed) return false;
-    const isKnown = isNamed(request.headers['if-none-match'], kept.etag);
+    const isKnown = namedTag(request.headers['if-none-match'], kept.etag) !== undefined;
     if (isKnown) charge = app.keyLimits.refund(key, now);
     app.keyUsage.noteUse(key, moment);
     const request_id = requestIdOf(request.headers);

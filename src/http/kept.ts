@@ -4,6 +4,7 @@ import type { TableName } from '../database/tables.ts';
 import { type Versions, versionOf } from '../database/versions.ts';
 import type { Key } from '../keys/schema.ts';
 import type { Access } from './access.ts';
+import { tagInPlain } from './compression.ts';
 
 /** What an answer was made from: it holds for as long as these tables have this version, on this day. */
 export type MadeFrom = { reads: readonly TableName[]; version: number; today: string };
@@ -13,6 +14,7 @@ export type Kept = MadeFrom & {
   /** What a key needs to be given it. */
   access: Access;
   route: string;
+  /** That of the answer before it was compressed. */
   etag: string;
   /** Names and values by turns; those of 304 say nothing of a body. */
   headers: readonly string[];
@@ -100,7 +102,7 @@ export function keepAnswers(app: FastifyInstance): void {
         ...madeFrom,
         access: request.routeOptions.config.access ?? 'any key',
         route: request.routeOptions.url ?? '',
-        etag: String(reply.getHeader('etag')),
+        etag: tagInPlain(String(reply.getHeader('etag')), reply.getHeader('content-encoding')),
         headers: headers.flat(),
         headersOf304: headers.filter(([name]) => !name.startsWith('content-')).flat(),
         body,

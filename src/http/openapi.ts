@@ -5,8 +5,8 @@ import { type ProblemCode, problems } from '../errors.ts';
 import { listMediaTypes } from '../lists/formats.ts';
 import { Strict } from '../schemas.ts';
 import { version } from '../version.ts';
+import { contentTag, sendUnlessKnown } from './conditions.ts';
 import type { App } from './fastify.ts';
-import { sendTagged } from './resource.ts';
 
 const tags = {
   personnel: 'The people on the roster. A person’s `user_id` is what tasks are assigned to.',
@@ -85,6 +85,13 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
 }
 
 export function openapiRoute(app: App): void {
+  // It changes only with the program, so it is made once, when it is first asked for.
+  let made: { text: string; tag: string } | undefined;
+  const make = () => {
+    const text = JSON.stringify({ ...app.swagger(), servers: [{ url: app.baseUrl }] });
+    return { text, tag: contentTag(text) };
+  };
+
   app.get(
     '/v1/openapi.json',
     {
@@ -96,8 +103,11 @@ export function openapiRoute(app: App): void {
         response: { 200: Type.Object({ openapi: Type.String() }, { description: 'An OpenAPI document.' }) },
       },
     },
-    async (request, reply) =>
-      sendTagged(request, reply, { ...app.swagger(), servers: [{ url: app.baseUrl }] }),
+    async (request, reply) => {
+      made ??= make();
+      reply.type('application/json; charset=utf-8');
+      return sendUnlessKnown(request, reply, made.tag, made.text);
+    },
   );
 }
 

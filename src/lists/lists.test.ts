@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { systemClock } from '../clock.ts';
-import { newId } from '../ids.ts';
-import { personRow } from '../personnel/queries.ts';
-import { onBothEngines, type TestService } from '../testing/service.ts';
+import { fillPeople } from '../testing/people.ts';
+import { onBothEngines } from '../testing/service.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 
 onBothEngines('lists', (start) => {
   test('refuses a cursor that is none, and one of another query', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
-    await fill(service, 3);
+    await fillPeople(service.database, 3);
     const { body } = await service.get('/v1/personnel?limit=1', key);
     const cursor = body.page.next_cursor;
     const code = async (query: string) => (await service.get(`/v1/personnel?${query}`, key)).body.code;
@@ -46,7 +44,7 @@ onBothEngines('lists', (start) => {
   test('counts all rows when asked', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.read');
-    await fill(service, 5);
+    await fillPeople(service.database, 5);
     assert.equal((await service.get('/v1/personnel?limit=2', key)).body.page.total, null);
     assert.equal((await service.get('/v1/personnel?limit=2&count=true', key)).body.page.total, 5);
   });
@@ -54,7 +52,7 @@ onBothEngines('lists', (start) => {
   test('links to the next page', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.read');
-    await fill(service, 3);
+    await fillPeople(service.database, 3);
     const first = await service.get('/v1/personnel?limit=2&status=active', key);
     const [, next = ''] = /^<(.*)>; rel="next"$/.exec(first.headers.get('link') ?? '') ?? [];
     assert.ok(next.startsWith(service.origin));
@@ -97,7 +95,7 @@ onBothEngines('lists', (start) => {
   test('answers HEAD as GET, without the body', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.read');
-    await fill(service, 3000);
+    await fillPeople(service.database, 3000);
     for (const path of ['/v1/personnel', '/v1/personnel?limit=2', '/v1/groups']) {
       const get = await service.get(path, key);
       const head = await service.call('HEAD', path, key);
@@ -142,7 +140,7 @@ onBothEngines('lists', (start) => {
   test('is one moment’s view, however long it takes to read', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
-    await fill(service, 20_000);
+    await fillPeople(service.database, 20_000);
     const response = await fetch(`${service.origin}/v1/personnel`, {
       headers: { authorization: `Bearer ${key}` },
     });
@@ -162,7 +160,7 @@ onBothEngines('lists', (start) => {
   test('a reader who goes away gives back what the list was read with', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.read');
-    await fill(service, 20_000);
+    await fillPeople(service.database, 20_000);
     // More often than there are connections for long reads.
     for (let i = 0; i < 20; i++) {
       const abort = new AbortController();
@@ -199,19 +197,3 @@ test('no text makes a cursor that breaks', () => {
 });
 
 const btoa8 = (text: string) => Buffer.from(text).toString('base64url');
-
-/** Puts people straight into the table. */
-async function fill({ database }: TestService, people: number): Promise<void> {
-  const moment = systemClock();
-  const rows = Array.from({ length: people }, (_, i) =>
-    personRow(newId('person'), { name: `Person ${i}` }, moment),
-  );
-  await database.write(async (db) => {
-    for (let i = 0; i < rows.length; i += 1000) {
-      await db
-        .insertInto('people')
-        .values(rows.slice(i, i + 1000))
-        .execute();
-    }
-  });
-}

@@ -1,27 +1,14 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { systemClock } from '../clock.ts';
-import { newId } from '../ids.ts';
-import { personRow } from '../personnel/queries.ts';
+import { fillPeople } from '../testing/people.ts';
 import { onBothEngines } from '../testing/service.ts';
 
 onBothEngines('readers who do not read', (start) => {
   test('keep no one else from pages, counts and single things', async (t) => {
     const service = await start(t);
     const key = await service.key();
-    await service.database.write(async (db) => {
-      for (let i = 0; i < 20; i++) {
-        const rows = Array.from({ length: 1000 }, (_, j) =>
-          personRow(
-            newId('person'),
-            { name: `Person ${i * 1000 + j}`, phone: 'x'.repeat(200) },
-            systemClock(),
-          ),
-        );
-        await db.insertInto('people').values(rows).execute();
-      }
-    });
+    await fillPeople(service.database, 20_000, { phone: 'x'.repeat(200) });
     const port = Number(new URL(service.origin).port);
     const request = `GET /v1/personnel HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`;
     const sockets: Socket[] = [];

@@ -1,0 +1,134 @@
+import { pipeline, Readable, type Transform } from 'node:stream';
+import { promisify } from 'node:util';
+import * as zlib from 'node:zlib';
+import type { FastifyInstance } from 'fastify';
+import { Problem } from '../errors.ts';
+
+/** The codings there are, the cheapest for what it saves first (measured on the answers of this service). */
+export const codings = ['zstd', 'br', 'gzip'] as const;
+export type Coding = (typeof codings)[number];
+
+/** What a client wants: the coding it likes best, if it likes one better than none, and whether it can do without. */
+export type Choice = { coding: Coding | undefined; takesPlain: boolean };
+
+/** Below this, sending is cheaper than compressing. */
+const fewBytes = 4 * 1024;
+/** Up to this, compressing takes no longer than handing it to another thread. */
+const quickBytes = 16 * 1024;
+
+const choices = new Map<string, Choice>();
+
+/** Reads `Accept-Encoding` (RFC 9110). The few that clients send are remembered. */
+export function chooseCoding(header: string | undefined): Choice {
+  const known = choices.get(header ?? '');
+  if (known) return known;
+  const choice = readChoice(header ?? '');
+  if (choices.size >= 100) choices.clear();
+  choices.set(header ?? '', choice);
+  return choice;
+}
+
+function readChoice(header: string): Choice {
+  const weights = new Map<string, number>();
+  for (const wish of header.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = wish.split(';').map((part) => part.trim());
+    const weight = Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1);
+    if (name !== '') weights.set(name.replace(/^x-gzip$/, 'gzip'), weight >= 0 && weight <= 1 ? weight : 0);
+  }
+  const others = weights.get('*') ?? 0;
+  const plain = weights.get('identity') ?? (weights.get('*') === 0 ? 0 : Number.MIN_VALUE);
+  let coding: Coding | undefined;
+  let best = 0;
+  for (const name of codings) {
+    const weight = weights.get(name) ?? others;
+    if (weight > best) [coding, best] = [name, weight];
+  }
+  return { coding: best >= plain ? coding : undefined, takesPlain: plain > 0 };
+}
+
+/** The bytes in a coding; what would hold up others is done in another thread. */
+export async function compress(bytes: Buffer, coding: Coding): Promise<Buffer> {
+  const { now, inThread, options } = compressors[coding];
+  return bytes.length <= quickBytes ? now(bytes, options) : inThread(bytes, options);
+}
+
+/** Each piece is sent on as it comes, so that whoever reads a long list is not kept waiting. */
+export const compressStream = (source: Readable, coding: Coding): Transform =>
+  // A fault of either end ends the other; whoever sends the stream is told.
+  pipeline(source, compressors[coding].stream(), () => {});
+
+const { constants } = zlib;
+const gzip = { level: 4 };
+const br = { params: { [constants.BROTLI_PARAM_QUALITY]: 3, [constants.BROTLI_PARAM_LGWIN]: 18 } };
+const zstd = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+const compressors = {
+  zstd: {
+    options: zstd,
+    now: zlib.zstdCompressSync,
+    inThread: promisify<zlib.InputType, object, Buffer>(zlib.zstdCompress),
+    stream: () => zlib.createZstdCompress({ ...zstd, flush: constants.ZSTD_e_flush }),
+  },
+  br: {
+    options: br,
+    now: zlib.brotliCompressSync,
+    inThread: promisify<zlib.InputType, object, Buffer>(zlib.brotliCompress),
+    stream: () => zlib.createBrotliCompress({ ...br, flush: constants.BROTLI_OPERATION_FLUSH }),
+  },
+  gzip: {
+    options: gzip,
+    now: zlib.gzipSync,
+    inThread: promisify<zlib.InputType, object, Buffer>(zlib.gzip),
+    stream: () => zlib.createGzip({ ...gzip, flush: constants.Z_SYNC_FLUSH }),
+  },
+};
+
+/** An answer in another coding is other bytes, and has another tag. */
+export const tagInCoding = (tag: string, coding: Coding) => `${tag.slice(0, -1)}-${coding}"`;
+
+export const tagInPlain = (tag: string, coding: unknown) =>
+  typeof coding === 'string' ? `${tag.slice(0, -coding.length - 2)}"` : tag;
+
+/** Compresses what the client can read compressed, where it pays. */
+export function compressAnswers(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, _, done) => {
+    const { coding, takesPlain } = chooseCoding(request.headers['accept-encoding']?.toString());
+    done(coding === undefined && !takesPlain ? noCoding() : undefined);
+  });
+
+  // Public answers are few and always the same: whoever asks for them often shall not cost much.
+  const publicAnswers = new Map<string, Promise<Buffer>>();
+
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const { coding, takesPlain } = chooseCoding(request.headers['accept-encoding']?.toString());
+    const worthwhile = coding !== undefined && isWorthwhile(payload, reply.getHeader('content-type'));
+    if (coding === undefined || (takesPlain && !worthwhile) || !payload) return done(null, payload);
+
+    const tag = reply.getHeader('etag');
+    reply.header('content-encoding', coding).removeHeader('content-length');
+    if (typeof tag === 'string') reply.header('etag', tagInCoding(tag, coding));
+    if (payload instanceof Readable) return done(null, compressStream(payload, coding));
+
+    const bytes = () => compress(Buffer.from(payload as string | Buffer), coding);
+    const key = `${tag} ${coding}`;
+    const isPublic = typeof tag === 'string' && request.actor === undefined;
+    const compressed = (isPublic && publicAnswers.get(key)) || bytes();
+    if (isPublic) publicAnswers.set(key, compressed);
+    compressed.then(
+      (buffer) => done(null, buffer),
+      (error) => done(error),
+    );
+  });
+}
+
+const isWorthwhile = (payload: unknown, type: unknown) =>
+  (payload instanceof Readable ||
+    ((typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length >= fewBytes)) &&
+  /^text\/|json|javascript|xml/.test(String(type));
+
+const noCoding = () =>
+  new Problem(
+    'not_acceptable',
+    `No coding of the answer is acceptable to you. Accept identity or one of ${codings.join(', ')}.`,
+    { extra: { available: ['identity', ...codings] } },
+  );
