@@ -7,6 +7,7 @@ export type Pools = Record<string, { used: number; idle: number; waiting: number
 
 /** What differs between the databases: everything else is written once. */
 export type Engine = {
+  kind: 'sqlite' | 'postgres';
   /** For people: the address, without a password. */
   name: string;
   dialects: {

@@ -68,7 +68,7 @@ export function openDatabase(url: string): Database {
 
     async migrate() {
       try {
-        return await retried(engine, () => migrate(writer));
+        return await retried(engine, () => migrate(writer, engine));
       } catch (error) {
         throw engine.explainStart(error) ?? error;
       }

@@ -21,6 +21,7 @@ export function postgresEngine(url: string): Engine {
   const quick = new MusterPostgresDialect({ pool: pools.quick });
   const versions = pool(url, 1);
   return {
+    kind: 'postgres',
     name: withoutPassword(url),
     dialects: {
       write: quick,
@@ -128,6 +129,10 @@ const spellings: Spellings = {
   parsed_json: spelling`cast(${0} as json)`,
   json_boolean: spelling`(${0})`,
   json_array_of: spelling`coalesce(json_agg(${0} order by ${1}), '[]')`,
+  grams_match: spelling`(search_grams(${0}) @@ cast(${2} as tsquery))`,
+  // To count them would take as long as to find them: a thousand people say what the others are like.
+  grams_match_few: spelling`(select count(*) < 100 from (select search_folded from people limit 1000) as first
+    where strpos(search_folded, ${0}) > 0)`,
   held_lock: spelling`pg_advisory_xact_lock(hashtext(${0}))`,
   days_between: spelling`(cast(${1} as date) - cast(${0} as date))`,
   // row_to_json takes any number of members; json_build_object takes fifty.

@@ -42,14 +42,14 @@ export type Tables = {
   past_risks: RiskTable & { valid_until: string };
   issues: Stored<
     Issue,
-    Named | 'assignee_name' | 'assignee_active' | 'age_days' | 'overdue',
+    Named | 'owner_active' | 'assignee_name' | 'assignee_active' | 'age_days' | 'overdue',
     'attributes'
   > & {
     search_folded: string;
     open: GeneratedAlways<number>;
     rank_key: GeneratedAlways<string>;
   };
-  tasks: Stored<Task, 'project_key' | 'project_name' | 'assignee_name'> & {
+  tasks: Stored<Task, 'project_key' | 'project_name' | 'assignee_name' | 'assignee_active'> & {
     search_folded: string;
     open: GeneratedAlways<number>;
     due_key: GeneratedAlways<string>;

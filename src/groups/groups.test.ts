@@ -296,3 +296,53 @@ onBothEngines('members', (start) => {
     }
   });
 });
+
+onBothEngines('what a group owns', (start) => {
+  test('is, when asked, also what the groups below it and the members of all of these own', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const outer = await service.make('/v1/groups', key, { name: 'Outer' });
+    const inner = await service.make('/v1/groups', key, { name: 'Inner', parent_id: outer.id });
+    const other = await service.make('/v1/groups', key, { name: 'Other' });
+    const member = (await service.make('/v1/personnel', key, { name: 'Member' })).user_id;
+    const stranger = (await service.make('/v1/personnel', key, { name: 'Stranger' })).user_id;
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    for (const what of ['risks', 'issues']) {
+      for (const [title, owner] of Object.entries({
+        outer: { owner_group_id: outer.id },
+        inner: { owner_group_id: inner.id },
+        member: { owner_user_id: member },
+        stranger: { owner_user_id: stranger },
+        other: { owner_group_id: other.id },
+        nobody: {},
+      })) {
+        await service.make(`/v1/projects/APOLLO/${what}`, key, { title, ...owner });
+      }
+      const titles = async (query: string) => {
+        const { body } = await service.get(`/v1/${what}?${query}`, key);
+        return body.data.map(({ title }: { title: string }) => title).sort();
+      };
+      assert.deepEqual(await titles(`owner_group_id=${outer.id}`), ['outer']);
+      assert.deepEqual(await titles(`owner_group_id=${outer.id}&transitive=true`), ['inner', 'outer']);
+      await service.call('PUT', `/v1/groups/${inner.id}/members/${member}`, key);
+      assert.deepEqual(await titles(`owner_group_id=${outer.id}&transitive=true`), [
+        'inner',
+        'member',
+        'outer',
+      ]);
+      assert.deepEqual(await titles(`owner_group_id=${inner.id},${other.id}&transitive=true`), [
+        'inner',
+        'member',
+        'other',
+      ]);
+      const summary = await service.get(
+        `/v1/${what}/summary?owner_group_id=${outer.id}&transitive=true`,
+        key,
+      );
+      assert.equal(summary.body.data.total, 3);
+      const lone = await service.get(`/v1/${what}?transitive=true`, key);
+      assert.equal(lone.body.errors[0].parameter, 'transitive');
+      await service.call('DELETE', `/v1/groups/${inner.id}/members/${member}`, key);
+    }
+  });
+});

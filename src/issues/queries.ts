@@ -13,15 +13,18 @@ import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../da
 import type { TableName, Tables } from '../database/tables.ts';
 import { deleteRow, insertRow, notBefore, updateRow } from '../database/update.ts';
 import { type Fault, fieldFault, inUse, invalidBody, notFound } from '../errors.ts';
+import { isOwnedBy, refuseLoneTransitive } from '../groups/membership.ts';
 import type { Change } from '../history/change.ts';
 import { differencesBetween, remember, rememberCreated, rememberDeleted } from '../history/queries.ts';
 import { newId } from '../ids.ts';
 import {
   allOf,
+  always,
   equals,
   from,
   hasText,
   holds,
+  isActive,
   isIn,
   isNarrowedByIndex,
   isNull,
@@ -152,13 +155,14 @@ const issueJson = (moment: Moment) =>
     project_name: sql.ref('projects.name'),
     owner_name: sql`coalesce(owner.name, owner_group.name)`,
     assignee_name: sql.ref('assignee.name'),
+    owner_active: jsonBoolean(sql`owner.status = 'active'`),
     assignee_active: jsonBoolean(sql`assignee.status = 'active'`),
     age_days: daysBetween(sql.ref('issues.raised_on'), sql`cast(${moment.today} as text)`),
     overdue: jsonBoolean(isOverdue(moment)),
   });
 
 /** What a list of issues is read from. */
-export const issueTables: readonly TableName[] = ['issues', 'projects', 'people', 'groups'];
+export const issueTables: readonly TableName[] = ['issues', 'projects', 'people', 'groups', 'memberships'];
 
 /** Whether an index of the order leads straight to the first rows. */
 function isQuick({ status = [], archived, ...others }: IssueFilters): boolean {
@@ -170,6 +174,7 @@ export const isOverdue = ({ today }: Moment) =>
   sql<boolean>`(issues.open = 1 and coalesce(issues.due_on, '9999-99-99') < ${today})`;
 
 export function issueConditions(filters: IssueFilters, moment: Moment) {
+  refuseLoneTransitive(filters, 'owner_group_id');
   return allOf(filters, {
     ...projectConditions('issues.project_id'),
     status: hasStatus,
@@ -177,7 +182,10 @@ export function issueConditions(filters: IssueFilters, moment: Moment) {
     priority: isIn('issues.priority'),
     assignee_user_id: isIn('issues.assignee_user_id'),
     owner_user_id: isIn('issues.owner_user_id'),
-    owner_group_id: isIn('issues.owner_group_id'),
+    owner_group_id: (ids) => isOwnedBy('issues', ids, filters.transitive ?? false),
+    transitive: always,
+    owner_active: isActive('owner'),
+    assignee_active: isActive('assignee'),
     unassigned: holds(isNull('issues.assignee_user_id')),
     overdue: holds(isOverdue(moment)),
     min_age_days: (days) => sql<boolean>`issues.raised_on <= ${daysLater(moment.today, -days)}`,

@@ -59,6 +59,7 @@ export const Issue = Strict(
     status: OneOf(statuses),
     resolution: OrNull(OneOf(['fixed', 'workaround', 'wont_fix', 'duplicate', 'not_an_issue'])),
     owner_name: OrNull(Line()),
+    owner_active: OrNull(Type.Boolean({ description: 'Whether the owning person is active.' })),
     assignee_name: OrNull(Line()),
     assignee_active: OrNull(Type.Boolean()),
     age_days: Type.Integer({ description: 'Days since it was raised.' }),
@@ -97,6 +98,12 @@ const filters = {
   assignee_user_id: ManyOf(Id('person')),
   owner_user_id: ManyOf(Id('person')),
   owner_group_id: ManyOf(Id('group')),
+  transitive: Type.Boolean({
+    description:
+      'With `owner_group_id`: also what the groups below it own, and what members of any of these own.',
+  }),
+  owner_active: Type.Boolean({ description: '`false` is what an inactive person owns.' }),
+  assignee_active: Type.Boolean({ description: '`false` is what an inactive person is assigned to.' }),
   unassigned: Type.Boolean(),
   overdue: Type.Boolean({ description: 'With `due_on` before today.' }),
   min_age_days: Type.Integer({ minimum: 0, maximum: 36_500 }),

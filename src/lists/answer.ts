@@ -7,7 +7,7 @@ import { contentTag, knownTag, sendNotModified, sendUnlessKnown } from '../http/
 import { version as program } from '../version.ts';
 import { type Cursor, decodeCursor, encodeCursor, fingerprint } from './cursor.ts';
 import { chooseFormat, type Format } from './formats.ts';
-import { countRows, countUpTo, type List, type ListRow, listPage, listRows } from './list.ts';
+import { countRows, countUpTo, type List, type ListRow, listPage, listRows, narrowed } from './list.ts';
 import { type Paging, splitQuery } from './query.ts';
 
 /** Rows read before others are let through, and characters gathered before they are sent. */
@@ -51,7 +51,16 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, lis
     if (known !== undefined) return await sendNotModified(reply, known);
 
     if (!list.changesByItself) reply.madeFrom = { reads, version: dataNow, today };
-    const asked: Asked = { list, format, db, version, query, cursor, countAll: paging.count, filters };
+    const asked: Asked = {
+      list: await narrowed(db, list),
+      format,
+      db,
+      version,
+      query,
+      cursor,
+      countAll: paging.count,
+      filters,
+    };
     reply.type(`${format.type}; charset=utf-8`);
     if (paging.limit !== undefined) {
       const { text, next } = await readPage(asked, paging.limit);

@@ -29,6 +29,10 @@ export const holds = (condition: Condition) => (wanted: boolean) =>
 
 export const isNull = (column: string) => sql<boolean>`${sql.ref(column)} is null`;
 
+/** Whether the person that a row names is active; who is not named is neither. */
+export const isActive = (person: string) => (wanted: boolean) =>
+  sql<boolean>`${sql.ref(`${person}.status`)} = ${wanted ? 'active' : 'inactive'}`;
+
 /** For days and numbers, from this one on. */
 export const from = (column: string) => (value: string | number) =>
   sql<boolean>`${sql.ref(column)} >= ${value}`;

@@ -4,12 +4,13 @@ import { lockTable } from '../database/changes.ts';
 import { jsonArrayOf, jsonBoolean, jsonObject } from '../database/functions.ts';
 import { missingReferences, refuseDuplicate, toPerson, usersOf } from '../database/references.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
+import { peopleWithGrams } from '../database/search.ts';
 import { hole, statement } from '../database/statement.ts';
 import type { Tables } from '../database/tables.ts';
 import { circleFaults } from '../database/trees.ts';
 import { deleteRow, insertRow, notBefore, updateRow } from '../database/update.ts';
-import { type Fault, fieldFault, inUse, invalidBody, invalidParameter, notFound } from '../errors.ts';
-import { isMember } from '../groups/membership.ts';
+import { type Fault, fieldFault, inUse, invalidBody, notFound } from '../errors.ts';
+import { isMember, refuseLoneTransitive } from '../groups/membership.ts';
 import type { Change } from '../history/change.ts';
 import { differencesBetween, remember, rememberCreated, rememberDeleted } from '../history/queries.ts';
 import { newId } from '../ids.ts';
@@ -32,6 +33,7 @@ export const personnelList = (filters: PersonnelFilters, moment: Moment): List =
     from: (db) => db.selectFrom('people'),
     id: sql.ref('people.user_id'),
     matches: conditions(filters, moment),
+    ...(filters.q && { narrow: (db) => peopleWithGrams(db, fold(filters.q ?? '')) }),
   }));
 
 export async function getPerson(db: Kysely<Tables>, user_id: string, moment: Moment): Promise<Person> {
@@ -77,7 +79,7 @@ export async function updatePerson(
   const differences = differencesBetween(current, next, Object.keys(patch));
   if (Object.keys(differences).length === 0) return current;
   // What these say is true only together with what they say of others.
-  if (['kind', 'manager_user_id', 'accountable_user_id'].some((field) => field in differences)) {
+  if (['status', 'kind', 'manager_user_id', 'accountable_user_id'].some((field) => field in differences)) {
     await lockTable(db, 'people');
   }
   await refuseBrokenRules(db, next, current);
@@ -105,19 +107,18 @@ export async function deletePerson(db: Transaction<Tables>, current: Person, cha
   await rememberDeleted(db, id, name, change);
 }
 
-/** Refuses an assignee who is not there to be assigned, and says why. */
+/** Refuses to give work to who is not there to be assigned, and says why. */
 export async function refuseUnassignable(
   db: Kysely<Tables>,
   user_id: string | null | undefined,
   moment: Moment,
+  field = 'assignee_user_id',
 ): Promise<void> {
   if (user_id == null) return;
   const { assignable, name, status } = await getPerson(db, user_id, moment);
   if (assignable) return;
   const why = status === 'inactive' ? 'is inactive' : 'is not here today: see `start_on` and `end_on`';
-  throw invalidBody([
-    fieldFault('assignee_user_id', 'not_assignable', `${name} cannot be assigned: ${name} ${why}.`),
-  ]);
+  throw invalidBody([fieldFault(field, 'not_assignable', `${name} cannot be assigned: ${name} ${why}.`)]);
 }
 
 /** A new person as it is stored. */
@@ -146,18 +147,13 @@ const groupsOfPerson = sql`(
   where memberships.user_id = people.user_id)`;
 
 function conditions(filters: PersonnelFilters, moment: Moment) {
-  const { group_id, transitive } = filters;
-  if (transitive !== undefined && group_id === undefined) {
-    throw invalidParameter(
-      'transitive',
-      '`transitive` says which members of `group_id` are meant: give that, too.',
-    );
-  }
+  const { transitive = false } = filters;
+  refuseLoneTransitive(filters, 'group_id');
   return allOf(filters, {
     q: hasText('people.search_folded'),
     status: isIn('people.status'),
     kind: isIn('people.kind'),
-    group_id: (id) => isMember('people.user_id', id, transitive ?? false),
+    group_id: (id) => isMember('people.user_id', id, transitive),
     transitive: always,
     manager_user_id: equals('people.manager_user_id'),
     department: (text) => equals('people.department_folded')(fold(text)),

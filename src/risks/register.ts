@@ -5,8 +5,10 @@ import { rowAsJson } from '../database/rows.ts';
 import { statement } from '../database/statement.ts';
 import type { TableName, Tables } from '../database/tables.ts';
 import { invalidParameter } from '../errors.ts';
+import { isOwnedBy, refuseLoneTransitive } from '../groups/membership.ts';
 import {
   allOf,
+  always,
   equals,
   from,
   hasText,
@@ -68,7 +70,15 @@ function newRiskList(register: Register, sort: string, movementSince: string | u
   };
 }
 
-const riskTablesOfNow: readonly TableName[] = ['risks', 'projects', 'people', 'groups', 'issues', 'tasks'];
+const riskTablesOfNow: readonly TableName[] = [
+  'risks',
+  'projects',
+  'people',
+  'groups',
+  'memberships',
+  'issues',
+  'tasks',
+];
 
 /** What a register is read from that may look back. */
 export const riskTables: readonly TableName[] = [...riskTablesOfNow, 'past_risks', 'history'];
@@ -215,6 +225,7 @@ export function riskConditions(register: Register) {
   if (as_of && as_of > register.moment.today) {
     throw invalidParameter('as_of', 'That day has not come yet. Give today or a day before.');
   }
+  refuseLoneTransitive(filters, 'owner_group_id');
   const found = checkConditions(moment);
   return allOf(filters, {
     ...projectConditions('risks.project_id'),
@@ -229,7 +240,8 @@ export function riskConditions(register: Register) {
     category: isIn('risks.category'),
     strategy: isIn('risks.strategy'),
     owner_user_id: isIn('risks.owner_user_id'),
-    owner_group_id: isIn('risks.owner_group_id'),
+    owner_group_id: (ids) => isOwnedBy('risks', ids, filters.transitive ?? false),
+    transitive: always,
     unowned: holds(sql<boolean>`${isNull('risks.owner_user_id')} and ${isNull('risks.owner_group_id')}`),
     assessed: holds(sql<boolean>`not (${isUnassessed})`),
     above_appetite: holds(sql<boolean>`coalesce(risks.score, 0) > projects.appetite`),

@@ -197,6 +197,10 @@ export const projectRiskFilters = {
   ),
   owner_user_id: ManyOf(Id('person')),
   owner_group_id: ManyOf(Id('group')),
+  transitive: Type.Boolean({
+    description:
+      'With `owner_group_id`: also what the groups below it own, and what members of any of these own.',
+  }),
   unowned: Type.Boolean({ description: 'Owned by neither a person nor a group.' }),
   assessed: Type.Boolean({ description: 'Whether there is a score.' }),
   above_appetite: Type.Boolean({ description: "Scored above its project's appetite." }),

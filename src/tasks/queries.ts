@@ -1,5 +1,6 @@
 import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
 import type { Moment } from '../clock.ts';
+import { jsonBoolean } from '../database/functions.ts';
 import { missingReferences, refuseSameExternalId, toPerson, toTask } from '../database/references.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
@@ -8,7 +9,17 @@ import { type Fault, fieldFault, invalidBody, notFound } from '../errors.ts';
 import type { Change } from '../history/change.ts';
 import { differencesBetween, remember, rememberCreated, rememberDeleted } from '../history/queries.ts';
 import { newId } from '../ids.ts';
-import { allOf, equals, hasText, holds, isIn, isNarrowedByIndex, isNull, since } from '../lists/filters.ts';
+import {
+  allOf,
+  equals,
+  hasText,
+  holds,
+  isActive,
+  isIn,
+  isNarrowedByIndex,
+  isNull,
+  since,
+} from '../lists/filters.ts';
 import { type List, sameList } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
 import { refuseUnassignable } from '../personnel/queries.ts';
@@ -110,6 +121,7 @@ const taskJson = rowAsJson(Task, 'tasks', {
   project_key: sql.ref('projects.key'),
   project_name: sql.ref('projects.name'),
   assignee_name: sql.ref('assignee.name'),
+  assignee_active: jsonBoolean(sql`assignee.status = 'active'`),
 });
 
 /** Whether an index of the order leads straight to the first rows. */
@@ -129,6 +141,7 @@ const taskConditions = (filters: TaskFilters, moment: Moment) =>
     status: hasStatus,
     kind: isIn('tasks.kind'),
     assignee_user_id: isIn('tasks.assignee_user_id'),
+    assignee_active: isActive('assignee'),
     unassigned: holds(isNull('tasks.assignee_user_id')),
     overdue: holds(isOverdue(moment)),
     risk_id: equals('tasks.risk_id'),

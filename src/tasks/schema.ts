@@ -45,6 +45,7 @@ export const Task = Strict(
     ...required,
     ...fields,
     assignee_name: OrNull(Line()),
+    assignee_active: OrNull(Type.Boolean()),
     ...stamps,
   },
   { $id: 'Task' },
@@ -76,6 +77,7 @@ const status = (shown: 'open' | 'all') =>
 const filters = {
   kind: ManyOf(fields.kind),
   assignee_user_id: ManyOf(Id('person')),
+  assignee_active: Type.Boolean({ description: '`false` is what an inactive person is assigned to.' }),
   unassigned: Type.Boolean(),
   overdue: Type.Boolean({ description: 'Open, with `due_on` before today.' }),
   risk_id: Id('risk'),

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { systemClock } from '../clock.ts';
+import { newId } from '../ids.ts';
+import { personRow } from '../personnel/queries.ts';
+import { freshDatabase, onBothEngines, type TestService } from '../testing/service.ts';
+import { fold, foldAll } from '../text.ts';
+import { up as foundation } from './migrations/0001_foundation.ts';
+import { up as search } from './migrations/0002_search.ts';
+import { openDatabase } from './open.ts';
+import { peopleWithGrams } from './search.ts';
+
+type Someone = { name: string; email?: string; title?: string };
+
+const insert = ({ database }: Pick<TestService, 'database'>, people: Someone[]) =>
+  database.write((db) =>
+    db
+      .insertInto('people')
+      .values(people.map((person) => personRow(newId('person'), person, systemClock())))
+      .execute(),
+  );
+
+onBothEngines('the search of people', (start, engine) => {
+  test('finds everyone with the text in them, and no others', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.read');
+    const people = [
+      { name: 'Jürgen Müller', email: 'j.mueller@example.com', title: 'Head of "Ops" & more' },
+      { name: "O'Brien", title: '100% _wild_ \\ back*slash' },
+      { name: '李小明' },
+      { name: 'Xu' },
+      { name: 'A' },
+      { name: '👩‍🚀 Astronaut', title: 'İstanbul ﷺ' },
+      { name: 'Straße', email: 'a+b@sub.example.com' },
+    ];
+    await insert(service, people);
+    const texts = people.map((person) => foldAll(Object.values(person)));
+    const found = async (q: string) => {
+      const { body } = await service.get(`/v1/personnel?q=${encodeURIComponent(q)}`, key);
+      return body.data.map(({ name }: Someone) => name).sort();
+    };
+    const expected = (q: string) =>
+      people
+        .filter((_, i) => texts[i]?.includes(fold(q)))
+        .map(({ name }) => name)
+        .sort();
+    for (const q of [
+      'MÜLL',
+      'mull',
+      'rgen m',
+      '小',
+      '小明',
+      'x',
+      'xu',
+      'xu ',
+      '%',
+      '_',
+      '\\',
+      '"Ops"',
+      "'",
+      '*',
+      '&',
+    ]) {
+      assert.deepEqual(await found(q), expected(q), q);
+    }
+    const part = fc
+      .constantFrom(...texts.flatMap((text) => text.split('\n')))
+      .chain((text) =>
+        fc
+          .tuple(fc.nat(text.length), fc.integer({ min: 1, max: 8 }))
+          .map(([from, length]) => [...text].slice(from, from + length).join('')),
+      )
+      .filter((text) => fold(text) !== '' && fold(text) === text);
+    await fc.assert(
+      fc.asyncProperty(part, async (q) => assert.deepEqual(await found(q), expected(q), q)),
+      { numRuns: 60 },
+    );
+  });
+
+  test('follows every change of a person', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const found = async (q: string) => (await service.get(`/v1/personnel?q=${q}`, key)).body.page.total;
+    const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada', title: 'Pilot' });
+    const path = `/v1/personnel/${user_id}`;
+    assert.deepEqual([await found('ada'), await found('pilot')], [1, 1]);
+    await service.call('PATCH', path, key, { title: 'Driver', department: 'Rail' });
+    assert.deepEqual([await found('pilot'), await found('driver'), await found('ada')], [0, 1, 1]);
+    await service.call('PATCH', path, key, { department: 'Road' });
+    assert.equal(await found('driver'), 1);
+    await service.call('DELETE', path, key);
+    assert.equal(await found('ada'), 0);
+    await service.make('/v1/personnel', key, { name: 'Bob' });
+    assert.deepEqual([await found('ada'), await found('driver'), await found('bob')], [0, 0, 1]);
+  });
+
+  test('finds what most have as well as what one has, whole, in pages and counted', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.read');
+    const names = Array.from({ length: 2100 }, (_, i) => ({ name: `Person ${String(i).padStart(4, '0')}` }));
+    await insert(service, names.slice(0, 1000));
+    await insert(service, names.slice(1000));
+    assert.equal(Boolean(await peopleWithGrams(service.database.db, 'person')), false);
+    assert.equal(Boolean(await peopleWithGrams(service.database.db, '2099')), true);
+    const get = async (query: string) => (await service.get(`/v1/personnel?${query}`, key)).body;
+    const most = await get('q=PERSON');
+    assert.deepEqual(
+      most.data.map(({ name }: Someone) => name),
+      names.map(({ name }) => name),
+    );
+    const page = await get('q=person&limit=10&count=true');
+    assert.deepEqual([page.page.total, page.data.length, page.data[9].name], [2100, 10, 'Person 0009']);
+    const one = await get('q=2099&limit=10&count=true');
+    assert.deepEqual([one.page.total, one.data[0].name], [1, 'Person 2099']);
+    const some = await get('q=209&limit=4');
+    const rest = await get(`q=209&cursor=${some.page.next_cursor}`);
+    const both = [...some.data, ...rest.data].map(({ name }: Someone) => name);
+    assert.deepEqual(
+      both,
+      names.map(({ name }) => name).filter((name) => name.includes('209')),
+    );
+  });
+
+  test('knows those who were there before it', async (t) => {
+    const { url, drop } = await freshDatabase(engine);
+    const database = openDatabase(url);
+    t.after(async () => {
+      await database.close();
+      await drop();
+    });
+    await database.write((db) => foundation(db as never));
+    await insert({ database }, [{ name: 'Ada' }, { name: 'Bob' }]);
+    await database.write((db) => search[engine](db as never));
+    const condition = await peopleWithGrams(database.db, 'bo');
+    assert.ok(condition);
+    const people = await database.db.selectFrom('people').select('name').where(condition).execute();
+    assert.deepEqual(people, [{ name: 'Bob' }]);
+  });
+});
