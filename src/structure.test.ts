@@ -19,7 +19,7 @@ const layers = [
   /^[a-z]+\/(schema|scoring|scopes|secret|parameters|check-names|transitions|change)\.ts$/,
   /^database\//,
   /^(lists\/(?!answer)|groups\/membership)/,
-  /^([a-z]+\/queries|projects\/(counts|health)|risks\/(checks|register|summaries|model)|issues\/summaries|keys\/(usage|ring))\.ts$/,
+  /^([a-z]+\/queries|projects\/(counts|health)|risks\/(checks|register|summaries|model)|issues\/summaries|keys\/(usage|ring)|personnel\/(assignments|handover))\.ts$/,
   /^(http\/|lists\/answer|pages\/(html|reference))/,
   /^[a-z]+\/routes\.ts$/,
   /^app\.ts$/,

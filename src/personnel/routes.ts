@@ -2,14 +2,27 @@ import { historyList } from '../history/queries.ts';
 import { HistoryEntry } from '../history/schema.ts';
 import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
-import { created, writeOnce } from '../http/idempotency.ts';
+import { created, done, writeOnce } from '../http/idempotency.ts';
 import { sendResource } from '../http/resource.ts';
 import { sendList } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf } from '../lists/schema.ts';
+import { resolveProjects } from '../projects/queries.ts';
 import { Id, NoContent, Strict } from '../schemas.ts';
+import { assignmentList } from './assignments.ts';
+import { deactivatePerson } from './handover.ts';
 import { createPerson, deletePerson, getPerson, personnelList, updatePerson } from './queries.ts';
-import { Person, PersonInput, PersonPatch, personnelFilters } from './schema.ts';
+import {
+  Assignment,
+  assignmentFilters,
+  DeactivateInput,
+  Handover,
+  Person,
+  PersonInput,
+  PersonPatch,
+  personnelFilters,
+  ReactivateInput,
+} from './schema.ts';
 
 export function personnelRoutes(app: App): void {
   app.get(
@@ -107,6 +120,74 @@ export function personnelRoutes(app: App): void {
         await deletePerson(db, current, request.change);
       });
       return reply.code(204).send();
+    },
+  );
+
+  app.post(
+    '/v1/personnel/:user_id/deactivate',
+    {
+      config: { access: 'personnel.manage' },
+      schema: {
+        operationId: 'deactivatePerson',
+        summary: 'Deactivate a person, and hand over what they carry',
+        description:
+          'Everything moves in one transaction, or nothing does. Without a successor it stays, and is marked: ' +
+          '`owner_active` and `assignee_active` are false. `dry_run` tells what would move.',
+        tags: ['personnel'],
+        params: Strict({ user_id: Id('person') }),
+        body: DeactivateInput,
+        response: { 200: Handover },
+      },
+    },
+    async (request, reply) =>
+      writeOnce(request, reply, async (db) => {
+        const current = await getPerson(db, request.params.user_id, request.moment);
+        refuseStale(request, current);
+        return done(await deactivatePerson(db, current, request.body, request.change));
+      }),
+  );
+
+  app.post(
+    '/v1/personnel/:user_id/reactivate',
+    {
+      config: { access: 'personnel.manage' },
+      schema: {
+        operationId: 'reactivatePerson',
+        summary: 'Make a person active again',
+        description: 'What was handed over stays where it is.',
+        tags: ['personnel'],
+        params: Strict({ user_id: Id('person') }),
+        body: ReactivateInput,
+        response: { 200: Person },
+      },
+    },
+    async (request, reply) =>
+      writeOnce(request, reply, async (db) => {
+        const current = await getPerson(db, request.params.user_id, request.moment);
+        refuseStale(request, current);
+        return done(await updatePerson(db, current, { ...request.body, status: 'active' }, request.change));
+      }),
+  );
+
+  app.get(
+    '/v1/personnel/:user_id/assignments',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'listAssignments',
+        summary: 'What a person carries across projects, due soonest first',
+        description: 'Open tasks and issues, active risks, and projects that are not completed or cancelled.',
+        tags: ['personnel'],
+        params: Strict({ user_id: Id('person') }),
+        querystring: ListQuery(assignmentFilters),
+        response: { 200: ListOf(Assignment) },
+      },
+    },
+    async (request, reply) => {
+      const { user_id } = await getPerson(app.database.db, request.params.user_id, request.moment);
+      const { project, ...filters } = splitQuery(request.query).filters;
+      const project_ids = project && { project: await resolveProjects(app.database.db, project) };
+      return sendList(request, reply, assignmentList(user_id, { ...filters, ...project_ids }));
     },
   );
 

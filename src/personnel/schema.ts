@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { acrossProjects } from '../projects/schema.ts';
 import {
   Attributes,
   AttributesPatch,
@@ -87,3 +88,84 @@ export const personnelFilters = {
   external_id: Line(),
   updated_since: Time(),
 };
+
+export const Assignment = Strict(
+  {
+    type: OneOf(['task', 'issue', 'risk', 'project']),
+    role: OneOf(['assignee', 'owner', 'lead']),
+    id: Type.String({ description: 'Of the task, issue, risk or project.' }),
+    key: Type.String({ examples: ['APOLLO-T12'] }),
+    title: Line({ description: 'The name, of a project.' }),
+    project_id: Id('project'),
+    project_key: Type.String({ examples: ['APOLLO'] }),
+    project_name: Line(),
+    status: Type.String(),
+    due_on: OrNull(Day()),
+  },
+  { $id: 'Assignment' },
+);
+export type Assignment = Static<typeof Assignment>;
+
+export const assignmentFilters = {
+  ...acrossProjects,
+  type: ManyOf(Assignment.properties.type),
+  role: ManyOf(Assignment.properties.role),
+};
+
+export const DeactivateInput = Strict(
+  optional({
+    handover_to_user_id: OrNull(Id('person', { description: 'Who takes over; must be assignable.' })),
+    handover_to_group_id: OrNull(
+      Id('group', {
+        description:
+          'Takes over the risks and issues the person owns. What only a person can carry goes to `handover_to_user_id`.',
+      }),
+    ),
+    dry_run: Type.Boolean({ default: false, description: 'Only tell what would move; change nothing.' }),
+    reason: Reason(),
+  }),
+  {
+    $id: 'DeactivateInput',
+    examples: [{ handover_to_user_id: 'usr_01jd3k9m5vqs8h2n6r4t0c7e1b', dry_run: true }],
+  },
+);
+export type DeactivateInput = Static<typeof DeactivateInput>;
+
+export const ReactivateInput = Strict(optional({ reason: Reason() }), { $id: 'ReactivateInput' });
+
+const Count = Type.Integer({ minimum: 0 });
+
+const inProjects = { tasks: Count, issues: Count, risks: Count, projects: Count };
+
+const Carried = Strict({
+  ...inProjects,
+  groups: Type.Integer({ description: 'That the person leads.' }),
+  reports: Type.Integer({ description: 'Active people they manage.' }),
+  agents: Type.Integer({ description: 'Active people they answer for.' }),
+  memberships: Count,
+});
+export type Carried = Static<typeof Carried>;
+
+export const Handover = Strict(
+  {
+    dry_run: Type.Boolean(),
+    handover_to_user_id: OrNull(Id('person')),
+    handover_to_group_id: OrNull(Id('group')),
+    carries: Strict(Carried.properties, {
+      description: 'What the person carried: open tasks, open issues, active risks, projects they lead …',
+    }),
+    moves: Strict(Carried.properties, {
+      description: 'How much of that has moved, or, with `dry_run`, would move.',
+    }),
+    by_project: Type.Array(
+      Strict({ project_id: Id('project'), project_key: Type.String(), project_name: Line(), ...inProjects }),
+      { description: 'What the person carried in each project.' },
+    ),
+    archived: Strict(inProjects, {
+      description: 'What the person carries in archived projects. It stays: they take no changes.',
+    }),
+    person: Person,
+  },
+  { $id: 'Handover' },
+);
+export type Handover = Static<typeof Handover>;

@@ -4,7 +4,7 @@ import { jsonObject } from '../database/functions.ts';
 import { missingReferences, refuseDuplicate, toPerson, toProject, usersOf } from '../database/references.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { deleteRow, insertRow, notBefore, updateRow } from '../database/update.ts';
+import { deleteRow, inPieces, insertRow, notBefore, updateRow } from '../database/update.ts';
 import { fieldFault, inUse, invalidBody, invalidParameter, notFound, Problem } from '../errors.ts';
 import type { Change } from '../history/change.ts';
 import {
@@ -166,6 +166,22 @@ function refuseArchived({ key, archived_at }: { key: string; archived_at: string
 /** Whatever belongs to a project can be changed only while the project is not archived. */
 export async function refuseWriting(db: Transaction<Tables>, project_id: string): Promise<void> {
   refuseArchived(await lockProject(db, project_id));
+}
+
+/** The same for many: gives those of them that are not archived. */
+export async function lockProjects(db: Transaction<Tables>, ids: readonly string[]): Promise<Set<string>> {
+  const locked = new Set<string>();
+  for (const some of inPieces(ids, 1000)) {
+    const projects = await db
+      .updateTable('projects')
+      .set((eb) => ({ version: eb.ref('version') }))
+      .where('id', 'in', some)
+      .where('archived_at', 'is', null)
+      .returning('id')
+      .execute();
+    for (const { id } of projects) locked.add(id);
+  }
+  return locked;
 }
 
 /** Others who would write into the project, archive it or change its key wait until this transaction ends. */

@@ -11,7 +11,7 @@ import {
 import { merged, newStamps, storedChanges, storedFields } from '../database/rows.ts';
 import { hole, statement } from '../database/statement.ts';
 import type { Tables } from '../database/tables.ts';
-import { deleteRow, insertRow, LostRace, notBefore, updateRow } from '../database/update.ts';
+import { deleteRow, inPieces, insertRow, LostRace, notBefore, updateRow } from '../database/update.ts';
 import { fieldFault, inUse, invalidBody, notFound } from '../errors.ts';
 import { byItself, type Change } from '../history/change.ts';
 import {
@@ -216,12 +216,33 @@ async function changeRisk(
 
 /** Keeps the version that is about to be followed by another, for looking back. */
 async function keepPast(db: Transaction<Tables>, id: string, now: string): Promise<void> {
-  const { score, level, residual_score, residual_level, active, rank_key, ...row } = await db
+  const row = await db
     .selectFrom('risks')
     .selectAll()
     .where('id', '=', id)
     .executeTakeFirstOrThrow(() => new LostRace());
-  await insertRow(db, 'past_risks', { ...(row as Selectable<Tables['risks']>), valid_until: now });
+  await insertRow(db, 'past_risks', pastOf(row, now));
+}
+
+/** The same for many. */
+export async function keepPastOfAll(
+  db: Transaction<Tables>,
+  ids: readonly string[],
+  now: string,
+): Promise<void> {
+  for (const some of inPieces(ids, 250)) {
+    const rows = await db.selectFrom('risks').selectAll().where('id', 'in', some).execute();
+    if (rows.length < some.length) throw new LostRace();
+    await db
+      .insertInto('past_risks')
+      .values(rows.map((row) => pastOf(row, now)))
+      .execute();
+  }
+}
+
+function pastOf(risk: Selectable<Tables['risks']>, now: string) {
+  const { score, level, residual_score, residual_level, active, rank_key, ...row } = risk;
+  return { ...(row as typeof risk), valid_until: now < row.updated_at ? row.updated_at : now };
 }
 
 const shareOf = ({ status, score }: Risk) =>
