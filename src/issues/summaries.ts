@@ -53,9 +53,12 @@ async function countIssues(
     .where(matches)
     .select(groups.map(([name, value]) => value.as(name)))
     .select([sql<number>`count(*)`.as('count'), overdue.as('overdue')])
-    .$if(groups.length > 0, (query) => query.groupBy(groups.map(([, value]) => value)))
     .orderBy('count', 'desc')
-    .orderBy(sql`1`)
+    .$if(groups.length > 0, (query) =>
+      query
+        .groupBy(groups.map(([, value]) => value))
+        .orderBy(sql.join(groups.map(([, value]) => sql`${value} nulls last`))),
+    )
     .execute();
   // biome-ignore lint/suspicious/noExplicitAny: each column is what its expression gives
   return rows.map(({ overdue, ...row }: any) => (groups.length > 0 ? row : { ...row, overdue }));

@@ -211,7 +211,7 @@ async function countBy<Columns extends Record<string, RawBuilder<unknown>>>(
     .select(sql<number>`count(*)`.as('count'))
     .groupBy(groups.map(([, value]) => value))
     .orderBy('count', 'desc')
-    .orderBy(sql`1`)
+    .orderBy(sql.join(groups.map(([, value]) => sql`${value} nulls last`)))
     .execute();
   // biome-ignore lint/suspicious/noExplicitAny: each column is what its expression gives
   return rows as ({ count: number } & { [Name in keyof Columns]: any })[];
