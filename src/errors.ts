@@ -180,6 +180,11 @@ export function inUse(
 export const invalidBody = (errors: Fault[]) =>
   new Problem('invalid_body', errors.map((fault) => fault.detail).join(' '), { errors });
 
+export const notAnObject = () =>
+  new Problem('invalid_body', 'The body must be a JSON object, sent as `application/json`.', {
+    errors: [{ pointer: '#', code: 'type', detail: 'This must be an object.' }],
+  });
+
 /** A fault of one field of the body. */
 export const fieldFault = (field: string, code: string, detail: string): Fault => ({
   pointer: `#/${field}`,

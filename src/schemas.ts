@@ -97,8 +97,8 @@ export const Rating = (options: Options = {}) => Type.Integer({ minimum: 1, maxi
 
 export const attributesLimit = 50;
 
-/** One line without blanks around it. */
-const AttributeName = Type.String({ pattern: '^(?! )[^\\n\\t]{1,200}(?<! )$' });
+/** One line without blanks around it, and no name that bodies cannot have. */
+const AttributeName = Type.String({ pattern: '^(?! |__proto__$)[^\\n\\t]{1,200}(?<! )$' });
 
 /** Free text under free keys, for what an organisation keeps and the service does not know of. */
 export const Attributes = () =>

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type Fault, Problem } from '../errors.ts';
+import { type Fault, notAnObject, Problem } from '../errors.ts';
 import { limits } from '../schemas.ts';
 import { hasForbiddenCharacters, normalise } from '../text.ts';
 
@@ -22,11 +22,9 @@ export function readBodies(app: FastifyInstance): void {
       );
     }
     parseJson(request, text, (error, value) => {
-      if (error) {
-        return done(
-          new Problem('malformed_request', `The body is not JSON: ${error.message}.`, { cause: error }),
-        );
-      }
+      if (error) return done(unreadable(text));
+      // To the framework it would look as if nothing had been sent.
+      if (value === null) return done(notAnObject());
       try {
         done(null, tidy(value));
       } catch (problem) {
@@ -34,6 +32,20 @@ export function readBodies(app: FastifyInstance): void {
       }
     });
   });
+}
+
+/** What the parser refuses: text that is no JSON, and names that would reach into JavaScript's own objects. */
+function unreadable(text: string): Problem {
+  try {
+    JSON.parse(text);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    return new Problem('malformed_request', `The body is not JSON: ${why}.`, { cause });
+  }
+  return new Problem(
+    'malformed_request',
+    'A member of the body is called `__proto__`, or is the `prototype` of a `constructor`. Give it another name.',
+  );
 }
 
 /** Texts normalised, in place; refuses what is nested too deep and characters no text may have. */

@@ -8,6 +8,8 @@ import { methodsOf } from './methods.ts';
 
 /** Every error leaves through here, as RFC 9457 says: the framework's own and the database's, too. */
 export function answerProblems(app: FastifyInstance): void {
+  // Node would answer what it does not expect with a bare 417; the standard allows to go on without it.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setErrorHandler((error: FastifyError, request, reply) =>
     sendProblem(request, reply, problemOf(app, error)),
   );

@@ -34,6 +34,16 @@ onBothEngines('strictness', (start) => {
     assert.equal(await post('"Ada"'), '422 invalid_body');
   });
 
+  test('tells broken JSON from names that no body may have', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const detail = async (body: string) => (await service.post('/v1/personnel', key, body)).body.detail;
+    assert.match(await detail('{"name": }'), /^The body is not JSON: Unexpected token '}'/);
+    const named = /^A member of the body is called `__proto__`/;
+    assert.match(await detail('{"name":"x","attributes":{"__proto__":"y"}}'), named);
+    assert.match(await detail('{"name":"x","constructor":{"prototype":{}}}'), named);
+  });
+
   test('names all faults of a body at once, each with a pointer and what to do', async (t) => {
     const service = await start(t);
     const answer = await service.post('/v1/personnel', await service.key('personnel.manage'), {
@@ -94,6 +104,16 @@ onBothEngines('strictness', (start) => {
     const skills = Array.from({ length: 3000 }, (_, i) => i);
     assert.equal((await service.post('/v1/personnel', key, { name: 'x', skills })).status, 422);
     assert.equal((await service.get('/v1/personnel', key)).body.page.total, 0);
+  });
+
+  test('tells null, which is no object, from no body at all', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const { id, version } = await service.make('/v1/keys', key, { name: 'x', scopes: ['keys.read'] });
+    const rotated = await service.post(`/v1/keys/${id}/rotate`, key, 'null');
+    assert.equal(rotated.status, 422);
+    assert.equal(rotated.body.errors[0].code, 'type');
+    assert.equal((await service.get(`/v1/keys/${id}`, key)).body.version, version);
   });
 
   test('takes an empty body where nothing is required, and days only of years that are', async (t) => {
@@ -211,6 +231,12 @@ onBothEngines('strictness', (start) => {
     );
     const large = `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`;
     assert.match(await exchange(service.origin, large), /^HTTP\/1\.1 431 .*"code":"headers_too_large"/s);
+  });
+
+  test('goes on where a client expects what nobody knows', async (t) => {
+    const { origin } = await start(t);
+    const request = 'GET /livez HTTP/1.1\r\nhost: x\r\nexpect: miracles\r\nconnection: close\r\n\r\n';
+    assert.match(await exchange(origin, request), /^HTTP\/1\.1 200 .*\{"status":"ok"\}/s);
   });
 
   test('takes any text in any field without a 500, and gives it back as it keeps it', async (t) => {

@@ -3,7 +3,7 @@ import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { TValidationError } from 'typebox/error';
 import { Settings } from 'typebox/system';
-import { type Fault, Problem } from '../errors.ts';
+import { type Fault, notAnObject, Problem } from '../errors.ts';
 import { Strict } from '../schemas.ts';
 import { listed, nearest } from '../text.ts';
 import { readParameters } from './parameters.ts';
@@ -38,11 +38,7 @@ const readBody = checked((schema, sent: unknown, faultsOf) => {
   const isOptional = ((schema.required as string[] | undefined) ?? []).length === 0;
   // The framework says null for what was not sent.
   const body = sent === null && isOptional ? {} : sent;
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new Problem('invalid_body', 'The body must be a JSON object, sent as `application/json`.', {
-      errors: [{ pointer: '#', code: 'type', detail: 'This must be an object.' }],
-    });
-  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw notAnObject();
   const faults = faultsOf(body).map(({ path, ...fault }) => ({ pointer: `#${path}`, ...fault }));
   if (faults.length > 0) throw new Problem('invalid_body', summary(faults, 'field'), { errors: faults });
   return withDefaults(schema, body);
