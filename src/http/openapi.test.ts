@@ -8,7 +8,8 @@ import { onBothEngines, type TestService } from '../testing/service.ts';
 
 type Operation = {
   operationId: string;
-  responses: Record<string, { content?: Record<string, { schema: unknown }> }>;
+  requestBody?: { required?: boolean; content: object };
+  responses: Record<string, { description: string; content?: Record<string, { schema: unknown }> }>;
 };
 type Document = {
   paths: Record<string, Record<string, Operation>>;
@@ -40,6 +41,22 @@ test('has every route that is served, and no other', async () => {
   }
 });
 
+test('tells which bodies can be left out, and in which forms they are taken', () => {
+  const bodies = Object.fromEntries(
+    Object.values(checkedIn().paths)
+      .flatMap((methods) => Object.values(methods))
+      .map(({ operationId, requestBody }) => [operationId, requestBody]),
+  );
+  assert.equal(bodies.createPerson?.required, true);
+  assert.equal(bodies.rotateKey?.required, false);
+  assert.equal(bodies.updateRisk?.required, false);
+  assert.deepEqual(Object.keys(bodies.createPerson?.content ?? {}), ['application/json']);
+  assert.deepEqual(Object.keys(bodies.updateRisk?.content ?? {}), [
+    'application/json',
+    'application/merge-patch+json',
+  ]);
+});
+
 onBothEngines('openapi', (start) => {
   test('is served as it is checked in, and has every route', async (t) => {
     const service = await start(t);
@@ -64,6 +81,8 @@ onBothEngines('openapi', (start) => {
       assert.ok(schema, `${method} ${path} ${status} is described`);
       const validator = Compile(resolved(document, schema) as object);
       assert.deepEqual(validator.Errors(body), [], `${method} ${path} ${status}`);
+      const { code } = body as { code?: string };
+      if (status >= 400) assert.match(String(response?.description), new RegExp(`\`${code}\``));
     };
     const post = async (path: string, url: string, body: object) => {
       const answer = await service.post(url, key, body);
@@ -110,6 +129,13 @@ onBothEngines('openapi', (start) => {
     check('get', '/v1/personnel/{user_id}', await service.get(`/v1/personnel/${ada.user_id}`, key));
     check('get', '/v1/personnel/{user_id}', await service.get('/v1/personnel/nobody', key));
     check('get', '/v1/groups/{id}', await service.get(`/v1/groups/${group.id}`, key));
+    const made = await post('/v1/keys', '/v1/keys', { name: 'x', scopes: ['keys.read'] });
+    const oneKey = `/v1/keys/${made.id}`;
+    const asText = { 'content-type': 'text/plain' };
+    check('delete', '/v1/keys/{id}', await service.call('DELETE', oneKey, key, 'x', asText));
+    check('delete', '/v1/keys/{id}', await service.call('DELETE', oneKey, key, '"\\u0000"'));
+    await service.call('DELETE', oneKey, key);
+    await post('/v1/keys/{id}/rotate', `${oneKey}/rotate`, {});
     check('get', '/livez', await service.get('/livez'));
     check('get', '/readyz', await service.get('/readyz'));
   });

@@ -67,6 +67,7 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
       };
       const described = {
         ...security(route),
+        ...(route.method === 'PATCH' && { consumes: ['application/json', 'application/merge-patch+json'] }),
         ...request,
         response: { ...responsesOf(response), ...errorsOf(route) },
       };
@@ -76,8 +77,11 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
       if (!('openapiObject' in document)) return document.swaggerObject;
       const { openapiObject } = document;
       Object.assign(openapiObject.components ?? {}, { schemas: components });
-      for (const parameter of parametersOf(openapiObject)) {
-        if (parameter.schema?.type === 'array') Object.assign(parameter, { style: 'form', explode: false });
+      for (const { parameters = [], requestBody } of operationsOf(openapiObject)) {
+        for (const parameter of parameters) {
+          if (parameter.schema?.type === 'array') Object.assign(parameter, { style: 'form', explode: false });
+        }
+        if (requestBody) requestBody.required = needsBody(requestBody, components);
       }
       return openapiObject;
     },
@@ -112,11 +116,18 @@ export function openapiRoute(app: App): void {
 }
 
 type Parameter = { schema?: { type?: unknown } };
+type RequestBody = { required?: boolean; content: Record<string, { schema?: { $ref?: string } }> };
+type Operation = { parameters?: Parameter[]; requestBody?: RequestBody };
 
-const parametersOf = ({ paths = {} }: { paths?: object }): Parameter[] =>
-  Object.values(paths)
-    .flatMap((path) => Object.values(path))
-    .flatMap((operation) => (operation as { parameters?: Parameter[] }).parameters ?? []);
+const operationsOf = ({ paths = {} }: { paths?: object }): Operation[] =>
+  Object.values(paths).flatMap((path) => Object.values(path));
+
+/** A body in which everything can be left out can be left out itself. */
+function needsBody({ content }: RequestBody, components: Record<string, unknown>): boolean {
+  const name = content['application/json']?.schema?.$ref?.split('/').at(-1) ?? '';
+  const { required = [] } = (components[name] ?? {}) as { required?: string[] };
+  return required.length > 0;
+}
 
 const security = ({ config }: RouteOptions) =>
   config?.access === 'public' || !config?.access
@@ -154,14 +165,16 @@ function errorsOf({ method, config, schema, url }: RouteOptions) {
   if (querystring && 'cursor' in (querystring as { properties: object }).properties) {
     codes.push('cursor_mismatch', 'not_acceptable');
   }
-  if (body) codes.push('too_large', 'unsupported_media_type', 'invalid_body', 'duplicate', 'storage_full');
-  if ([method].flat().includes('POST') && !url.endsWith('/evaluate')) codes.push('idempotency_mismatch');
-  if (body && url.startsWith('/v1/projects/')) codes.push('project_archived');
   const methods = [method].flat();
+  // A body that is too much or no JSON is refused before anybody asks whether one is wanted.
+  if (!methods.includes('GET')) codes.push('too_large', 'unsupported_media_type', 'invalid_body');
+  if (body) codes.push('duplicate', 'storage_full');
+  if (methods.includes('POST') && !url.endsWith('/evaluate')) codes.push('idempotency_mismatch');
+  if (body && url.startsWith('/v1/projects/')) codes.push('project_archived');
   if (methods.includes('PUT')) codes.push('storage_full');
   if (methods.includes('PATCH') || methods.includes('DELETE')) codes.push('stale', 'storage_full');
   if (methods.includes('DELETE')) codes.push('in_use', 'project_archived');
-  if (methods.includes('PATCH') || url.endsWith('/materialize')) codes.push('invalid_transition');
+  if (methods.includes('PATCH') || /(materialize|rotate)$/.test(url)) codes.push('invalid_transition');
   if (/(archive|materialize)$/.test(url)) codes.push('stale', 'storage_full');
   const statuses = Map.groupBy(new Set(codes), (code) => problems[code].status);
   return Object.fromEntries(
