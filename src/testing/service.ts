@@ -28,13 +28,13 @@ export function onBothEngines(name: string, tests: (start: Start, engine: Engine
   }
 }
 
-export type Start = (t: TestContext, options?: Options) => Promise<TestService>;
+export type Start = (t: Pick<TestContext, 'after'>, options?: Options) => Promise<TestService>;
 type Options = { clock?: Clock; environment?: Record<string, string> };
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>;
 
-async function startTestService(
-  t: TestContext,
+export async function startTestService(
+  t: Pick<TestContext, 'after'>,
   engine: Engine,
   { clock = systemClock, environment = {} }: Options = {},
 ) {
