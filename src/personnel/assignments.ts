@@ -59,7 +59,7 @@ export function assignmentList(
       project_key: sql.ref('projects.key'),
       project_name: sql.ref('projects.name'),
     }),
-    reads: ['tasks', 'issues', 'risks', 'projects'],
+    reads: ['people', 'tasks', 'issues', 'risks', 'projects'],
     order: { key: sql`coalesce(assignments.due_on, '9999-99-99') || assignments.id || assignments.role` },
     from: (db) => assignmentRows(db, user_id),
     id: sql`assignments.id || assignments.role`,

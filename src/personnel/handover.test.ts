@@ -367,5 +367,11 @@ onBothEngines('assignments', (start: Start) => {
     assert.equal((await service.get(path, await service.key('personnel.manage'))).status, 403);
     assert.equal((await service.get(`/v1/personnel/usr_${'0'.repeat(26)}/assignments`, reader)).status, 404);
     assert.equal((await service.get(`${path}?project=NOPE`, reader)).status, 400);
+
+    const { user_id } = await service.make('/v1/personnel', key, { name: 'Gone soon' });
+    const empty = `/v1/personnel/${user_id}/assignments`;
+    assert.equal((await service.get(empty, reader)).status, 200);
+    await service.call('DELETE', `/v1/personnel/${user_id}`, key);
+    assert.equal((await service.get(empty, reader)).status, 404);
   });
 });
