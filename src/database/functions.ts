@@ -34,17 +34,10 @@ export const daysBetween = (earlier: Expression<unknown>, later: Expression<unkn
 
 /** Whether a text has all of these grams; one that ends in `*` is the start of a gram. See `search.ts`. */
 export const gramsMatch = (text: Expression<unknown>, grams: readonly string[]): Call =>
-  call('grams_match', [text.toOperationNode(), ...gramQueries(grams)]);
+  call('grams_match', [text.toOperationNode(), ValueNode.create(grams.join(' & ').replace('*', ':*'))]);
 
-/** Whether so few people have a text with these grams that their index is the shorter way to them. */
-export const gramsMatchFew = (folded: string, grams: readonly string[]): Call =>
-  call('grams_match_few', [ValueNode.create(folded), ...gramQueries(grams)]);
-
-/** The same in the words of either engine's text search. */
-const gramQueries = (grams: readonly string[]) => [
-  ValueNode.create(grams.join(' AND ')),
-  ValueNode.create(grams.join(' & ').replace('*', ':*')),
-];
+/** Whether so few people have a text in them that an index of grams is the shorter way to them. */
+export const gramsMatchFew = (folded: string): Call => call('grams_match_few', [ValueNode.create(folded)]);
 
 /** Waits for others who hold the lock of this name, and holds it until the transaction ends. */
 export const heldLock = (name: Expression<unknown>): Call => call('held_lock', [name.toOperationNode()]);

@@ -129,7 +129,7 @@ const spellings: Spellings = {
   parsed_json: spelling`cast(${0} as json)`,
   json_boolean: spelling`(${0})`,
   json_array_of: spelling`coalesce(json_agg(${0} order by ${1}), '[]')`,
-  grams_match: spelling`(search_grams(${0}) @@ cast(${2} as tsquery))`,
+  grams_match: spelling`(search_grams(${0}) @@ cast(${1} as tsquery))`,
   // To count them would take as long as to find them: a thousand people say what the others are like.
   grams_match_few: spelling`(select count(*) < 100 from (select search_folded from people limit 1000) as first
     where strpos(search_folded, ${0}) > 0)`,

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { systemClock } from '../clock.ts';
 import { newId } from '../ids.ts';
+import { contains } from '../lists/filters.ts';
 import { personRow } from '../personnel/queries.ts';
 import { freshDatabase, onBothEngines, type TestService } from '../testing/service.ts';
 import { fold, foldAll } from '../text.ts';
@@ -102,7 +103,8 @@ onBothEngines('the search of people', (start, engine) => {
     await insert(service, names.slice(0, 1000));
     await insert(service, names.slice(1000));
     assert.equal(Boolean(await peopleWithGrams(service.database.db, 'person')), false);
-    assert.equal(Boolean(await peopleWithGrams(service.database.db, '2099')), true);
+    const hasGrams = engine === 'postgres';
+    assert.equal(Boolean(await peopleWithGrams(service.database.db, '2099')), hasGrams);
     const get = async (query: string) => (await service.get(`/v1/personnel?${query}`, key)).body;
     const most = await get('q=PERSON');
     assert.deepEqual(
@@ -132,8 +134,7 @@ onBothEngines('the search of people', (start, engine) => {
     await database.write((db) => foundation(db as never));
     await insert({ database }, [{ name: 'Ada' }, { name: 'Bob' }]);
     await database.write((db) => search[engine](db as never));
-    const condition = await peopleWithGrams(database.db, 'bo');
-    assert.ok(condition);
+    const condition = (await peopleWithGrams(database.db, 'bo')) ?? contains('people.search_folded', 'bo');
     const people = await database.db.selectFrom('people').select('name').where(condition).execute();
     assert.deepEqual(people, [{ name: 'Bob' }]);
   });

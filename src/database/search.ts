@@ -13,7 +13,7 @@ export async function peopleWithGrams(
   const grams = gramsOf(folded);
   const { rows } = await sql<{
     few: boolean | number;
-  }>`select ${gramsMatchFew(folded, grams)} as few`.execute(db);
+  }>`select ${gramsMatchFew(folded)} as few`.execute(db);
   return rows[0]?.few ? sql<boolean>`${gramsMatch(sql.ref('people.search_folded'), grams)}` : undefined;
 }
 
