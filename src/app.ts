@@ -11,6 +11,7 @@ import { readBodies } from './http/bodies.ts';
 import { compressAnswers } from './http/compression.ts';
 import { openDoor } from './http/door.ts';
 import type { App } from './http/fastify.ts';
+import { refuseBadFraming, serverOptions } from './http/framing.ts';
 import { answerHeaders } from './http/headers.ts';
 import { healthRoutes, type Readiness, refuseUnlessReady } from './http/health.ts';
 import { keepAnswers } from './http/kept.ts';
@@ -39,6 +40,7 @@ export async function createApp({ config, database, clock, readiness }: Service)
   const app = fastify({
     ...logOptions(config),
     genReqId: ({ headers }) => requestIdOf(headers),
+    http: serverOptions,
     bodyLimit: limits.body_bytes,
     // Without these a client that sends one byte a minute keeps its connection for ever.
     requestTimeout: 30_000,
@@ -48,7 +50,7 @@ export async function createApp({ config, database, clock, readiness }: Service)
     return503OnClosing: false,
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: answerFrameworkError,
-    rewriteUrl: withoutBasePath(config),
+    rewriteUrl: withoutBase(config),
     routerOptions: { maxParamLength: 200, querystringParser: parseQueryString },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
@@ -75,6 +77,7 @@ export async function createApp({ config, database, clock, readiness }: Service)
 
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(() => JSON.stringify);
+  refuseBadFraming(app);
   logRequests(app);
   readBodies(app);
   answerProblems(app);
@@ -107,11 +110,13 @@ function addressOf(app: FastifyInstance): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-/** Behind a proxy, requests may come with the path of the base URL still on them. */
-function withoutBasePath({ base_url }: Config) {
+/** A client may name the host in the address, too; a proxy may leave the path of the base URL on it. */
+function withoutBase({ base_url }: Config) {
   const basePath = base_url ? new URL(base_url).pathname.replace(/\/$/, '') : '';
-  return ({ url = '/' }: IncomingMessage) =>
-    basePath !== '' && (url === basePath || url.startsWith(`${basePath}/`))
-      ? url.slice(basePath.length) || '/'
-      : url;
+  return ({ url = '/' }: IncomingMessage) => {
+    const path = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*\/?/i, '/');
+    return basePath !== '' && (path === basePath || path.startsWith(`${basePath}/`))
+      ? path.slice(basePath.length) || '/'
+      : path;
+  };
 }

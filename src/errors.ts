@@ -90,7 +90,7 @@ export const problems = {
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    help: 'Send bodies as JSON with `Content-Type: application/json`; a PATCH may also be `application/merge-patch+json`.',
+    help: 'Send bodies as JSON with `Content-Type: application/json`, uncompressed; a PATCH may also be `application/merge-patch+json`.',
   },
   invalid_body: {
     status: 422,

@@ -5,6 +5,7 @@ import type { Versions } from '../database/versions.ts';
 import type { Key } from '../keys/schema.ts';
 import { keyFault, opens, secretOf } from './access.ts';
 import { namedTag } from './conditions.ts';
+import { framingFault } from './framing.ts';
 import type { Readiness } from './health.ts';
 import { holds, nameOf } from './kept.ts';
 import { noteAnswer } from './logging.ts';
@@ -15,8 +16,12 @@ import { requestIdOf, traceIdOf } from './request-ids.ts';
  * is decided by the same functions as there; what they refuse is refused there, in words.
  */
 export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readiness): void {
-  const [ordinary] = app.server.listeners('request') as [RequestListener];
-  app.server.removeListener('request', ordinary);
+  const [route] = app.server.listeners('request') as [RequestListener];
+  app.server.removeListener('request', route);
+  // Whose connection has ended meanwhile is neither answered nor waited for.
+  const ordinary: RequestListener = (request, response) =>
+    response.destroyed ? undefined : route(request, response);
+
   app.server.on('request', (request, response) => {
     const start = performance.now();
     const secret = secretOf(request.headers.authorization);
@@ -87,4 +92,5 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
 }
 
 /** Pages of other sites are told more, and rarely ask: theirs is the ordinary way. */
-const isPlain = ({ method, headers }: IncomingMessage) => method === 'GET' && headers.origin === undefined;
+const isPlain = (request: IncomingMessage) =>
+  request.method === 'GET' && request.headers.origin === undefined && framingFault(request) === undefined;

@@ -15,14 +15,14 @@ export function refuseUnlessReady(app: FastifyInstance, readiness: Readiness): v
   let underWay = 0;
   let whenIdle = () => {};
 
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     underWay++;
     // Also when the client goes away before its answer.
     reply.raw.once('close', () => {
       underWay--;
       if (underWay === 0) whenIdle();
     });
-    if (readiness.state !== 'ready' && !paths.includes(request.url)) throw unavailable(readiness);
+    done(readiness.state === 'ready' || paths.includes(request.url) ? undefined : unavailable(readiness));
   });
   app.addHook('preClose', async () => {
     readiness.state = 'stopping';

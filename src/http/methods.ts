@@ -9,6 +9,10 @@ export function rememberRoutes(app: FastifyInstance): void {
   });
 }
 
+/** The methods that any path takes. */
+export const methodsOfAll = (app: FastifyInstance): string[] =>
+  [...new Set([...app.routeTable.values()].flatMap((methods) => [...methods]))].sort();
+
 /** The methods that a path takes, for `Allow`; none for a path that does not exist. */
 export function methodsOf(app: FastifyInstance, path: string): string[] {
   const matching = [...app.routeTable].filter(([url]) =>

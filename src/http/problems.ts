@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, type ProblemCode, problems } from '../errors.ts';
 import { preflightHeaders } from './headers.ts';
-import { methodsOf } from './methods.ts';
+import { methodsOf, methodsOfAll } from './methods.ts';
 
 /** Every error leaves through here, as RFC 9457 says: the framework's own and the database's, too. */
 export function answerProblems(app: FastifyInstance): void {
@@ -15,7 +15,7 @@ export function answerProblems(app: FastifyInstance): void {
   );
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0] ?? '';
-    const methods = methodsOf(app, path);
+    const methods = path === '*' ? methodsOfAll(app) : methodsOf(app, path);
     if (methods.length === 0) {
       throw new Problem(
         'not_found',
@@ -47,7 +47,7 @@ export function answerFrameworkError(error: FastifyError, request: FastifyReques
 
 /** What is not even a request: there is no reply to send with, only the connection. */
 export function answerBrokenRequest(this: FastifyInstance, error: ConnectionError, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) return void socket.destroy();
   const problem =
     brokenRequests[error.code] ?? new Problem('malformed_request', 'This is not an HTTP request.');
   const request_id = randomUUID();
@@ -62,6 +62,12 @@ export function answerBrokenRequest(this: FastifyInstance, error: ConnectionErro
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+}
+
+/** Whether an answer to an earlier request is under way on the connection: another one would be taken for it. */
+function isAnswering(socket: Socket): boolean {
+  const { _httpMessage: answer } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  return answer ? answer.headersSent || answer.req.complete : false;
 }
 
 function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem) {
