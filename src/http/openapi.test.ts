@@ -57,6 +57,11 @@ test('tells which bodies can be left out, and in which forms they are taken', ()
   ]);
 });
 
+test('tells which answers are no JSON', () => {
+  const { responses } = checkedIn().paths['/metrics']?.get ?? {};
+  assert.deepEqual(Object.keys(responses?.[200]?.content ?? {}), ['text/plain']);
+});
+
 onBothEngines('openapi', (start) => {
   test('is served as it is checked in, and has every route', async (t) => {
     const service = await start(t);
@@ -136,6 +141,8 @@ onBothEngines('openapi', (start) => {
     check('delete', '/v1/keys/{id}', await service.call('DELETE', oneKey, key, '"\\u0000"'));
     await service.call('DELETE', oneKey, key);
     await post('/v1/keys/{id}/rotate', `${oneKey}/rotate`, {});
+    const noCoding = { 'accept-encoding': 'identity;q=0' };
+    check('get', '/livez', await service.get('/livez', undefined, noCoding));
     check('get', '/livez', await service.get('/livez'));
     check('get', '/readyz', await service.get('/readyz'));
   });

@@ -137,12 +137,13 @@ const security = ({ config }: RouteOptions) =>
         ...(config.access !== 'any key' && { 'x-scope': config.access }),
       };
 
-/** A list can be had in three formats; all else is JSON. */
+/** A list can be had in three formats; all else is JSON, unless it says what it is. */
 function responsesOf(response: Record<string, TSchema> = {}) {
   return Object.fromEntries(
     Object.entries(response).map(([status, schema]) => {
       const description = String((schema as { description?: string }).description ?? 'Done.');
       if (status === '204') return [status, { description, type: 'null' }];
+      if ('content' in schema) return [status, { description, content: schema.content }];
       const isList = 'properties' in schema && 'page' in (schema.properties as object);
       const content = Object.fromEntries(
         (isList ? listMediaTypes : ['application/json']).map((type) => [
@@ -156,14 +157,14 @@ function responsesOf(response: Record<string, TSchema> = {}) {
 }
 
 function errorsOf({ method, config, schema, url }: RouteOptions) {
-  const codes: ProblemCode[] = ['unavailable', 'internal'];
+  const codes: ProblemCode[] = ['unavailable', 'internal', 'not_acceptable'];
   if (config?.access !== 'public') codes.push('unauthenticated', 'rate_limited');
   if (config?.access !== 'public' && config?.access !== 'any key') codes.push('insufficient_scope');
   if (url.includes(':')) codes.push('not_found', 'uri_too_long');
   if (url.startsWith('/v1/')) codes.push('unknown_parameter', 'invalid_parameter', 'malformed_request');
   const { querystring, body } = (schema ?? {}) as { querystring?: TSchema; body?: TSchema };
   if (querystring && 'cursor' in (querystring as { properties: object }).properties) {
-    codes.push('cursor_mismatch', 'not_acceptable');
+    codes.push('cursor_mismatch');
   }
   const methods = [method].flat();
   // A body that is too much or no JSON is refused before anybody asks whether one is wanted.
