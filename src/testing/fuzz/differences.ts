@@ -15,6 +15,8 @@ export function differences(told: Told[]): string[] {
         `${first.side.name} answers ${first.answer.status}, ${side.name} ${answer.status} ${answer.text.slice(0, 300)}`,
       ];
     }
+    // Pages, and what the service tells of itself, are its own.
+    if (!/json|csv/.test(answer.headers['content-type'] ?? '')) return [];
     const [here, there] = [comparable(first.side, first.answer), comparable(side, answer)];
     if (here === there) return [];
     let at = 0;
@@ -26,12 +28,13 @@ export function differences(told: Told[]): string[] {
 
 /** Without what is by chance: ids are numbered, secrets and cursors left out, and when a key was used is told by minutes. */
 const comparable = ({ origin, known }: Side, { text, headers }: Answer) =>
-  known
-    .label(/json/.test(headers['content-type'] ?? '') ? withoutBlanks(text) : text)
-    .replaceAll(new URL(origin).host, '')
-    .replace(/mst_\w+(,\w{4},[^,]*,)?/g, 'mst')
-    .replace(/…\w{4}/g, '…')
-    .replace(/"(next_cursor|request_id|prefix|last_four|last_used_at)":(null|"[^"]*")/g, '"$1":"…"');
+  known.label(
+    (/json/.test(headers['content-type'] ?? '') ? withoutBlanks(text) : text)
+      .replaceAll(new URL(origin).host, '')
+      .replace(/mst_\w+(,\w{4},[^,]*,)?/g, 'mst')
+      .replace(/…\w{4}/g, '…')
+      .replace(/"(next_cursor|request_id|prefix|last_four|last_used_at)":(null|"[^"]*")/g, '"$1":"…"'),
+  );
 
 /** The engines make the same JSON, but not always with the same blanks in it. */
 const withoutBlanks = (text: string) =>

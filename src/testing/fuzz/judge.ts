@@ -10,6 +10,7 @@ const generalCodes: Record<number, string[]> = {
   400: ['malformed_request'],
   404: ['not_found'],
   405: ['method_not_allowed'],
+  406: ['not_acceptable'],
   413: ['too_large'],
   414: ['uri_too_long'],
   415: ['unsupported_media_type'],
@@ -254,7 +255,7 @@ function headerFaults(
       : undefined,
     [200, 304].includes(status) &&
     method === 'GET' &&
-    own[0]?.scope !== undefined &&
+    own[0]?.template.startsWith('/v1/') &&
     !/^"[^"]+"$/.test(headers.etag ?? '')
       ? `${status} with the ETag ${headers.etag}`
       : undefined,

@@ -98,9 +98,9 @@ export function rememberThings({ operations, match, templates }: Description, un
 
     /** The text with every id replaced by the order in which it was first seen here. */
     label: (text: string) =>
-      text.replace(/[a-z]{3}_[0-9a-v]{26}/g, (id) => {
-        const label = labels.get(id) ?? `${id.slice(0, 3)}#${labels.size}`;
-        labels.set(id, label);
+      text.replace(/[a-z]{3}_[0-9a-v]{26}/gi, (id) => {
+        const label = labels.get(id.toLowerCase()) ?? `${id.slice(0, 3)}#${labels.size}`;
+        labels.set(id.toLowerCase(), label);
         return label;
       }),
   };
