@@ -32,6 +32,11 @@ export const problems = {
     title: 'The key lacks the needed scope',
     help: 'The key is valid but does not carry the scope this operation needs. `GET /v1/me` shows what a key may do. A `.manage` scope also grants the `.read` scope of the same area, and nothing else.',
   },
+  key_limited: {
+    status: 403,
+    title: 'The key is limited to some projects',
+    help: 'The key sees only some projects, and what you asked for reaches beyond them: adding a project, changing what is unique among all projects, or deleting or handing over what any project may need. `GET /v1/me` shows the limit as `project_ids`. Use a key without one.',
+  },
   not_found: {
     status: 404,
     title: 'Not found',
@@ -159,6 +164,9 @@ export class Problem extends Error {
     this.extra = options.extra ?? {};
   }
 }
+
+export const keyLimited = (why: string) =>
+  new Problem('key_limited', `This needs a key that sees all projects. Yours is limited to some. ${why}`);
 
 export const notFound = (what: string, id: string) =>
   new Problem('not_found', `There is no ${what} ${id}. Check the id; it may have been deleted.`);

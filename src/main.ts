@@ -13,11 +13,14 @@ const { version } = await import('./version.ts');
 
 type Config = import('./config.ts').Config;
 type Database = import('./database/open.ts').Database;
+type KeyOptions = import('./commands/keys.ts').KeyOptions;
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 const json = (value: unknown) => JSON.stringify(value, null, 2);
 const withSecret = ({ id, secret }: { id: string; secret: string }) =>
   `${secret}\n\n${id}: keep the secret; it is not shown again.`;
+/** Lists may be given in one option, separated by commas, or in several. */
+const alsoListed = (text: string, before: string[] = []) => [...before, ...text.split(',')];
 const config = (): Config => readConfig(environmentWithFile(process.env));
 
 async function withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
@@ -86,9 +89,11 @@ keys
   .description('make a key; its secret is shown only this once')
   .requiredOption('--name <name>', 'what it is for')
   .requiredOption('--scopes <list>', 'separated by commas, such as personnel.read,projects.manage; or all')
+  .option('--project <list>', 'ids or keys of the projects it is limited to; without it, all', alsoListed)
   .option('--expires <when>', 'a day, a time, or days from now such as 90d')
+  .option('--rate-limit <number>', "requests a minute, 0 for any number; without it, the service's own limit")
   .option('--json', 'print JSON')
-  .action(async (options: { name: string; scopes: string; expires?: string; json?: true }) => {
+  .action(async (options: KeyOptions & { json?: true }) => {
     const { createKeyCommand } = await import('./commands/keys.ts');
     const key = await withDatabase((database) => createKeyCommand(database, options));
     print(options.json ? json(key) : withSecret(key));

@@ -66,6 +66,16 @@ test('an engine is named only in the database folder, the settings, the demo and
   }
 });
 
+test('what answers requests reaches the database only as the key of the request sees it', () => {
+  const unlimited = /^http\/(access|door|health|problems)\.ts$/;
+  for (const file of files.filter((file) => /^(http|lists|pages)\/|\/routes\.ts$/.test(file))) {
+    if (!unlimited.test(file)) assert.doesNotMatch(source(file), /\b(app|server)\.database\b/, file);
+  }
+  for (const file of files.filter((file) => !/^(database|testing)\//.test(file))) {
+    assert.doesNotMatch(source(file), /withoutPlugins|executeQuery|CompiledQuery|storedTable/, file);
+  }
+});
+
 test('there is no index.ts, no utils, and nothing reads the environment but main', () => {
   for (const file of files) {
     assert.doesNotMatch(file, /(^|\/)(index|utils|helpers|types)\.ts$/);

@@ -183,6 +183,20 @@ test('keys are made, listed and revoked, with the service running', async (t) =>
   assert.match(table, new RegExp(`${key.id} +mst_.{4}….{4} +valid`));
   assert.ok(!table.includes(secret));
 
+  const project = await fetch(`${service.origin}/v1/projects`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Apollo' }),
+  });
+  const { id: apollo } = await project.json();
+  const limited = await muster(folder, [
+    ...['keys', 'create', '--name', 'apollo', '--scopes', 'projects.read', '--json'],
+    ...['--project', 'APOLLO', '--project', apollo, '--rate-limit', '60'],
+  ]);
+  const { project_ids, rate_limit, ...made } = JSON.parse(limited.stdout);
+  assert.deepEqual([project_ids, rate_limit], [[apollo], 60]);
+  assert.match((await muster(folder, ['keys', 'list'])).stdout, new RegExp(`${made.id}.*in ${apollo}`));
+
   assert.match((await muster(folder, ['keys', 'revoke', key.id])).stdout, /is revoked/);
   assert.equal(await status(), 401);
 });
@@ -196,6 +210,8 @@ test('a wrong command line is one line that says what to do, and exit 1', async 
     [['keys', 'create', '--name', ' ', '--scopes', 'all'], /--name must be/],
     [['keys', 'create', '--name', 'x', '--scopes', 'all', '--expires', 'soon'], /--expires is “soon”/],
     [['keys', 'create', '--name', 'x', '--scopes', 'all', '--expires', '2020-01-01'], /has passed/],
+    [['keys', 'create', '--name', 'x', '--scopes', 'all', '--project', 'NOPE'], /There is no project NOPE/],
+    [['keys', 'create', '--name', 'x', '--scopes', 'all', '--rate-limit', 'fast'], /--rate-limit is “fast”/],
     [['keys', 'revoke', 'key_nope'], /There is no key key_nope/],
   ] as const) {
     const { code, stderr } = await muster(folder, [...args]);

@@ -3,12 +3,18 @@ import type { Database } from '../database/open.ts';
 import { UsageError } from '../errors.ts';
 import { byItself } from '../history/change.ts';
 import { createKey, getKeyForChange, listKeys, revokeKey, rotateKey } from '../keys/queries.ts';
-import { type Key, longestOverlap } from '../keys/schema.ts';
+import { highestRate, type Key, longestOverlap } from '../keys/schema.ts';
 import { type Scope, scopes } from '../keys/scopes.ts';
 import { limits } from '../schemas.ts';
 import { hasForbiddenCharacters, nearest, normalise } from '../text.ts';
 
-export type KeyOptions = { name: string; scopes: string; expires?: string };
+export type KeyOptions = {
+  name: string;
+  scopes: string;
+  project?: string[];
+  expires?: string;
+  rateLimit?: string;
+};
 
 export async function createKeyCommand(
   database: Database,
@@ -18,7 +24,9 @@ export async function createKeyCommand(
   const input = {
     name: readName(options.name),
     scopes: readScopes(options.scopes),
+    project_ids: options.project ?? null,
     expires_at: options.expires === undefined ? null : readExpiry(options.expires, moment.now),
+    rate_limit: options.rateLimit === undefined ? null : readRateLimit(options.rateLimit),
   };
   return database.write((db) => createKey(db, input, byCommandLine(moment)));
 }
@@ -52,6 +60,7 @@ export function keyTable(keys: Key[]): string {
     key.expires_at?.slice(0, 10) ?? 'never expires',
     key.name,
     key.scopes.join(','),
+    key.project_ids ? `in ${key.project_ids.join(',')}` : '',
   ]);
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   return rows
@@ -89,6 +98,14 @@ function readOverlap(text: string): number {
   const seconds = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
   if (seconds <= longestOverlap) return seconds;
   throw new UsageError(`--overlap is “${text}” but must be whole seconds, ${longestOverlap} at most.`);
+}
+
+function readRateLimit(text: string): number {
+  const perMinute = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
+  if (perMinute <= highestRate) return perMinute;
+  throw new UsageError(
+    `--rate-limit is “${text}” but must be requests a minute, ${highestRate} at most; 0 is any number.`,
+  );
 }
 
 /** A day, a time, or a number of days such as `90d`. */

@@ -54,15 +54,21 @@ export async function lockTable(db: Transaction<Tables>, table: TableName): Prom
 const noticing = (changed: Set<TableName>): KyselyPlugin => ({
   transformQuery({ node }) {
     const table = changedTable(node);
-    if (table && TableNode.is(table)) changed.add(table.table.identifier.name as TableName);
+    if (table) changed.add(table);
     return node;
   },
   transformResult: async ({ result }) => result,
 });
 
-function changedTable(node: OperationNode): OperationNode | undefined {
-  if (InsertQueryNode.is(node)) return node.into;
-  if (UpdateQueryNode.is(node)) return node.table;
-  if (DeleteQueryNode.is(node)) return node.from.froms[0];
-  return undefined;
+/** The table that a statement changes; undefined when it changes none. */
+export function changedTable(node: OperationNode): TableName | undefined {
+  const isChange = InsertQueryNode.is(node) || UpdateQueryNode.is(node) || DeleteQueryNode.is(node);
+  if (!isChange) return undefined;
+  const table = InsertQueryNode.is(node)
+    ? node.into
+    : UpdateQueryNode.is(node)
+      ? node.table
+      : node.from.froms[0];
+  if (table && TableNode.is(table)) return table.table.identifier.name as TableName;
+  throw new Error('A statement that changes something names one table, without an alias.');
 }

@@ -1,4 +1,11 @@
-import { type Expression, ExpressionWrapper, FunctionNode, type OperationNode, ValueNode } from 'kysely';
+import {
+  type Expression,
+  ExpressionWrapper,
+  FunctionNode,
+  IdentifierNode,
+  type OperationNode,
+  ValueNode,
+} from 'kysely';
 import type { Tables } from './tables.ts';
 
 /**
@@ -41,6 +48,16 @@ export const gramsMatchFew = (folded: string): Call => call('grams_match_few', [
 
 /** Waits for others who hold the lock of this name, and holds it until the transaction ends. */
 export const heldLock = (name: Expression<unknown>): Call => call('held_lock', [name.toOperationNode()]);
+
+/** The texts of a list that is JSON, as the column `value` of a table. */
+export const jsonTexts = (list: Expression<unknown>): Call => call('json_texts', [list.toOperationNode()]);
+
+/** Whether a text is one of a few. They are a single parameter, however many there are. */
+export const isOneOf = (text: Expression<unknown>, texts: readonly string[]): Call =>
+  call('is_one_of', [text.toOperationNode(), ValueNode.create(JSON.stringify(texts))]);
+
+/** A table itself, also where a query has given its name to something else. */
+export const storedTable = (name: string): Call => call('stored_table', [IdentifierNode.create(name)]);
 
 const call = (name: string, args: OperationNode[]): Call =>
   new ExpressionWrapper(FunctionNode.create(name, args));

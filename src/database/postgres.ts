@@ -128,6 +128,10 @@ class MusterPostgresDialect extends PostgresDialect {
 const spellings: Spellings = {
   parsed_json: spelling`cast(${0} as json)`,
   json_boolean: spelling`(${0})`,
+  json_texts: spelling`json_array_elements_text(cast(${0} as json))`,
+  // Taken apart by nothing but constants, so that the planner knows how many there are.
+  is_one_of: spelling`${0} = any(string_to_array(btrim(${1}, '[]"'), '","'))`,
+  stored_table: spelling`${0}`,
   json_array_of: spelling`coalesce(json_agg(${0} order by ${1}), '[]')`,
   grams_match: spelling`(search_grams(${0}) @@ cast(${1} as tsquery))`,
   // To count them would take as long as to find them: a thousand people say what the others are like.

@@ -24,7 +24,7 @@ export function rowAsJson(
 export function storedFields<S extends TObject>(schema: S, input: Static<S>): StoredFields<Static<S>> {
   const fields = fieldsOf(schema).map(([field, property]) => {
     const value = (input as Record<string, unknown>)[field] ?? property.default ?? null;
-    return [field, isJson(property) ? JSON.stringify(value) : value];
+    return [field, stored(property, value)];
   });
   return Object.fromEntries(fields);
 }
@@ -33,10 +33,7 @@ export function storedFields<S extends TObject>(schema: S, input: Static<S>): St
 export function storedChanges(schema: TObject, differences: Record<string, { to: unknown }>): object {
   const columns = fieldsOf(schema)
     .filter(([field]) => field in differences)
-    .map(([field, property]) => {
-      const value = differences[field]?.to ?? null;
-      return [field, isJson(property) ? JSON.stringify(value) : value];
-    });
+    .map(([field, property]) => [field, stored(property, differences[field]?.to ?? null)]);
   return Object.fromEntries(columns);
 }
 
@@ -55,14 +52,15 @@ export function merged<R extends { attributes?: Record<string, string> }>(curren
 
 export const newStamps = (now: string) => ({ version: 1, created_at: now, updated_at: now });
 
-type StoredFields<Input> = {
-  [Field in keyof Input]-?: Exclude<Input[Field], undefined> extends object
-    ? string
-    : Exclude<Input[Field], undefined>;
-};
+type StoredFields<Input> = { [Field in keyof Input]-?: StoredField<Exclude<Input[Field], undefined>> };
+type StoredField<Value> = Value extends object ? string : Value;
 
 type Property = { type?: unknown; default?: unknown };
 
 const fieldsOf = (schema: TObject) => Object.entries(schema.properties as Record<string, Property>);
 
-const isJson = ({ type }: Property) => type === 'array' || type === 'object';
+const stored = (property: Property, value: unknown) =>
+  isJson(property) && value !== null ? JSON.stringify(value) : value;
+
+/** Lists and maps; `[…, 'null']` is the type of one that may be unknown. */
+const isJson = ({ type }: Property) => [type].flat().some((one) => one === 'array' || one === 'object');

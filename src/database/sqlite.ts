@@ -111,6 +111,9 @@ class SqliteTransactionalAdapter extends SqliteAdapter {
 const spellings: Spellings = {
   parsed_json: spelling`json(${0})`,
   json_boolean: spelling`json(case ${0} when 1 then 'true' when 0 then 'false' end)`,
+  json_texts: spelling`json_each(${0})`,
+  is_one_of: spelling`${0} in (select value from json_each(${1}))`,
+  stored_table: spelling`main.${0}`,
   json_array_of: spelling`json_group_array(${0} order by ${1})`,
   // There are no grams here: all texts are read from one index in about the time that an index of grams would take.
   grams_match: spelling`1`,

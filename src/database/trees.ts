@@ -14,14 +14,15 @@ export async function lineAbove(
 ): Promise<Member[]> {
   // A `union` ends even if there were a circle.
   const { rows } = await sql<Member>`
-    with recursive line(member) as (
-      select ${sql.ref(id)} from ${sql.table(table)} where ${sql.ref(id)} = ${start}
-      union
-      select ${sql.ref(field)} from ${sql.table(table)} join line on ${sql.ref(id)} = line.member
-      where ${sql.ref(field)} is not null
-    )
     select ${sql.ref(id)} as id, ${sql.ref(label)} as label, ${sql.ref(field)} as above
-    from ${sql.table(table)} where ${sql.ref(id)} in (select member from line)`.execute(db);
+    from ${sql.table(table)} where ${sql.ref(id)} in (
+      with recursive line(member) as (
+        select ${sql.ref(id)} from ${sql.table(table)} where ${sql.ref(id)} = ${start}
+        union
+        select ${sql.ref(field)} from ${sql.table(table)} join line on ${sql.ref(id)} = line.member
+        where ${sql.ref(field)} is not null
+      )
+      select member from line)`.execute(db);
   const members = new Map(rows.map((row) => [row.id, row]));
   const line: Member[] = [];
   for (let next = members.get(start); next; next = members.get(next.above ?? '')) {

@@ -243,12 +243,13 @@ async function refuseBrokenRules(db: Transaction<Tables>, input: GroupInput, cur
 /** How many levels there are from this group, itself included, down to the lowest below it. */
 async function levelsFrom(db: Kysely<Tables>, id: string): Promise<number> {
   const { rows } = await sql<{ levels: number }>`
-    with recursive below(id, level) as (
-      select id, 1 from ${sql.table('groups')} where id = ${id}
-      union all
-      select child.id, level + 1 from ${sql.table('groups')} as child join below on child.parent_id = below.id
-      where level <= ${sql.lit(groupDepth)}
-    )
-    select max(level) as levels from below`.execute(db);
+    select max(level) as levels from (
+      with recursive below(id, level) as (
+        select id, 1 from ${sql.table('groups')} where id = ${id}
+        union all
+        select child.id, level + 1 from ${sql.table('groups')} as child join below on child.parent_id = below.id
+        where level <= ${sql.lit(groupDepth)}
+      )
+      select level from below) as levels`.execute(db);
   return rows[0]?.levels ?? 1;
 }

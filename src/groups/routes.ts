@@ -78,7 +78,7 @@ export function groupRoutes(app: App): void {
       },
     },
     async (request, reply) =>
-      sendResource(request, reply, await getGroup(app.database.db, request.params.id)),
+      sendResource(request, reply, await getGroup(request.database.db, request.params.id)),
   );
 
   app.patch(
@@ -95,7 +95,7 @@ export function groupRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const group = await app.database.write(async (db) => {
+      const group = await request.database.write(async (db) => {
         const current = await getGroup(db, request.params.id);
         refuseStale(request, current);
         return updateGroup(db, current, request.body, request.change);
@@ -118,7 +118,7 @@ export function groupRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      await app.database.write(async (db) => {
+      await request.database.write(async (db) => {
         const current = await getGroup(db, request.params.id);
         refuseStale(request, current);
         await deleteGroup(db, current, request.change);
@@ -141,7 +141,7 @@ export function groupRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const { id } = await getGroup(app.database.db, request.params.id);
+      const { id } = await getGroup(request.database.db, request.params.id);
       return sendList(request, reply, historyList(id));
     },
   );
@@ -160,7 +160,7 @@ export function groupRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const { id } = await getGroup(app.database.db, request.params.id);
+      const { id } = await getGroup(request.database.db, request.params.id);
       const { filters } = splitQuery(request.query);
       return sendList(request, reply, personnelList({ group_id: id, ...filters }, request.moment));
     },
@@ -201,7 +201,7 @@ export function groupRoutes(app: App): void {
     },
     async (request, reply) => {
       const { id, user_id } = request.params;
-      await app.database.write((db) => addMember(db, id, user_id, request.change));
+      await request.database.write((db) => addMember(db, id, user_id, request.change));
       return reply.code(204).send();
     },
   );
@@ -221,7 +221,7 @@ export function groupRoutes(app: App): void {
     },
     async (request, reply) => {
       const { id, user_id } = request.params;
-      await app.database.write((db) => removeMember(db, id, user_id, request.change));
+      await request.database.write((db) => removeMember(db, id, user_id, request.change));
       return reply.code(204).send();
     },
   );

@@ -18,7 +18,13 @@ onBothEngines('access', (start) => {
     const routes = routesOf(service);
     assert.ok(routes.length >= 20);
     const { revoked, expired } = await deadKeys(service);
-    const single = await Promise.all(scopes.map(async (scope) => ({ scope, key: await service.key(scope) })));
+    await service.make('/v1/projects', await service.key(), { name: 'Apollo' });
+    const single = await Promise.all(
+      scopes.flatMap((scope) => [
+        service.key(scope).then((key) => ({ scope, key })),
+        service.limitedKey(['APOLLO'], scope).then((key) => ({ scope, key })),
+      ]),
+    );
 
     for (const { method, path, access } of routes) {
       const status = async (key?: string) => (await service.call(method, path, key)).status;

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { clientAddress, listNetworks, networkOf } from '../addresses.ts';
 import type { Moment } from '../clock.ts';
+import { viewOf } from '../database/view.ts';
 import { Problem } from '../errors.ts';
 import { keepKeys } from '../keys/ring.ts';
 import type { Key } from '../keys/schema.ts';
@@ -39,6 +40,7 @@ export function guardAccess(app: FastifyInstance): void {
   };
 
   app.decorateRequest('actor');
+  app.decorateRequest('database');
   app.addHook('onRequest', async (request, reply) => {
     const access = request.routeOptions.config.access ?? 'public';
     if (access === 'public') return;
@@ -46,6 +48,7 @@ export function guardAccess(app: FastifyInstance): void {
     const key = await findKey(request);
     if ('fault' in key) throw refuseKey(request, key.fault);
     request.actor = key;
+    request.database = viewOf(app.database, key.project_ids);
     app.keyUsage.noteUse(key, request.moment);
     const charge = app.keyLimits.charge(key, Date.parse(request.moment.now));
     if (!charge.isAllowed) throw tooManyRequests('This key has sent too many requests.', charge);

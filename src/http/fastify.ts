@@ -9,6 +9,7 @@ import type {
 import type { Moment } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/open.ts';
+import type { View } from '../database/view.ts';
 import type { Change } from '../history/change.ts';
 import type { Keyring } from '../keys/ring.ts';
 import type { KeyUsage } from '../keys/usage.ts';
@@ -49,6 +50,8 @@ declare module 'fastify' {
     change: Change;
     /** Whose key came with the request. Public routes have none. */
     actor: Actor;
+    /** The database as that key sees it. */
+    database: View;
   }
   interface FastifyReply {
     /** What the answer was made from, if it may be kept. */

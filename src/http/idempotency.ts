@@ -26,7 +26,7 @@ export async function writeOnce(
   reply: FastifyReply,
   work: (db: Transaction<Tables>) => Promise<Done>,
 ) {
-  const { write } = request.server.database;
+  const { write } = request.database;
   const header = request.headers['idempotency-key'];
   if (header === undefined) return send(reply, await write(work));
 

@@ -160,6 +160,8 @@ function errorsOf({ method, config, schema, url }: RouteOptions) {
   const codes: ProblemCode[] = ['unavailable', 'internal', 'not_acceptable'];
   if (config?.access !== 'public') codes.push('unauthenticated', 'rate_limited');
   if (config?.access !== 'public' && config?.access !== 'any key') codes.push('insufficient_scope');
+  if (config?.access === 'personnel.manage' || config?.access === 'projects.manage')
+    codes.push('key_limited');
   if (url.includes(':')) codes.push('not_found', 'uri_too_long');
   if (url.startsWith('/v1/')) codes.push('unknown_parameter', 'invalid_parameter', 'malformed_request');
   const { querystring, body } = (schema ?? {}) as { querystring?: TSchema; body?: TSchema };

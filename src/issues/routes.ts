@@ -40,7 +40,7 @@ export function issueRoutes(app: App): void {
     },
     async (request, reply) => {
       const { filters } = splitQuery(request.query);
-      const project = filters.project && (await resolveProjects(app.database.db, filters.project));
+      const project = filters.project && (await resolveProjects(request.database.db, filters.project));
       return sendList(request, reply, issueList({ ...filters, ...(project && { project }) }, request.moment));
     },
   );
@@ -59,7 +59,7 @@ export function issueRoutes(app: App): void {
     },
     async (request, reply) => {
       const filters = request.query;
-      const project = filters.project && (await resolveProjects(app.database.db, filters.project));
+      const project = filters.project && (await resolveProjects(request.database.db, filters.project));
       const asked = { ...filters, ...(project && { project }) };
       return sendSummary(request, reply, issueTables, (db) => summarizeIssues(db, asked, request.moment));
     },
@@ -80,7 +80,7 @@ export function issueRoutes(app: App): void {
     },
     async (request, reply) => {
       const { filters } = splitQuery(request.query);
-      const { id } = await getProject(app.database.db, request.params.project_id, request.moment);
+      const { id } = await getProject(request.database.db, request.params.project_id, request.moment);
       return sendList(request, reply, issueList({ ...filters, project: [id] }, request.moment));
     },
   );
@@ -119,7 +119,11 @@ export function issueRoutes(app: App): void {
     },
     async (request, reply) => {
       const { project_id, id } = request.params;
-      return sendResource(request, reply, await getIssue(app.database.db, project_id, id, request.moment));
+      return sendResource(
+        request,
+        reply,
+        await getIssue(request.database.db, project_id, id, request.moment),
+      );
     },
   );
 
@@ -138,7 +142,7 @@ export function issueRoutes(app: App): void {
     },
     async (request, reply) => {
       const { project_id, id } = request.params;
-      const issue = await app.database.write(async (db) => {
+      const issue = await request.database.write(async (db) => {
         const current = await getIssue(db, project_id, id, request.moment);
         refuseStale(request, current);
         return updateIssue(db, current, request.body, request.change);
@@ -161,7 +165,7 @@ export function issueRoutes(app: App): void {
     },
     async (request, reply) => {
       const { project_id, id } = request.params;
-      await app.database.write(async (db) => {
+      await request.database.write(async (db) => {
         const current = await getIssue(db, project_id, id, request.moment);
         refuseStale(request, current);
         await deleteIssue(db, current, request.change);
@@ -185,7 +189,7 @@ export function issueRoutes(app: App): void {
     },
     async (request, reply) => {
       const { project_id, id } = request.params;
-      const issue = await getIssue(app.database.db, project_id, id, request.moment);
+      const issue = await getIssue(request.database.db, project_id, id, request.moment);
       return sendList(request, reply, historyList(issue.id));
     },
   );

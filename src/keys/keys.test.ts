@@ -120,8 +120,8 @@ onBothEngines('keys', (start) => {
     const key = await service.key();
     const { status, body } = await service.post('/v1/keys', key, {
       scopes: ['personnel.read', 'personnel.read', 'personnel.write'],
-      project_ids: null,
-      rate_limit: 5,
+      project_ids: [],
+      rate_limit: -1,
       secret: 'mst_x',
       expires_at: 'soon',
     });
@@ -138,7 +138,13 @@ onBothEngines('keys', (start) => {
       assert.deepEqual([made.status, made.body.errors[0].pointer], [422, '#/expires_at']);
       assert.equal((await service.call('PATCH', `/v1/keys/${id}`, key, { expires_at })).status, 422);
     }
-    for (const body of [{ rate_limit: 5 }, { project_ids: [] }, { name: null }, { revoked_at: noon }])
+    const faulty = [
+      { rate_limit: 1.5 },
+      { rate_limit: 1_000_001 },
+      { project_ids: [] },
+      { project_ids: ['x'] },
+    ];
+    for (const body of [...faulty, { name: null }, { revoked_at: noon }])
       assert.equal((await service.call('PATCH', `/v1/keys/${id}`, key, body)).status, 422);
     for (const overlap_seconds of [-1, 604_801, 1.5, '5', null])
       assert.equal((await service.post(`/v1/keys/${id}/rotate`, key, { overlap_seconds })).status, 422);
@@ -226,6 +232,108 @@ onBothEngines('keys', (start) => {
     assert.equal((await service.get('/v1/personnel', strong.secret)).status, 200);
     const self = (await service.get('/v1/me', manager)).body.key_id;
     assert.equal((await patch(`/v1/keys/${self}`, { scopes: [...scopes] })).status, 403);
+  });
+
+  test('a key that is limited to projects gives only what it sees, and sees only such keys', async (t) => {
+    const service = await start(t);
+    const whole = await service.key();
+    const make = async (name: string) => (await service.make('/v1/projects', whole, { name })).id;
+    const [apollo, gemini, mercury] = [
+      await make('Apollo'),
+      await make('Gemini'),
+      await make('Mercury'),
+    ].sort();
+    const input = { name: 'x', scopes: ['keys.manage', 'projects.read'] };
+    const wide = await service.make('/v1/keys', whole, {
+      ...input,
+      project_ids: ['GEMINI', apollo, 'APOLLO'],
+    });
+    assert.deepEqual(wide.project_ids, [apollo, gemini]);
+    const post = (project_ids?: unknown) => service.post('/v1/keys', wide.secret, { ...input, project_ids });
+    const faultOf = ({ body }: { body: { errors: { pointer: string; code: string }[] } }) =>
+      body.errors.map(({ pointer, code }) => `${pointer} ${code}`).join();
+
+    for (const project_ids of [undefined, null])
+      assert.equal(faultOf(await post(project_ids)), '#/project_ids beyond_own');
+    for (const project_ids of [['MERCURY'], ['APOLLO', mercury], ['NOPE']])
+      assert.equal(faultOf(await post(project_ids)), '#/project_ids unknown_reference');
+    const narrow = (await post(['APOLLO'])).body;
+    assert.deepEqual(narrow.project_ids, [apollo]);
+
+    const patch = (id: string, body: object) => service.call('PATCH', `/v1/keys/${id}`, wide.secret, body);
+    for (const { id } of [wide, narrow]) {
+      assert.equal(faultOf(await patch(id, { project_ids: null })), '#/project_ids beyond_own');
+      assert.equal(faultOf(await patch(id, { project_ids: ['MERCURY'] })), '#/project_ids unknown_reference');
+    }
+    assert.deepEqual((await patch(narrow.id, { project_ids: ['GEMINI', 'APOLLO'] })).body.project_ids, [
+      apollo,
+      gemini,
+    ]);
+    assert.equal((await patch(narrow.id, { project_ids: ['APOLLO', 'GEMINI'] })).body.version, 2);
+    assert.deepEqual((await patch(narrow.id, { project_ids: ['GEMINI'] })).body.project_ids, [gemini]);
+
+    const others = [
+      await service.make('/v1/keys', whole, input),
+      await service.make('/v1/keys', whole, { ...input, project_ids: ['MERCURY'] }),
+      await service.make('/v1/keys', whole, { ...input, project_ids: ['APOLLO', 'MERCURY'] }),
+    ];
+    const idsSeenBy = async (secret: string) =>
+      (await service.get('/v1/keys', secret)).body.data.map(({ id }: { id: string }) => id);
+    assert.deepEqual(await idsSeenBy(wide.secret), [wide.id, narrow.id]);
+    assert.deepEqual(await idsSeenBy(narrow.secret), [narrow.id]);
+    for (const { id } of others) {
+      assert.equal((await patch(id, { name: 'y' })).status, 404);
+      assert.equal((await service.call('POST', `/v1/keys/${id}/rotate`, wide.secret)).status, 404);
+      assert.equal((await service.call('DELETE', `/v1/keys/${id}`, wide.secret)).status, 404);
+    }
+    assert.equal((await service.call('POST', `/v1/keys/${narrow.id}/rotate`, wide.secret)).status, 200);
+
+    // What a key saw before may have been more.
+    await service.call('PATCH', `/v1/keys/${others[2].id}`, whole, { project_ids: ['APOLLO'] });
+    const fieldsSeenBy = async (secret: string) =>
+      (await service.get(`/v1/keys/${others[2].id}/history`, secret)).body.data.map(
+        ({ field }: { field: string }) => field,
+      );
+    assert.deepEqual(await fieldsSeenBy(whole), ['created', 'project_ids']);
+    assert.deepEqual(await fieldsSeenBy(wide.secret), ['created']);
+    assert.equal((await patch(wide.id, { project_ids: ['APOLLO'] })).status, 200);
+    assert.equal((await patch(wide.id, { project_ids: ['GEMINI'] })).status, 422);
+    assert.equal((await service.call('DELETE', `/v1/keys/${wide.id}`, wide.secret)).status, 204);
+  });
+
+  test('a key with a rate limit of its own gives no higher one', async (t) => {
+    const service = await start(t);
+    const whole = await service.key();
+    const input = { name: 'x', scopes: ['keys.manage'] };
+    const slow = await service.make('/v1/keys', whole, { ...input, rate_limit: 100 });
+    assert.equal(slow.rate_limit, 100);
+    assert.equal((await service.get('/v1/me', slow.secret)).body.limits.rate_limit, 100);
+    for (const rate_limit of [undefined, null, 0, 101]) {
+      const { body } = await service.post('/v1/keys', slow.secret, { ...input, rate_limit });
+      assert.deepEqual([body.errors[0].pointer, body.errors[0].code], ['#/rate_limit', 'above_own']);
+    }
+    const { body: slower } = await service.post('/v1/keys', slow.secret, { ...input, rate_limit: 100 });
+    const path = `/v1/keys/${slower.id}`;
+    assert.equal((await service.call('PATCH', path, slow.secret, { rate_limit: 0 })).status, 422);
+    assert.equal((await service.call('PATCH', path, slow.secret, { rate_limit: 1 })).body.rate_limit, 1);
+    assert.equal((await service.call('PATCH', path, whole, { rate_limit: 0 })).body.rate_limit, 0);
+    assert.equal((await service.call('POST', `${path}/rotate`, slow.secret)).status, 422);
+    assert.equal((await service.call('PATCH', path, whole, { rate_limit: null })).body.rate_limit, null);
+  });
+
+  test('a key that is limited to projects is not the one that can make all others', async (t) => {
+    const service = await start(t);
+    const last = await service.key();
+    await service.make('/v1/projects', last, { name: 'Apollo' });
+    await service.limitedKey(['APOLLO'], 'keys.manage');
+    const path = `/v1/keys/${(await service.get('/v1/me', last)).body.key_id}`;
+    for (const [method, body] of [
+      ['DELETE', undefined],
+      ['PATCH', { project_ids: ['APOLLO'] }],
+    ] as const)
+      assert.equal((await service.call(method, path, last, body)).body.code, 'in_use');
+    await service.key('keys.manage');
+    assert.equal((await service.call('PATCH', path, last, { project_ids: ['APOLLO'] })).status, 200);
   });
 
   test('the last valid key with keys.manage stays as long as there is no other', async (t) => {

@@ -1,19 +1,19 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { Moment } from '../clock.ts';
 import { lockTable } from '../database/changes.ts';
-import { parsedJson } from '../database/functions.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { fieldFault, invalidBody, notFound, Problem } from '../errors.ts';
+import { type Fault, fieldFault, invalidBody, notFound, Problem } from '../errors.ts';
 import type { Change } from '../history/change.ts';
 import { type Differences, differencesBetween, remember } from '../history/queries.ts';
 import { newId } from '../ids.ts';
 import { allOf, contains } from '../lists/filters.ts';
 import type { List } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
-import { fold } from '../text.ts';
+import { findProjects } from '../projects/queries.ts';
+import { fold, listed } from '../text.ts';
 import { Key, KeyInput, type KeyPatch, type keyFilters } from './schema.ts';
-import { insufficientScope, missingScopes, type Scope, scopes } from './scopes.ts';
+import { insufficientScope, missingScopes, scopes } from './scopes.ts';
 import { hashSecret, newSecret } from './secret.ts';
 
 type NewKey = Key & { secret: string };
@@ -24,7 +24,7 @@ type By = Moment & Partial<Change>;
 /** Keys, the oldest first. */
 export const keyList = (filters: Filters<typeof keyFilters>, moment: Moment): List => ({
   schema: Key,
-  json: rowAsJson(Key, 'keys', { project_ids: parsedJson(sql.ref('keys.project_ids')) }),
+  json: rowAsJson(Key, 'keys'),
   reads: ['keys'],
   changesByItself: true,
   order: { key: sql.ref('keys.id') },
@@ -83,10 +83,8 @@ export async function createKey(db: Transaction<Tables>, input: KeyInput, by: By
   const secret = newSecret();
   const row = {
     id,
-    ...storedFields(KeyInput, input),
+    ...storedFields(KeyInput, await withProjectIds(db, input)),
     name_folded: fold(input.name),
-    project_ids: null,
-    rate_limit: null,
     ...storedSecret(secret),
     previous_hash: null,
     previous_until: null,
@@ -113,7 +111,7 @@ export async function updateKey(
   change: Change,
 ): Promise<Key> {
   refuseRevoked(current, 'changed');
-  const next: Key = { ...current, ...withStoredExpiry(patch) };
+  const next: Key = { ...current, ...(await withProjectIds(db, withStoredExpiry(patch))) };
   const differences = differencesBetween(current, next, Object.keys(Key.properties));
   if (Object.keys(differences).length === 0) return current;
   if ('expires_at' in differences) refusePastExpiry(next, change);
@@ -149,14 +147,61 @@ export async function revokeKey(db: Transaction<Tables>, id: string, by: By): Pr
   return changeKey(db, current, { revoked_at: by.now }, { revoked }, by);
 }
 
-/** A key gives and takes only what it holds itself. */
-export function refuseMoreThanHeld(actor: Key, wanted: readonly Scope[]): void {
-  const missing = [...new Set(missingScopes(actor.scopes, wanted))];
-  if (missing.length === 0) return;
-  throw insufficientScope(
-    `A key makes, changes and rotates only keys that hold no more: yours lacks ${missing.join(', ')}.`,
-    missing,
-  );
+/** What one key can hold more of than another. */
+type Held = Pick<Key, 'scopes' | 'project_ids' | 'expires_at' | 'rate_limit'>;
+
+/** A key gives and takes only what it holds itself. What is left out of `wanted` is neither given nor taken. */
+export function refuseMoreThanHeld(actor: Key, { scopes = [], ...wanted }: Partial<Held>): void {
+  const missing = [...new Set(missingScopes(actor.scopes, scopes))];
+  if (missing.length > 0) {
+    throw insufficientScope(
+      `A key makes, changes and rotates only keys that hold no more: yours lacks ${missing.join(', ')}.`,
+      missing,
+    );
+  }
+  const faults = [
+    ...beyondProjects(actor, wanted),
+    ...longerLife(actor, wanted),
+    ...higherRate(actor, wanted),
+  ];
+  if (faults.length > 0) throw invalidBody(faults);
+}
+
+/** Which projects are named is not looked at: those outside of the limit are not there to be named. */
+function beyondProjects(actor: Key, { project_ids }: Partial<Held>): Fault[] {
+  if (project_ids !== null || actor.project_ids === null) return [];
+  const detail = 'Your own key is limited to projects: name some of them in `project_ids` of this one.';
+  return [fieldFault('project_ids', 'beyond_own', detail)];
+}
+
+/** Else a key would live on in what it makes. */
+function longerLife(actor: Key, { expires_at }: Partial<Held>): Fault[] {
+  if (expires_at === undefined || (expires_at ?? forever) <= (actor.expires_at ?? forever)) return [];
+  const detail = `Your own key expires at ${actor.expires_at}; \`expires_at\` of this one must not be later.`;
+  return [fieldFault('expires_at', 'outlives', detail)];
+}
+
+/** The service's own limit may be any, so that a key with one of its own cannot give it. */
+function higherRate(actor: Key, { rate_limit }: Partial<Held>): Fault[] {
+  if (rate_limit === undefined || !actor.rate_limit) return [];
+  if (rate_limit && rate_limit <= actor.rate_limit) return [];
+  const detail = `Your own key has the \`rate_limit\` ${actor.rate_limit}; that of this one must be 1 to ${actor.rate_limit}.`;
+  return [fieldFault('rate_limit', 'above_own', detail)];
+}
+
+/** Projects may be named by their keys; kept are their ids. */
+async function withProjectIds<Input extends { project_ids?: string[] | null }>(
+  db: Kysely<Tables>,
+  input: Input,
+): Promise<Input> {
+  if (input.project_ids == null) return input;
+  const { ids, unknown } = await findProjects(db, input.project_ids);
+  if (unknown.length > 0) {
+    throw invalidBody([
+      fieldFault('project_ids', 'unknown_reference', `There is no project ${listed(unknown)}.`),
+    ]);
+  }
+  return { ...input, project_ids: ids };
 }
 
 /** Times as they are stored may be compared as texts. */
@@ -169,14 +214,7 @@ export function refusePastExpiry({ expires_at }: { expires_at?: string | null },
   throw invalidBody([fieldFault('expires_at', 'not_in_future', '`expires_at` must be in the future.')]);
 }
 
-/** A key gives no longer life than its own: else it would live on in what it makes. */
-export function refuseLongerLife(actor: Key, { expires_at = null }: { expires_at?: string | null }): void {
-  if (actor.expires_at === null || (expires_at !== null && expires_at <= actor.expires_at)) return;
-  const detail = `Your own key expires at ${actor.expires_at}; \`expires_at\` of this one must not be later.`;
-  throw invalidBody([fieldFault('expires_at', 'outlives', detail)]);
-}
-
-/** Somebody must be able to make keys without getting at the database. */
+/** Somebody must be able to make any key without getting at the database. */
 export async function refuseLosingLastManager(
   db: Transaction<Tables>,
   current: Key,
@@ -190,20 +228,24 @@ export async function refuseLosingLastManager(
     .select('id')
     .where('id', '<>', current.id)
     .where('scopes', 'like', '%"keys.manage"%')
+    .where('project_ids', 'is', null)
     .where(hasStatus(moment)('valid'))
     .limit(1)
     .executeTakeFirst();
   if (other) return;
   throw new Problem(
     'in_use',
-    `${current.id} is the last valid key with keys.manage. Make another one with that scope first.`,
+    `${current.id} is the last valid key with keys.manage for all projects. Make another one like it first.`,
   );
 }
 
 const forever = '9999-99-99';
 
-const managesKeys = ({ scopes, revoked_at, expires_at }: Key, { now }: Moment) =>
-  scopes.includes('keys.manage') && revoked_at === null && (expires_at ?? forever) > now;
+const managesKeys = ({ scopes, project_ids, revoked_at, expires_at }: Key, { now }: Moment) =>
+  scopes.includes('keys.manage') &&
+  project_ids === null &&
+  revoked_at === null &&
+  (expires_at ?? forever) > now;
 
 const hasStatus =
   ({ now }: Moment) =>

@@ -14,7 +14,6 @@ import {
   getKey,
   getKeyForChange,
   keyList,
-  refuseLongerLife,
   refuseLosingLastManager,
   refuseMoreThanHeld,
   refusePastExpiry,
@@ -63,10 +62,14 @@ export function keyRoutes(app: App): void {
     },
     async (request, reply) =>
       writeOnce(request, reply, async (db) => {
-        const input = withStoredExpiry(request.body);
-        refuseMoreThanHeld(request.actor, input.scopes);
+        const input = {
+          project_ids: null,
+          expires_at: null,
+          rate_limit: null,
+          ...withStoredExpiry(request.body),
+        };
+        refuseMoreThanHeld(request.actor, input);
         refusePastExpiry(input, request.moment);
-        refuseLongerLife(request.actor, input);
         const key = await createKey(db, input, request.change);
         return created(`/v1/keys/${key.id}`, withoutSecret(key));
       }),
@@ -84,7 +87,8 @@ export function keyRoutes(app: App): void {
         response: { 200: Key },
       },
     },
-    async (request, reply) => sendResource(request, reply, await getKey(app.database.db, request.params.id)),
+    async (request, reply) =>
+      sendResource(request, reply, await getKey(request.database.db, request.params.id)),
   );
 
   app.patch(
@@ -104,11 +108,11 @@ export function keyRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const key = await app.database.write(async (db) => {
+      const key = await request.database.write(async (db) => {
         const current = await getKeyForChange(db, request.params.id);
         refuseStale(request, current);
-        refuseMoreThanHeld(request.actor, [...current.scopes, ...(request.body.scopes ?? [])]);
-        if ('expires_at' in request.body) refuseLongerLife(request.actor, withStoredExpiry(request.body));
+        const scopes = [...current.scopes, ...(request.body.scopes ?? [])];
+        refuseMoreThanHeld(request.actor, { ...withStoredExpiry(request.body), scopes });
         return updateKey(db, current, request.body, request.change);
       });
       return sendResource(request, reply, key);
@@ -130,7 +134,7 @@ export function keyRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      await app.database.write(async (db) => {
+      await request.database.write(async (db) => {
         const current = await getKeyForChange(db, request.params.id);
         refuseStale(request, current);
         const revoked = { ...current, revoked_at: request.moment.now };
@@ -161,9 +165,8 @@ export function keyRoutes(app: App): void {
     async (request, reply) =>
       writeOnce(request, reply, async (db) => {
         const current = await getKeyForChange(db, request.params.id);
-        refuseMoreThanHeld(request.actor, current.scopes);
-        // Whoever rotates a key has its secret for as long as the key lives.
-        refuseLongerLife(request.actor, current);
+        // Whoever rotates a key has its secret, and all that comes with it.
+        refuseMoreThanHeld(request.actor, current);
         const key = await rotateKey(db, current, request.body.overlap_seconds ?? 0, request.change);
         return done(withoutSecret(key));
       }),
@@ -184,7 +187,7 @@ export function keyRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const key = await getKey(app.database.db, request.params.id);
+      const key = await getKey(request.database.db, request.params.id);
       return sendList(request, reply, historyList(key.id));
     },
   );

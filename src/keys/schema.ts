@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { ProjectRef } from '../projects/schema.ts';
 import {
   Id,
   Line,
@@ -15,23 +16,50 @@ import {
 import { scopes } from './scopes.ts';
 
 export const longestOverlap = 604_800;
+export const highestRate = 1_000_000;
 
 const required = {
   name: Line({ examples: ['nightly export'] }),
   scopes: Type.Array(OneOf(scopes), { minItems: 1, uniqueItems: true, examples: [['personnel.read']] }),
 };
 
-const fields = { expires_at: OrNull(Time({ description: 'From when on it is refused; null is never.' })) };
+/** The most projects a key can be limited to. */
+const mostProjects = 500;
+
+const projectIds = Type.Array(Id('project'), {
+  description: 'The projects this key is limited to; null is all.',
+});
+
+const fields = {
+  expires_at: OrNull(Time({ description: 'From when on it is refused; null is never.' })),
+  rate_limit: OrNull(
+    Type.Integer({
+      minimum: 0,
+      maximum: highestRate,
+      description: "Requests a minute; 0 is any number, null is the service's own limit.",
+    }),
+  ),
+};
+
+const writable = {
+  project_ids: OrNull(
+    Type.Array(ProjectRef, {
+      minItems: 1,
+      maxItems: mostProjects,
+      uniqueItems: true,
+      description: 'Ids or keys of the projects this key is limited to; null is all.',
+      examples: [['APOLLO']],
+    }),
+  ),
+  ...fields,
+};
 
 export const Key = Strict(
   {
     id: Id('key'),
     ...required,
-    project_ids: OrNull(
-      Type.Array(Id('project'), { description: 'The projects this key is limited to; null is all.' }),
-    ),
+    project_ids: OrNull(projectIds),
     ...fields,
-    rate_limit: OrNull(Type.Integer({ minimum: 0, description: "A minute; null is the service's own." })),
     prefix: Type.String({ description: 'How the secret starts.', examples: ['mst_7Qd2'] }),
     last_four: Type.String({ examples: ['k3Xz'] }),
     last_used_at: OrNull(Time({ description: 'To the minute or so. Use is no change: `version` stays.' })),
@@ -58,12 +86,12 @@ export const KeyWithSecret = Strict(
 
 export const KeyInput = Writable(
   Key,
-  { ...required, ...optional(fields) },
+  { ...required, ...optional(writable) },
   { $id: 'KeyInput', examples: [{ name: 'nightly export', scopes: ['personnel.read'] }] },
 );
 export type KeyInput = Static<typeof KeyInput>;
 
-export const KeyPatch = Writable(Key, patchable({ ...required, ...fields }), {
+export const KeyPatch = Writable(Key, patchable({ ...required, ...writable }), {
   $id: 'KeyPatch',
   examples: [{ expires_at: '2027-01-31T00:00:00Z' }],
 });

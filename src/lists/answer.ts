@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 import { dataVersion } from '../database/changes.ts';
 import type { TableName, Tables } from '../database/tables.ts';
 import { contentTag, knownTag, sendNotModified, sendUnlessKnown } from '../http/conditions.ts';
+import { sendTagged } from '../http/resource.ts';
 import { version as program } from '../version.ts';
 import { type Cursor, decodeCursor, encodeCursor, fingerprint } from './cursor.ts';
 import { chooseFormat, type Format } from './formats.ts';
@@ -21,8 +22,8 @@ type Asked = {
   list: List;
   format: Format;
   db: Kysely<Tables>;
-  /** Differs when the list may: by the changes of the tables behind it (`dataVersion`) and the day. */
-  version: string;
+  /** Differs when the list may: by the changes of the tables behind it (`dataVersion`) and the day. Or none is told. */
+  version: string | undefined;
   /** What a cursor is bound to. */
   query: unknown;
   cursor: Cursor | undefined;
@@ -31,23 +32,27 @@ type Asked = {
 };
 
 /** Answers a request for a list from one moment's view: all of it, streamed, or a page. */
-export async function sendList(request: FastifyRequest, reply: FastifyReply, list: List) {
+export async function sendList(request: FastifyRequest, reply: FastifyReply, whole: List) {
+  const isLimited = request.database.hides(whole.reads);
+  // No index leads straight to the rows that are seen.
+  const list = isLimited ? { ...whole, isQuick: false } : whole;
   const { paging, sort, filters } = splitQuery(request.query as Paging & { sort?: string });
   const format = chooseFormat(request.headers.accept);
   const query = [request.url.split('?')[0], Object.entries(filters).sort(byName), sort];
   const cursor = paging.cursor === undefined ? undefined : decodeCursor(query, paging.cursor);
 
   const pace = paging.limit === undefined ? 'stream' : list.isQuick === false ? 'slow' : 'quick';
-  const snapshot = await request.server.database.snapshot(pace);
+  const snapshot = await request.database.snapshot(pace);
   let endsWithStream = false;
   try {
     const { db } = snapshot;
     const { reads } = list;
     const { today } = request.moment;
     const dataNow = await dataVersion(db, reads);
-    const version = `${dataNow} ${today}`;
-    const versionTag = `"${fingerprint([program, version, query, paging, format.type])}"`;
-    const known = knownTag(request, versionTag);
+    // It would tell when something changes that is not seen.
+    const version = isLimited ? undefined : `${dataNow} ${today}`;
+    const versionTag = version && `"${fingerprint([program, version, query, paging, format.type])}"`;
+    const known = versionTag && knownTag(request, versionTag);
     if (known !== undefined) return await sendNotModified(reply, known);
 
     if (!list.changesByItself) reply.madeFrom = { reads, version: dataNow, today };
@@ -72,7 +77,7 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, lis
     const { text, isAll } = await gather(pieces, wholeLength);
     if (isAll) return await sendUnlessKnown(request, reply, contentTag(text), text);
 
-    reply.header('etag', versionTag);
+    if (versionTag) reply.header('etag', versionTag);
     if (request.method === 'HEAD') {
       await pieces.return();
       // A stream has no length, as the list itself would have none.
@@ -99,15 +104,19 @@ export async function sendSummary(
   reads: readonly TableName[],
   summarize: (db: Kysely<Tables>) => Promise<unknown>,
 ) {
-  const snapshot = await request.server.database.snapshot('slow');
+  const snapshot = await request.database.snapshot('slow');
   try {
     const version = await dataVersion(snapshot.db, reads);
-    const tag = `"${fingerprint([program, version, request.moment.today, request.url])}"`;
-    const known = knownTag(request, tag);
+    // Of what was counted under a limit, only the content is a tag that tells nothing else.
+    const tag = request.database.hides(reads)
+      ? undefined
+      : `"${fingerprint([program, version, request.moment.today, request.url])}"`;
+    const known = tag && knownTag(request, tag);
     if (known !== undefined) return await sendNotModified(reply, known);
     reply.madeFrom = { reads, version, today: request.moment.today };
-    const data = await summarize(snapshot.db);
-    return await reply.header('etag', tag).send({ data, meta: { filters: request.query } });
+    const answer = { data: await summarize(snapshot.db), meta: { filters: request.query } };
+    if (tag === undefined) return await sendTagged(request, reply, answer);
+    return await reply.header('etag', tag).send(answer);
   } finally {
     await snapshot.end();
   }
@@ -121,7 +130,11 @@ async function readPage(asked: Asked, limit: number) {
   const last = shown.at(-1);
   const next =
     last && rows.length > limit
-      ? encodeCursor(query, { after: last.order_key, position: position + shown.length, version })
+      ? encodeCursor(query, {
+          after: last.order_key,
+          position: position + shown.length,
+          version: version ?? '',
+        })
       : null;
   const total = asked.countAll ? await countRows(db, list) : null;
   const write = rowWriter(asked, position);

@@ -74,7 +74,11 @@ export function personnelRoutes(app: App): void {
       },
     },
     async (request, reply) =>
-      sendResource(request, reply, await getPerson(app.database.db, request.params.user_id, request.moment)),
+      sendResource(
+        request,
+        reply,
+        await getPerson(request.database.db, request.params.user_id, request.moment),
+      ),
   );
 
   app.patch(
@@ -91,7 +95,7 @@ export function personnelRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const person = await app.database.write(async (db) => {
+      const person = await request.database.write(async (db) => {
         const current = await getPerson(db, request.params.user_id, request.moment);
         refuseStale(request, current);
         return updatePerson(db, current, request.body, request.change);
@@ -114,7 +118,7 @@ export function personnelRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      await app.database.write(async (db) => {
+      await request.database.write(async (db) => {
         const current = await getPerson(db, request.params.user_id, request.moment);
         refuseStale(request, current);
         await deletePerson(db, current, request.change);
@@ -205,7 +209,7 @@ export function personnelRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const { user_id } = await getPerson(app.database.db, request.params.user_id, request.moment);
+      const { user_id } = await getPerson(request.database.db, request.params.user_id, request.moment);
       return sendList(request, reply, historyList(user_id));
     },
   );

@@ -197,14 +197,21 @@ function lockProject(db: Transaction<Tables>, id: string) {
 
 /** The ids behind a filter of ids and keys. One that names nothing is refused: an empty list would be a lie. */
 export async function resolveProjects(db: Kysely<Tables>, refs: readonly string[]): Promise<string[]> {
+  const { ids, unknown } = await findProjects(db, refs);
+  if (unknown.length > 0) throw invalidParameter('project', `There is no project ${listed(unknown)}.`);
+  return ids;
+}
+
+/** The ids of the projects that are named by id or key, in their own order, and the names that are of none. */
+export async function findProjects(db: Kysely<Tables>, refs: readonly string[]) {
   const projects = await db
     .selectFrom('projects')
     .select(['id', 'key'])
     .where((eb) => eb.or([eb('id', 'in', refs), eb('key', 'in', refs)]))
+    .orderBy('id')
     .execute();
   const unknown = refs.filter((ref) => !projects.some(({ id, key }) => ref === id || ref === key));
-  if (unknown.length > 0) throw invalidParameter('project', `There is no project ${listed(unknown)}.`);
-  return projects.map(({ id }) => id);
+  return { ids: projects.map(({ id }) => id), unknown };
 }
 
 /** The filters that lists across projects share. `project` holds ids: see `resolveProjects`. */

@@ -70,7 +70,7 @@ export function projectRoutes(app: App): void {
       sendResource(
         request,
         reply,
-        await getProject(app.database.db, request.params.project_id, request.moment),
+        await getProject(request.database.db, request.params.project_id, request.moment),
       ),
   );
 
@@ -88,7 +88,7 @@ export function projectRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const project = await app.database.write(async (db) => {
+      const project = await request.database.write(async (db) => {
         const current = await getProject(db, request.params.project_id, request.moment);
         refuseStale(request, current);
         return updateProject(db, current, request.body, request.change);
@@ -110,7 +110,7 @@ export function projectRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      await app.database.write(async (db) => {
+      await request.database.write(async (db) => {
         const current = await getProject(db, request.params.project_id, request.moment);
         refuseStale(request, current);
         await deleteProject(db, current, request.change);
@@ -161,7 +161,7 @@ export function projectRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const { id } = await getProject(app.database.db, request.params.project_id, request.moment);
+      const { id } = await getProject(request.database.db, request.params.project_id, request.moment);
       return sendList(request, reply, historyList(id));
     },
   );

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { daysLater, type Moment } from '../clock.ts';
+import type { View } from '../database/view.ts';
 import { invalidParameter } from '../errors.ts';
 import { historyList } from '../history/queries.ts';
 import { HistoryEntry } from '../history/schema.ts';
@@ -63,7 +64,7 @@ export function riskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { filters, sort } = splitQuery(request.query);
-      const { register, since } = await registerOf(app, filters, request.moment);
+      const { register, since } = await registerOf(request.database, filters, request.moment);
       return sendList(request, reply, riskList(register, sort ?? 'rank', since));
     },
   );
@@ -81,7 +82,7 @@ export function riskRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const { register } = await registerOf(app, request.query, request.moment);
+      const { register } = await registerOf(request.database, request.query, request.moment);
       return sendSummary(request, reply, riskTables, (db) => summarizeRisks(db, register));
     },
   );
@@ -99,7 +100,7 @@ export function riskRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const { register } = await registerOf(app, request.query, request.moment);
+      const { register } = await registerOf(request.database, request.query, request.moment);
       return sendSummary(request, reply, riskTables, (db) => mapRisks(db, register));
     },
   );
@@ -120,7 +121,7 @@ export function riskRoutes(app: App): void {
     async (request, reply) => {
       const { from, to = request.moment.today, interval = 'day', ...filters } = request.query;
       if (to > request.moment.today) throw invalidParameter('to', 'That day has not come yet.');
-      const { register } = await registerOf(app, filters, request.moment);
+      const { register } = await registerOf(request.database, filters, request.moment);
       const period = { from: from ?? daysLater(to, -90), to, interval };
       Object.assign(request.query, period);
       return sendSummary(request, reply, riskTables, (db) => traceRisks(db, register, period));
@@ -153,7 +154,14 @@ export function riskRoutes(app: App): void {
         response: { 200: Evaluation },
       },
     },
-    (request) => evaluateRisk(app.database.db, request.body, request.moment),
+    async (request) => {
+      const snapshot = await request.database.snapshot('slow');
+      try {
+        return await evaluateRisk(snapshot.db, request.body, request.moment);
+      } finally {
+        await snapshot.end();
+      }
+    },
   );
 
   app.get(
@@ -171,8 +179,12 @@ export function riskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { filters, sort } = splitQuery(request.query);
-      const { id } = await getProject(app.database.db, request.params.project_id, request.moment);
-      const { register, since } = await registerOf(app, { ...filters, project: [id] }, request.moment);
+      const { id } = await getProject(request.database.db, request.params.project_id, request.moment);
+      const { register, since } = await registerOf(
+        request.database,
+        { ...filters, project: [id] },
+        request.moment,
+      );
       return sendList(request, reply, riskList(register, sort ?? 'rank', since));
     },
   );
@@ -216,9 +228,9 @@ export function riskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { project_id, id } = request.params;
-      const risk = await getRisk(app.database.db, project_id, id, request.moment);
+      const risk = await getRisk(request.database.db, project_id, id, request.moment);
       if (!request.query.explain) return sendResource(request, reply, risk);
-      return sendResource(request, reply, { ...risk, explain: await explainRisk(app.database.db, risk) });
+      return sendResource(request, reply, { ...risk, explain: await explainRisk(request.database.db, risk) });
     },
   );
 
@@ -237,7 +249,7 @@ export function riskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { project_id, id } = request.params;
-      const risk = await app.database.write(async (db) => {
+      const risk = await request.database.write(async (db) => {
         const current = await getRisk(db, project_id, id, request.moment);
         refuseStale(request, current);
         return updateRisk(db, current, request.body, request.change);
@@ -260,7 +272,7 @@ export function riskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { project_id, id } = request.params;
-      await app.database.write(async (db) => {
+      await request.database.write(async (db) => {
         const current = await getRisk(db, project_id, id, request.moment);
         refuseStale(request, current);
         await deleteRisk(db, current, request.change);
@@ -284,7 +296,7 @@ export function riskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { project_id, id } = request.params;
-      const risk = await getRisk(app.database.db, project_id, id, request.moment);
+      const risk = await getRisk(request.database.db, project_id, id, request.moment);
       return sendList(request, reply, historyList(risk.id));
     },
   );
@@ -318,7 +330,7 @@ type Asked = RiskFilters & Filters<typeof lookingBack>;
 
 /** The register a request asks for, and since when movement is wanted. */
 async function registerOf(
-  app: App,
+  { db }: View,
   asked: Asked,
   moment: Moment,
 ): Promise<{ register: Register; since?: string }> {
@@ -332,7 +344,7 @@ async function registerOf(
   if (since !== undefined && since > (as_of ?? moment.today)) {
     throw invalidParameter('since', 'Movement is since a day before the register that is looked at.');
   }
-  const project = filters.project && (await resolveProjects(app.database.db, filters.project));
+  const project = filters.project && (await resolveProjects(db, filters.project));
   return {
     register: { filters: { ...filters, ...(project && { project }) }, moment, as_of },
     ...(since !== undefined && { since }),

@@ -31,7 +31,7 @@ export function taskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { filters } = splitQuery(request.query);
-      const project = filters.project && (await resolveProjects(app.database.db, filters.project));
+      const project = filters.project && (await resolveProjects(request.database.db, filters.project));
       return sendList(request, reply, taskList({ ...filters, ...(project && { project }) }, request.moment));
     },
   );
@@ -51,7 +51,7 @@ export function taskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { filters } = splitQuery(request.query);
-      const { id } = await getProject(app.database.db, request.params.project_id, request.moment);
+      const { id } = await getProject(request.database.db, request.params.project_id, request.moment);
       return sendList(request, reply, taskList({ ...filters, project: [id] }, request.moment));
     },
   );
@@ -90,7 +90,7 @@ export function taskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { project_id, id } = request.params;
-      return sendResource(request, reply, await getTask(app.database.db, project_id, id));
+      return sendResource(request, reply, await getTask(request.database.db, project_id, id));
     },
   );
 
@@ -109,7 +109,7 @@ export function taskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { project_id, id } = request.params;
-      const task = await app.database.write(async (db) => {
+      const task = await request.database.write(async (db) => {
         const current = await getTask(db, project_id, id);
         refuseStale(request, current);
         return updateTask(db, current, request.body, request.change);
@@ -132,7 +132,7 @@ export function taskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { project_id, id } = request.params;
-      await app.database.write(async (db) => {
+      await request.database.write(async (db) => {
         const current = await getTask(db, project_id, id);
         refuseStale(request, current);
         await deleteTask(db, current, request.change);
@@ -156,7 +156,7 @@ export function taskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { project_id, id } = request.params;
-      const task = await getTask(app.database.db, project_id, id);
+      const task = await getTask(request.database.db, project_id, id);
       return sendList(request, reply, historyList(task.id));
     },
   );

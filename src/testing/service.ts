@@ -90,6 +90,12 @@ export async function startTestService(
     return answer;
   }
 
+  async function makeKey(held: Scope[], project_ids: string[] | null = null): Promise<string> {
+    const named = { name: held.join(' ') || 'all', scopes: held.length > 0 ? held : [...scopes] };
+    const { secret } = await database.write((db) => createKey(db, { ...named, project_ids }, clock()));
+    return secret;
+  }
+
   return {
     app,
     database,
@@ -101,11 +107,9 @@ export async function startTestService(
     post: (path: string, key: string | undefined, body: unknown, headers?: Record<string, string>) =>
       call('POST', path, key, body, headers),
     /** A key with these scopes; all of them when none is named. */
-    async key(...held: Scope[]): Promise<string> {
-      const input = { name: held.join(' ') || 'all', scopes: held.length > 0 ? held : [...scopes] };
-      const { secret } = await database.write((db) => createKey(db, input, clock()));
-      return secret;
-    },
+    key: (...held: Scope[]) => makeKey(held),
+    /** The same, limited to these projects. */
+    limitedKey: (projects: string[], ...held: Scope[]) => makeKey(held, projects),
     /** Posts a body that must be taken, and gives the resource made. */
     async make(path: string, key: string, body: unknown) {
       const answer = await call('POST', path, key, body);
