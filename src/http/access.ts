@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { clientAddress, listNetworks, networkOf } from '../addresses.ts';
 import type { Moment } from '../clock.ts';
 import { viewOf } from '../database/view.ts';
-import { Problem } from '../errors.ts';
+import { keyLimited, Problem } from '../errors.ts';
 import { keepKeys } from '../keys/ring.ts';
 import type { Key } from '../keys/schema.ts';
 import { grants, insufficientScope, type Scope } from '../keys/scopes.ts';
@@ -54,6 +54,8 @@ export function guardAccess(app: FastifyInstance): void {
     if (!charge.isAllowed) throw tooManyRequests('This key has sent too many requests.', charge);
     reply.headers(charge.headers);
     if (access !== 'any key' && !opens(key, access)) throw lacksScope(access);
+    const { reachesBeyondLimits: why } = request.routeOptions.config;
+    if (why !== undefined && key.project_ids !== null) throw keyLimited(why);
   });
 
   app.addHook('onSend', (request, reply, payload, done) => {

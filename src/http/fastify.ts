@@ -59,5 +59,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     access?: Access;
+    /** Why a key that is limited to projects is refused, where what is asked for reaches beyond any limit. */
+    reachesBeyondLimits?: string;
   }
 }

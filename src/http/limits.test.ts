@@ -82,6 +82,8 @@ onBothEngines('keys limited to projects', (start) => {
       ['PATCH', `/v1/projects/${world.fresh}`, { external_id: 'CANARY' }],
       ['DELETE', `/v1/personnel/${unused.user_id}`, undefined],
       ['DELETE', `/v1/groups/${world.empty}`, undefined],
+      ['POST', `/v1/personnel/${unused.user_id}/deactivate`, { dry_run: true }],
+      ['GET', '/metrics', undefined],
     ] as const;
     const ask = async () => {
       const answers: unknown[] = [];
@@ -362,7 +364,7 @@ function questionsTo(world: World): string[] {
     `/v1/risks?archived=any&include=movement&since=${first}`,
   ];
   for (const [method, route, { parameters = [] }] of operationsOf(world.service)) {
-    if (method !== 'GET') continue;
+    if (method !== 'GET' || route === '/metrics') continue;
     const path = withOwnIds(route, world).replace('{project_id}', 'SEEN');
     questions.push(path, path.replace('/SEEN', `/${world.seen}`), path.replace('/SEEN', '/OLD'));
     // A few points are enough.

@@ -100,7 +100,7 @@ export const countAssignments = (db: Kysely<Tables>, user_id: string) =>
       countOf('risk').as('risks'),
       countOf('project').as('projects'),
     ])
-    .groupBy('projects.id')
+    .groupBy(['projects.id', 'projects.key', 'projects.name', 'projects.archived_at', 'projects.name_key'])
     .orderBy('projects.name_key')
     .execute();
 

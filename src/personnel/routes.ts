@@ -130,7 +130,10 @@ export function personnelRoutes(app: App): void {
   app.post(
     '/v1/personnel/:user_id/deactivate',
     {
-      config: { access: 'personnel.manage' },
+      config: {
+        access: 'personnel.manage',
+        reachesBeyondLimits: 'Whoever is deactivated hands over what they carry in all projects.',
+      },
       schema: {
         operationId: 'deactivatePerson',
         summary: 'Deactivate a person, and hand over what they carry',
@@ -188,9 +191,9 @@ export function personnelRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const { user_id } = await getPerson(app.database.db, request.params.user_id, request.moment);
+      const { user_id } = await getPerson(request.database.db, request.params.user_id, request.moment);
       const { project, ...filters } = splitQuery(request.query).filters;
-      const project_ids = project && { project: await resolveProjects(app.database.db, project) };
+      const project_ids = project && { project: await resolveProjects(request.database.db, project) };
       return sendList(request, reply, assignmentList(user_id, { ...filters, ...project_ids }));
     },
   );
