@@ -9,6 +9,7 @@ import { groupRoutes } from './groups/routes.ts';
 import { guardAccess } from './http/access.ts';
 import { readBodies } from './http/bodies.ts';
 import { compressAnswers } from './http/compression.ts';
+import { tellNoLength } from './http/conditions.ts';
 import { openDoor } from './http/door.ts';
 import type { App } from './http/fastify.ts';
 import { refuseBadFraming, serverOptions } from './http/framing.ts';
@@ -81,6 +82,7 @@ export async function createApp({ config, database, clock, readiness }: Service)
   logRequests(app);
   readBodies(app);
   answerProblems(app);
+  tellNoLength(app);
   rememberRoutes(app);
   refuseUnknownParameters(app);
   refuseUnlessReady(app, readiness);

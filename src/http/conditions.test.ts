@@ -30,6 +30,19 @@ onBothEngines('conditions', (start) => {
     assert.match(changed.headers.get('etag') ?? '', /^"1-/);
   });
 
+  test('304 says nothing of a length, to HEAD no more than to GET', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    for (const path of ['/v1/risks', '/v1/risks/summary', '/v1/me', '/v1/openapi.json']) {
+      for (const method of ['GET', 'HEAD']) {
+        const known = await service.call(method, path, key, undefined, { 'if-none-match': '*' });
+        assert.deepEqual([known.status, known.headers.get('content-length')], [304, null], method + path);
+        const length = (await service.call(method, path, key)).headers.get('content-length');
+        assert.notEqual(length, '0', `${method} ${path} has a length`);
+      }
+    }
+  });
+
   test('a change is taken with the tag that was read, or with the version alone', async (t) => {
     const service = await start(t);
     const key = await service.key();

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import { Problem } from '../errors.ts';
 import { codings, tagInCoding } from './compression.ts';
 
@@ -44,6 +44,18 @@ export function sendUnlessKnown(request: FastifyRequest, reply: FastifyReply, ta
 /** What describes a body has no place in an answer without one. */
 export const sendNotModified = (reply: FastifyReply, tag: string) =>
   reply.code(304).removeHeader('content-type').header('etag', tag).send();
+
+/** A 304 tells the length of what it stands for, or none at all; to a HEAD the framework would say that it is 0. */
+export function tellNoLength(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    if (route.method !== 'HEAD') return;
+    const dropLength: onSendHookHandler = (_, reply, payload, done) => {
+      if (reply.statusCode === 304) reply.removeHeader('content-length');
+      done(null, payload);
+    };
+    route.onSend = [...[route.onSend ?? []].flat(), dropLength];
+  });
+}
 
 /** Refuses a change of a version that the client has not seen: `If-Match`, compared strongly, by the version alone. */
 export function refuseStale({ headers }: FastifyRequest, { version }: { version: number }): void {

@@ -307,7 +307,8 @@ function expectationFaults(
   const isKeyless =
     ['none', 'garbage', 'revoked', 'expired'].includes(draft.actor) &&
     draft.headers.authorization === undefined;
-  const lacksScope = draft.actor === 'other' && operation?.scope !== '';
+  // Another scope than the one of the operation that was planned.
+  const lacksScope = draft.isPlaced && draft.actor === 'other' && operation?.scope !== '';
   if (isOk && needsKey && (isKeyless || lacksScope)) return [`${status} with the key “${draft.actor}”`];
   if (isOk && refusal) return [`${status} for what the document does not allow (${refusal})`];
   if (draft.isDamaged || refusal || !['all', 'exact'].includes(draft.actor)) return [];
