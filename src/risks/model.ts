@@ -43,12 +43,17 @@ export async function evaluateRisk(
 }
 
 /** Why a risk has the score and the place it has. */
-export async function explainRisk(db: Kysely<Tables>, risk: Risk): Promise<Explanation> {
+export async function explainRisk(db: Kysely<Tables>, risk: Risk, moment: Moment): Promise<Explanation> {
   const { rank_key } = await db
     .selectFrom('risks')
     .select('rank_key')
     .where('id', '=', risk.id)
     .executeTakeFirstOrThrow();
+  const register = riskRows(db).where(
+    riskConditions({ filters: { status: ['active'], archived: 'false' }, moment }),
+  );
+  const isRanked = (await count(register.where('risks.id', '=', risk.id))) === 1;
+  const before = await count(register.where(sql<boolean>`risks.rank_key < ${rank_key}`));
   const bounds = levels.find(({ level }) => level === risk.level) ?? null;
   return {
     inputs: {
@@ -59,6 +64,8 @@ export async function explainRisk(db: Kysely<Tables>, risk: Risk): Promise<Expla
     score: risk.score,
     level: risk.level,
     level_bounds: bounds && { from: bounds.from, to: bounds.to },
+    rank: isRanked ? before + 1 : null,
+    of: await count(register),
     order,
     tie_break: rank_key,
   };

@@ -269,6 +269,9 @@ onBothEngines('the register', (start) => {
       [15, 'high', { from: 12, to: 19 }],
     );
     assert.equal(explain.inputs.impact.value, 5);
+    const ranked = await service.get('/v1/risks', key);
+    const place = ranked.body.data.find(({ id }: { id: string }) => id === risk.id);
+    assert.deepEqual([explain.rank, explain.of], [place.rank, ranked.body.page.total]);
     assert.equal(explain.inputs.impact.set_by, 'projects.manage');
     assert.ok(explain.inputs.impact.set_at >= explain.inputs.probability.set_at);
   });

@@ -230,7 +230,8 @@ export function riskRoutes(app: App): void {
       const { project_id, id } = request.params;
       const risk = await getRisk(request.database.db, project_id, id, request.moment);
       if (!request.query.explain) return sendResource(request, reply, risk);
-      return sendResource(request, reply, { ...risk, explain: await explainRisk(request.database.db, risk) });
+      const explain = await explainRisk(request.database.db, risk, request.moment);
+      return sendResource(request, reply, { ...risk, explain });
     },
   );
 

@@ -332,6 +332,12 @@ export const Explanation = Strict(
       type: ['object', 'null'],
       properties: { from: { type: 'integer' }, to: { type: 'integer' } },
     }),
+    rank: OrNull(
+      Type.Integer({
+        description: 'Its place in the register across projects now; null when it is not in it.',
+      }),
+    ),
+    of: Type.Integer({ description: 'How many risks are in that register.' }),
     order: Type.Array(Type.String()),
     tie_break: Type.String({ description: 'The text that risks are ordered by: it holds all of `order`.' }),
   },
