@@ -32,6 +32,7 @@ import { personnelRoutes } from './personnel/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { riskRoutes } from './risks/routes.ts';
 import { limits } from './schemas.ts';
+import { sessionRoutes } from './session/routes.ts';
 import { taskRoutes } from './tasks/routes.ts';
 
 export type Service = { config: Config; database: Database; clock: Clock; readiness: Readiness };
@@ -99,6 +100,7 @@ export async function createApp({ config, database, clock, readiness }: Service)
   taskRoutes(app);
   projectRoutes(app);
   meRoutes(app);
+  sessionRoutes(app);
   keyRoutes(app);
   openapiRoute(app);
   healthRoutes(app, readiness);

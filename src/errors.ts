@@ -37,6 +37,11 @@ export const problems = {
     title: 'The key is limited to some projects',
     help: 'The key sees only some projects, and what you asked for reaches beyond them: adding a project, changing what is unique among all projects, or deleting or handing over what any project may need. `GET /v1/me` shows the limit as `project_ids`. Use a key without one.',
   },
+  cross_origin: {
+    status: 403,
+    title: 'The request comes from another site',
+    help: 'A browser that has signed in sends its cookie with every request, also with one that a page of another site makes it send. Such a request changes nothing. Programs send `Authorization: Bearer <API_KEY>` instead of a cookie.',
+  },
   not_found: {
     status: 404,
     title: 'Not found',

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { clientAddress, listNetworks, networkOf } from '../addresses.ts';
 import type { Moment } from '../clock.ts';
@@ -8,6 +9,7 @@ import type { Key } from '../keys/schema.ts';
 import { grants, insufficientScope, type Scope } from '../keys/scopes.ts';
 import { looksLikeSecret } from '../keys/secret.ts';
 import { keepKeyUsage } from '../keys/usage.ts';
+import { isSameOrigin, sessionSecret } from './cookie.ts';
 import { varyOn } from './headers.ts';
 import { keyLimits, rateLimiter, tooManyRequests } from './rate-limits.ts';
 
@@ -33,10 +35,15 @@ export function guardAccess(app: FastifyInstance): void {
   app.decorate('keyring', keepKeys(app.database));
   app.decorate('keyLimits', keyLimits(app.config));
   const refuseKey = refusingKeys(app);
+  app.decorate('authenticate', async (request, secret) => {
+    const key = await findKey(request, secret);
+    if ('fault' in key) throw refuseKey(request, key.fault);
+    return key;
+  });
   // Answers depend on the key: no shared cache may keep them, and none may be used unasked.
   const personal = {
     'cache-control': 'private, no-cache',
-    vary: varyOn(app.config, 'authorization', 'accept'),
+    vary: varyOn(app.config, 'authorization', 'cookie', 'accept'),
   };
 
   app.decorateRequest('actor');
@@ -45,8 +52,8 @@ export function guardAccess(app: FastifyInstance): void {
     const access = request.routeOptions.config.access ?? 'public';
     if (access === 'public') return;
     reply.headers(personal);
-    const key = await findKey(request);
-    if ('fault' in key) throw refuseKey(request, key.fault);
+    refuseWithoutKey(request);
+    const key = await app.authenticate(request, secretOf(request.headers) ?? '');
     request.actor = key;
     request.database = viewOf(app.database, key.project_ids);
     app.keyUsage.noteUse(key, request.moment);
@@ -66,16 +73,24 @@ export function guardAccess(app: FastifyInstance): void {
   });
 }
 
-/** The key that came with a request, or what is wrong with it. */
-async function findKey(request: FastifyRequest): Promise<Actor | { fault: string }> {
-  const header = request.headers.authorization;
-  if (header === undefined) {
+/** Refuses a request without a key, and a change that another site makes a browser send its cookie with. */
+function refuseWithoutKey(request: FastifyRequest): void {
+  if (request.headers.authorization !== undefined) return;
+  if (secretOf(request.headers) === undefined) {
     throw new Problem('unauthenticated', 'Send an API key: `Authorization: Bearer <API_KEY>`.', {
       headers: { 'www-authenticate': 'Bearer realm="muster"' },
     });
   }
-  const secret = secretOf(header);
-  if (secret === undefined || !looksLikeSecret(secret))
+  if (!['GET', 'HEAD'].includes(request.method) && !isSameOrigin(request)) {
+    const detail =
+      'Only pages of this service may change something with its cookie. Send the key in a header.';
+    throw new Problem('cross_origin', detail);
+  }
+}
+
+/** The key with this secret, or what is wrong with it. */
+async function findKey(request: FastifyRequest, secret: string): Promise<Actor | { fault: string }> {
+  if (!looksLikeSecret(secret))
     return { fault: 'This is not an API key of Muster. Check it for typing errors.' };
   const key = await request.server.keyring.find(secret, request.moment);
   if (!key) return { fault: 'This API key is unknown.' };
@@ -83,9 +98,9 @@ async function findKey(request: FastifyRequest): Promise<Actor | { fault: string
   return fault === undefined ? key : { fault };
 }
 
-/** The secret in a header `Authorization`. */
-export const secretOf = (header: string | undefined): string | undefined =>
-  header === undefined ? undefined : /^Bearer +([^ ]+) *$/i.exec(header)?.[1];
+/** The secret that came with a request: in a header, or, from a browser that has signed in, in its cookie. */
+export const secretOf = ({ authorization, cookie }: IncomingHttpHeaders): string | undefined =>
+  authorization === undefined ? sessionSecret(cookie) : /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1];
 
 /** Why a key is of no use any more, if it is not. */
 export function keyFault({ revoked_at, expires_at }: Key, { now }: Moment): string | undefined {

@@ -24,13 +24,13 @@ onBothEngines('compression', (start) => {
     const path = '/v1/personnel?limit=30';
     const plain = await answer(service, path, key, 'identity');
     assert.equal(plain.headers['content-encoding'], undefined);
-    assert.equal(plain.headers.vary, 'authorization, accept, accept-encoding');
+    assert.equal(plain.headers.vary, 'authorization, cookie, accept, accept-encoding');
     // Twice: made, and kept.
     for (const coding of [...codings, ...codings]) {
       const { headers, bytes } = await answer(service, path, key, coding);
       assert.equal(headers['content-encoding'], coding);
       assert.equal(headers['content-length'], String(bytes.length));
-      assert.equal(headers.vary, 'authorization, accept, accept-encoding');
+      assert.equal(headers.vary, 'authorization, cookie, accept, accept-encoding');
       assert.ok(bytes.length < plain.bytes.length / 2);
       assert.deepEqual(decoders[coding](bytes), plain.bytes);
       assert.equal(headers.etag, `${plain.headers.etag?.slice(0, -1)}-${coding}"`);

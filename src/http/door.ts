@@ -24,7 +24,7 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
 
   app.server.on('request', (request, response) => {
     const start = performance.now();
-    const secret = secretOf(request.headers.authorization);
+    const secret = secretOf(request.headers);
     if (!isPlain(request) || secret === undefined || readiness.state !== 'ready') {
       return ordinary(request, response);
     }

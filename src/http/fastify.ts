@@ -42,6 +42,8 @@ declare module 'fastify' {
     keyUsage: KeyUsage;
     keyring: Keyring;
     keptAnswers: KeptAnswers;
+    /** The key with this secret, if it is good now; refused keys are counted. */
+    authenticate(request: FastifyRequest, secret: string): Promise<Actor>;
     keyLimits: ReturnType<typeof keyLimits>;
   }
   interface FastifyRequest {

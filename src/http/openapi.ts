@@ -172,8 +172,10 @@ function errorsOf({ method, config, schema, url }: RouteOptions) {
   // A body that is too much or no JSON is refused before anybody asks whether one is wanted.
   if (!methods.includes('GET')) codes.push('too_large', 'unsupported_media_type', 'invalid_body');
   if (body) codes.push('duplicate', 'storage_full');
-  if (methods.includes('POST') && !url.endsWith('/evaluate')) codes.push('idempotency_mismatch');
+  if (methods.includes('POST') && !/(evaluate|session)$/.test(url)) codes.push('idempotency_mismatch');
   if (body && url.startsWith('/v1/projects/')) codes.push('project_archived');
+  if (!methods.includes('GET')) codes.push('cross_origin');
+  if (url === '/v1/session') codes.push('unauthenticated', 'rate_limited');
   if (methods.includes('PUT')) codes.push('storage_full');
   if (methods.includes('PATCH') || methods.includes('DELETE')) codes.push('stale', 'storage_full');
   if (methods.includes('DELETE')) codes.push('in_use', 'project_archived');

@@ -130,7 +130,7 @@ onBothEngines('lists', (start) => {
     assert.ok(csv.text.startsWith('user_id,name,email,'));
     assert.ok(csv.text.includes(`${ada.user_id},"'=cmd(""x"")",,"a, ""b""",`));
     assert.ok(csv.text.includes(',x; y,'));
-    assert.equal(csv.headers.get('vary'), 'authorization, accept, accept-encoding');
+    assert.equal(csv.headers.get('vary'), 'authorization, cookie, accept, accept-encoding');
 
     const xml = await service.get('/v1/personnel', key, { accept: 'application/xml' });
     assert.equal(xml.status, 406);

@@ -321,7 +321,10 @@ function expectationFaults(
     status === 400 && (codes.length === 0 || codes.some((code) => code !== 'invalid_parameter'))
       ? `400 ${codeOf(json)} for what the document allows`
       : undefined,
-    [401, 405, 406, 413, 414, 415].includes(status) ? `${status} for what the document allows` : undefined,
+    // Where no key is needed, 401 is about one in the body: made-up keys are good for nothing.
+    [...(needsKey ? [401] : []), 405, 406, 413, 414, 415].includes(status)
+      ? `${status} for what the document allows`
+      : undefined,
     status === 403 && draft.actor === 'all' ? '403 for a key with every scope' : undefined,
   ];
 }
