@@ -20,7 +20,7 @@ const layers = [
   /^database\//,
   /^(lists\/(?!answer)|groups\/membership)/,
   /^([a-z]+\/queries|projects\/(counts|health)|risks\/(checks|register|summaries|model)|issues\/summaries|keys\/(usage|ring)|personnel\/(assignments|handover))\.ts$/,
-  /^(http\/|lists\/answer|pages\/(html|reference))/,
+  /^(http\/|lists\/answer|pages\/(html|reference|console))/,
   /^[a-z]+\/routes\.ts$/,
   /^app\.ts$/,
   /^(demo|commands)\//,

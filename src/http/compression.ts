@@ -100,6 +100,8 @@ export function compressAnswers(app: FastifyInstance): void {
   const publicAnswers = new Map<string, Promise<Buffer>>();
 
   app.addHook('onSend', (request, reply, payload, done) => {
+    // The files of the console were compressed when they were built.
+    if (reply.hasHeader('content-encoding')) return done(null, payload);
     const { coding, takesPlain } = chooseCoding(request.headers['accept-encoding']?.toString());
     const worthwhile = coding !== undefined && isWorthwhile(payload, reply.getHeader('content-type'));
     if (coding === undefined || (takesPlain && !worthwhile) || !payload) return done(null, payload);

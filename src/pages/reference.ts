@@ -89,9 +89,9 @@ const groupsOf = (document: OpenApi) =>
 const schemasOf = ({ components }: OpenApi) =>
   Object.entries(components.schemas).sort(([one], [other]) => one.localeCompare(other));
 
-export const tagTitle = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+const tagTitle = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 
-export const tagAnchor = (name: string) => `#tag-${name}`;
+const tagAnchor = (name: string) => `#tag-${name}`;
 
 const schemaName = (reference: string) => reference.slice(reference.lastIndexOf('/') + 1);
 
@@ -221,7 +221,7 @@ ${answers(document, operation)}${errors(operation, site)}</div>
 };
 
 /** A backslash at the end of a line stays with what is before it. */
-export const commandMarkup = (command: string) =>
+const commandMarkup = (command: string) =>
   command
     .split(/([^\s/?&]* \\\n)/)
     .map((part, index) =>
@@ -516,7 +516,7 @@ function exampleBody(document: OpenApi, content: Content | undefined): string {
 }
 
 /** For a shell. */
-export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Colons and commas may stand in a URL as they are, and read better. */
 const encoded = (value: unknown) =>

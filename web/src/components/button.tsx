@@ -1,0 +1,39 @@
+import { Button as AriaButton, type ButtonProps } from 'react-aria-components';
+import { Link } from 'wouter';
+import { Icon, type IconName } from './icon.tsx';
+
+type Look = { primary?: boolean; danger?: boolean; plain?: boolean; small?: boolean; icon?: IconName };
+
+const classOf = ({ primary, danger, plain, small }: Look) =>
+  ['button', primary && 'primary', danger && 'danger', plain && 'plain', small && 'small']
+    .filter(Boolean)
+    .join(' ');
+
+export function Button({
+  primary,
+  danger,
+  plain,
+  small,
+  icon,
+  children,
+  ...props
+}: Look & ButtonProps & { children?: React.ReactNode }) {
+  return (
+    <AriaButton {...props} className={classOf({ primary, danger, plain, small })}>
+      {icon && <Icon name={icon} />}
+      {children}
+    </AriaButton>
+  );
+}
+
+/** Looks like a button and leads somewhere. */
+export const ButtonLink = ({
+  href,
+  children,
+  ...look
+}: Look & { href: string; children: React.ReactNode }) => (
+  <Link href={href} className={classOf(look)}>
+    {look.icon && <Icon name={look.icon} />}
+    {children}
+  </Link>
+);

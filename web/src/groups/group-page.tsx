@@ -1,0 +1,246 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useLocation, useParams } from 'wouter';
+import { answerOf, api, ifMatch } from '../api/client.ts';
+import type { Group, Person } from '../api/openapi.ts';
+import { useRefresh, useRows } from '../api/queries.ts';
+import { useIsLimited, useMay } from '../api/session.ts';
+import { Person as Face } from '../components/badges.tsx';
+import { Button } from '../components/button.tsx';
+import { Confirm } from '../components/dialog.tsx';
+import { ExportButton } from '../components/export.tsx';
+import { Facts } from '../components/facts.tsx';
+import { Toggle, useFilters } from '../components/filters.tsx';
+import { History } from '../components/history.tsx';
+import { Loaded, Loading } from '../components/loading.tsx';
+import { PersonPicker } from '../components/picker.tsx';
+import { ProblemNotice } from '../components/problem.tsx';
+import { type Column, Table } from '../components/table.tsx';
+import { toast } from '../components/toast.tsx';
+import { plural } from '../format.ts';
+import { Title } from '../layout/title.tsx';
+import { usePerson } from '../personnel/queries.ts';
+import { EditGroup } from './group-form.tsx';
+import { useGroups } from './queries.ts';
+import './groups.css';
+
+export function GroupPage() {
+  const { id = '' } = useParams();
+  const query = useQuery({
+    queryKey: ['group', id],
+    queryFn: () => answerOf(api.GET('/v1/groups/{id}', { params: { path: { id } } })),
+  });
+  return (
+    <Loaded query={query}>
+      {(group) => (
+        <>
+          <Head group={group} />
+          <div className="columns">
+            <Members group={group} />
+            <div className="stack">
+              <Details group={group} />
+              <History
+                of={group.id}
+                read={(client) =>
+                  client.GET('/v1/groups/{id}/history', { params: { path: { id: group.id } } })
+                }
+              />
+            </div>
+          </div>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** The names around a group: what it is part of, and who leads it. */
+function useNames({ parent_id, lead_user_id }: Group) {
+  const { data: groups = [] } = useGroups();
+  const lead = usePerson(lead_user_id);
+  return { parent: groups.find(({ id }) => id === parent_id)?.name ?? null, lead: lead.data?.name ?? null };
+}
+
+function Head({ group }: { group: Group }) {
+  const [open, setOpen] = useState<'edit' | 'delete' | null>(null);
+  const may = useMay();
+  const isLimited = useIsLimited();
+  const names = useNames(group);
+  const close = () => setOpen(null);
+  return (
+    <Title
+      title={group.name}
+      above={
+        <>
+          <Link href="/groups">Groups</Link>
+          {names.parent && (
+            <>
+              {' / '}
+              <Link href={`/groups/${group.parent_id}`}>{names.parent}</Link>
+            </>
+          )}
+        </>
+      }
+    >
+      {may('personnel.manage') && (
+        <>
+          <Button icon="edit" onPress={() => setOpen('edit')}>
+            Edit
+          </Button>
+          {!isLimited && <Button plain icon="trash" aria-label="Delete" onPress={() => setOpen('delete')} />}
+        </>
+      )}
+      {open === 'edit' && <EditGroup group={group} {...names} onClose={close} />}
+      {open === 'delete' && <Delete group={group} onClose={close} />}
+    </Title>
+  );
+}
+
+function Delete({ group, onClose }: { group: Group; onClose: () => void }) {
+  const refresh = useRefresh();
+  const [, navigate] = useLocation();
+  const remove = async () => {
+    await answerOf(api.DELETE('/v1/groups/{id}', { params: { path: { id: group.id } }, ...ifMatch(group) }));
+    navigate('/groups');
+    await refresh();
+    toast(`${group.name} is deleted.`);
+  };
+  return (
+    <Confirm title={`Delete ${group.name}?`} action="Delete" danger act={remove} onClose={onClose}>
+      <p>
+        This cannot be taken back. A group that owns risks or issues, or has groups below it, stays until
+        those are moved.
+      </p>
+    </Confirm>
+  );
+}
+
+type Page = { data: Person[]; page: { next_cursor: string | null; has_more: boolean; total: number | null } };
+
+function Members({ group }: { group: Group }) {
+  const { filters, set } = useFilters(['transitive']);
+  const may = useMay();
+  const transitive = filters.transitive === 'true';
+  const members = useRows<Person, Page>(['members', group.id, transitive], (paging) =>
+    answerOf(
+      api.GET('/v1/groups/{id}/members', {
+        params: { path: { id: group.id }, query: { transitive, ...paging } },
+      }),
+    ),
+  );
+  const { rows, total, hasNextPage, isFetchingNextPage, fetchNextPage } = members;
+  const change = useMembership(group);
+  const isChangeable = may('personnel.manage') && !transitive;
+  return (
+    <section aria-labelledby="members">
+      <header className="title">
+        <h2 id="members">{total === null ? 'Members' : plural(total, 'member')}</h2>
+        <div className="actions">
+          <Toggle
+            label="With groups below"
+            value={filters.transitive}
+            onChange={(value) => set({ transitive: value })}
+          />
+          <ExportButton path={`/v1/groups/${group.id}/members`} filters={filters} name="members" />
+        </div>
+      </header>
+      {isChangeable && (
+        <div className="add-member">
+          {/* Anew after each: it is empty again. */}
+          <PersonPicker
+            key={rows.length}
+            label="Add a member"
+            value=""
+            name=""
+            onChange={(id, name) => id && change.add(id, name)}
+          />
+        </div>
+      )}
+      {members.isError && <ProblemNotice error={members.error} retry={() => members.refetch()} />}
+      {members.isPending && <Loading />}
+      {rows.length > 0 && (
+        <Table
+          label="Members"
+          columns={isChangeable ? [...columns, removal(change.remove)] : columns}
+          rows={rows}
+          rowKey={({ user_id }) => user_id}
+          total={total}
+          more={hasNextPage && !isFetchingNextPage ? fetchNextPage : undefined}
+        />
+      )}
+      {members.first && rows.length === 0 && <p className="quiet">Nobody is in it yet.</p>}
+    </section>
+  );
+}
+
+function useMembership(group: Group) {
+  const refresh = useRefresh();
+  const params = (user_id: string) => ({ params: { path: { id: group.id, user_id } } });
+  const put = async (user_id: string) => {
+    await answerOf(api.PUT('/v1/groups/{id}/members/{user_id}', params(user_id)));
+    await refresh();
+  };
+  const take = async (user_id: string) => {
+    await answerOf(api.DELETE('/v1/groups/{id}/members/{user_id}', params(user_id)));
+    await refresh();
+  };
+  const told = (work: Promise<void>, text: string, undo: () => Promise<void>) =>
+    work.then(
+      () => toast(text, undo),
+      (error: Error) => toast(error.message),
+    );
+  return {
+    add: (user_id: string, name: string) =>
+      told(put(user_id), `${name} is in ${group.name}.`, () => take(user_id)),
+    remove: ({ user_id, name }: Person) =>
+      told(take(user_id), `${name} is out of ${group.name}.`, () => put(user_id)),
+  };
+}
+
+const columns: readonly Column<Person>[] = [
+  {
+    name: 'name',
+    header: 'Name',
+    cell: ({ user_id, name, title }) => (
+      <>
+        <Link className="row-link" href={`/personnel/${user_id}`}>
+          <Face name={name} />
+        </Link>
+        <span className="under">
+          <bdi>{title}</bdi>
+        </span>
+      </>
+    ),
+  },
+  { name: 'title', header: 'Title', width: 16, from: 'tablet', cell: ({ title }) => <bdi>{title}</bdi> },
+];
+
+const removal = (remove: (person: Person) => void): Column<Person> => ({
+  name: 'actions',
+  header: 'Actions',
+  width: 6,
+  end: true,
+  cell: (person) => (
+    <Button small aria-label={`Remove ${person.name}`} onPress={() => remove(person)}>
+      Remove
+    </Button>
+  ),
+});
+
+function Details({ group }: { group: Group }) {
+  const may = useMay();
+  const names = useNames(group);
+  return (
+    <section className="card" aria-labelledby="details">
+      <h2 id="details">Details</h2>
+      <Facts
+        facts={[
+          ['Description', group.description],
+          ['Part of', names.parent],
+          ['Lead', names.lead && <Link href={`/personnel/${group.lead_user_id}`}>{names.lead}</Link>],
+          ['Owns', may('projects.read') && <Link href={`/risks?owner_group_id=${group.id}`}>Its risks</Link>],
+          ['Your id', group.external_id],
+        ]}
+      />
+    </section>
+  );
+}

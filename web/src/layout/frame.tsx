@@ -1,0 +1,170 @@
+import { useIsFetching } from '@tanstack/react-query';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
+import { Link, useLocation } from 'wouter';
+import { basePath } from '../api/client.ts';
+import { signOut, useMay, useMe } from '../api/session.ts';
+import { Button } from '../components/button.tsx';
+import { Icon } from '../components/icon.tsx';
+import { toast } from '../components/toast.tsx';
+import { destinations } from './navigation.ts';
+import { type Theme, useTheme } from './theme.ts';
+
+const loadPalette = () => import('./palette.tsx');
+const Palette = lazy(async () => ({ default: (await loadPalette()).Palette }));
+
+/** What all pages have around them: the way to the others, the palette, and the way out. */
+export function Frame({ children }: { children: ReactNode }) {
+  const [open, setOpen] = useState<'palette' | 'menu' | null>(null);
+  const [path] = useLocation();
+  const close = () => setOpen(null);
+  useShortcut(() => setOpen('palette'));
+  // Once the page stands, so that the first letters typed are not lost to loading.
+  useEffect(() => void setTimeout(loadPalette, 500), []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: on each page, the menu is closed and the top is shown
+  useEffect(() => {
+    close();
+    scrollTo(0, 0);
+  }, [path]);
+  return (
+    <div className="frame">
+      <a className="skip" href={`${basePath}${path}#main`} onClick={skipToMain}>
+        Skip to the content
+      </a>
+      <aside className="sidebar">
+        <Navigation openPalette={() => setOpen('palette')} />
+      </aside>
+      <header className="topbar">
+        <Button plain icon="menu" aria-label="Menu" onPress={() => setOpen('menu')} />
+        <Brand />
+        <Button plain icon="search" aria-label="Search" onPress={() => setOpen('palette')} />
+      </header>
+      <Main>{children}</Main>
+      {open === 'palette' && (
+        <Suspense>
+          <Palette onClose={close} />
+        </Suspense>
+      )}
+      {open === 'menu' && (
+        <ModalOverlay className="overlay drawer" isOpen isDismissable onOpenChange={close}>
+          <Modal className="sidebar">
+            <Dialog aria-label="Menu">
+              <Navigation openPalette={() => setOpen('palette')} />
+            </Dialog>
+          </Modal>
+        </ModalOverlay>
+      )}
+    </div>
+  );
+}
+
+function Main({ children }: { children: ReactNode }) {
+  const isBusy = useIsFetching() > 0;
+  return (
+    <main id="main" tabIndex={-1} aria-busy={isBusy}>
+      {children}
+    </main>
+  );
+}
+
+const Brand = () => (
+  <Link href="/" className="brand">
+    <svg viewBox="0 0 16 16" aria-hidden="true">
+      <rect width="16" height="16" rx="4" />
+      <path d="M4 12V7M8 12V4M12 12V9" />
+    </svg>
+    Muster
+  </Link>
+);
+
+function Navigation({ openPalette }: { openPalette: () => void }) {
+  const may = useMay();
+  const me = useMe();
+  const [path] = useLocation();
+  const isHere = (target: string) =>
+    target === '/' ? path === '/' : path === target || path.startsWith(`${target}/`);
+  return (
+    <>
+      <Brand />
+      <button type="button" className="palette-button" onClick={openPalette}>
+        <Icon name="search" />
+        Search
+        <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+      </button>
+      <nav aria-label="Pages">
+        {destinations
+          .filter(({ scope }) => may(scope))
+          .map(({ path, name, icon }) => (
+            <Link key={path} href={path} aria-current={isHere(path) ? 'page' : undefined}>
+              <Icon name={icon} />
+              {name}
+            </Link>
+          ))}
+      </nav>
+      <div className="sidebar-end">
+        <a href={`${basePath}/docs`}>
+          <Icon name="book" />
+          API reference
+        </a>
+        <ThemeChoice />
+        <div className="signed-in">
+          <Icon name="key" />
+          <bdi title={me.scopes.join(', ')}>{me.name}</bdi>
+          <Button
+            plain
+            small
+            icon="out"
+            aria-label="Sign out"
+            onPress={() => signOut().catch((error: Error) => toast(error.message))}
+          />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function ThemeChoice() {
+  const [theme, setTheme] = useTheme();
+  const themes: [Theme, 'system' | 'sun' | 'moon', string][] = [
+    ['system', 'system', 'As the system'],
+    ['light', 'sun', 'Light'],
+    ['dark', 'moon', 'Dark'],
+  ];
+  return (
+    <fieldset className="theme-choice">
+      <legend className="visually-hidden">Colours</legend>
+      {themes.map(([value, icon, label]) => (
+        <button
+          key={value}
+          type="button"
+          aria-label={label}
+          title={label}
+          aria-pressed={theme === value}
+          onClick={() => setTheme(value)}
+        >
+          <Icon name={icon} />
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+/** `<base>` would make a plain fragment lead to another page. */
+function skipToMain(event: React.MouseEvent): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}
+
+const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
+
+function useShortcut(act: () => void): void {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      event.preventDefault();
+      act();
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  });
+}

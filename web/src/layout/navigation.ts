@@ -1,0 +1,14 @@
+import type { Scope } from '../api/session.ts';
+import type { IconName } from '../components/icon.tsx';
+
+type Destination = { path: string; name: string; scope: Scope; icon: IconName };
+
+export const destinations: readonly Destination[] = [
+  { path: '/', name: 'Overview', scope: 'projects.read', icon: 'overview' },
+  { path: '/risks', name: 'Risks', scope: 'projects.read', icon: 'risk' },
+  { path: '/issues', name: 'Issues', scope: 'projects.read', icon: 'issue' },
+  { path: '/projects', name: 'Projects', scope: 'projects.read', icon: 'project' },
+  { path: '/personnel', name: 'Personnel', scope: 'personnel.read', icon: 'people' },
+  { path: '/groups', name: 'Groups', scope: 'personnel.read', icon: 'group' },
+  { path: '/keys', name: 'Keys', scope: 'keys.read', icon: 'key' },
+];

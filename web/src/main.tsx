@@ -1,0 +1,17 @@
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { resumeSession } from './api/session.ts';
+import { App } from './app.tsx';
+import { applyTheme } from './layout/theme.ts';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/components.css';
+import './styles/print.css';
+
+applyTheme();
+void resumeSession();
+createRoot(document.getElementById('root') as HTMLElement).render(
+  <StrictMode>
+    <App />
+  </StrictMode>,
+);

@@ -1,0 +1,232 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import { answerOf, api } from '../api/client.ts';
+import type { IssueSummary, Project, RankedRisk } from '../api/openapi.ts';
+import { useIsLimited, useMay } from '../api/session.ts';
+import { Health, Movement, Score } from '../components/badges.tsx';
+import { Bars } from '../components/bars.tsx';
+import { ButtonLink } from '../components/button.tsx';
+import { Empty } from '../components/empty.tsx';
+import { Loaded, Loading } from '../components/loading.tsx';
+import { ProblemNotice } from '../components/problem.tsx';
+import { daysFromToday, number, plural, words } from '../format.ts';
+import { Title } from '../layout/title.tsx';
+import { healthStates, useProjects } from '../projects/queries.ts';
+import { HeatMap } from '../risks/heat-map.tsx';
+import { useRisks } from '../risks/queries.ts';
+import { Trend } from './trend.tsx';
+import './overview.css';
+
+/** The health of the portfolio on one screen. Every number leads to the list behind it. */
+export function OverviewPage() {
+  const projects = useProjects();
+  return (
+    <>
+      <Title title="Overview" />
+      <Loaded query={projects}>
+        {(all) => (all.length === 0 ? <NothingYet /> : <Portfolio projects={all} />)}
+      </Loaded>
+    </>
+  );
+}
+
+function NothingYet() {
+  const may = useMay();
+  const isLimited = useIsLimited();
+  return (
+    <Empty
+      title="No project yet"
+      action={
+        may('projects.manage') &&
+        !isLimited && (
+          <ButtonLink primary icon="plus" href="/projects?new=true">
+            Make the first project
+          </ButtonLink>
+        )
+      }
+    >
+      Risks, issues and tasks live in projects. Make one, and write down what could go wrong in it.
+    </Empty>
+  );
+}
+
+const Portfolio = ({ projects }: { projects: Project[] }) => (
+  <div className="overview">
+    <ProjectStates projects={projects} />
+    <TopRisks />
+    <Matrix />
+    <OpenIssues />
+    <Exposure />
+  </div>
+);
+
+function ProjectStates({ projects }: { projects: Project[] }) {
+  const worst = projects
+    .filter(({ health }) => ['off_track', 'at_risk'].includes(health.state))
+    .sort(
+      (a, b) =>
+        healthStates.indexOf(a.health.state) - healthStates.indexOf(b.health.state) ||
+        (b.counts.top_score ?? 0) - (a.counts.top_score ?? 0),
+    );
+  return (
+    <section className="card states" aria-labelledby="states">
+      <h2 id="states">Projects by state</h2>
+      <ul className="tiles">
+        {healthStates.map((state) => (
+          <li key={state}>
+            <Link href={`/projects?health=${state}`}>
+              <strong>{number(projects.filter(({ health }) => health.state === state).length)}</strong>
+              <Health state={state} />
+            </Link>
+          </li>
+        ))}
+      </ul>
+      <ul className="reasons">
+        {worst.slice(0, 5).map(({ id, key, name, health }) => (
+          <li key={id}>
+            <Link href={`/projects/${key}`} className={`health health-${health.state}`}>
+              <bdi>{name}</bdi>
+              <span className="visually-hidden">, {words(health.state)}</span>
+            </Link>
+            <p title={health.reasons.join('\n')}>{health.reasons.join(' · ')}</p>
+          </li>
+        ))}
+      </ul>
+      {worst.length > 5 && (
+        <Link className="further" href="/projects?health=off_track,at_risk">
+          All {number(worst.length)} that need attention
+        </Link>
+      )}
+    </section>
+  );
+}
+
+function TopRisks() {
+  const risks = useRisks({}, { limit: 10, isCounted: false });
+  return (
+    <section className="card top-risks" aria-labelledby="top-risks">
+      <header>
+        <h2 id="top-risks">Top ten risks</h2>
+        <span className="quiet">movement over 30 days</span>
+      </header>
+      {risks.isError && <ProblemNotice error={risks.error} retry={() => risks.refetch()} />}
+      {risks.isPending && <Loading />}
+      {risks.first && risks.rows.length === 0 && (
+        <p className="quiet">No active risk. Write one down in its project.</p>
+      )}
+      <ol className="ranking">
+        {risks.rows.map((risk) => (
+          <TopRisk key={risk.id} risk={risk} />
+        ))}
+      </ol>
+      <Link className="further" href="/risks">
+        The whole register
+      </Link>
+    </section>
+  );
+}
+
+const TopRisk = ({ risk }: { risk: RankedRisk }) => (
+  <li>
+    <span className="rank">{risk.rank}</span>
+    <Score score={risk.score} level={risk.level} />
+    <Link href={`/risks/${risk.key}`} title={risk.title}>
+      <bdi>{risk.title}</bdi>
+    </Link>
+    <span className="key">{risk.key}</span>
+    {risk.movement && <Movement {...risk.movement} />}
+  </li>
+);
+
+function Matrix() {
+  const query = useQuery({
+    queryKey: ['risks', 'heatmap', {}],
+    queryFn: () => answerOf(api.GET('/v1/risks/heatmap')),
+  });
+  return (
+    <section className="card matrix" aria-labelledby="matrix">
+      <h2 id="matrix">Risk matrix</h2>
+      <Loaded query={query}>
+        {({ data }) => (
+          <HeatMap
+            cells={data}
+            hrefOf={({ probability, impact }) => `/risks?probability=${probability}&impact=${impact}`}
+          />
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+function OpenIssues() {
+  const query = useQuery({
+    queryKey: ['issues', 'summary'],
+    queryFn: () => answerOf(api.GET('/v1/issues/summary')),
+  });
+  return (
+    <section className="card issues" aria-labelledby="open-issues">
+      <Loaded query={query}>
+        {({ data }) => (
+          <>
+            <header>
+              <h2 id="open-issues">
+                <Link href="/issues">{plural(data.total, 'open issue')}</Link>
+              </h2>
+              <Link href="/issues?overdue=true">{number(data.overdue)} overdue</Link>
+            </header>
+            <div className="two">
+              <div>
+                <h3>By severity</h3>
+                <Bars
+                  bars={data.by_severity.map(({ severity, count }) => ({
+                    label: words(severity),
+                    count,
+                    href: `/issues?severity=${severity}`,
+                    tone: severity,
+                  }))}
+                />
+              </div>
+              <div>
+                <h3>By age</h3>
+                <Bars
+                  bars={data.by_age.map(({ age, count }) => ({
+                    label: words(age),
+                    count,
+                    href: `/issues?${ages[age]()}`,
+                  }))}
+                />
+              </div>
+            </div>
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+/** The filters that show exactly the issues of an age. */
+const ages: Record<IssueSummary['by_age'][number]['age'], () => string> = {
+  '0-7 days': () => `raised_since=${daysFromToday(-7)}`,
+  '8-30 days': () => `min_age_days=8&raised_since=${daysFromToday(-30)}`,
+  '31-90 days': () => `min_age_days=31&raised_since=${daysFromToday(-90)}`,
+  'over 90 days': () => 'min_age_days=91',
+};
+
+function Exposure() {
+  const query = useQuery({
+    queryKey: ['risks', 'trend'],
+    queryFn: () =>
+      answerOf(
+        api.GET('/v1/risks/trend', { params: { query: { from: daysFromToday(-91), interval: 'week' } } }),
+      ),
+  });
+  return (
+    <section className="card exposure" aria-labelledby="exposure">
+      <header>
+        <h2 id="exposure">Exposure</h2>
+        <span className="quiet">the sum of all scores, 13 weeks</span>
+      </header>
+      <Loaded query={query}>{({ data }) => <Trend points={data} />}</Loaded>
+    </section>
+  );
+}

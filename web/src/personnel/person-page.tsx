@@ -1,0 +1,175 @@
+import { useState } from 'react';
+import { Link, useLocation, useParams } from 'wouter';
+import { answerOf, api, ifMatch } from '../api/client.ts';
+import type { Person } from '../api/openapi.ts';
+import { useRefresh } from '../api/queries.ts';
+import { useIsLimited, useMay } from '../api/session.ts';
+import { Status } from '../components/badges.tsx';
+import { Button } from '../components/button.tsx';
+import { Confirm } from '../components/dialog.tsx';
+import { Facts } from '../components/facts.tsx';
+import { History } from '../components/history.tsx';
+import { Loaded } from '../components/loading.tsx';
+import { toast } from '../components/toast.tsx';
+import { day, words } from '../format.ts';
+import { Title } from '../layout/title.tsx';
+import { Carries } from './carries.tsx';
+import { Deactivate } from './deactivate.tsx';
+import { EditPerson } from './person-form.tsx';
+import { usePerson } from './queries.ts';
+
+export function PersonPage() {
+  const { id = '' } = useParams();
+  const may = useMay();
+  return (
+    <Loaded query={usePerson(id)}>
+      {(person) => (
+        <>
+          <Head person={person} />
+          <div className="columns">
+            <div className="stack">
+              {may('projects.read') && <Carries person={person} />}
+              <Groups person={person} />
+            </div>
+            <div className="stack">
+              <Details person={person} />
+              <History
+                of={person.user_id}
+                read={(client) =>
+                  client.GET('/v1/personnel/{user_id}/history', {
+                    params: { path: { user_id: person.user_id } },
+                  })
+                }
+              />
+            </div>
+          </div>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Head({ person }: { person: Person }) {
+  const [open, setOpen] = useState<'edit' | 'deactivate' | 'delete' | null>(null);
+  const may = useMay();
+  const isLimited = useIsLimited();
+  const manager = usePerson(person.manager_user_id);
+  const accountable = usePerson(person.accountable_user_id);
+  const names = { manager: manager.data?.name ?? null, accountable: accountable.data?.name ?? null };
+  const close = () => setOpen(null);
+  return (
+    <Title
+      title={person.name}
+      above={
+        <>
+          <Link href="/personnel">Personnel</Link> / {person.user_id}
+        </>
+      }
+    >
+      {may('personnel.manage') && (
+        <>
+          <Button icon="edit" onPress={() => setOpen('edit')}>
+            Edit
+          </Button>
+          {isLimited ? null : person.status === 'active' ? (
+            <Button onPress={() => setOpen('deactivate')}>Deactivate…</Button>
+          ) : (
+            <Reactivate person={person} />
+          )}
+          {!isLimited && <Button plain icon="trash" aria-label="Delete" onPress={() => setOpen('delete')} />}
+        </>
+      )}
+      {open === 'edit' && <EditPerson person={person} names={names} onClose={close} />}
+      {open === 'deactivate' && <Deactivate person={person} onClose={close} />}
+      {open === 'delete' && <Delete person={person} onClose={close} />}
+    </Title>
+  );
+}
+
+function Reactivate({ person }: { person: Person }) {
+  const refresh = useRefresh();
+  const act = async () => {
+    const params = { path: { user_id: person.user_id } };
+    await answerOf(api.POST('/v1/personnel/{user_id}/reactivate', { params, body: {}, ...ifMatch(person) }));
+    await refresh();
+    toast(`${person.name} is active again. What was handed over stays where it is.`);
+  };
+  return <Button onPress={() => act().catch((error: Error) => toast(error.message))}>Reactivate</Button>;
+}
+
+function Delete({ person, onClose }: { person: Person; onClose: () => void }) {
+  const refresh = useRefresh();
+  const [, navigate] = useLocation();
+  const remove = async () => {
+    await answerOf(
+      api.DELETE('/v1/personnel/{user_id}', {
+        params: { path: { user_id: person.user_id } },
+        ...ifMatch(person),
+      }),
+    );
+    navigate('/personnel');
+    await refresh();
+    toast(`${person.name} is deleted.`);
+  };
+  return (
+    <Confirm title={`Delete ${person.name}?`} action="Delete" danger act={remove} onClose={onClose}>
+      <p>
+        Only someone that nothing points at can be deleted, and it cannot be taken back. Who leaves is
+        deactivated instead.
+      </p>
+    </Confirm>
+  );
+}
+
+function Details({ person }: { person: Person }) {
+  const manager = usePerson(person.manager_user_id);
+  const accountable = usePerson(person.accountable_user_id);
+  const link = (one: Person | undefined) => one && <Link href={`/personnel/${one.user_id}`}>{one.name}</Link>;
+  return (
+    <section className="card" aria-labelledby="details">
+      <h2 id="details">Details</h2>
+      <Facts
+        facts={[
+          ['Status', <Status key="status" status={person.status} />],
+          [
+            'E-mail',
+            person.email && (
+              <a href={`mailto:${encodeURIComponent(person.email).replace('%40', '@')}`}>{person.email}</a>
+            ),
+          ],
+          ['Phone', person.phone],
+          ['Title', person.title],
+          ['Department', person.department],
+          ['Location', person.location],
+          ['Time zone', person.time_zone],
+          ['Kind', person.kind !== 'human' && words(person.kind)],
+          ['Answers for it', link(accountable.data)],
+          ['Manager', link(manager.data)],
+          ['Skills', person.skills.length > 0 && person.skills.join(', ')],
+          ['First day', person.start_on && day(person.start_on)],
+          ['Last day', person.end_on && day(person.end_on)],
+          ['Your id', person.external_id],
+        ]}
+      />
+    </section>
+  );
+}
+
+const Groups = ({ person }: { person: Person }) => (
+  <section className="card" aria-labelledby="groups">
+    <h2 id="groups">Groups</h2>
+    {person.groups.length === 0 ? (
+      <p className="quiet">In no group. Groups take members on their own pages.</p>
+    ) : (
+      <ul className="moves">
+        {person.groups.map(({ id, name }) => (
+          <li key={id}>
+            <Link className="chip" href={`/groups/${id}`}>
+              <bdi>{name}</bdi>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    )}
+  </section>
+);

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { type Console, screenshot, settled, startConsole } from './console.ts';
+
+let console: Console;
+let paths: Record<string, string>;
+
+before(async () => {
+  console = await startConsole();
+  const first = async (list: string) => (await console.get(`${list}?limit=1`)).data[0];
+  paths = {
+    overview: '/',
+    risks: '/risks',
+    issues: '/issues',
+    projects: '/projects',
+    personnel: '/personnel',
+    groups: '/groups',
+    keys: '/keys',
+    risk: `/risks/${(await first('/v1/risks')).key}`,
+    issue: `/issues/${(await first('/v1/issues')).key}`,
+    project: '/projects/APOLLO',
+    person: `/personnel/${(await first('/v1/personnel')).user_id}`,
+    group: `/groups/${(await first('/v1/groups')).id}`,
+    nothing: '/groups/grp_00000000000000000000000000',
+    'no-match': '/risks?q=nothing-has-this-in-it',
+  };
+});
+
+after(() => console.stop());
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  describe(`in ${colorScheme} colours`, () => {
+    test('no page breaks a rule of WCAG 2.2 AA', async (t) => {
+      const page = await console.open(t, '/', { colorScheme, viewport: { width: 1440, height: 900 } });
+      if (!page) return;
+      for (const [name, path] of Object.entries(paths)) {
+        await page.goto(`${console.app.baseUrl}${path}`);
+        await settled(page);
+        await screenshot(page, `${name}-${colorScheme}`);
+        await assertAccessible(page, name);
+      }
+    });
+
+    test('no dialog breaks a rule', async (t) => {
+      const page = await console.open(t, paths.risk ?? '', { colorScheme });
+      if (!page) return;
+      await settled(page);
+      for (const name of ['Edit', 'Accept…', 'It has happened…', 'Close…', 'Delete', 'Add task']) {
+        const button = page.getByRole('button', { name, exact: true });
+        if ((await button.count()) === 0) continue;
+        await button.click();
+        await page.getByRole('dialog').waitFor();
+        await assertAccessible(page, name);
+        await page.keyboard.press('Escape');
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+      }
+      await page.keyboard.press('Control+k');
+      await page.getByRole('dialog').waitFor();
+      await page.keyboard.type('a');
+      await page.getByRole('menuitem').first().waitFor();
+      await assertAccessible(page, 'the palette');
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Escape');
+      await page.goto(`${console.app.baseUrl}/risks`);
+      await settled(page);
+      await page.getByRole('button', { name: 'Level' }).click();
+      await page.getByRole('checkbox').first().waitFor({ state: 'attached' });
+      await assertAccessible(page, 'a filter');
+    });
+
+    test('signing in breaks no rule', async (t) => {
+      const page = await console.open(t, '/', { colorScheme, signedIn: false });
+      if (!page) return;
+      await page.getByLabel('API key').waitFor();
+      await screenshot(page, `sign-in-${colorScheme}`);
+      await assertAccessible(page, 'signing in');
+    });
+  });
+}
+
+test('no page breaks a rule on a phone, or is wider than it', async (t) => {
+  const viewport = { width: 390, height: 844 };
+  const page = await console.open(t, '/', { viewport, hasTouch: true, isMobile: true });
+  if (!page) return;
+  for (const [name, path] of Object.entries(paths)) {
+    await page.goto(`${console.app.baseUrl}${path}`);
+    await settled(page);
+    await screenshot(page, `${name}-phone`);
+    await assertAccessible(page, name);
+    const width: number = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(width <= viewport.width, `${name} is ${width} wide`);
+  }
+  await page.getByRole('button', { name: 'Menu' }).click();
+  await page.getByRole('dialog', { name: 'Menu' }).getByRole('link', { name: 'Risks' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Risks' }).waitFor();
+});
+
+/** And what is good practice, but that a popover is to be within a landmark. */
+const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+async function assertAccessible(page: Page, where: string): Promise<void> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(
+    (tags) =>
+      (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
+        runOnly: tags,
+        rules: { region: { enabled: false } },
+      }),
+    tags,
+  );
+  const found = violations.map(
+    ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).slice(0, 3)}`,
+  );
+  assert.deepEqual(found, [], where);
+}

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { type Console, settled, startConsole } from './console.ts';
+
+let console: Console;
+
+before(async () => {
+  console = await startConsole();
+});
+
+after(() => console.stop());
+
+test('from signing in to a new risk, accepted, without a mouse', async (t) => {
+  const page = await console.open(t, '/', { signedIn: false });
+  if (!page) return;
+  const { secret } = await console.makeKey();
+  await focused(page, 'API key');
+  await page.keyboard.type(secret);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await settled(page);
+
+  await palette(page, 'Risks');
+  await page.getByRole('heading', { level: 1, name: 'Risks' }).waitFor();
+  await settled(page);
+  await tabTo(page, 'New risk');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'New risk' }).waitFor();
+  await tabTo(page, 'Project');
+  await page.keyboard.type('apollo');
+  await page.getByRole('option', { name: /Apollo: passenger/ }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await tabTo(page, 'Title');
+  await page.keyboard.type('Typed, not clicked');
+  await tabTo(page, 'Probability');
+  await page.keyboard.type('4');
+  await tabTo(page, 'Impact');
+  await page.keyboard.type('5');
+  await tabTo(page, 'Create risk');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Typed, not clicked' }).waitFor();
+  await settled(page);
+
+  await tabTo(page, 'Accept…');
+  await page.keyboard.press('Enter');
+  await focusedInside(page, 'Accept');
+  await tabTo(page, 'Why it is accepted');
+  await page.keyboard.type('Insured.');
+  await tabTo(page, 'Until');
+  await page.getByLabel('Until').fill(new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10));
+  await tabTo(page, 'Accept the risk');
+  await page.keyboard.press('Enter');
+  await page.locator('#state .chip').getByText('Accepted').waitFor();
+});
+
+test('a list is walked with the arrows, narrowed, and an entry opened', async (t) => {
+  const page = await console.open(t, '/risks');
+  if (!page) return;
+  await settled(page);
+  await tabTo(page, 'Level');
+  await page.keyboard.press('Enter');
+  await page.getByRole('checkbox', { name: 'Critical' }).waitFor({ state: 'attached' });
+  await tabTo(page, 'Critical');
+  await page.keyboard.press('Space');
+  await page.waitForURL(/level=critical/);
+  await page.keyboard.press('Escape');
+  await settled(page);
+  const { data } = await console.get('/v1/risks?level=critical&limit=3');
+  await tabTo(page, data[0].title);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await focused(page, data[2].title);
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: data[1].title }).waitFor();
+});
+
+test('an issue is assigned and resolved', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Keyed 4712' });
+  const page = await console.open(t, '/issues?q=4712');
+  if (!page) return;
+  await settled(page);
+  await tabTo(page, `Assign…, ${key}`);
+  await page.keyboard.press('Enter');
+  await focused(page, 'Assign to');
+  await page.keyboard.type('adaeze');
+  await page.getByRole('option', { name: /Adaeze Eze/ }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: `Adaeze Eze, ${key}` }).waitFor();
+  await tabTo(page, `Resolve ${key}`);
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor();
+  await tabTo(page, 'Resolve');
+  await page.keyboard.press('Enter');
+  await page.getByText('No open issue matches').waitFor();
+});
+
+test('groups are walked as a tree, and a project, a person and a key are made', async (t) => {
+  const page = await console.open(t, '/groups');
+  if (!page) return;
+  await settled(page);
+  await page.getByRole('row').first().focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/groups\/grp_/);
+  for (const [where, button, name] of [
+    ['Projects', 'New project', 'Keyboard project'],
+    ['Personnel', 'Add person', 'Keyboard Person'],
+  ] as const) {
+    await palette(page, where);
+    await page.getByRole('heading', { level: 1, name: where }).waitFor();
+    await settled(page);
+    await tabTo(page, button);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await tabTo(page, 'Name');
+    await page.keyboard.type(name);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+  }
+  await palette(page, 'Keys');
+  await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+  await settled(page);
+  await tabTo(page, 'New key');
+  await page.keyboard.press('Enter');
+  await tabTo(page, 'Name');
+  await page.keyboard.type('keyboard');
+  await tabTo(page, 'projects.read');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Enter');
+  await page.getByText('it is not shown again').waitFor();
+  await page.keyboard.press('Escape');
+  await tabTo(page, 'Revoke keyboard');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor();
+  await tabTo(page, 'Revoke');
+  await page.keyboard.press('Enter');
+  await page.getByRole('row', { name: /keyboard.*Revoked/ }).waitFor();
+});
+
+test('the first Tab skips to the content, and a closed dialog gives the focus back', async (t) => {
+  const page = await console.open(t, '/projects');
+  if (!page) return;
+  await settled(page);
+  await page.keyboard.press('Tab');
+  await focused(page, 'Skip to the content');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'main');
+  await tabTo(page, 'New project');
+  await page.keyboard.press('Enter');
+  await focusedInside(page, 'New project');
+  await page.keyboard.press('Escape');
+  await focused(page, 'New project');
+});
+
+/** Opens a page by the palette. */
+async function palette(page: Page, name: string): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await focused(page, 'Go to');
+  await page.keyboard.type(name);
+  // What fits best is chosen already.
+  await page.locator('[role="menuitem"][data-focused]', { hasText: name }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+}
+
+/** What has the focus, as it is called. */
+const focusedName = (page: Page) =>
+  page.evaluate(() => {
+    const element = document.activeElement as HTMLInputElement | null;
+    const label =
+      element?.getAttribute('aria-label') ?? element?.labels?.[0]?.textContent ?? element?.textContent;
+    return label?.replace(/ \*$/, '').trim() ?? '';
+  });
+
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let presses = 0; presses < 120; presses++) {
+    if ((await focusedName(page)) === name) return;
+    await page.keyboard.press('Tab');
+  }
+  assert.fail(`Tab does not lead to ${name}`);
+}
+
+async function focused(page: Page, name: string): Promise<void> {
+  await page.waitForFunction((name) => {
+    const element = document.activeElement as HTMLInputElement | null;
+    const label =
+      element?.getAttribute('aria-label') ?? element?.labels?.[0]?.textContent ?? element?.textContent;
+    return label?.trim() === name;
+  }, name);
+}
+
+/** Whether the focus is within the dialog that has opened. */
+async function focusedInside(page: Page, title: string): Promise<void> {
+  await page.getByRole('dialog', { name: title }).waitFor();
+  await page.waitForFunction(() => document.activeElement?.closest('[role="dialog"]') !== null);
+}
