@@ -16,6 +16,7 @@ import { refuseBadFraming, serverOptions } from './http/framing.ts';
 import { answerHeaders } from './http/headers.ts';
 import { healthRoutes, type Readiness, refuseUnlessReady } from './http/health.ts';
 import { keepAnswers } from './http/kept.ts';
+import { countRequests, limitBodies } from './http/load.ts';
 import { logOptions, logRequests } from './http/logging.ts';
 import { rememberRoutes } from './http/methods.ts';
 import { metricsRoute } from './http/metrics.ts';
@@ -42,9 +43,9 @@ export async function createApp({ config, database, clock, readiness }: Service)
   const app = fastify({
     ...logOptions(config),
     genReqId: ({ headers }) => requestIdOf(headers),
-    http: serverOptions,
     bodyLimit: limits.body_bytes,
     // Without these a client that sends one byte a minute keeps its connection for ever.
+    http: { ...serverOptions, headersTimeout: 15_000, connectionsCheckingInterval: 2_000 },
     requestTimeout: 30_000,
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
@@ -59,6 +60,7 @@ export async function createApp({ config, database, clock, readiness }: Service)
   app.decorate('config', config);
   app.decorate('database', database);
   app.decorate('answerHeaders', answerHeaders(config));
+  app.decorate('listReaders', new Set<never>());
   app.decorate('baseUrl', config.base_url ?? '');
   app.addHook('onListen', async () => {
     app.baseUrl ||= addressOf(app);
@@ -80,6 +82,7 @@ export async function createApp({ config, database, clock, readiness }: Service)
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(() => JSON.stringify);
   refuseBadFraming(app);
+  countRequests(app);
   logRequests(app);
   readBodies(app);
   answerProblems(app);
@@ -88,6 +91,7 @@ export async function createApp({ config, database, clock, readiness }: Service)
   refuseUnknownParameters(app);
   refuseUnlessReady(app, readiness);
   guardAccess(app);
+  limitBodies(app);
   compressAnswers(app);
   keepAnswers(app);
   openDoor(app, clock, readiness);

@@ -12,6 +12,7 @@ test('has a default for every setting', () => {
     log_level: 'warn',
     rate_limit: 600,
     failed_key_limit: 30,
+    max_requests: 256,
     trust_proxy: [],
     cors_origins: [],
     metrics_port: undefined,
@@ -29,6 +30,7 @@ test('reports every fault at once', () => {
     MUSTER_LOG_LEVEL: 'loud',
     MUSTER_RATE_LIMIT: '-1',
     MUSTER_FAILED_KEY_LIMIT: 'few',
+    MUSTER_MAX_REQUESTS: '0',
     MUSTER_TRUST_PROXY: '10.0.0.0/8, 10.0.0.0/33',
     MUSTER_CORS_ORIGINS: 'https://ops.example.com/',
   };

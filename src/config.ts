@@ -15,6 +15,8 @@ export type Config = Readonly<{
   rate_limit: number;
   /** Attempts a minute from one address with keys that are refused; 0 is no limit. */
   failed_key_limit: number;
+  /** How many requests are worked on at once; more are refused until then. */
+  max_requests: number;
   /** The addresses and networks of proxies whose `X-Forwarded-For` is believed. */
   trust_proxy: readonly string[];
   /** The origins of pages that may read answers (CORS); `*` is all. */
@@ -58,6 +60,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     log_level: read('MUSTER_LOG_LEVEL') ?? 'warn',
     rate_limit: read('MUSTER_RATE_LIMIT') ?? 0,
     failed_key_limit: read('MUSTER_FAILED_KEY_LIMIT') ?? 0,
+    max_requests: read('MUSTER_MAX_REQUESTS') ?? 0,
     trust_proxy: read('MUSTER_TRUST_PROXY') ?? [],
     cors_origins: read('MUSTER_CORS_ORIGINS') ?? [],
     metrics_port: environment.MUSTER_METRICS_PORT ? read('MUSTER_METRICS_PORT') : undefined,
@@ -110,6 +113,11 @@ const settings = {
     default: '30',
     expected: 'a whole number of attempts a minute up to 1000000000 (0 is no limit)',
     parse: (text: string) => wholeNumber(text, 1_000_000_000),
+  },
+  MUSTER_MAX_REQUESTS: {
+    default: '256',
+    expected: 'a whole number of requests at once from 1 to 100000',
+    parse: (text: string) => wholeNumber(text, 100_000) || undefined,
   },
   MUSTER_TRUST_PROXY: {
     default: '',

@@ -5,6 +5,9 @@ import type { ReadVersions } from './versions.ts';
 /** Connections by what they are for, and how many wait for one. */
 export type Pools = Record<string, { used: number; idle: number; waiting: number }>;
 
+/** How many whole lists can be read at once. */
+export const mostStreams = 8;
+
 /** What differs between the databases: everything else is written once. */
 export type Engine = {
   kind: 'sqlite' | 'postgres';

@@ -56,6 +56,7 @@ export function openDatabase(url: string): Database {
     db: readers.quick,
 
     async snapshot(pace = 'quick') {
+      if (pace !== 'quick') refuseToWait(engine, pace);
       const db = await readers[pace]
         .startTransaction()
         .setAccessMode('read only')
@@ -85,6 +86,16 @@ export function openDatabase(url: string): Database {
       await engine.close();
     },
   };
+}
+
+/** Who waits behind so many others waits for nothing. */
+const mostWaiting = 32;
+
+function refuseToWait(engine: Engine, pace: Pace): void {
+  if ((engine.pools()[pace]?.waiting ?? 0) < mostWaiting) return;
+  throw new Problem('unavailable', 'Too many others are waiting to read as much. Try again shortly.', {
+    headers: { 'retry-after': '2' },
+  });
 }
 
 const patience = 10_000;

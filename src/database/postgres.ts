@@ -11,13 +11,13 @@ import {
 import pg from 'pg';
 import Cursor from 'pg-cursor';
 import { Problem, UsageError } from '../errors.ts';
-import type { Engine } from './engine.ts';
+import { type Engine, mostStreams } from './engine.ts';
 import { type Spellings, spelling } from './functions.ts';
 import { coalesced, type Versions } from './versions.ts';
 
 /** Pools apart, so that long reads never keep a short one from its connection. */
 export function postgresEngine(url: string): Engine {
-  const pools = { quick: pool(url, 10), slow: pool(url, 4), stream: pool(url, 8) };
+  const pools = { quick: pool(url, 10), slow: pool(url, 4), stream: pool(url, mostStreams) };
   const quick = new MusterPostgresDialect({ pool: pools.quick });
   const versions = pool(url, 1);
   return {

@@ -10,7 +10,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { Problem, UsageError } from '../errors.ts';
-import type { Engine } from './engine.ts';
+import { type Engine, mostStreams } from './engine.ts';
 import { type Spellings, spelling } from './functions.ts';
 import { QuickConnection, SqliteDriver } from './sqlite-connections.ts';
 import { connectInThread } from './sqlite-thread.ts';
@@ -23,7 +23,7 @@ export function sqliteEngine(file: string): Engine {
     write: new SqliteDriver(connect({ readonly: false }), 1),
     quick: new SqliteDriver(connect({ readonly: true }), 4),
     slow: new SqliteDriver(connectInThread(file), 4),
-    stream: new SqliteDriver(connectInThread(file), 8),
+    stream: new SqliteDriver(connectInThread(file), mostStreams),
   };
   const versions = new SqliteVersions(() => openFile(file, { readonly: true }));
   return {

@@ -6,9 +6,11 @@ import type { Key } from '../keys/schema.ts';
 import { keyFault, opens, secretOf } from './access.ts';
 import { namedTag } from './conditions.ts';
 import { framingFault } from './framing.ts';
-import type { Readiness } from './health.ts';
+import { isProbe, type Readiness } from './health.ts';
 import { holds, nameOf } from './kept.ts';
+import { overloaded } from './load.ts';
 import { noteAnswer } from './logging.ts';
+import { writeProblem } from './problems.ts';
 import { requestIdOf, traceIdOf } from './request-ids.ts';
 
 /**
@@ -18,9 +20,14 @@ import { requestIdOf, traceIdOf } from './request-ids.ts';
 export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readiness): void {
   const [route] = app.server.listeners('request') as [RequestListener];
   app.server.removeListener('request', route);
-  // Whose connection has ended meanwhile is neither answered nor waited for.
-  const ordinary: RequestListener = (request, response) =>
-    response.destroyed ? undefined : route(request, response);
+  const ordinary: RequestListener = (request, response) => {
+    // Whose connection has ended meanwhile is neither answered nor waited for.
+    if (response.destroyed) return;
+    if (app.load.isOverloaded() && !isProbe(request.url)) {
+      app.load.shed++;
+      writeProblem(app, request, response, overloaded());
+    } else route(request, response);
+  };
 
   app.server.on('request', (request, response) => {
     const start = performance.now();

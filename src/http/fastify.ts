@@ -13,10 +13,12 @@ import type { View } from '../database/view.ts';
 import type { Change } from '../history/change.ts';
 import type { Keyring } from '../keys/ring.ts';
 import type { KeyUsage } from '../keys/usage.ts';
+import type { Readers } from '../lists/readers.ts';
 import type { Access, Actor } from './access.ts';
 import type { Answered } from './answered.ts';
 import type { answerHeaders } from './headers.ts';
 import type { KeptAnswers, MadeFrom } from './kept.ts';
+import type { Load } from './load.ts';
 import type { keyLimits } from './rate-limits.ts';
 
 /** What routes are registered on: schemas give their types. */
@@ -39,6 +41,9 @@ declare module 'fastify' {
     /** The methods of every path. */
     routeTable: Map<string, Set<string>>;
     answered: Answered;
+    load: Load;
+    /** Who is reading whole lists. */
+    listReaders: Readers;
     keyUsage: KeyUsage;
     keyring: Keyring;
     keptAnswers: KeptAnswers;
@@ -47,6 +52,8 @@ declare module 'fastify' {
     keyLimits: ReturnType<typeof keyLimits>;
   }
   interface FastifyRequest {
+    /** Whether it counts among those that something is done for. */
+    isWorkedOn: boolean;
     moment: Moment;
     /** Who changes something with this request, and when. */
     change: Change;

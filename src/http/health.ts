@@ -8,30 +8,19 @@ import type { App } from './fastify.ts';
 /** Whether requests are taken. A service that stops finishes what it has begun before it closes its door. */
 export type Readiness = { state: 'starting' | 'ready' | 'stopping' };
 
-const paths = ['/livez', '/readyz'];
-
 /** Refuses requests while starting or stopping, and waits for those under way when the app is closed. */
 export function refuseUnlessReady(app: FastifyInstance, readiness: Readiness): void {
-  let underWay = 0;
-  let whenIdle = () => {};
-
-  app.addHook('onRequest', (request, reply, done) => {
-    underWay++;
-    // Also when the client goes away before its answer.
-    reply.raw.once('close', () => {
-      underWay--;
-      if (underWay === 0) whenIdle();
-    });
-    done(readiness.state === 'ready' || paths.includes(request.url) ? undefined : unavailable(readiness));
-  });
+  app.addHook('onRequest', (request, _, done) =>
+    done(readiness.state === 'ready' || isProbe(request.url) ? undefined : unavailable(readiness)),
+  );
   app.addHook('preClose', async () => {
     readiness.state = 'stopping';
-    if (underWay === 0) return;
-    await new Promise<void>((resolve) => {
-      whenIdle = resolve;
-    });
+    await app.load.idle();
   });
 }
+
+/** Who asks how the service is gets an answer however it is. */
+export const isProbe = (url: string | undefined) => url === '/livez' || url === '/readyz';
 
 export function healthRoutes(app: App, readiness: Readiness): void {
   const schema = (operationId: string, summary: string) => ({

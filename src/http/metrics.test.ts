@@ -28,6 +28,10 @@ onBothEngines('metrics', (start) => {
     assert.equal(value('muster_cache_answers'), 1);
     assert.ok(value('muster_cache_bytes') > 100);
     assert.ok(value('process_resident_memory_bytes') > 1e6);
+    assert.ok(value('muster_http_connections') > 0);
+    assert.ok(value('muster_http_bytes_total{direction="sent"}') > 1000);
+    assert.equal(value('muster_http_requests_under_way{state="worked_on"}'), 1);
+    assert.equal(value('muster_http_requests_shed_total'), 0);
     assert.equal(value('muster_database_waiting{pool="stream"}'), 0);
     for (const line of text.trimEnd().split('\n')) {
       assert.match(line, /^(# (HELP|TYPE) \w+ .+|\w+(\{(\w+="[^"\\]*",?)+\})? [\d.e+-]+)$/);

@@ -3,6 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { heading, type Labels, line } from './answered.ts';
+import { watchConnections } from './connections.ts';
 import type { App } from './fastify.ts';
 
 /**
@@ -20,7 +21,9 @@ export function metricsRoute(app: App): void {
   app.addHook('onClose', async () => {
     loop.disable();
   });
-  const read = () => [...app.answered.lines(), ...stateOf(app, loop), ''].join('\n');
+  const connections = watchConnections(app.server);
+  const read = () =>
+    [...app.answered.lines(), ...loadOf(app, connections()), ...stateOf(app, loop), ''].join('\n');
 
   app.get(
     '/metrics',
@@ -57,6 +60,27 @@ function serveApart(app: FastifyInstance, port: number, read: () => string): voi
     server.closeAllConnections();
     server.close();
   });
+}
+
+function loadOf(
+  { load, listReaders }: FastifyInstance,
+  { open, received, sent }: ReturnType<ReturnType<typeof watchConnections>>,
+): string[] {
+  return [
+    ...gauge('muster_http_connections', 'Connections that are open.', [{ value: open }]),
+    ...counter('muster_http_bytes_total', 'Bytes on connections, headers included.', [
+      { labels: { direction: 'received' }, value: received },
+      { labels: { direction: 'sent' }, value: sent },
+    ]),
+    ...gauge('muster_http_requests_under_way', 'Requests that are not answered to their end.', [
+      { labels: { state: 'all' }, value: load.underWay },
+      { labels: { state: 'worked_on' }, value: load.working },
+      { labels: { state: 'reading_a_list' }, value: listReaders.size },
+    ]),
+    ...counter('muster_http_requests_shed_total', 'Requests refused because there was too much to do.', [
+      { value: load.shed },
+    ]),
+  ];
 }
 
 function stateOf(app: FastifyInstance, loop: ReturnType<typeof monitorEventLoopDelay>): string[] {

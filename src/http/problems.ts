@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, type ProblemCode, problems } from '../errors.ts';
 import { preflightHeaders } from './headers.ts';
 import { methodsOf, methodsOfAll } from './methods.ts';
+import { requestIdOf } from './request-ids.ts';
 
 /** Every error leaves through here, as RFC 9457 says: the framework's own and the database's, too. */
 export function answerProblems(app: FastifyInstance): void {
@@ -43,6 +44,26 @@ export function answerFrameworkError(error: FastifyError, request: FastifyReques
   // No hook has seen it.
   reply.headers(server.answerHeaders(id, headers.origin));
   return sendProblem(request, reply, problemOf(server, error));
+}
+
+/** What is refused before it is routed. */
+export function writeProblem(
+  app: FastifyInstance,
+  { headers, url = '' }: IncomingMessage,
+  response: ServerResponse,
+  problem: Problem,
+): void {
+  const { baseUrl, answerHeaders } = app;
+  const request_id = requestIdOf(headers);
+  const body = JSON.stringify(bodyOf(problem, { baseUrl, instance: url.split('?')[0], request_id }));
+  response
+    .writeHead(problems[problem.code].status, {
+      ...answerHeaders(request_id, headers.origin),
+      ...problem.headers,
+      'content-type': 'application/problem+json',
+      'content-length': Buffer.byteLength(body),
+    })
+    .end(body);
 }
 
 /** What is not even a request: there is no reply to send with, only the connection. */

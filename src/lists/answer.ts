@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { dataVersion } from '../database/changes.ts';
+import { mostStreams } from '../database/engine.ts';
 import type { TableName, Tables } from '../database/tables.ts';
 import { contentTag, knownTag, sendNotModified, sendUnlessKnown } from '../http/conditions.ts';
 import { sendTagged } from '../http/resource.ts';
@@ -10,6 +11,7 @@ import { type Cursor, decodeCursor, encodeCursor, fingerprint } from './cursor.t
 import { chooseFormat, type Format } from './formats.ts';
 import { countRows, countUpTo, type List, type ListRow, listPage, listRows, narrowed } from './list.ts';
 import { type Paging, splitQuery } from './query.ts';
+import { leaveSlowest, streamFor } from './readers.ts';
 
 /** Rows read before others are let through, and characters gathered before they are sent. */
 const sliceRows = 250;
@@ -42,6 +44,9 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
   const cursor = paging.cursor === undefined ? undefined : decodeCursor(query, paging.cursor);
 
   const pace = paging.limit === undefined ? 'stream' : list.isQuick === false ? 'slow' : 'quick';
+  const now = Date.parse(request.moment.now);
+  const { listReaders } = request.server;
+  if (pace === 'stream' && listReaders.size >= mostStreams) leaveSlowest(listReaders, now);
   const snapshot = await request.database.snapshot(pace);
   let endsWithStream = false;
   try {
@@ -83,7 +88,7 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
       // A stream has no length, as the list itself would have none.
       return await reply.send(Readable.from([]));
     }
-    const stream = Readable.from(followedBy(text, pieces), { objectMode: false });
+    const stream = streamFor(listReaders, followedBy(text, pieces), now);
     stream.once('close', () =>
       pieces
         .return()

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { onBothEngines, type TestService } from '../testing/service.ts';
+import { watchLoad } from './load.ts';
+
+onBothEngines('load', (start) => {
+  test('more than can be worked on is refused at once, but for probes and what is in memory', async (t) => {
+    const service = await start(t, { environment: { MUSTER_MAX_REQUESTS: '1' } });
+    const key = await service.key();
+    for (let i = 0; i < 2; i++) assert.equal((await service.get('/v1/groups?limit=5', key)).status, 200);
+
+    const { waiting, release } = await holdWriter(service);
+    const written = service.post('/v1/groups', key, { name: 'Ops' });
+    while (service.app.load.working === 0) await setTimeout(5);
+
+    for (const [method, path] of [
+      ['GET', '/v1/projects/NONE'],
+      ['POST', '/v1/groups'],
+      ['GET', '/docs'],
+    ] as const) {
+      const refused = await service.call(method, path, key, method === 'POST' ? { name: 'x' } : undefined);
+      assert.equal(refused.status, 503, path);
+      assert.equal(refused.headers.get('content-type'), 'application/problem+json');
+      assert.equal(refused.headers.get('retry-after'), '1');
+      assert.equal(refused.headers.get('x-content-type-options'), 'nosniff');
+      assert.equal(refused.body.code, 'unavailable');
+      assert.equal(refused.body.instance, path);
+      assert.equal(refused.body.request_id, refused.headers.get('x-request-id'));
+    }
+    assert.equal(service.app.load.shed, 3);
+    for (const path of ['/livez', '/readyz']) assert.equal((await service.get(path)).status, 200, path);
+    assert.equal((await service.get('/v1/groups?limit=5', key)).status, 200);
+
+    release();
+    await waiting;
+    assert.equal((await written).status, 201);
+    assert.equal((await service.get('/v1/projects/NONE', key)).status, 404);
+    assert.equal(service.app.load.working, 0);
+  });
+
+  test('who sends a body slowly takes nobody’s place', async (t) => {
+    const service = await start(t, { environment: { MUSTER_MAX_REQUESTS: '1' } });
+    const key = await service.key();
+    const sockets = Array.from({ length: 5 }, () => {
+      const socket = connect(Number(new URL(service.origin).port), '127.0.0.1');
+      socket.write(
+        `POST /v1/groups HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+          'content-type: application/json\r\ncontent-length: 100\r\n\r\n{',
+      );
+      return socket;
+    });
+    while (service.app.load.underWay < 5) await setTimeout(5);
+    assert.equal(service.app.load.working, 0);
+    assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
+    for (const socket of sockets) socket.destroy();
+    await service.app.load.idle();
+    assert.equal(service.app.load.bodyBytes, 0);
+  });
+
+  test('bodies on their way in cannot fill the memory', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const megabyte = 1024 * 1024;
+    const sockets = Array.from({ length: 64 }, () => {
+      const socket = connect(Number(new URL(service.origin).port), '127.0.0.1');
+      socket.write(
+        `POST /v1/groups HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+          `content-type: application/json\r\ncontent-length: ${megabyte}\r\n\r\n{`,
+      );
+      return socket;
+    });
+    while (service.app.load.bodyBytes < 64 * megabyte) await setTimeout(5);
+    const refused = await service.post('/v1/groups', key, { name: 'Ops' });
+    assert.equal(refused.status, 503);
+    assert.equal(refused.headers.get('retry-after'), '1');
+    assert.equal((await service.get('/v1/me', key)).status, 200);
+    for (const socket of sockets) socket.destroy();
+    await service.app.load.idle();
+    assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
+  });
+});
+
+test('an event loop that comes late is overloaded until it has caught up', () => {
+  let now = 1000;
+  const load = watchLoad(10, () => now);
+  assert.equal(load.isOverloaded(), false);
+  now += 250;
+  assert.equal(load.isOverloaded(), false);
+  now += 1;
+  assert.equal(load.isOverloaded(), true);
+  load.stop();
+});
+
+/** Keeps others from writing until it is released. */
+async function holdWriter({ database }: TestService) {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: held, resolve: hold } = Promise.withResolvers<void>();
+  const waiting = database.write(async (db) => {
+    await db
+      .updateTable('data_versions')
+      .set((eb) => ({ version: eb('version', '+', 1) }))
+      .where('table_name', '=', 'groups')
+      .execute();
+    hold();
+    await released;
+  });
+  await held;
+  return { waiting, release };
+}
