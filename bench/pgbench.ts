@@ -1,0 +1,119 @@
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type CompiledQuery, type DatabaseConnection, DummyDriver, Kysely } from 'kysely';
+import pg from 'pg';
+import { systemClock } from '../src/clock.ts';
+import { postgresEngine } from '../src/database/postgres.ts';
+import type { Tables } from '../src/database/tables.ts';
+import { listPage } from '../src/lists/list.ts';
+import { riskList } from '../src/risks/register.ts';
+import type { StatementLoop } from './children/statement-loop.ts';
+import { type Measurement, measured } from './measurement.ts';
+import { run, script } from './processes.ts';
+
+export type Statement = { sql: string; parameters: readonly unknown[] };
+
+/** The very statement that the service runs for the first `limit` risks of the register on PostgreSQL. */
+export async function pageStatement(url: string, limit: number): Promise<Statement> {
+  const engine = postgresEngine(url);
+  const { quick } = engine.dialects;
+  const recorder = new Recorder();
+  const db = new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => quick.createAdapter(),
+      createQueryCompiler: () => quick.createQueryCompiler(),
+      createIntrospector: (db) => quick.createIntrospector(db),
+      createDriver: () => recorder,
+    },
+  });
+  const register = {
+    filters: { status: ['active' as const], archived: 'false' as const },
+    moment: systemClock(),
+  };
+  // One row more than is shown tells whether there is another page.
+  await listPage(db, riskList(register, 'rank'), undefined, limit + 1);
+  await engine.close();
+  if (!recorder.query) throw new Error('the list ran no statement');
+  return recorder.query;
+}
+
+/** The rows it gives, as JSON. */
+export async function rowsOf(url: string, { sql, parameters }: Statement): Promise<unknown[]> {
+  const client = new pg.Client(url);
+  await client.connect();
+  const { rows } = await client.query<{ json: string }>(sql, [...parameters]);
+  await client.end();
+  return rows.map(({ json }) => JSON.parse(json));
+}
+
+/** Writes down what it is asked to run. */
+class Recorder extends DummyDriver {
+  query: CompiledQuery | undefined;
+
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    return {
+      executeQuery: async (query) => {
+        this.query = query;
+        return { rows: [] };
+      },
+      streamQuery: () => {
+        throw new Error('a page is not streamed');
+      },
+    };
+  }
+}
+
+export const versionOfPgbench = () => {
+  try {
+    return /\d+(\.\d+)*/.exec(
+      execFileSync('pgbench', ['--version'], { encoding: 'utf8', stdio: 'pipe' }),
+    )?.[0];
+  } catch {
+    return undefined;
+  }
+};
+
+type Run = Omit<StatementLoop, 'sql' | 'parameters'>;
+
+/** By `pgbench` where it is installed; else by a bare loop in Node that does the same. */
+export async function runStatement(statement: Statement, folder: string, how: Run): Promise<Measurement> {
+  if (versionOfPgbench()) return runByPgbench(statement, folder, how);
+  const output = await run(...script('children/statement-loop.ts', JSON.stringify({ ...statement, ...how })));
+  return JSON.parse(output).measurement;
+}
+
+async function runByPgbench({ sql, parameters }: Statement, folder: string, how: Run): Promise<Measurement> {
+  const { url, connections, warm, seconds } = how;
+  const file = join(folder, 'page.pgbench');
+  const log = join(folder, 'pgbench-log');
+  writeFileSync(file, `${sql.replaceAll(/\$(\d+)/g, ':p$1')};\n`);
+  const { hostname, port, username, password, pathname } = new URL(url);
+  const arguments_ = ['--no-vacuum', '--protocol=prepared', `--client=${connections}`, `--file=${file}`];
+  const values = parameters.map((value, i) => `--define=p${i + 1}=${value}`);
+  const environment = {
+    PGHOST: hostname,
+    PGPORT: port,
+    PGUSER: username,
+    PGPASSWORD: password,
+    PGDATABASE: pathname.slice(1),
+  };
+  await run('pgbench', [...arguments_, ...values, `--time=${warm}`], environment);
+  const output = await run(
+    'pgbench',
+    [...arguments_, ...values, `--time=${seconds}`, '--log', `--log-prefix=${log}`],
+    environment,
+  );
+  const logs = globSync(`${log}.*`);
+  const durations = logs.flatMap((log) => readLog(readFileSync(log, 'utf8')));
+  for (const log of logs) rmSync(log);
+  const [, per_second] = /^tps = ([\d.]+)/m.exec(output) ?? [];
+  return { ...measured(durations, seconds), per_second: Number(per_second) };
+}
+
+/** A line a transaction; the third field is how many microseconds it took. */
+export const readLog = (log: string) =>
+  log
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => Number(line.split(' ')[2]) / 1000);
