@@ -160,7 +160,7 @@ function errorsOf({ method, config, schema, url }: RouteOptions) {
   const codes: ProblemCode[] = ['unavailable', 'internal', 'not_acceptable'];
   if (config?.access !== 'public') codes.push('unauthenticated', 'rate_limited');
   if (config?.access !== 'public' && config?.access !== 'any key') codes.push('insufficient_scope');
-  if (config?.access === 'personnel.manage' || config?.access === 'projects.manage')
+  if (config?.reachesBeyondLimits || /^(personnel|projects)\.manage$/.test(config?.access ?? ''))
     codes.push('key_limited');
   if (url.includes(':')) codes.push('not_found', 'uri_too_long');
   if (url.startsWith('/v1/')) codes.push('unknown_parameter', 'invalid_parameter', 'malformed_request');
