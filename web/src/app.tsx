@@ -11,6 +11,7 @@ import { ToastRegion } from './components/toast.tsx';
 import { Frame } from './layout/frame.tsx';
 import { destinations } from './layout/navigation.ts';
 import { PageErrors } from './layout/page-errors.tsx';
+import { Title } from './layout/title.tsx';
 import { SignIn } from './sign-in/page.tsx';
 
 /** A page is loaded when it is first gone to. */
@@ -89,6 +90,7 @@ function Pages() {
               <Route key={path} path={path} component={Page} />
             ))}
           <Route>
+            <Title title="Not found" />
             <Empty title="There is nothing here for this key">
               Either the address is wrong, or your key lacks the scope it needs. Choose a page on the left, or
               press ⌘K.

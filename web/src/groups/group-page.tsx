@@ -12,12 +12,13 @@ import { ExportButton } from '../components/export.tsx';
 import { Facts } from '../components/facts.tsx';
 import { Toggle, useFilters } from '../components/filters.tsx';
 import { History } from '../components/history.tsx';
-import { Loaded, Loading } from '../components/loading.tsx';
+import { Loading } from '../components/loading.tsx';
 import { PersonPicker } from '../components/picker.tsx';
 import { ProblemNotice } from '../components/problem.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { toast } from '../components/toast.tsx';
 import { plural } from '../format.ts';
+import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Title } from '../layout/title.tsx';
 import { usePerson } from '../personnel/queries.ts';
 import { EditGroup } from './group-form.tsx';
@@ -31,7 +32,7 @@ export function GroupPage() {
     queryFn: () => answerOf(api.GET('/v1/groups/{id}', { params: { path: { id } } })),
   });
   return (
-    <Loaded query={query}>
+    <LoadedPage query={query}>
       {(group) => (
         <>
           <Head group={group} />
@@ -49,7 +50,7 @@ export function GroupPage() {
           </div>
         </>
       )}
-    </Loaded>
+    </LoadedPage>
   );
 }
 

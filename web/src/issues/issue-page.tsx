@@ -10,9 +10,9 @@ import { Confirm, Dialog } from '../components/dialog.tsx';
 import { Facts } from '../components/facts.tsx';
 import { Form } from '../components/form.tsx';
 import { History } from '../components/history.tsx';
-import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
 import { day, plural, words } from '../format.ts';
+import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Title } from '../layout/title.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
 import { Assignee } from './assign.tsx';
@@ -24,7 +24,7 @@ export function IssuePage() {
   const { key = '' } = useParams();
   const may = useMay();
   return (
-    <Loaded query={useIssue(key)}>
+    <LoadedPage query={useIssue(key)}>
       {(issue) => (
         <>
           <Head issue={issue} />
@@ -60,7 +60,7 @@ export function IssuePage() {
           </div>
         </>
       )}
-    </Loaded>
+    </LoadedPage>
   );
 }
 

@@ -9,9 +9,9 @@ import { Button } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { Facts } from '../components/facts.tsx';
 import { History } from '../components/history.tsx';
-import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
 import { day, words } from '../format.ts';
+import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Title } from '../layout/title.tsx';
 import { Carries } from './carries.tsx';
 import { Deactivate } from './deactivate.tsx';
@@ -22,7 +22,7 @@ export function PersonPage() {
   const { id = '' } = useParams();
   const may = useMay();
   return (
-    <Loaded query={usePerson(id)}>
+    <LoadedPage query={usePerson(id)}>
       {(person) => (
         <>
           <Head person={person} />
@@ -45,7 +45,7 @@ export function PersonPage() {
           </div>
         </>
       )}
-    </Loaded>
+    </LoadedPage>
   );
 }
 

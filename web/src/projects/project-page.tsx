@@ -14,6 +14,7 @@ import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
 import { day, number, time } from '../format.ts';
 import { NewIssue } from '../issues/issue-form.tsx';
+import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Title } from '../layout/title.tsx';
 import { HeatMap } from '../risks/heat-map.tsx';
 import { useHeatMap } from '../risks/queries.ts';
@@ -29,7 +30,7 @@ export function ProjectPage() {
     queryFn: () => answerOf(api.GET('/v1/projects/{project_id}', { params: { path: { project_id: key } } })),
   });
   return (
-    <Loaded query={query}>
+    <LoadedPage query={query}>
       {(project) => (
         <>
           <Head project={project} />
@@ -61,7 +62,7 @@ export function ProjectPage() {
           </div>
         </>
       )}
-    </Loaded>
+    </LoadedPage>
   );
 }
 

@@ -9,9 +9,9 @@ import { Button } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { Facts } from '../components/facts.tsx';
 import { History } from '../components/history.tsx';
-import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
 import { day, words } from '../format.ts';
+import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Title } from '../layout/title.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
 import { Why } from './explanation.tsx';
@@ -25,7 +25,7 @@ export function RiskPage() {
   const query = useRisk(key);
   const may = useMay();
   return (
-    <Loaded query={query}>
+    <LoadedPage query={query}>
       {(risk) => (
         <>
           <Head risk={risk} />
@@ -62,7 +62,7 @@ export function RiskPage() {
           </div>
         </>
       )}
-    </Loaded>
+    </LoadedPage>
   );
 }
 
