@@ -97,6 +97,15 @@ async function stored({ service }: World): Promise<Record<string, string[]>> {
 }
 
 onBothEngines('a hand-over', (start: Start) => {
+  test('needs no body, since all of it is optional', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
+    const { status, body } = await service.call('POST', `/v1/personnel/${user_id}/deactivate`, key);
+    assert.deepEqual([status, body.person.status], [200, 'inactive']);
+    assert.equal((await service.call('POST', `/v1/personnel/${user_id}/reactivate`, key)).status, 200);
+  });
+
   test('shows what it would move and changes nothing, then moves just that', async (t) => {
     const world = await makeWorld(await start(t, { clock }));
     const { service, key, ada, bob } = world;

@@ -150,7 +150,7 @@ export function personnelRoutes(app: App): void {
       writeOnce(request, reply, async (db) => {
         const current = await getPerson(db, request.params.user_id, request.moment);
         refuseStale(request, current);
-        return done(await deactivatePerson(db, current, request.body, request.change));
+        return done(await deactivatePerson(db, current, request.body ?? {}, request.change));
       }),
   );
 

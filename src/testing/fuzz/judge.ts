@@ -235,7 +235,9 @@ function headerFaults(
     status === 401 && !/^Bearer realm="muster"/.test(headers['www-authenticate'] ?? '')
       ? '401 without WWW-Authenticate'
       : undefined,
-    status === 403 && !/error="insufficient_scope", .*scope="/.test(headers['www-authenticate'] ?? '')
+    status === 403 &&
+    codeOf(json) === 'insufficient_scope' &&
+    !/error="insufficient_scope", .*scope="/.test(headers['www-authenticate'] ?? '')
       ? `403 with WWW-Authenticate ${headers['www-authenticate']}`
       : undefined,
     status === 405 && own.length > 0 && headers.allow !== allowed.join(', ')
