@@ -32,6 +32,7 @@ onBothEngines('tasks', (start) => {
       issue_id: null,
       external_id: null,
       assignee_name: null,
+      assignee_active: null,
       version: 1,
       created_at: clock().now,
       updated_at: clock().now,
