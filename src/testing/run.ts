@@ -38,10 +38,14 @@ const wanted = process.argv.slice(2);
 const all = ['src/**/*.test.ts', 'bench/**/*.test.ts', 'web/tests/*.test.ts'];
 const tests = wanted.length > 0 ? wanted : all;
 const isScript = wanted[0] === '--script';
-const running = spawn(process.execPath, isScript ? wanted.slice(1) : ['--test', ...tests], {
-  stdio: 'inherit',
-  env: { ...process.env, TEST_POSTGRES_URL: `postgres://postgres:${password}@127.0.0.1:${port}` },
-});
+const running = spawn(
+  process.execPath,
+  isScript ? wanted.slice(1) : ['--test', '--test-concurrency=2', ...tests],
+  {
+    stdio: 'inherit',
+    env: { ...process.env, TEST_POSTGRES_URL: `postgres://postgres:${password}@127.0.0.1:${port}` },
+  },
+);
 const code = await new Promise<number>((resolve) => running.on('close', (status) => resolve(status ?? 1)));
 
 await server.stop();
