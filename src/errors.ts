@@ -55,7 +55,7 @@ export const problems = {
   not_acceptable: {
     status: 406,
     title: 'No acceptable format',
-    help: 'The `Accept` header allows none of the formats this endpoint can answer with, or `Accept-Encoding` none of the codings. Lists answer `application/json`, `application/x-ndjson` and `text/csv`; all else answers `application/json`. Codings are `zstd`, `br`, `gzip`, or none.',
+    help: 'The `Accept` header allows none of the formats this endpoint can answer with, or `Accept-Encoding` none of the codings. Lists answer as JSON, NDJSON, CSV and XLSX; all else answers `application/json`. Codings are `zstd`, `br`, `gzip`, or none.',
   },
   request_timeout: {
     status: 408,

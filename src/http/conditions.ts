@@ -35,10 +35,15 @@ export function namedTag(header: string | undefined, tag: string): string | unde
 const isInCoding = (known: string, tag: string) =>
   known.startsWith(tag.slice(0, -1)) && codings.some((coding) => known === tagInCoding(tag, coding));
 
-/** Answers with a text, or, when the client has it already, with 304. */
-export function sendUnlessKnown(request: FastifyRequest, reply: FastifyReply, tag: string, text: string) {
+/** Answers with some content, or, when the client has it already, with 304. */
+export function sendUnlessKnown(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  tag: string,
+  content: string | Buffer,
+) {
   const known = knownTag(request, tag);
-  return known === undefined ? reply.header('etag', tag).send(text) : sendNotModified(reply, known);
+  return known === undefined ? reply.header('etag', tag).send(content) : sendNotModified(reply, known);
 }
 
 /** What describes a body has no place in an answer without one. */

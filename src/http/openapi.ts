@@ -137,7 +137,7 @@ const security = ({ config }: RouteOptions) =>
         ...(config.access !== 'any key' && { 'x-scope': config.access }),
       };
 
-/** A list can be had in three formats; all else is JSON, unless it says what it is. */
+/** A list can be had in several formats; all else is JSON, unless it says what it is. */
 function responsesOf(response: Record<string, TSchema> = {}) {
   return Object.fromEntries(
     Object.entries(response).map(([status, schema]) => {

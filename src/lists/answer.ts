@@ -8,7 +8,7 @@ import { contentTag, knownTag, sendNotModified, sendUnlessKnown } from '../http/
 import { sendTagged } from '../http/resource.ts';
 import { version as program } from '../version.ts';
 import { type Cursor, decodeCursor, encodeCursor, fingerprint } from './cursor.ts';
-import { chooseFormat, type Format } from './formats.ts';
+import { chooseFormat, type Format, notAcceptable } from './formats.ts';
 import { countRows, countUpTo, type List, type ListRow, listPage, listRows, narrowed } from './list.ts';
 import { type Paging, splitQuery } from './query.ts';
 import { leaveSlowest, streamFor } from './readers.ts';
@@ -38,8 +38,8 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
   const isLimited = request.database.hides(whole.reads);
   // No index leads straight to the rows that are seen.
   const list = isLimited ? { ...whole, isQuick: false } : whole;
-  const { paging, sort, filters } = splitQuery(request.query as Paging & { sort?: string });
-  const format = chooseFormat(request.headers.accept);
+  const { paging, format: wanted, sort, filters } = splitQuery(request.query as Paging & { sort?: string });
+  const format = chooseFormat(request.headers.accept, wanted);
   const query = [request.url.split('?')[0], Object.entries(filters).sort(byName), sort];
   const cursor = paging.cursor === undefined ? undefined : decodeCursor(query, paging.cursor);
 
@@ -71,16 +71,19 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
       countAll: paging.count,
       filters,
     };
-    reply.type(`${format.type}; charset=utf-8`);
+    await refuseTooManyRows(asked, paging.limit);
+    reply.type(format.pack ? format.type : `${format.type}; charset=utf-8`);
+    if (wanted !== undefined && wanted !== 'json')
+      reply.header('content-disposition', download(request, wanted));
     if (paging.limit !== undefined) {
       const { text, next } = await readPage(asked, paging.limit);
       if (next) reply.header('link', `<${nextPage(request, next)}>; rel="next"`);
-      return await sendUnlessKnown(request, reply, contentTag(text), text);
+      return await sendWhole(request, reply, format, text);
     }
 
     const pieces = readWhole(asked);
     const { text, isAll } = await gather(pieces, wholeLength);
-    if (isAll) return await sendUnlessKnown(request, reply, contentTag(text), text);
+    if (isAll) return await sendWhole(request, reply, format, text);
 
     if (versionTag) reply.header('etag', versionTag);
     if (request.method === 'HEAD') {
@@ -88,7 +91,8 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
       // A stream has no length, as the list itself would have none.
       return await reply.send(Readable.from([]));
     }
-    const stream = streamFor(listReaders, followedBy(text, pieces), now);
+    const all = followedBy(text, pieces);
+    const stream = streamFor(listReaders, format.pack?.(all) ?? all, now);
     stream.once('close', () =>
       pieces
         .return()
@@ -175,13 +179,10 @@ async function positionAfter({ db, list, cursor, version }: Asked): Promise<numb
 
 /** The rank is set here, not by the database, because it is the position in what is sent. */
 function rowWriter({ list, format }: Asked, position: number) {
-  let place = position;
-  let isFirst = true;
+  let place = 0;
   return ({ json }: ListRow) => {
-    place++;
-    const row = format.row(list.ranked ? `{"rank":${place},${json.slice(1)}` : json, isFirst, list.schema);
-    isFirst = false;
-    return row;
+    const rank = position + place + 1;
+    return format.row(list.ranked ? `{"rank":${rank},${json.slice(1)}` : json, place++, list.schema);
   };
 }
 
@@ -195,6 +196,22 @@ function nextPage(request: FastifyRequest, cursor: string): string {
   return `${request.server.baseUrl}${pathname}?${searchParams}`;
 }
 
+async function sendWhole(request: FastifyRequest, reply: FastifyReply, { pack }: Format, text: string) {
+  const content = pack ? Buffer.concat(await Array.fromAsync(pack(followedBy(text)))) : text;
+  return sendUnlessKnown(request, reply, contentTag(text), content);
+}
+
+/** A browser saves it under the name of the list. */
+const download = (request: FastifyRequest, extension: string) =>
+  `attachment; filename="${request.url.split('?')[0]?.split('/').at(-1)}.${extension}"`;
+
+async function refuseTooManyRows({ format, db, list }: Asked, limit: number | undefined): Promise<void> {
+  if (limit !== undefined || format.mostRows === undefined) return;
+  const rows = await countRows(db, list);
+  if (rows <= format.mostRows) return;
+  throw notAcceptable(`A sheet holds ${format.mostRows} rows, and this list has ${rows}. Take it as CSV.`);
+}
+
 /** The first pieces, up to about `length` characters, and whether there are no others. */
 async function gather(pieces: AsyncGenerator<string, void>, length: number) {
   let text = '';
@@ -206,7 +223,7 @@ async function gather(pieces: AsyncGenerator<string, void>, length: number) {
   return { text, isAll: false };
 }
 
-async function* followedBy(first: string, rest: AsyncGenerator<string, void>) {
+async function* followedBy(first: string, rest?: AsyncGenerator<string, void>) {
   yield first;
-  yield* rest;
+  if (rest) yield* rest;
 }

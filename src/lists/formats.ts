@@ -1,42 +1,67 @@
 import type { TObject } from 'typebox';
 import { Problem } from '../errors.ts';
+import { writeCell } from '../files/cells.ts';
+import { csvLine } from '../files/csv.ts';
+import { mostLines, packXlsx, sheet, xlsxType } from '../files/xlsx.ts';
+import { listed } from '../text.ts';
+
+export const formatNames = ['json', 'ndjson', 'csv', 'xlsx'] as const;
+export type FormatName = (typeof formatNames)[number];
 
 /** How the pieces of a list become bytes. `close` is the place for what is known only after the last row. */
 export type Format = {
   type: string;
   open(schema: TObject): string;
-  row(json: string, isFirst: boolean, schema: TObject): string;
+  /** `place` counts the rows of the answer from 0. */
+  row(json: string, place: number, schema: TObject): string;
   close(page: unknown, meta: unknown): string;
+  /** For what is more than text. */
+  pack?(text: AsyncIterable<string>): AsyncIterable<Uint8Array>;
+  /** What one answer can hold. */
+  mostRows?: number;
 };
 
-const formats: Format[] = [
-  {
+const fieldsOf = (schema: TObject) => Object.keys(schema.properties);
+
+function cellsOf(json: string, schema: TObject) {
+  const row = JSON.parse(json);
+  return fieldsOf(schema).map((field) => writeCell(row[field]));
+}
+
+const formats: Record<FormatName, Format> = {
+  json: {
     type: 'application/json',
     open: () => '{"data":[',
-    row: (json, isFirst) => (isFirst ? json : `,${json}`),
+    row: (json, place) => (place === 0 ? json : `,${json}`),
     close: (page, meta) => `],"page":${JSON.stringify(page)},"meta":${JSON.stringify(meta)}}`,
   },
-  {
+  ndjson: {
     type: 'application/x-ndjson',
     open: () => '',
     row: (json) => `${json}\n`,
     close: () => '',
   },
-  {
+  csv: {
     type: 'text/csv',
-    open: (schema) => csvLine(Object.keys(schema.properties)),
-    row: (json, _, schema) => {
-      const row = JSON.parse(json);
-      return csvLine(Object.keys(schema.properties).map((field) => row[field]));
-    },
+    open: (schema) => csvLine(fieldsOf(schema)),
+    row: (json, _, schema) => csvLine(cellsOf(json, schema)),
     close: () => '',
   },
-];
+  xlsx: {
+    type: xlsxType,
+    open: (schema) => sheet.open + sheet.row(1, fieldsOf(schema)),
+    row: (json, place, schema) => sheet.row(place + 2, cellsOf(json, schema)),
+    close: () => sheet.close,
+    pack: packXlsx,
+    mostRows: mostLines - 1,
+  },
+};
 
-export const listMediaTypes = formats.map(({ type }) => type);
+export const listMediaTypes = formatNames.map((name) => formats[name].type);
 
-/** The format the client likes best. */
-export function chooseFormat(accept?: string): Format {
+/** The format that was asked for by name, or else the one the client likes best. */
+export function chooseFormat(accept?: string, name?: FormatName): Format {
+  if (name) return formats[name];
   const wishes = (accept?.trim() || '*/*')
     .split(',')
     .map((wish) => {
@@ -47,29 +72,15 @@ export function chooseFormat(accept?: string): Format {
     .sort((a, b) => b.weight - a.weight);
   const unwanted = wishes.filter(({ weight }) => !(weight > 0)).map(({ range }) => range);
   for (const { range } of wishes.filter(({ weight }) => weight > 0)) {
-    const format = formats.find(
+    const format = Object.values(formats).find(
       ({ type }) => !unwanted.includes(type) && [type, `${type.split('/')[0]}/*`, '*/*'].includes(range),
     );
     if (format) return format;
   }
-  throw new Problem(
-    'not_acceptable',
-    `No format of this list is acceptable to you. Accept one of ${listMediaTypes.join(', ')}.`,
-    { extra: { available: listMediaTypes } },
+  throw notAcceptable(
+    `No format of this list is acceptable to you. Accept one of ${listed(listMediaTypes)}.`,
   );
 }
 
-const csvLine = (values: unknown[]) => `${values.map(csvCell).join(',')}\r\n`;
-
-/** RFC 4180. A text that a spreadsheet would run as a formula is made a plain text by a quote before it. */
-function csvCell(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  const text = typeof value === 'object' ? listOrMap(value) : String(value);
-  const harmless = typeof value !== 'number' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
-}
-
-const listOrMap = (value: object) =>
-  Array.isArray(value) && value.every((item) => typeof item === 'string')
-    ? value.join('; ')
-    : JSON.stringify(value);
+export const notAcceptable = (detail: string) =>
+  new Problem('not_acceptable', detail, { extra: { available: listMediaTypes } });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { readXlsx, xlsxType } from '../files/xlsx.ts';
 import { fillPeople } from '../testing/people.ts';
 import { onBothEngines } from '../testing/service.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -134,7 +135,44 @@ onBothEngines('lists', (start) => {
 
     const xml = await service.get('/v1/personnel', key, { accept: 'application/xml' });
     assert.equal(xml.status, 406);
-    assert.deepEqual(xml.body.available, ['application/json', 'application/x-ndjson', 'text/csv']);
+    assert.deepEqual(xml.body.available, ['application/json', 'application/x-ndjson', 'text/csv', xlsxType]);
+  });
+
+  test('comes as a workbook, and in the format the query names', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    await service.make('/v1/personnel', key, { name: '=cmd("x")', skills: ['x', 'y'] });
+    await fillPeople(service, 3000);
+    const sheetOf = async (path: string, headers?: Record<string, string>) => {
+      const response = await fetch(service.origin + path, {
+        headers: { authorization: `Bearer ${key}`, ...headers },
+      });
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get('content-type'), xlsxType);
+      const rows = await Array.fromAsync(readXlsx(new Uint8Array(await response.arrayBuffer())));
+      return { rows: rows.flat(), headers: response.headers };
+    };
+    const whole = await sheetOf('/v1/personnel', { accept: xlsxType });
+    assert.equal(whole.rows.length, 3001);
+    assert.equal(whole.headers.get('content-disposition'), null);
+    const page = await sheetOf('/v1/personnel?format=xlsx&limit=2');
+    assert.deepEqual(page.rows[0]?.cells.slice(1, 2), ['=cmd("x")']);
+    assert.equal(page.headers.get('content-disposition'), 'attachment; filename="personnel.xlsx"');
+    assert.match(page.headers.get('link') ?? '', /format=xlsx/);
+
+    for (const [format, begins] of [
+      ['json', '{"data":['],
+      ['ndjson', '{"user_id":'],
+      ['csv', 'user_id,name'],
+    ]) {
+      const answer = await service.get(`/v1/personnel?format=${format}&limit=1`, key, {
+        accept: 'image/png',
+      });
+      assert.ok(answer.text.startsWith(String(begins)), answer.text);
+    }
+    assert.equal((await service.get('/v1/personnel?format=pdf', key)).body.code, 'invalid_parameter');
+    const json = await service.get('/v1/personnel?format=json&limit=1', key);
+    assert.deepEqual(json.body.meta.filters, {});
   });
 
   test('is one moment’s view, however long it takes to read', async (t) => {

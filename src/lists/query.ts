@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { limits, OneOf, optional, Strict } from '../schemas.ts';
+import { formatNames } from './formats.ts';
 
 const paging = {
   limit: Type.Integer({
@@ -15,6 +16,7 @@ const paging = {
   count: Type.Boolean({
     description: 'Also count all rows into `page.total`. A whole list is always counted.',
   }),
+  format: OneOf(formatNames, { description: 'Instead of `Accept`: for a link or a browser.' }),
 };
 
 /** The query parameters of a list: its filters, and what all lists take. */
@@ -34,6 +36,6 @@ export type Paging = Filters<typeof paging>;
 
 /** Splits a query into how to page and what to filter by; the latter is echoed as `meta.filters`. */
 export function splitQuery<Q extends Paging & { sort?: string }>(query: Q) {
-  const { limit, cursor, count, sort, ...filters } = query;
-  return { paging: { limit, cursor, count: count ?? false }, sort, filters };
+  const { limit, cursor, count, format, sort, ...filters } = query;
+  return { paging: { limit, cursor, count: count ?? false }, format, sort, filters };
 }
