@@ -13,27 +13,29 @@ export function rowAsJson(
   table: string,
   computed: Record<string, Expression<unknown>> = {},
 ) {
-  const members = fieldsOf(schema).map(([field, property]) => {
+  const members = fieldsOf(schema).map(({ field, isJson }) => {
     const column = sql.ref(`${table}.${field}`);
-    return [field, computed[field] ?? (isJson(property) ? parsedJson(column) : column)];
+    return [field, computed[field] ?? (isJson ? parsedJson(column) : column)];
   });
   return sql<string>`cast(${jsonObject(Object.fromEntries(members))} as text)`;
 }
 
 /** The columns of a new row: every field of the input, with its default or null when it was left out. */
 export function storedFields<S extends TObject>(schema: S, input: Static<S>): StoredFields<Static<S>> {
-  const fields = fieldsOf(schema).map(([field, property]) => {
-    const value = (input as Record<string, unknown>)[field] ?? property.default ?? null;
-    return [field, stored(property, value)];
-  });
-  return Object.fromEntries(fields);
+  const given = input as Record<string, unknown>;
+  const columns: Record<string, unknown> = {};
+  for (const described of fieldsOf(schema)) {
+    const { field, initial } = described;
+    columns[field] = stored(described, given[field] ?? initial);
+  }
+  return columns as StoredFields<Static<S>>;
 }
 
 /** The columns of a row whose fields have changed. */
 export function storedChanges(schema: TObject, differences: Record<string, { to: unknown }>): object {
   const columns = fieldsOf(schema)
-    .filter(([field]) => field in differences)
-    .map(([field, property]) => [field, stored(property, differences[field]?.to ?? null)]);
+    .filter(({ field }) => field in differences)
+    .map((described) => [described.field, stored(described, differences[described.field]?.to ?? null)]);
   return Object.fromEntries(columns);
 }
 
@@ -55,12 +57,22 @@ export const newStamps = (now: string) => ({ version: 1, created_at: now, update
 type StoredFields<Input> = { [Field in keyof Input]-?: StoredField<Exclude<Input[Field], undefined>> };
 type StoredField<Value> = Value extends object ? string : Value;
 
-type Property = { type?: unknown; default?: unknown };
+/** What the database needs to know of a field. Lists and maps are stored as JSON. */
+type Field = { field: string; isJson: boolean; initial: unknown };
 
-const fieldsOf = (schema: TObject) => Object.entries(schema.properties as Record<string, Property>);
+const fieldsOfSchemas = new WeakMap<TObject, Field[]>();
 
-const stored = (property: Property, value: unknown) =>
-  isJson(property) && value !== null ? JSON.stringify(value) : value;
+function fieldsOf(schema: TObject): Field[] {
+  const known = fieldsOfSchemas.get(schema);
+  if (known) return known;
+  const properties = schema.properties as Record<string, { type?: unknown; default?: unknown }>;
+  const fields = Object.entries(properties).map(([field, { type, default: initial = null }]) => {
+    // `[…, 'null']` is the type of one that may be unknown.
+    return { field, isJson: [type].flat().some((one) => one === 'array' || one === 'object'), initial };
+  });
+  fieldsOfSchemas.set(schema, fields);
+  return fields;
+}
 
-/** Lists and maps; `[…, 'null']` is the type of one that may be unknown. */
-const isJson = ({ type }: Property) => [type].flat().some((one) => one === 'array' || one === 'object');
+const stored = ({ isJson }: Field, value: unknown) =>
+  isJson && value !== null ? JSON.stringify(value) : value;

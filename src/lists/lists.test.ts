@@ -142,7 +142,7 @@ onBothEngines('lists', (start) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     await service.make('/v1/personnel', key, { name: '=cmd("x")', skills: ['x', 'y'] });
-    await fillPeople(service, 3000);
+    await fillPeople(service.database, 3000);
     const sheetOf = async (path: string, headers?: Record<string, string>) => {
       const response = await fetch(service.origin + path, {
         headers: { authorization: `Bearer ${key}`, ...headers },
