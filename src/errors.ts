@@ -198,6 +198,10 @@ export const notAnObject = () =>
     errors: [{ pointer: '#', code: 'type', detail: 'This must be an object.' }],
   });
 
+/** The faults of many inputs, found in two ways. */
+export const joined = (some: readonly Fault[][], others: readonly Fault[][]): Fault[][] =>
+  some.map((faults, i) => [...faults, ...(others[i] ?? [])]);
+
 /** A fault of one field of the body. */
 export const fieldFault = (field: string, code: string, detail: string): Fault => ({
   pointer: `#/${field}`,

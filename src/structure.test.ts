@@ -20,7 +20,7 @@ const layers = [
   /^[a-z]+\/(schema|scoring|scopes|secret|parameters|check-names|transitions|change)\.ts$/,
   /^database\//,
   /^(lists\/(?!answer)|groups\/membership)/,
-  /^([a-z]+\/queries|projects\/(counts|health)|risks\/(checks|register|summaries|model)|issues\/summaries|keys\/(usage|ring)|personnel\/(assignments|handover))\.ts$/,
+  /^([a-z]+\/queries|history\/making|projects\/(counts|health)|risks\/(checks|register|summaries|model)|issues\/summaries|keys\/(usage|ring)|personnel\/(assignments|handover))\.ts$/,
   /^(http\/|lists\/answer|pages\/(html|reference|console))/,
   /^[a-z]+\/routes\.ts$/,
   /^app\.ts$/,

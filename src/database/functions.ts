@@ -46,6 +46,13 @@ export const gramsMatch = (text: Expression<unknown>, grams: readonly string[]):
 /** Whether so few people have a text in them that an index of grams is the shorter way to them. */
 export const gramsMatchFew = (folded: string): Call => call('grams_match_few', [ValueNode.create(folded)]);
 
+/** Whether a text is among others, of any number and with any characters. They are a single parameter. */
+export const isAmong = (
+  text: Expression<unknown>,
+  texts: readonly string[],
+): ExpressionWrapper<Tables, keyof Tables, boolean> =>
+  call('is_among', [text.toOperationNode(), ValueNode.create(JSON.stringify(texts))]).$castTo<boolean>();
+
 /** Waits for others who hold the lock of this name, and holds it until the transaction ends. */
 export const heldLock = (name: Expression<unknown>): Call => call('held_lock', [name.toOperationNode()]);
 

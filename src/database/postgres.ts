@@ -133,6 +133,7 @@ const spellings: Spellings = {
   is_one_of: spelling`${0} = any(string_to_array(btrim(${1}, '[]"'), '","'))`,
   stored_table: spelling`${0}`,
   json_array_of: spelling`coalesce(json_agg(${0} order by ${1}), '[]')`,
+  is_among: spelling`${0} = any(array(select json_array_elements_text(cast(${1} as json))))`,
   grams_match: spelling`(search_grams(${0}) @@ cast(${1} as tsquery))`,
   // To count them would take as long as to find them: a thousand people say what the others are like.
   grams_match_few: spelling`(select count(*) < 100 from (select search_folded from people limit 1000) as first

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { type Fault, fieldFault, Problem } from '../errors.ts';
+import { type Fault, fieldFault, invalidBody, Problem } from '../errors.ts';
+import { isAmong } from './functions.ts';
 import type { Tables } from './tables.ts';
 
 export type Target = {
@@ -8,26 +9,42 @@ export type Target = {
   what: string;
   /** What people know it by. */
   label?: 'name' | 'key';
+  /** Which of them count, and what is said of one that does not. */
+  among?: RawBuilder<boolean>;
+  missing?(id: string): string;
 };
 
-export const toPerson: Target = { table: 'people', id: 'user_id', what: 'person' };
-export const toGroup: Target = { table: 'groups', id: 'id', what: 'group' };
-export const toProject: Target = { table: 'projects', id: 'id', what: 'project' };
-export const toRisk: Target = { table: 'risks', id: 'id', what: 'risk', label: 'key' };
-export const toTask: Target = { table: 'tasks', id: 'id', what: 'task', label: 'key' };
-export const toIssue: Target = { table: 'issues', id: 'id', what: 'issue', label: 'key' };
+export const toPerson = { table: 'people', id: 'user_id', what: 'person' } as const;
+export const toGroup = { table: 'groups', id: 'id', what: 'group' } as const;
+export const toProject = { table: 'projects', id: 'id', what: 'project' } as const;
+export const toRisk = { table: 'risks', id: 'id', what: 'risk', label: 'key' } as const;
+export const toTask = { table: 'tasks', id: 'id', what: 'task', label: 'key' } as const;
+export const toIssue = { table: 'issues', id: 'id', what: 'issue', label: 'key' } as const;
 
-/** A fault for every field that names something which is not there. */
-export async function missingReferences(
+/** Only those of one project. */
+export const inProject = <T extends Target>(target: T, project_id: string): T => ({
+  ...target,
+  among: sql`project_id = ${project_id}`,
+  missing: (id) => `This project has no ${target.what} ${id}.`,
+});
+
+/** For each input a fault for every field that names something which is not there. */
+export async function referenceFaults(
   db: Kysely<Tables>,
-  input: object,
+  inputs: readonly object[],
   references: Record<string, Target>,
-): Promise<Fault[]> {
-  const faults: Fault[] = [];
+): Promise<Fault[][]> {
+  const faults = inputs.map((): Fault[] => []);
   for (const [field, target] of Object.entries(references)) {
-    const value = (input as Record<string, unknown>)[field];
-    if (value == null || (await exists(db, target, value))) continue;
-    faults.push(fieldFault(field, 'unknown_reference', `There is no ${target.what} ${value}.`));
+    const named = inputs.map(
+      (input) => (input as Record<string, unknown>)[field] as string | null | undefined,
+    );
+    const known = await rowsWith(db, target, sql.ref(target.id), named);
+    for (const [i, value] of named.entries()) {
+      if (value == null || known.has(value)) continue;
+      const detail = target.missing?.(value) ?? `There is no ${target.what} ${value}.`;
+      faults[i]?.push(fieldFault(field, 'unknown_reference', detail));
+    }
   }
   return faults;
 }
@@ -35,22 +52,89 @@ export async function missingReferences(
 /** 409 when another row has the value already; it names the field and the row. */
 export async function refuseDuplicate(
   db: Kysely<Tables>,
-  { table, id, what, label = 'name' }: Target,
+  target: Target,
   field: string,
   value: string | null | undefined,
   same = sql<boolean>`${sql.ref(field)} = ${value}`,
 ): Promise<void> {
   if (value == null) return;
-  const { rows } = await sql<{ id: string; label: string }>`
+  const { table, id, label = 'name' } = target;
+  const { rows } = await sql<Holder>`
     select ${sql.ref(id)} as id, ${sql.ref(label)} as label
     from ${sql.table(table)} where ${same} limit 1`.execute(db);
   const [holder] = rows;
-  if (!holder) return;
-  const detail = `The ${what} ${holder.label} (${holder.id}) has the ${field} “${value}” already.`;
-  throw new Problem('duplicate', detail, {
-    errors: [fieldFault(field, 'duplicate', detail)],
-    extra: { field, existing_id: holder.id },
+  if (holder) throw duplicates([{ what: target.what, field, value, holder }]);
+}
+
+type Holder = { id: string; label: string };
+
+type Taken = { what: string; field: string; value: string; holder: Holder };
+
+/** 409 for values that others have. */
+function duplicates(taken: readonly Taken[]): Problem {
+  const errors = taken.map(duplicateFault);
+  const extra = { field: taken[0]?.field, existing_id: taken[0]?.holder.id };
+  return new Problem('duplicate', errors.map(({ detail }) => detail).join(' '), { errors, extra });
+}
+
+const duplicateFault = ({ what, field, value, holder }: Taken): Fault =>
+  fieldFault(
+    field,
+    'duplicate',
+    `The ${what} ${holder.label} (${holder.id}) has the ${field} “${value}” already.`,
+  );
+
+/** A field no two may have the same value of, and what its values are compared by, if not themselves. */
+export type Unique = { field: string; column?: RawBuilder<string>; compared?(value: string): string };
+
+type Texts = readonly (string | null | undefined)[];
+type Check = { field: string; values: Texts; keys: Texts; holders: Map<string, Holder> };
+
+/**
+ * Why each of the new things is refused, if it is: for its faults, or for values that others have already, be they rows or
+ * new things before it.
+ */
+export async function refusals(
+  db: Kysely<Tables>,
+  target: Target,
+  ids: readonly string[],
+  inputs: readonly object[],
+  faults: readonly (readonly Fault[])[],
+  uniques: readonly Unique[],
+): Promise<(Problem | undefined)[]> {
+  const checks: Check[] = [];
+  for (const { field, column = sql.ref(field), compared = String } of uniques) {
+    const values = inputs.map((input) => (input as Record<string, string | null | undefined>)[field]);
+    const keys = values.map((value) => (value == null ? undefined : compared(value)));
+    checks.push({ field, values, keys, holders: await rowsWith(db, target, column, keys) });
+  }
+  return inputs.map((input, i) => {
+    const taken = checks.flatMap(({ field, values, keys, holders }) => {
+      const holder = holders.get(keys[i] ?? '');
+      return holder ? [{ what: target.what, field, value: values[i] ?? '', holder }] : [];
+    });
+    const wrong = faults[i] ?? [];
+    if (wrong.length > 0) return invalidBody([...wrong, ...taken.map(duplicateFault)]);
+    if (taken.length > 0) return duplicates(taken);
+    const label = String('name' in input ? input.name : 'title' in input ? input.title : '');
+    for (const { keys, holders } of checks) if (keys[i]) holders.set(keys[i], { id: ids[i] ?? '', label });
+    return undefined;
   });
+}
+
+/** The rows that have one of the values in a column, by that value. */
+async function rowsWith(
+  db: Kysely<Tables>,
+  { table, id, label = 'name', among = sql`1 = 1` }: Target,
+  column: RawBuilder<unknown>,
+  values: readonly (string | null | undefined)[],
+): Promise<Map<string, Holder>> {
+  const wanted = [...new Set(values.filter((value) => value != null))];
+  if (wanted.length === 0) return new Map();
+  const { rows } = await sql<Holder & { value: string }>`
+    select ${sql.ref(id)} as id, ${sql.ref(label)} as label, ${column} as value
+    from ${sql.table(table)} where ${isAmong(column, wanted)} and ${among}`.execute(db);
+  return new Map(rows.map(({ value, ...holder }) => [value, holder]));
 }
 
 /** The same for the external ids of a project's risks, issues and tasks, which are unique within it. */

@@ -115,6 +115,7 @@ const spellings: Spellings = {
   is_one_of: spelling`${0} in (select value from json_each(${1}))`,
   stored_table: spelling`main.${0}`,
   json_array_of: spelling`json_group_array(${0} order by ${1})`,
+  is_among: spelling`${0} in (select value from json_each(${1}))`,
   // There are no grams here: all texts are read from one index in about the time that an index of grams would take.
   grams_match: spelling`1`,
   grams_match_few: spelling`0`,

@@ -38,19 +38,19 @@ export function statement<Row>(build: (db: Kysely<Tables>) => Query<Row>): State
   };
 }
 
-/** Stands in a statement for a value that is given with each use. */
-export const hole = <Value>(name: string): RawBuilder<Value> => sql.val(new Hole(name)) as never;
+/** Stands in a statement for a value that is given with each use, by name or, in a list, by number. */
+export const hole = <Value>(name: string | number): RawBuilder<Value> => sql.val(new Hole(name)) as never;
 
 class Hole {
-  readonly name: string;
-  constructor(name: string) {
+  readonly name: string | number;
+  constructor(name: string | number) {
     this.name = name;
   }
 }
 
 const filled = ({ parameters }: CompiledQuery, values: object) =>
   parameters.map((value) =>
-    value instanceof Hole ? (values as Record<string, unknown>)[value.name] : value,
+    value instanceof Hole ? (values as Record<string | number, unknown>)[value.name] : value,
   );
 
 /** To build with: no plugin of a transaction or a request gets into what is kept. */

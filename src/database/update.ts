@@ -10,18 +10,32 @@ export class LostRace extends Error {
 
 type Updatable = 'people' | 'groups' | 'projects' | 'risks' | 'issues' | 'tasks';
 
-/** A new row. */
-export async function insertRow<Table extends keyof Tables>(
+/** Rows in a statement. With a few sizes, any number of rows is a few statements, each of which is built but once. */
+const statementRows = [64, 16, 4, 1];
+
+/** New rows, all with the same columns in the same order. */
+export async function insertRows<Table extends keyof Tables>(
   db: Transaction<Tables>,
   table: Table,
-  row: Insertable<Tables[Table]>,
+  rows: readonly Insertable<Tables[Table]>[],
 ): Promise<void> {
-  const columns = Object.keys(row);
-  const insert = known(`insert ${table} ${columns}`, () =>
-    statement((db) => db.insertInto(table).values(holes(columns) as never)),
-  );
-  await insert(db, row);
+  const columns = Object.keys(rows[0] ?? {});
+  let at = 0;
+  for (const size of statementRows) {
+    const insert = known(`insert ${size} ${table} ${columns}`, () =>
+      statement((db) => db.insertInto(table).values(rowsOfHoles(size, columns) as never)),
+    );
+    for (; rows.length - at >= size; at += size) {
+      await insert(db, rows.slice(at, at + size).flatMap(Object.values));
+    }
+  }
 }
+
+/** Holes that are numbered through, row by row. */
+const rowsOfHoles = (rows: number, columns: readonly string[]) =>
+  Array.from({ length: rows }, (_, row) =>
+    Object.fromEntries(columns.map((column, i) => [column, hole(row * columns.length + i)])),
+  );
 
 /** Changes the row that was read, and no later version of it. */
 export async function updateRow<Table extends Updatable>(

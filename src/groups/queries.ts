@@ -3,27 +3,27 @@ import type { Moment } from '../clock.ts';
 import { lockTable } from '../database/changes.ts';
 import {
   exists,
-  missingReferences,
+  referenceFaults,
   refuseDuplicate,
   toGroup,
   toPerson,
+  type Unique,
   usersOf,
 } from '../database/references.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { circleFaults, lineAbove } from '../database/trees.ts';
-import { deleteRow, insertRow, notBefore, updateRow, updateRows } from '../database/update.ts';
-import { fieldFault, inUse, invalidBody, notFound } from '../errors.ts';
+import { deleteRow, notBefore, updateRow, updateRows } from '../database/update.ts';
+import { type Fault, fieldFault, inUse, invalidBody, notFound, type Problem } from '../errors.ts';
 import type { Change } from '../history/change.ts';
+import { type Made, makeAll, onlyOne } from '../history/making.ts';
 import {
   type Differences,
   differencesBetween,
   remember,
   rememberAll,
-  rememberCreated,
   rememberDeleted,
 } from '../history/queries.ts';
-import { newId } from '../ids.ts';
 import { allOf, equals, hasText, since } from '../lists/filters.ts';
 import type { List } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
@@ -64,14 +64,26 @@ export async function createGroup(
   input: GroupInput,
   change: Change,
 ): Promise<Group> {
-  if (input.parent_id) await lockTable(db, 'groups');
-  await refuseBrokenRules(db, input);
-  await refuseSameName(db, input);
-  await refuseDuplicate(db, toGroup, 'external_id', input.external_id);
-  const id = newId('group');
-  await insertRow(db, 'groups', groupRow(id, input, change));
-  await rememberCreated(db, id, input.name, change);
+  const { id } = onlyOne(await createGroups(db, [input], change));
   return getGroup(db, id);
+}
+
+/** Makes those that can be made, and says why the others cannot. */
+export async function createGroups(
+  db: Transaction<Tables>,
+  inputs: readonly GroupInput[],
+  change: Change,
+): Promise<(Made | Problem)[]> {
+  if (inputs.some(({ parent_id }) => parent_id)) await lockTable(db, 'groups');
+  const making = {
+    kind: 'group',
+    target: toGroup,
+    faults: await brokenRules(db, inputs),
+    uniques: uniqueOfGroups,
+    label: ({ name }: GroupInput) => name,
+    row: ({ id }: Made, input: GroupInput) => groupRow(id, input, change),
+  } as const;
+  return makeAll(db, inputs, making, change);
 }
 
 export async function updateGroup(
@@ -86,7 +98,8 @@ export async function updateGroup(
   const differences = differencesBetween(current, next, Object.keys(patch));
   if (Object.keys(differences).length === 0) return current;
   if ('parent_id' in differences) await lockTable(db, 'groups');
-  await refuseBrokenRules(db, next, current);
+  const [faults = []] = await brokenRules(db, [next], current);
+  if (faults.length > 0) throw invalidBody(faults);
   if ('name' in differences) await refuseSameName(db, next, id);
   if ('external_id' in differences) await refuseDuplicate(db, toGroup, 'external_id', next.external_id);
   const columns = { ...storedChanges(Group, differences), name_folded: fold(next.name) };
@@ -223,21 +236,31 @@ async function refuseUnknownPeople(db: Kysely<Tables>, user_ids: readonly string
 const refuseSameName = (db: Kysely<Tables>, { name }: GroupInput, self = '') =>
   refuseDuplicate(db, toGroup, 'name', name, sql`name_folded = ${fold(name)} and id <> ${self}`);
 
-async function refuseBrokenRules(db: Transaction<Tables>, input: GroupInput, current?: Group): Promise<void> {
-  const faults = await missingReferences(db, input, { parent_id: toGroup, lead_user_id: toPerson });
-  if (current) {
-    const self = { id: current.id, label: input.name };
-    faults.push(...(await circleFaults(db, toGroup, 'parent_id', self, input.parent_id)));
-  }
-  if (faults.length === 0 && input.parent_id) {
-    const above = await lineAbove(db, toGroup, 'parent_id', input.parent_id);
+const uniqueOfGroups: Unique[] = [
+  { field: 'name', column: sql.ref('name_folded'), compared: fold },
+  { field: 'external_id' },
+];
+
+async function brokenRules(
+  db: Kysely<Tables>,
+  inputs: readonly GroupInput[],
+  current?: Group,
+): Promise<Fault[][]> {
+  const faults = await referenceFaults(db, inputs, { parent_id: toGroup, lead_user_id: toPerson });
+  for (const [i, { name, parent_id }] of inputs.entries()) {
+    if (current) {
+      const self = { id: current.id, label: name };
+      faults[i]?.push(...(await circleFaults(db, toGroup, 'parent_id', self, parent_id)));
+    }
+    if (!parent_id || faults[i]?.length) continue;
+    const above = await lineAbove(db, toGroup, 'parent_id', parent_id);
     const levels = above.length + (current ? await levelsFrom(db, current.id) : 1);
     if (levels > groupDepth) {
       const detail = `Groups nest ${groupDepth} levels at most; there would be ${levels}.`;
-      faults.push(fieldFault('parent_id', 'too_deep', detail));
+      faults[i]?.push(fieldFault('parent_id', 'too_deep', detail));
     }
   }
-  if (faults.length > 0) throw invalidBody(faults);
+  return faults;
 }
 
 /** How many levels there are from this group, itself included, down to the lowest below it. */

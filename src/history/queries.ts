@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import { parsedJson } from '../database/functions.ts';
 import { rowAsJson } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { inPieces, insertRow } from '../database/update.ts';
+import { insertRows } from '../database/update.ts';
 import { newId } from '../ids.ts';
 import type { List } from '../lists/list.ts';
 import type { Change } from './change.ts';
@@ -62,13 +62,24 @@ export async function rememberAll(
       reason,
     })),
   );
-  const [only] = rows;
-  if (only && rows.length === 1) return insertRow(db, 'history', only);
-  for (const some of inPieces(rows, 1000)) await db.insertInto('history').values(some).execute();
+  await insertRows(db, 'history', rows);
 }
 
-export const rememberCreated = (db: Transaction<Tables>, subject_id: string, label: string, change: Change) =>
-  remember(db, subject_id, { created: { from: null, to: label } }, change);
+/** Remembers that things were made, each by what people know it by. */
+export const rememberCreated = (
+  db: Transaction<Tables>,
+  made: readonly { id: string; label: string }[],
+  change: Change,
+) =>
+  rememberAll(
+    db,
+    made.map(({ id, label }) => ({
+      subject_id: id,
+      at: change.now,
+      differences: { created: { from: null, to: label } },
+    })),
+    change,
+  );
 
 export const rememberDeleted = (db: Transaction<Tables>, subject_id: string, label: string, change: Change) =>
   remember(db, subject_id, { deleted: { from: label, to: null } }, change);

@@ -2,21 +2,23 @@ import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
 import { daysLater, type Moment } from '../clock.ts';
 import { daysBetween, jsonBoolean } from '../database/functions.ts';
 import {
-  missingReferences,
+  inProject,
+  referenceFaults,
   refuseSameExternalId,
   toGroup,
   toIssue,
   toPerson,
+  toRisk,
   usersOf,
 } from '../database/references.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { TableName, Tables } from '../database/tables.ts';
-import { deleteRow, insertRow, notBefore, updateRow } from '../database/update.ts';
-import { type Fault, fieldFault, inUse, invalidBody, notFound } from '../errors.ts';
+import { deleteRow, notBefore, updateRow } from '../database/update.ts';
+import { type Fault, fieldFault, inUse, invalidBody, joined, notFound, type Problem } from '../errors.ts';
 import { isOwnedBy, refuseLoneTransitive } from '../groups/membership.ts';
 import type { Change } from '../history/change.ts';
-import { differencesBetween, remember, rememberCreated, rememberDeleted } from '../history/queries.ts';
-import { newId } from '../ids.ts';
+import { type Made, onlyOne } from '../history/making.ts';
+import { differencesBetween, remember, rememberDeleted } from '../history/queries.ts';
 import {
   allOf,
   always,
@@ -32,9 +34,9 @@ import {
 } from '../lists/filters.ts';
 import { type List, sameList } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
-import { refuseUnassignable } from '../personnel/queries.ts';
+import { assigneeFaults, assigneesOf } from '../personnel/queries.ts';
 import { recount, shareOfIssue } from '../projects/counts.ts';
-import { type AcrossProjects, nextKey, projectConditions, refuseWriting } from '../projects/queries.ts';
+import { type AcrossProjects, makeInProject, projectConditions, refuseWriting } from '../projects/queries.ts';
 import { foldAll } from '../text.ts';
 import { Issue, IssueInput, type IssuePatch, openStatuses, type projectIssueFilters } from './schema.ts';
 import { issueStateFaults, refuseIssueMove, settledIssue } from './transitions.ts';
@@ -74,17 +76,31 @@ export async function createIssue(
   input: IssueInput,
   change: Change,
 ): Promise<Issue> {
-  const { project_id, key } = await nextKey(db, project, 'issues_made');
-  await refuseBrokenRules(db, project_id, input, change);
-  await refuseUnassignable(db, input.assignee_user_id, change);
-  await refuseSameExternalId(db, toIssue, project_id, input.external_id);
-  const id = newId('issue');
-  await insertRow(db, 'issues', issueRow({ id, project_id, key }, input, change));
-  await rememberCreated(db, id, key, change);
-  const issue = await getIssue(db, project_id, id, change);
-  await recount(db, project_id, null, shareOf(issue));
-  return issue;
+  const { id } = onlyOne(await createIssues(db, project, [input], change));
+  return getIssue(db, project, id, change);
 }
+
+/** Makes those that can be made, and says why the others cannot. */
+export const createIssues = (
+  db: Transaction<Tables>,
+  project: string,
+  inputs: readonly IssueInput[],
+  change: Change,
+): Promise<(Made | Problem)[]> =>
+  makeInProject(
+    db,
+    project,
+    inputs,
+    {
+      kind: 'issue',
+      target: toIssue,
+      faults: async (project_id) =>
+        joined(await brokenRules(db, project_id, inputs, change), await assigneeFaults(db, assigneesOf(inputs), change)),
+      row: (identity, input) => issueRow(identity, input, change),
+      share: ({ severity = 'medium' }) => shareOfIssue(true, severity),
+    },
+    change,
+  );
 
 export async function updateIssue(
   db: Transaction<Tables>,
@@ -100,9 +116,10 @@ export async function updateIssue(
   if (stateFaults.length > 0) throw invalidBody(stateFaults);
   const differences = differencesBetween(current, next, Object.keys(Issue.properties));
   if (Object.keys(differences).length === 0) return current;
-  await refuseBrokenRules(db, current.project_id, next, change);
+  const [faults = []] = await brokenRules(db, current.project_id, [next], change);
   // Who has left keeps what they had until it is handed over; only a new assignee must be assignable.
-  if ('assignee_user_id' in differences) await refuseUnassignable(db, next.assignee_user_id, change);
+  if ('assignee_user_id' in differences) faults.push(...(await assigneeFaults(db, assigneesOf([next]), change)).flat());
+  if (faults.length > 0) throw invalidBody(faults);
   if ('external_id' in differences)
     await refuseSameExternalId(db, toIssue, current.project_id, next.external_id);
   const columns = {
@@ -214,37 +231,30 @@ const shareOf = ({ status, severity }: Issue) =>
     severity,
   );
 
-async function refuseBrokenRules(
+async function brokenRules(
   db: Kysely<Tables>,
   project_id: string,
-  input: Omit<IssueInput, 'status'>,
-  moment: Moment,
-): Promise<void> {
-  const faults: Fault[] = await missingReferences(db, input, {
+  inputs: readonly Omit<IssueInput, 'status'>[],
+  { today }: Moment,
+): Promise<Fault[][]> {
+  const faults = await referenceFaults(db, inputs, {
     owner_user_id: toPerson,
     owner_group_id: toGroup,
     raised_by_user_id: toPerson,
     assignee_user_id: toPerson,
+    risk_id: inProject(toRisk, project_id),
   });
-  if (input.owner_user_id && input.owner_group_id) {
-    const detail = 'An issue is owned by a person or by a group, not by both.';
-    faults.push(fieldFault('owner_group_id', 'two_owners', detail));
+  for (const [i, { owner_user_id, owner_group_id, raised_on, due_on }] of inputs.entries()) {
+    if (owner_user_id && owner_group_id) {
+      const detail = 'An issue is owned by a person or by a group, not by both.';
+      faults[i]?.push(fieldFault('owner_group_id', 'two_owners', detail));
+    }
+    if (raised_on && raised_on > today) {
+      faults[i]?.push(fieldFault('raised_on', 'in_the_future', '`raised_on` has not come yet.'));
+    }
+    if (due_on && due_on < (raised_on ?? today)) {
+      faults[i]?.push(fieldFault('due_on', 'date_order', '`due_on` is before the day the issue was raised.'));
+    }
   }
-  if (input.raised_on && input.raised_on > moment.today) {
-    faults.push(fieldFault('raised_on', 'in_the_future', '`raised_on` has not come yet.'));
-  }
-  if (input.due_on && input.due_on < (input.raised_on ?? moment.today)) {
-    faults.push(fieldFault('due_on', 'date_order', '`due_on` is before the day the issue was raised.'));
-  }
-  if (input.risk_id) {
-    const risk = await db
-      .selectFrom('risks')
-      .select('id')
-      .where('id', '=', input.risk_id)
-      .where('project_id', '=', project_id)
-      .executeTakeFirst();
-    if (!risk)
-      faults.push(fieldFault('risk_id', 'unknown_reference', `This project has no risk ${input.risk_id}.`));
-  }
-  if (faults.length > 0) throw invalidBody(faults);
+  return faults;
 }

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { lockTable } from '../database/changes.ts';
-import { missingReferences, toGroup, toPerson } from '../database/references.ts';
+import { referenceFaults, toGroup, toPerson } from '../database/references.ts';
 import type { Tables } from '../database/tables.ts';
 import { lineAbove } from '../database/trees.ts';
 import { updateRows } from '../database/update.ts';
@@ -13,7 +13,7 @@ import { lockProjects } from '../projects/queries.ts';
 import { keepPastOfAll } from '../risks/queries.ts';
 import { listed } from '../text.ts';
 import { assignmentRows, countAssignments, duties } from './assignments.ts';
-import { getPerson, refuseUnassignable, updatePerson } from './queries.ts';
+import { assigneeFaults, getPerson, updatePerson } from './queries.ts';
 import type { Carried, DeactivateInput, Handover, Person } from './schema.ts';
 
 type Successors = { handover_to_user_id: string | null; handover_to_group_id: string | null };
@@ -92,7 +92,7 @@ async function refuseSuccessors(
 ): Promise<void> {
   const { handover_to_user_id, handover_to_group_id } = successors;
   const field = 'handover_to_user_id';
-  const faults = await missingReferences(db, successors, {
+  const [faults = []] = await referenceFaults(db, [successors], {
     handover_to_user_id: toPerson,
     handover_to_group_id: toGroup,
   });
@@ -107,7 +107,8 @@ async function refuseSuccessors(
     }
   }
   if (faults.length > 0) throw invalidBody(faults);
-  await refuseUnassignable(db, handover_to_user_id, change, field);
+  const absent = (await assigneeFaults(db, [handover_to_user_id], change, field)).flat();
+  if (absent.length > 0) throw invalidBody(absent);
   if (!handover_to_user_id || carries.agents === 0) return;
   const { name, kind } = await getPerson(db, handover_to_user_id, change);
   if (kind === 'human') return;

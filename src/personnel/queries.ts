@@ -1,19 +1,19 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { daily, type Moment } from '../clock.ts';
 import { lockTable } from '../database/changes.ts';
-import { jsonArrayOf, jsonBoolean, jsonObject } from '../database/functions.ts';
-import { missingReferences, refuseDuplicate, toPerson, usersOf } from '../database/references.ts';
+import { isAmong, jsonArrayOf, jsonBoolean, jsonObject } from '../database/functions.ts';
+import { referenceFaults, refuseDuplicate, toPerson, type Unique, usersOf } from '../database/references.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import { peopleWithGrams } from '../database/search.ts';
 import { hole, statement } from '../database/statement.ts';
 import type { Tables } from '../database/tables.ts';
 import { circleFaults } from '../database/trees.ts';
-import { deleteRow, insertRow, notBefore, updateRow } from '../database/update.ts';
-import { type Fault, fieldFault, inUse, invalidBody, notFound } from '../errors.ts';
+import { deleteRow, notBefore, updateRow } from '../database/update.ts';
+import { type Fault, fieldFault, inUse, invalidBody, notFound, type Problem } from '../errors.ts';
 import { isMember, refuseLoneTransitive } from '../groups/membership.ts';
 import type { Change } from '../history/change.ts';
-import { differencesBetween, remember, rememberCreated, rememberDeleted } from '../history/queries.ts';
-import { newId } from '../ids.ts';
+import { type Made, makeAll, onlyOne } from '../history/making.ts';
+import { differencesBetween, remember, rememberDeleted } from '../history/queries.ts';
 import { allOf, always, contains, equals, hasText, holds, isIn, since } from '../lists/filters.ts';
 import { type List, sameList } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
@@ -57,14 +57,26 @@ export async function createPerson(
   input: PersonInput,
   change: Change,
 ): Promise<Person> {
-  if (input.accountable_user_id) await lockTable(db, 'people');
-  await refuseBrokenRules(db, input);
-  await refuseSameEmail(db, input);
-  await refuseDuplicate(db, toPerson, 'external_id', input.external_id);
-  const user_id = newId('person');
-  await insertRow(db, 'people', personRow(user_id, input, change));
-  await rememberCreated(db, user_id, input.name, change);
-  return getPerson(db, user_id, change);
+  const { id } = onlyOne(await createPeople(db, [input], change));
+  return getPerson(db, id, change);
+}
+
+/** Makes those that can be made, and says why the others cannot. */
+export async function createPeople(
+  db: Transaction<Tables>,
+  inputs: readonly PersonInput[],
+  change: Change,
+): Promise<(Made | Problem)[]> {
+  if (inputs.some(({ accountable_user_id }) => accountable_user_id)) await lockTable(db, 'people');
+  const making = {
+    kind: 'person',
+    target: toPerson,
+    faults: await brokenRules(db, inputs),
+    uniques: uniqueOfPeople,
+    label: ({ name }: PersonInput) => name,
+    row: ({ id }: Made, input: PersonInput) => personRow(id, input, change),
+  } as const;
+  return makeAll(db, inputs, making, change);
 }
 
 export async function updatePerson(
@@ -82,7 +94,9 @@ export async function updatePerson(
   if (['status', 'kind', 'manager_user_id', 'accountable_user_id'].some((field) => field in differences)) {
     await lockTable(db, 'people');
   }
-  await refuseBrokenRules(db, next, current);
+  const [faults = []] = await brokenRules(db, [next]);
+  faults.push(...(await faultsAmongOthers(db, next, current)));
+  if (faults.length > 0) throw invalidBody(faults);
   if ('email' in differences) await refuseSameEmail(db, next, id);
   if ('external_id' in differences) await refuseDuplicate(db, toPerson, 'external_id', next.external_id);
   const columns = { ...storedChanges(Person, differences), ...searchable(next) };
@@ -107,18 +121,32 @@ export async function deletePerson(db: Transaction<Tables>, current: Person, cha
   await rememberDeleted(db, id, name, change);
 }
 
-/** Refuses to give work to who is not there to be assigned, and says why. */
-export async function refuseUnassignable(
+export const assigneesOf = (things: readonly { assignee_user_id?: string | null }[]) =>
+  things.map(({ assignee_user_id }) => assignee_user_id);
+
+/** For each who is to be given work a fault when they are not there to be assigned, and why. */
+export async function assigneeFaults(
   db: Kysely<Tables>,
-  user_id: string | null | undefined,
+  user_ids: readonly (string | null | undefined)[],
   moment: Moment,
   field = 'assignee_user_id',
-): Promise<void> {
-  if (user_id == null) return;
-  const { assignable, name, status } = await getPerson(db, user_id, moment);
-  if (assignable) return;
-  const why = status === 'inactive' ? 'is inactive' : 'is not here today: see `start_on` and `end_on`';
-  throw invalidBody([fieldFault(field, 'not_assignable', `${name} cannot be assigned: ${name} ${why}.`)]);
+): Promise<Fault[][]> {
+  const named = user_ids.filter((id) => id != null);
+  if (named.length === 0) return user_ids.map(() => []);
+  const absent = await db
+    .selectFrom('people')
+    .select(['user_id', 'name', 'status'])
+    .where(isAmong(sql.ref('user_id'), named))
+    .where(sql<boolean>`not ${isAssignable(moment)}`)
+    .execute();
+  return user_ids.map((id) =>
+    absent
+      .filter(({ user_id }) => user_id === id)
+      .map(({ name, status }) => {
+        const why = status === 'inactive' ? 'is inactive' : 'is not here today: see `start_on` and `end_on`';
+        return fieldFault(field, 'not_assignable', `${name} cannot be assigned: ${name} ${why}.`);
+      }),
+  );
 }
 
 /** A new person as it is stored. */
@@ -169,37 +197,42 @@ const refuseSameEmail = (db: Kysely<Tables>, { email }: PersonInput, self = '') 
   // A change of case alone finds the person themselves.
   refuseDuplicate(db, toPerson, 'email', email, sql`lower(email) = lower(${email}) and user_id <> ${self}`);
 
-async function refuseBrokenRules(
-  db: Transaction<Tables>,
-  input: PersonInput,
-  current?: Person,
-): Promise<void> {
-  const faults: Fault[] = await missingReferences(db, input, {
+const uniqueOfPeople: Unique[] = [
+  { field: 'email', column: sql`lower(email)`, compared: (email) => email.toLowerCase() },
+  { field: 'external_id' },
+];
+
+async function brokenRules(db: Kysely<Tables>, inputs: readonly PersonInput[]): Promise<Fault[][]> {
+  const faults = await referenceFaults(db, inputs, {
     manager_user_id: toPerson,
     accountable_user_id: toPerson,
   });
-  if (input.start_on && input.end_on && input.end_on < input.start_on) {
-    faults.push(fieldFault('end_on', 'date_order', '`end_on` is before `start_on`.'));
-  }
-  if (input.kind === 'agent' && !input.accountable_user_id) {
-    const detail = 'An agent needs `accountable_user_id`: the human who answers for it.';
-    faults.push(fieldFault('accountable_user_id', 'required', detail));
-  }
-  if (input.accountable_user_id) {
-    const accountable = await db
-      .selectFrom('people')
-      .select(['name', 'kind'])
-      .where('user_id', '=', input.accountable_user_id)
-      .where('kind', '!=', 'human')
-      .executeTakeFirst();
-    if (accountable) {
-      const detail = `${accountable.name} is ${accountable.kind}, not human; only a human can answer for an agent.`;
-      faults.push(fieldFault('accountable_user_id', 'not_human', detail));
+  const accountable = inputs.map(({ accountable_user_id }) => accountable_user_id).filter((id) => id != null);
+  const others = accountable.length === 0 ? [] : await peopleWhoAreNotHuman(db, accountable);
+  for (const [i, { kind, start_on, end_on, accountable_user_id }] of inputs.entries()) {
+    if (start_on && end_on && end_on < start_on) {
+      faults[i]?.push(fieldFault('end_on', 'date_order', '`end_on` is before `start_on`.'));
+    }
+    if (kind === 'agent' && !accountable_user_id) {
+      const detail = 'An agent needs `accountable_user_id`: the human who answers for it.';
+      faults[i]?.push(fieldFault('accountable_user_id', 'required', detail));
+    }
+    const other = others.find(({ user_id }) => user_id === accountable_user_id);
+    if (other) {
+      const detail = `${other.name} is ${other.kind}, not human; only a human can answer for an agent.`;
+      faults[i]?.push(fieldFault('accountable_user_id', 'not_human', detail));
     }
   }
-  if (current) faults.push(...(await faultsAmongOthers(db, input, current)));
-  if (faults.length > 0) throw invalidBody(faults);
+  return faults;
 }
+
+const peopleWhoAreNotHuman = (db: Kysely<Tables>, user_ids: readonly string[]) =>
+  db
+    .selectFrom('people')
+    .select(['user_id', 'name', 'kind'])
+    .where(isAmong(sql.ref('user_id'), user_ids))
+    .where('kind', '!=', 'human')
+    .execute();
 
 /** What a change of one person would break together with what others are. */
 async function faultsAmongOthers(db: Kysely<Tables>, next: PersonInput, current: Person): Promise<Fault[]> {

@@ -1,24 +1,35 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Insertable, type Kysely, sql, type Transaction } from 'kysely';
 import type { Moment } from '../clock.ts';
 import { jsonObject } from '../database/functions.ts';
-import { missingReferences, refuseDuplicate, toPerson, toProject, usersOf } from '../database/references.ts';
+import {
+  inProject,
+  referenceFaults,
+  refuseDuplicate,
+  type Target,
+  toPerson,
+  toProject,
+  usersOf,
+} from '../database/references.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { deleteRow, inPieces, insertRow, notBefore, updateRow } from '../database/update.ts';
-import { fieldFault, inUse, invalidBody, invalidParameter, notFound, Problem } from '../errors.ts';
-import type { Change } from '../history/change.ts';
+import { deleteRow, inPieces, notBefore, updateRow } from '../database/update.ts';
 import {
-  type Differences,
-  differencesBetween,
-  remember,
-  rememberCreated,
-  rememberDeleted,
-} from '../history/queries.ts';
-import { newId } from '../ids.ts';
+  type Fault,
+  fieldFault,
+  inUse,
+  invalidBody,
+  invalidParameter,
+  notFound,
+  Problem,
+} from '../errors.ts';
+import type { Change } from '../history/change.ts';
+import { type Made, makeAll, onlyOne } from '../history/making.ts';
+import { type Differences, differencesBetween, remember, rememberDeleted } from '../history/queries.ts';
 import { allOf, equals, hasText, isIn, since } from '../lists/filters.ts';
 import type { List } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
 import { fold, foldAll, listed } from '../text.ts';
+import { countMade, type Share } from './counts.ts';
 import { overdueTasks, projectHealth, topScore } from './health.ts';
 import {
   type acrossProjects,
@@ -63,14 +74,26 @@ export async function createProject(
   input: ProjectInput,
   change: Change,
 ): Promise<Project> {
-  await refuseBrokenRules(db, input);
-  await refuseDuplicate(db, toProject, 'key', input.key);
-  await refuseDuplicate(db, toProject, 'external_id', input.external_id);
-  const id = newId('project');
-  const key = input.key ?? (await freeKey(db, input.name));
-  await insertRow(db, 'projects', projectRow(id, { ...input, key }, change));
-  await rememberCreated(db, id, key, change);
+  const { id } = onlyOne(await createProjects(db, [input], change));
   return getProject(db, id, change);
+}
+
+/** Makes those that can be made, and says why the others cannot. */
+export async function createProjects(
+  db: Transaction<Tables>,
+  inputs: readonly ProjectInput[],
+  change: Change,
+): Promise<(Made | Problem)[]> {
+  const taken = new Set(inputs.map(({ key }) => key));
+  const making = {
+    kind: 'project',
+    target: toProject,
+    faults: await brokenRules(db, inputs),
+    uniques: [{ field: 'key' }, { field: 'external_id' }],
+    label: ({ key, name }: ProjectInput) => key ?? freeKey(db, name, taken),
+    row: ({ id, label: key }: Made, input: ProjectInput) => projectRow(id, { ...input, key }, change),
+  } as const;
+  return makeAll(db, inputs, making, change);
 }
 
 export async function updateProject(
@@ -84,7 +107,8 @@ export async function updateProject(
   const next = merged(current, patch);
   const differences = differencesBetween(current, next, Object.keys(patch));
   if ('key' in differences) refuseUsedKey(locked);
-  await refuseBrokenRules(db, next);
+  const [faults = []] = await brokenRules(db, [next]);
+  if (faults.length > 0) throw invalidBody(faults);
   if ('key' in differences) await refuseDuplicate(db, toProject, 'key', next.key);
   if ('external_id' in differences) await refuseDuplicate(db, toProject, 'external_id', next.external_id);
   return changeProject(db, current, next, differences, { ...change, reason });
@@ -138,21 +162,45 @@ export const projectRow = (id: string, input: ProjectInput & { key: string }, { 
   ...newStamps(now),
 });
 
-/** Takes the next number of a project's risks, issues or tasks; it is never given again. */
-export async function nextKey(
+type InProject = { id: string; project_id: string; key: string };
+
+/** Makes things in a project, each under the next key of its kind; a number is never given again. */
+export async function makeInProject<Input extends object, Table extends 'risks' | 'issues' | 'tasks'>(
   db: Transaction<Tables>,
   ref: string,
-  counter: 'risks_made' | 'issues_made' | 'tasks_made',
-): Promise<{ project_id: string; key: string }> {
-  const project = await db
-    .updateTable('projects')
-    .set((eb) => ({ [counter]: eb(counter, '+', 1) }))
-    .where((eb) => eb.or([eb('id', '=', ref), eb('key', '=', ref)]))
-    .returning(['id', 'key', 'archived_at', counter])
-    .executeTakeFirstOrThrow(() => notFound('project', ref));
+  inputs: readonly Input[],
+  {
+    target,
+    ...what
+  }: {
+    kind: 'risk' | 'issue' | 'task';
+    target: Target & { table: Table };
+    faults(project_id: string): Promise<Fault[][]>;
+    row(identity: InProject, input: Input): Insertable<Tables[Table]>;
+    share(input: Input): Share;
+  },
+  change: Change,
+): Promise<(Made | Problem)[]> {
+  const project = await lockProject(db, ref);
   refuseArchived(project);
-  const letter = counter[0]?.toUpperCase();
-  return { project_id: project.id, key: `${project.key}-${letter}${project[counter]}` };
+  const { id: project_id, key } = project;
+  const counter = `${target.table}_made` as const;
+  const shares: Share[] = [];
+  const making = {
+    kind: what.kind,
+    target: inProject(target, project_id),
+    faults: await what.faults(project_id),
+    uniques: [{ field: 'external_id' }],
+    label: (_: Input, place: number) =>
+      `${key}-${what.kind[0]?.toUpperCase()}${project[counter] + place + 1}`,
+    row: ({ id, label }: Made, input: Input) => {
+      shares.push(what.share(input));
+      return what.row({ id, project_id, key: label }, input);
+    },
+  };
+  const made = await makeAll(db, inputs, making, change);
+  await countMade(db, project_id, counter, shares);
+  return made;
 }
 
 function refuseArchived({ key, archived_at }: { key: string; archived_at: string | null }): void {
@@ -185,14 +233,14 @@ export async function lockProjects(db: Transaction<Tables>, ids: readonly string
 }
 
 /** Others who would write into the project, archive it or change its key wait until this transaction ends. */
-function lockProject(db: Transaction<Tables>, id: string) {
+function lockProject(db: Transaction<Tables>, ref: string) {
   // An update that changes nothing: a lock that every engine knows.
   return db
     .updateTable('projects')
     .set((eb) => ({ version: eb.ref('version') }))
-    .where('id', '=', id)
-    .returning(['key', 'archived_at', 'version', 'risks_made', 'issues_made', 'tasks_made'])
-    .executeTakeFirstOrThrow(() => notFound('project', id));
+    .where((eb) => eb.or([eb('id', '=', ref), eb('key', '=', ref)]))
+    .returning(['id', 'key', 'archived_at', 'version', 'risks_made', 'issues_made', 'tasks_made'])
+    .executeTakeFirstOrThrow(() => notFound('project', ref));
 }
 
 /** The ids behind a filter of ids and keys. One that names nothing is refused: an empty list would be a lie. */
@@ -261,12 +309,14 @@ async function changeProject(
   return getProject(db, current.id, change);
 }
 
-async function refuseBrokenRules(db: Kysely<Tables>, input: ProjectInput): Promise<void> {
-  const faults = await missingReferences(db, input, { lead_user_id: toPerson });
-  if (input.start_on && input.due_on && input.due_on < input.start_on) {
-    faults.push(fieldFault('due_on', 'date_order', '`due_on` is before `start_on`.'));
+async function brokenRules(db: Kysely<Tables>, inputs: readonly ProjectInput[]): Promise<Fault[][]> {
+  const faults = await referenceFaults(db, inputs, { lead_user_id: toPerson });
+  for (const [i, { start_on, due_on }] of inputs.entries()) {
+    if (start_on && due_on && due_on < start_on) {
+      faults[i]?.push(fieldFault('due_on', 'date_order', '`due_on` is before `start_on`.'));
+    }
   }
-  if (faults.length > 0) throw invalidBody(faults);
+  return faults;
 }
 
 /** The key is part of the keys of all risks, issues and tasks that were ever made here. */
@@ -283,7 +333,7 @@ function refuseUsedKey({
 }
 
 /** The first word of the name, or all of it when that is too short, with a number when it is taken. */
-async function freeKey(db: Kysely<Tables>, name: string): Promise<string> {
+async function freeKey(db: Kysely<Tables>, name: string, taken: Set<string | undefined>): Promise<string> {
   const words =
     fold(name)
       .toUpperCase()
@@ -292,7 +342,9 @@ async function freeKey(db: Kysely<Tables>, name: string): Promise<string> {
   for (let n = 1; ; n++) {
     const suffix = n === 1 ? '' : String(n);
     const key = base.slice(0, 10 - suffix.length) + suffix;
-    const taken = await db.selectFrom('projects').select('id').where('key', '=', key).executeTakeFirst();
-    if (!taken) return key;
+    const used = await db.selectFrom('projects').select('id').where('key', '=', key).executeTakeFirst();
+    if (used || taken.has(key)) continue;
+    taken.add(key);
+    return key;
   }
 }

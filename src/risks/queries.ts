@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { daily, type Moment } from '../clock.ts';
 import {
-  missingReferences,
+  referenceFaults,
   refuseSameExternalId,
   toGroup,
   toPerson,
@@ -11,21 +11,15 @@ import {
 import { merged, newStamps, storedChanges, storedFields } from '../database/rows.ts';
 import { hole, statement } from '../database/statement.ts';
 import type { Tables } from '../database/tables.ts';
-import { deleteRow, inPieces, insertRow, LostRace, notBefore, updateRow } from '../database/update.ts';
-import { fieldFault, inUse, invalidBody, notFound } from '../errors.ts';
+import { deleteRow, inPieces, insertRows, LostRace, notBefore, updateRow } from '../database/update.ts';
+import { type Fault, fieldFault, inUse, invalidBody, joined, notFound, type Problem } from '../errors.ts';
 import { byItself, type Change } from '../history/change.ts';
-import {
-  type Differences,
-  differencesBetween,
-  remember,
-  rememberCreated,
-  rememberDeleted,
-} from '../history/queries.ts';
-import { newId } from '../ids.ts';
+import { type Made, onlyOne } from '../history/making.ts';
+import { type Differences, differencesBetween, remember, rememberDeleted } from '../history/queries.ts';
 import { createIssue } from '../issues/queries.ts';
 import type { Issue } from '../issues/schema.ts';
 import { recount, shareOfRisk } from '../projects/counts.ts';
-import { nextKey, refuseWriting } from '../projects/queries.ts';
+import { makeInProject, refuseWriting } from '../projects/queries.ts';
 import { foldAll } from '../text.ts';
 import { riskJson, riskRows } from './register.ts';
 import { activeStatuses, type MaterializeInput, Risk, RiskInput, type RiskPatch } from './schema.ts';
@@ -59,18 +53,34 @@ export async function createRisk(
   input: RiskInput,
   change: Change,
 ): Promise<Risk> {
-  const { project_id, key } = await nextKey(db, project, 'risks_made');
-  await refuseBrokenRules(db, input, change);
-  refuseHigherResidual(input, input);
-  await refuseSameExternalId(db, toRisk, project_id, input.external_id);
-  const id = newId('risk');
-  const row = riskRow({ id, project_id, key }, input, change);
-  await insertRow(db, 'risks', row);
-  await rememberCreated(db, id, key, change);
-  const risk = await getRisk(db, project_id, id, change);
-  await recount(db, project_id, null, shareOf(risk));
-  return risk;
+  const { id } = onlyOne(await createRisks(db, project, [input], change));
+  return getRisk(db, project, id, change);
 }
+
+/** Makes those that can be made, and says why the others cannot. */
+export const createRisks = (
+  db: Transaction<Tables>,
+  project: string,
+  inputs: readonly RiskInput[],
+  change: Change,
+): Promise<(Made | Problem)[]> =>
+  makeInProject(
+    db,
+    project,
+    inputs,
+    {
+      kind: 'risk',
+      target: toRisk,
+      faults: async () =>
+        joined(
+          await brokenRules(db, inputs, change),
+          inputs.map((input) => residualFaults(input, input)),
+        ),
+      row: (identity, input) => riskRow(identity, input, change),
+      share: ({ probability = null, impact = null }) => shareOfRisk(true, scoreOf(probability, impact)),
+    },
+    change,
+  );
 
 export async function updateRisk(
   db: Transaction<Tables>,
@@ -88,8 +98,9 @@ export async function updateRisk(
   if (next.status !== current.status) refuseRiskMove(current.key, current.status, next.status);
   const stateFaults = riskStateFaults(current, next, reason, change.today);
   if (stateFaults.length > 0) throw invalidBody(stateFaults);
-  await refuseBrokenRules(db, next, change);
-  refuseHigherResidual(patch, next);
+  const [faults = []] = await brokenRules(db, [next], change);
+  faults.push(...residualFaults(patch, next));
+  if (faults.length > 0) throw invalidBody(faults);
   const differences = differencesBetween(current, next, Object.keys(Risk.properties));
   if ('external_id' in differences)
     await refuseSameExternalId(db, toRisk, current.project_id, next.external_id);
@@ -221,7 +232,7 @@ async function keepPast(db: Transaction<Tables>, id: string, now: string): Promi
     .selectAll()
     .where('id', '=', id)
     .executeTakeFirstOrThrow(() => new LostRace());
-  await insertRow(db, 'past_risks', pastOf(row, now));
+  await insertRows(db, 'past_risks', [pastOf(row, now)]);
 }
 
 /** The same for many. */
@@ -233,10 +244,11 @@ export async function keepPastOfAll(
   for (const some of inPieces(ids, 250)) {
     const rows = await db.selectFrom('risks').selectAll().where('id', 'in', some).execute();
     if (rows.length < some.length) throw new LostRace();
-    await db
-      .insertInto('past_risks')
-      .values(rows.map((row) => pastOf(row, now)))
-      .execute();
+    await insertRows(
+      db,
+      'past_risks',
+      rows.map((row) => pastOf(row, now)),
+    );
   }
 }
 
@@ -261,37 +273,38 @@ type Residual = { residual_probability?: number | null; residual_impact?: number
  * A response does not make a risk worse. Only what is said of the residual is refused: when the risk itself has become
  * smaller since, a check of the register tells.
  */
-function refuseHigherResidual(said: Residual, next: Omit<RiskInput, 'status'>): void {
+function residualFaults(said: Residual, next: Omit<RiskInput, 'status'>): Fault[] {
   const { probability = null, impact = null, residual_probability = null, residual_impact = null } = next;
   const score = scoreOf(probability, impact);
   const residual = scoreOf(residual_probability, residual_impact);
   const isSaid = said.residual_probability != null || said.residual_impact != null;
-  if (!isSaid || score === null || residual === null || residual <= score) return;
+  if (!isSaid || score === null || residual === null || residual <= score) return [];
   const detail = `The residual score would be ${residual}, above the current ${score}: a response does not make a risk worse.`;
-  throw invalidBody([fieldFault('residual_probability', 'above_current', detail)]);
+  return [fieldFault('residual_probability', 'above_current', detail)];
 }
 
-async function refuseBrokenRules(
+async function brokenRules(
   db: Kysely<Tables>,
-  input: Omit<RiskInput, 'status'>,
+  inputs: readonly Omit<RiskInput, 'status'>[],
   { today }: Moment,
-): Promise<void> {
-  const faults = await missingReferences(db, input, {
+): Promise<Fault[][]> {
+  const faults = await referenceFaults(db, inputs, {
     owner_user_id: toPerson,
     owner_group_id: toGroup,
     raised_by_user_id: toPerson,
     accepted_by_user_id: toPerson,
   });
-  if (input.owner_user_id && input.owner_group_id) {
-    faults.push(
-      fieldFault('owner_group_id', 'two_owners', 'A risk is owned by a person or by a group, not by both.'),
-    );
+  for (const [i, { owner_user_id, owner_group_id, raised_on, due_on }] of inputs.entries()) {
+    if (owner_user_id && owner_group_id) {
+      const detail = 'A risk is owned by a person or by a group, not by both.';
+      faults[i]?.push(fieldFault('owner_group_id', 'two_owners', detail));
+    }
+    if (raised_on && raised_on > today) {
+      faults[i]?.push(fieldFault('raised_on', 'in_the_future', '`raised_on` has not come yet.'));
+    }
+    if (due_on && due_on < (raised_on ?? today)) {
+      faults[i]?.push(fieldFault('due_on', 'date_order', '`due_on` is before the day the risk was raised.'));
+    }
   }
-  if (input.raised_on && input.raised_on > today) {
-    faults.push(fieldFault('raised_on', 'in_the_future', '`raised_on` has not come yet.'));
-  }
-  if (input.due_on && input.due_on < (input.raised_on ?? today)) {
-    faults.push(fieldFault('due_on', 'date_order', '`due_on` is before the day the risk was raised.'));
-  }
-  if (faults.length > 0) throw invalidBody(faults);
+  return faults;
 }

@@ -1,14 +1,22 @@
 import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
 import type { Moment } from '../clock.ts';
 import { jsonBoolean } from '../database/functions.ts';
-import { missingReferences, refuseSameExternalId, toPerson, toTask } from '../database/references.ts';
+import {
+  inProject,
+  referenceFaults,
+  refuseSameExternalId,
+  toIssue,
+  toPerson,
+  toRisk,
+  toTask,
+} from '../database/references.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
-import { deleteRow, insertRow, notBefore, updateRow } from '../database/update.ts';
-import { type Fault, fieldFault, invalidBody, notFound } from '../errors.ts';
+import { deleteRow, notBefore, updateRow } from '../database/update.ts';
+import { type Fault, fieldFault, invalidBody, joined, notFound, type Problem } from '../errors.ts';
 import type { Change } from '../history/change.ts';
-import { differencesBetween, remember, rememberCreated, rememberDeleted } from '../history/queries.ts';
-import { newId } from '../ids.ts';
+import { type Made, onlyOne } from '../history/making.ts';
+import { differencesBetween, remember, rememberDeleted } from '../history/queries.ts';
 import {
   allOf,
   equals,
@@ -22,8 +30,9 @@ import {
 } from '../lists/filters.ts';
 import { type List, sameList } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
-import { refuseUnassignable } from '../personnel/queries.ts';
-import { type AcrossProjects, nextKey, projectConditions, refuseWriting } from '../projects/queries.ts';
+import { assigneeFaults, assigneesOf } from '../personnel/queries.ts';
+import { none } from '../projects/counts.ts';
+import { type AcrossProjects, makeInProject, projectConditions, refuseWriting } from '../projects/queries.ts';
 import { foldAll } from '../text.ts';
 import { openStatuses, type projectTaskFilters, Task, TaskInput, type TaskPatch } from './schema.ts';
 
@@ -57,15 +66,31 @@ export async function createTask(
   input: TaskInput,
   change: Change,
 ): Promise<Task> {
-  const { project_id, key } = await nextKey(db, project, 'tasks_made');
-  await refuseBrokenRules(db, project_id, input);
-  await refuseUnassignable(db, input.assignee_user_id, change);
-  await refuseSameExternalId(db, toTask, project_id, input.external_id);
-  const id = newId('task');
-  await insertRow(db, 'tasks', taskRow({ id, project_id, key }, input, change));
-  await rememberCreated(db, id, key, change);
-  return getTask(db, project_id, id);
+  const { id } = onlyOne(await createTasks(db, project, [input], change));
+  return getTask(db, project, id);
 }
+
+/** Makes those that can be made, and says why the others cannot. */
+export const createTasks = (
+  db: Transaction<Tables>,
+  project: string,
+  inputs: readonly TaskInput[],
+  change: Change,
+): Promise<(Made | Problem)[]> =>
+  makeInProject(
+    db,
+    project,
+    inputs,
+    {
+      kind: 'task',
+      target: toTask,
+      faults: async (project_id) =>
+        joined(await brokenRules(db, project_id, inputs), await assigneeFaults(db, assigneesOf(inputs), change)),
+      row: (identity, input) => taskRow(identity, input, change),
+      share: () => none,
+    },
+    change,
+  );
 
 export async function updateTask(
   db: Transaction<Tables>,
@@ -78,9 +103,10 @@ export async function updateTask(
   const next: Task = { ...current, ...patch };
   const differences = differencesBetween(current, next, Object.keys(Task.properties));
   if (Object.keys(differences).length === 0) return current;
-  await refuseBrokenRules(db, current.project_id, next);
+  const [faults = []] = await brokenRules(db, current.project_id, [next]);
   // Who has left keeps what they had until it is handed over; only a new assignee must be assignable.
-  if ('assignee_user_id' in differences) await refuseUnassignable(db, next.assignee_user_id, change);
+  if ('assignee_user_id' in differences) faults.push(...(await assigneeFaults(db, assigneesOf([next]), change)).flat());
+  if (faults.length > 0) throw invalidBody(faults);
   if ('external_id' in differences)
     await refuseSameExternalId(db, toTask, current.project_id, next.external_id);
   const columns = {
@@ -160,32 +186,20 @@ function hasStatus(wanted: readonly string[]): Expression<boolean> {
   return isIn('tasks.status')(wanted.flatMap((status) => (status === 'open' ? openStatuses : status)));
 }
 
-async function refuseBrokenRules(db: Kysely<Tables>, project_id: string, input: TaskInput): Promise<void> {
-  const { risk_id, issue_id, start_on, due_on } = input;
-  const faults: Fault[] = [
-    ...(await missingReferences(db, input, { assignee_user_id: toPerson })),
-    ...(await missingInProject(db, project_id, 'risk', risk_id)),
-    ...(await missingInProject(db, project_id, 'issue', issue_id)),
-  ];
-  if (start_on && due_on && due_on < start_on) {
-    faults.push(fieldFault('due_on', 'date_order', '`due_on` is before `start_on`.'));
-  }
-  if (faults.length > 0) throw invalidBody(faults);
-}
-
-/** A fault when a task is about something that its own project does not have. */
-async function missingInProject(
+async function brokenRules(
   db: Kysely<Tables>,
   project_id: string,
-  what: 'risk' | 'issue',
-  id: string | null | undefined,
-): Promise<Fault[]> {
-  if (id == null) return [];
-  const found = await db
-    .selectFrom(`${what}s`)
-    .select('id')
-    .where('id', '=', id)
-    .where('project_id', '=', project_id)
-    .executeTakeFirst();
-  return found ? [] : [fieldFault(`${what}_id`, 'unknown_reference', `This project has no ${what} ${id}.`)];
+  inputs: readonly TaskInput[],
+): Promise<Fault[][]> {
+  const faults = await referenceFaults(db, inputs, {
+    assignee_user_id: toPerson,
+    risk_id: inProject(toRisk, project_id),
+    issue_id: inProject(toIssue, project_id),
+  });
+  for (const [i, { start_on, due_on }] of inputs.entries()) {
+    if (start_on && due_on && due_on < start_on) {
+      faults[i]?.push(fieldFault('due_on', 'date_order', '`due_on` is before `start_on`.'));
+    }
+  }
+  return faults;
 }
