@@ -3,23 +3,30 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { onBothEngines } from './testing/service.ts';
 
-type Example = { method: string; path: string; body: string | undefined; status: number; answer: unknown };
+type Example = {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: string | undefined;
+  status: number;
+  answer: unknown;
+};
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
 /** The requests of a document, with what it says they are answered. */
 function examplesOf(document: string): Example[] {
   const text = readFileSync(new URL(`../${document}`, import.meta.url), 'utf8');
-  return [...text.matchAll(/```http\n([A-Z]+) (\S+)\n([^→]*)→ (\d+) ?(.*)\n```/g)].map(
-    ([, method = '', path = '', body = '', status, answer]) => ({
-      method,
-      path,
-      body:
-        body.trim() === '' ? undefined : body.replace(/<in (\d+) days>/, (_, days) => inDays(Number(days))),
-      status: Number(status),
-      answer: JSON.parse(answer || '{}'),
-    }),
-  );
+  return [
+    ...text.matchAll(/```http\n([A-Z]+) (\S+)\n(?:(Content-Type): (.*)\n\n)?([^→]*)→ (\d+) ?(.*)\n```/g),
+  ].map(([, method = '', path = '', header = '', type = '', body = '', status, answer]) => ({
+    method,
+    path,
+    headers: header === '' ? {} : { [header.toLowerCase()]: type },
+    body: body.trim() === '' ? undefined : body.replace(/<in (\d+) days>/, (_, days) => inDays(Number(days))),
+    status: Number(status),
+    answer: JSON.parse(answer || '{}'),
+  }));
 }
 
 onBothEngines('the examples of docs/api.md', (start) => {
@@ -28,8 +35,8 @@ onBothEngines('the examples of docs/api.md', (start) => {
     const key = await service.key();
     const examples = examplesOf('docs/api.md');
     assert.ok(examples.length >= 12);
-    for (const { method, path, body, status, answer } of examples) {
-      const answered = await service.call(method, path, key, body);
+    for (const { method, path, headers, body, status, answer } of examples) {
+      const answered = await service.call(method, path, key, body, headers);
       assert.equal(answered.status, status, `${method} ${path}: ${answered.text}`);
       assertContains(answered.body, answer, `${method} ${path}`);
     }

@@ -90,7 +90,7 @@ export const problems = {
   too_large: {
     status: 413,
     title: 'The request is too large',
-    help: 'A request body may be 1 MiB at most. Split the request.',
+    help: 'A request body may be 1 MiB at most, a file to import 32 MiB and 100,000 rows; a workbook may not unpack to far more than that. Split it.',
   },
   uri_too_long: {
     status: 414,
@@ -100,7 +100,7 @@ export const problems = {
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    help: 'Send bodies as JSON with `Content-Type: application/json`, uncompressed; a PATCH may also be `application/merge-patch+json`.',
+    help: 'Send bodies as JSON with `Content-Type: application/json`, uncompressed; a PATCH may also be `application/merge-patch+json`. An import takes the file itself, as `text/csv`, `application/x-ndjson` or XLSX.',
   },
   invalid_body: {
     status: 422,
@@ -116,6 +116,11 @@ export const problems = {
     status: 429,
     title: 'Too many requests',
     help: 'A key may send so many requests a minute, and so many at once; `RateLimit-Policy` says how many, `RateLimit` what is left, and `GET /v1/me` shows both. Too many attempts with keys that are refused are answered like this, too. Wait as long as `Retry-After` says. Asking with `If-None-Match` costs nothing when nothing has changed.',
+  },
+  import_refused: {
+    status: 422,
+    title: 'The file has faults, and nothing of it was taken in',
+    help: 'With `atomic=true` an import takes in all rows or none. `results` names each row that has faults, with its line and what to do; the other rows are `skipped`. Mend the file and send it again, or import without `atomic` what has no faults.',
   },
   headers_too_large: {
     status: 431,
@@ -141,8 +146,8 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems;
 
-/** One fault of the input: `pointer` into the body, or the name of a query `parameter`. */
-export type Fault = { pointer?: string; parameter?: string; code: string; detail: string };
+/** One fault of the input: `pointer` into the body, the `column` of a file, or the name of a query `parameter`. */
+export type Fault = { pointer?: string; column?: string; parameter?: string; code: string; detail: string };
 
 type ProblemOptions = {
   errors?: Fault[];

@@ -5,13 +5,15 @@ import { enableCompileCache } from 'node:module';
 // Loading the sources is most of the time to the first answer; from the second start on it is spared.
 enableCompileCache();
 
-const { Command, CommanderError } = await import('commander');
+const { Command, CommanderError, Option } = await import('commander');
 const { environmentWithFile, readConfig } = await import('./config.ts');
 const { Problem, UsageError } = await import('./errors.ts');
 const { openDatabase } = await import('./database/open.ts');
 const { version } = await import('./version.ts');
 
 type Config = import('./config.ts').Config;
+type ImportOptions = import('./commands/import.ts').ImportOptions;
+type ExportOptions = import('./commands/export.ts').ExportOptions;
 type Database = import('./database/open.ts').Database;
 type KeyOptions = import('./commands/keys.ts').KeyOptions;
 
@@ -22,6 +24,13 @@ const withSecret = ({ id, secret }: { id: string; secret: string }) =>
 /** Lists may be given in one option, separated by commas, or in several. */
 const alsoListed = (text: string, before: string[] = []) => [...before, ...text.split(',')];
 const config = (): Config => readConfig(environmentWithFile(process.env));
+
+const collect = (value: string, values: string[]) => [...values, value];
+
+/** Only people at a terminal are told how far it is; the line is written over by the next. */
+const progress = (text: string) => {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
+};
 
 async function withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
   const database = openDatabase(config().database_url);
@@ -80,6 +89,52 @@ program
     const document = await openapiDocument();
     if (output === undefined) process.stdout.write(document);
     else writeFileSync(output, document);
+  });
+
+program
+  .command('import <what> <file>')
+  .description(
+    'take in people, groups, projects, risks, issues or tasks from CSV, NDJSON or XLSX; - is standard input',
+  )
+  .option('--project <key>', 'the project of the risks, issues or tasks')
+  .addOption(
+    new Option('--mode <mode>', 'whether to change what is there already')
+      .choices(['create', 'upsert'])
+      .default('create'),
+  )
+  .option('--atomic', 'all rows or none')
+  .option('--dry-run', 'say what would happen, and change nothing')
+  .option('--map <column=field>', 'what a column is; Column= leaves it out; may be given often', collect, [])
+  .option('--charset <name>', 'of a CSV file that is not UTF-8, such as windows-1252')
+  .option('--json', 'print the result of every row as JSON')
+  .action(async (what: string, file: string, options: ImportOptions & { json?: true }) => {
+    const { importCommand, importJson, importReport } = await import('./commands/import.ts');
+    const imported = await withDatabase((database) =>
+      importCommand(database, what, file, options, (done, rows) => progress(`${done} of ${rows} rows`)),
+    );
+    progress('');
+    if (options.json) for (const text of importJson(imported)) process.stdout.write(text);
+    else for (const line of importReport(imported)) print(line);
+    if (options.json) print('');
+    if (imported.summary.failed > 0) process.exitCode = 1;
+  });
+
+program
+  .command('export <what> [filters...]')
+  .description(
+    'write personnel, groups, projects, risks, issues or tasks to a file; filters are as in the API: status=active',
+  )
+  .option('--project <key>', 'only the risks, issues or tasks of this project, in every state')
+  .option('--format <format>', 'json, ndjson, csv or xlsx; by default what the file is called')
+  .option('-o, --output <file>', 'where to; by default standard output')
+  .action(async (what: string, filters: string[], options: ExportOptions) => {
+    const { exportCommand } = await import('./commands/export.ts');
+    const rows = await withDatabase((database) =>
+      exportCommand(database, what, filters, options, (rows) => progress(`${rows} rows`)),
+    );
+    progress('');
+    if (options.output !== undefined && options.output !== '-')
+      print(`${rows} rows are in ${options.output}.`);
   });
 
 const keys = program.command('keys').description('make, list, rotate and revoke API keys');

@@ -6,7 +6,13 @@ const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.ur
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 
 test('every npm script that a document names is there', () => {
-  for (const document of ['README.md', 'CONTRIBUTING.md', 'docs/api.md', 'docs/operations.md']) {
+  for (const document of [
+    'README.md',
+    'CONTRIBUTING.md',
+    'docs/api.md',
+    'docs/operations.md',
+    'docs/roster.md',
+  ]) {
     const named = [...read(document).matchAll(/npm (?:run (?:-s )?([a-z:]+)|(start|test)\b)/g)];
     for (const [, script, short] of named)
       assert.ok((script ?? short ?? '') in scripts, `${document}: ${script}`);
@@ -26,6 +32,7 @@ test('every link between the documents leads to a file', () => {
     'CONTRIBUTING.md',
     'docs/api.md',
     'docs/operations.md',
+    'docs/roster.md',
   ]) {
     const folder = document.includes('/') ? 'docs/' : '';
     for (const [, target = ''] of read(document).matchAll(/\]\(([^)#]+)\)/g))

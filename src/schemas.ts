@@ -4,6 +4,8 @@ import { type IdKind, idPattern, prefixes } from './ids.ts';
 
 export const limits = {
   body_bytes: 1024 * 1024,
+  import_bytes: 32 * 1024 * 1024,
+  import_rows: 100_000,
   json_depth: 20,
   name_characters: 200,
   text_characters: 10_000,
@@ -13,7 +15,9 @@ export const limits = {
 
 /** Days that exist, of years that every database knows. */
 const isDay = (text: string) =>
-  /^[1-9]\d{3}-\d\d-\d\d$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text;
+  /^[1-9]\d{3}-\d\d-\d\d$/.test(text) &&
+  // The 31st of a month that has none is read as the 1st of the next.
+  new Date(`${text}T00:00:00Z`).getUTCDate() === Number(text.slice(8));
 
 Format.Set('date', isDay);
 
@@ -26,12 +30,19 @@ Format.Set(
     isDay(new Date(text).toJSON()?.slice(0, 10) ?? ''),
 );
 
+/** To ask whether there is a time zone takes longer than all else about a person, and most people share a few. */
+const knownTimeZones = new Set<string>();
+
 Format.Set('time-zone', (value) => {
+  if (knownTimeZones.has(value)) return true;
   try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: value }));
+    new Intl.DateTimeFormat('en', { timeZone: value });
   } catch {
     return false;
   }
+  // However a name is written, there is no end of ways to write it.
+  if (knownTimeZones.size < 1000) knownTimeZones.add(value);
+  return true;
 });
 
 type Options = { description?: string; examples?: unknown[]; default?: unknown };

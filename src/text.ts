@@ -1,5 +1,5 @@
 /** What every text that enters the service goes through: no blanks around it, one Unicode form. */
-export const normalise = (text: string) => text.normalize('NFC').trim();
+export const normalise = (text: string) => (isAscii(text) ? text : text.normalize('NFC')).trim();
 
 /**
  * The form in which texts are compared, ordered and searched. It is made here and stored, because the
@@ -8,7 +8,7 @@ export const normalise = (text: string) => text.normalize('NFC').trim();
 export const fold = (text: string) =>
   (isAscii(text) ? text.toLowerCase() : foldLetters(text)).replace(/\s+/g, ' ').trim();
 
-/** Most texts are, and are folded in half the time. */
+/** Most texts are, and need none of what Unicode asks for. */
 const isAscii = (text: string) => /^[ -~]*$/.test(text);
 
 const foldLetters = (text: string) =>
@@ -40,13 +40,15 @@ export const foldAll = (texts: (string | null | undefined)[]) =>
 
 /** Control characters other than newline and tab, NUL among them, and halves of surrogate pairs. */
 export const hasForbiddenCharacters = (text: string) =>
+  !isAscii(text) &&
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones looked for
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(text) || !text.isWellFormed();
+  (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(text) || !text.isWellFormed());
 
 /** The candidate that a misspelt word most likely meant, if any is near enough. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const tolerance = Math.max(2, Math.floor(word.length / 3));
   return candidates
+    .filter((candidate) => Math.abs(candidate.length - word.length) <= tolerance)
     .map((candidate) => ({ candidate, distance: editDistance(fold(word), candidate) }))
     .filter(({ distance }) => distance <= tolerance)
     .sort((a, b) => a.distance - b.distance)[0]?.candidate;

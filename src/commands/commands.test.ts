@@ -249,3 +249,68 @@ function residentMegabytes(pid = 0): number {
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Math.round(Number(kilobytes) / 1024);
 }
+
+test('imports and exports from the command line, with honest exit codes', async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'people.csv'), 'Full name,E-mail,Manager\nAda,ada@example.com,\nBob,nope,Ada\n');
+  const wrong = await muster(folder, ['import', 'personnel', 'people.csv', '--atomic']);
+  assert.equal(wrong.code, 1);
+  assert.match(
+    wrong.stdout,
+    /^2 rows: 1 failed, 1 skipped, in [\d.]+ s \([\d,]+ rows a second\)\.\nNothing was changed[^\n]*\nline 3, E-mail: This must be an e-mail address such as ada@example\.com\.\n$/,
+  );
+  assert.equal(wrong.stderr, '');
+  const json = await muster(folder, ['import', 'personnel', 'people.csv', '--json']);
+  assert.equal(json.code, 1);
+  const { summary, results } = JSON.parse(json.stdout);
+  assert.deepEqual([summary.created, summary.failed, results[1].line], [1, 1, 3]);
+
+  writeFileSync(
+    join(folder, 'people.csv'),
+    'Full name;E-mail;Manager;Note\nAda;ada@example.com;;x\nBob;bob@example.com;Ada;\n',
+  );
+  const right = await muster(folder, [
+    'import',
+    'personnel',
+    'people.csv',
+    '--mode',
+    'upsert',
+    '--map',
+    'Note=',
+  ]);
+  assert.equal(right.code, 0, right.stdout + right.stderr);
+  assert.match(right.stdout, /^2 rows: 1 created, 1 unchanged, in/);
+
+  for (const format of ['csv', 'ndjson', 'json', 'xlsx']) {
+    const file = `out.${format}`;
+    const out = await muster(folder, ['export', 'personnel', 'status=active', '-o', file]);
+    assert.deepEqual([out.code, out.stdout, out.stderr], [0, `2 rows are in ${file}.\n`, '']);
+    if (format === 'json') continue;
+    const again = await muster(folder, ['import', 'personnel', file, '--mode', 'upsert']);
+    assert.match(again.stdout, /^2 rows: 2 unchanged/, format);
+  }
+  const printed = await muster(folder, ['export', 'personnel', 'q=ada']);
+  assert.match(printed.stdout, /^user_id,name,.*\r\nusr_\w+,Ada,.*\r\n$/);
+  assert.ok(!existsSync(join(folder, 'out.csv.part')));
+
+  const faults: [string[], RegExp][] = [
+    [['import', 'personel', 'people.csv'], /“personel” cannot be imported; did you mean personnel\?/],
+    [['import', 'risks', 'people.csv'], /risks belong to a project: say which with --project KEY/],
+    [['import', 'risks', 'people.csv', '--project', 'NOPE'], /There is no project NOPE/],
+    [['import', 'personnel', 'nowhere.csv'], /nowhere\.csv cannot be read \(ENOENT/],
+    [['import', 'personnel', 'people.csv', '--mode', 'merge'], /Allowed choices are create, upsert/],
+    [
+      ['export', 'personnel', 'sttus=active'],
+      /`sttus` is not a parameter of this endpoint\. Did you mean `status`\?/,
+    ],
+    [['export', 'personnel', 'active'], /“active” is no filter/],
+    [['export', 'people'], /“people” cannot be exported/],
+    [['export', 'groups', '-o', 'nowhere/x.csv'], /nowhere\/x\.csv cannot be written/],
+  ];
+  for (const [args, expected] of faults) {
+    const { code, stderr } = await muster(folder, args);
+    assert.equal(code, 1, args.join(' '));
+    assert.match(stderr, expected);
+    assert.match(stderr, /^muster: [^\n]+\n$/);
+  }
+});

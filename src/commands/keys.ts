@@ -1,7 +1,7 @@
-import { type Moment, systemClock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
 import type { Database } from '../database/open.ts';
 import { UsageError } from '../errors.ts';
-import { byItself } from '../history/change.ts';
+import { byCommandLine } from '../history/change.ts';
 import { createKey, getKeyForChange, listKeys, revokeKey, rotateKey } from '../keys/queries.ts';
 import { highestRate, type Key, longestOverlap } from '../keys/schema.ts';
 import { type Scope, scopes } from '../keys/scopes.ts';
@@ -46,8 +46,6 @@ export async function rotateKeyCommand(
     rotateKey(db, await getKeyForChange(db, id), seconds, byCommandLine(systemClock())),
   );
 }
-
-const byCommandLine = (moment: Moment) => byItself(moment, 'On the command line.');
 
 /** A line a key, in columns. */
 export function keyTable(keys: Key[]): string {

@@ -39,19 +39,22 @@ export const jsonBoolean = (condition: Expression<unknown>): Call =>
 export const daysBetween = (earlier: Expression<unknown>, later: Expression<unknown>): Call =>
   call('days_between', [earlier.toOperationNode(), later.toOperationNode()]);
 
-/** Whether a text has all of these grams; one that ends in `*` is the start of a gram. See `search.ts`. */
-export const gramsMatch = (text: Expression<unknown>, grams: readonly string[]): Call =>
-  call('grams_match', [text.toOperationNode(), ValueNode.create(grams.join(' & ').replace('*', ':*'))]);
-
-/** Whether so few people have a text in them that an index of grams is the shorter way to them. */
-export const gramsMatchFew = (folded: string): Call => call('grams_match_few', [ValueNode.create(folded)]);
+/** Whether a text has another anywhere in it. */
+export const hasPart = (
+  text: Expression<unknown>,
+  part: string,
+): ExpressionWrapper<Tables, keyof Tables, boolean> =>
+  call('has_part', [text.toOperationNode(), ValueNode.create(part)]).$castTo<boolean>();
 
 /** Whether a text is among others, of any number and with any characters. They are a single parameter. */
 export const isAmong = (
   text: Expression<unknown>,
-  texts: readonly string[],
+  texts: readonly string[] | Expression<string>,
 ): ExpressionWrapper<Tables, keyof Tables, boolean> =>
-  call('is_among', [text.toOperationNode(), ValueNode.create(JSON.stringify(texts))]).$castTo<boolean>();
+  call('is_among', [
+    text.toOperationNode(),
+    'toOperationNode' in texts ? texts.toOperationNode() : ValueNode.create(JSON.stringify(texts)),
+  ]).$castTo<boolean>();
 
 /** Waits for others who hold the lock of this name, and holds it until the transaction ends. */
 export const heldLock = (name: Expression<unknown>): Call => call('held_lock', [name.toOperationNode()]);

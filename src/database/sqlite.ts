@@ -82,6 +82,8 @@ function openFile(file: string, { readonly }: { readonly: boolean }): Sqlite.Dat
       connection.pragma('journal_mode = wal');
       // In WAL mode NORMAL may lose an acknowledged commit when the power fails.
       connection.pragma('synchronous = full');
+      // What a savepoint would bring back is held in memory, not in a file; a transaction holds only so much.
+      connection.pragma('temp_store = memory');
     }
     return connection;
   } catch (error) {
@@ -116,9 +118,7 @@ const spellings: Spellings = {
   stored_table: spelling`main.${0}`,
   json_array_of: spelling`json_group_array(${0} order by ${1})`,
   is_among: spelling`${0} in (select value from json_each(${1}))`,
-  // There are no grams here: all texts are read from one index in about the time that an index of grams would take.
-  grams_match: spelling`1`,
-  grams_match_few: spelling`0`,
+  has_part: spelling`(instr(${0}, ${1}) > 0)`,
   // Writers take turns here anyway.
   held_lock: spelling`${0}`,
   days_between: spelling`cast(julianday(${1}) - julianday(${0}) as integer)`,

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts';
 import { decoded } from './decoding.ts';
-import { longestRow, type Row } from './rows.ts';
+import { longestRow, mostCells, type Row } from './rows.ts';
 
 /** The rows of a CSV file: RFC 4180, and what spreadsheets write in its place (semicolons, tabs, `sep=`). */
 export function* readCsv(file: Uint8Array, charset?: string): Generator<Row[]> {
@@ -18,7 +18,11 @@ export function* readCsv(file: Uint8Array, charset?: string): Generator<Row[]> {
       if (!record) break;
       const cells = record.cells.map(restored);
       if (names && !isBlank(cells)) rows.push({ line, names, cells, ...cellCount(names, cells) });
-      else if (!isBlank(cells) && !isHint(cells)) names = cells.map((name) => name.trim());
+      else if (!isBlank(cells) && !isHint(cells)) {
+        if (cells.length > mostCells) throw malformed(line, `it names more than ${mostCells} columns`);
+        names = cells.map((name) => name.trim());
+        rows.push({ line, names, cells: names, isHeader: true });
+      }
       at = record.end;
       line += record.lines;
     }
@@ -41,7 +45,7 @@ function recordAt(
   isLast: boolean,
 ): Cells | undefined {
   const newline = text.indexOf(dialect.newline, at);
-  if (newline === -1 && (!isLast || at === text.length)) return undefined;
+  if (newline === -1 && (!isLast || at >= text.length)) return undefined;
   const end = newline === -1 ? text.length : newline;
   const record = text.slice(at, text[end - 1] === '\r' && end > at ? end - 1 : end);
   if (!record.includes('"')) return { cells: record.split(dialect.delimiter), end: end + 1, lines: 1 };
@@ -59,6 +63,7 @@ function quotedRecordAt(
   const cells: string[] = [];
   let at = start;
   let lines = 1;
+  let lineEnd = placeOf(text, newline, at);
   for (;;) {
     let cell: string;
     if (text[at] === '"') {
@@ -74,7 +79,8 @@ function quotedRecordAt(
       at = close + 1;
     } else {
       // A quote inside a cell that does not begin with one is a character like any other.
-      const end = Math.min(placeOf(text, delimiter, at), placeOf(text, newline, at));
+      if (lineEnd < at) lineEnd = placeOf(text, newline, at);
+      const end = Math.min(placeOf(text, delimiter, at), lineEnd);
       if (end === text.length && !isLast) return undefined;
       cell = text.slice(at, end).replace(/\r$/, '');
       at = end;

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts';
 
-const pieceBytes = 64 * 1024;
+const pieceBytes = 16 * 1024;
 
 /** The text of a file, piece by piece. What is not text in its charset is refused with the line it stands in. */
 export function* decoded(

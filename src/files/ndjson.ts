@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts';
 import { decoded } from './decoding.ts';
-import { longestRow, type Row } from './rows.ts';
+import { longestRow, mostCells, type Row } from './rows.ts';
 
 /** The rows of a file with a JSON object a line. A line that is none is a row with a fault. */
 export function* readNdjson(file: Uint8Array): Generator<Row[]> {
@@ -23,7 +23,10 @@ function objectIn(content: string): Omit<Row, 'line'> {
   try {
     const object: unknown = JSON.parse(content);
     if (typeof object === 'object' && object !== null && !Array.isArray(object)) {
-      return { names: Object.keys(object), cells: Object.values(object) };
+      const names = Object.keys(object);
+      if (names.length > mostCells)
+        return { names: [], cells: [], fault: `This object has more than ${mostCells} members.` };
+      return { names, cells: Object.values(object) };
     }
     return broken('it is not an object, such as {"name": "Ada"}');
   } catch (error) {

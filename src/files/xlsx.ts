@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts';
-import { longestRow, type Row } from './rows.ts';
+import { longestRow, mostCells, type Row } from './rows.ts';
 import { attributeNamed, contentIn, type Element, elementsIn, escapeXml, unescapeXml } from './xml.ts';
 import { contentOf, type Entry, entriesOf, ZipFault, zipped } from './zip.ts';
 
@@ -30,7 +30,11 @@ export async function* readXlsx(file: Uint8Array): AsyncGenerator<Row[]> {
         const { cells, fault } = readCells(content, prefix, texts);
         if (cells.every((cell) => cell === '' || cell === undefined)) continue;
         if (names) rows.push({ line, names, cells, ...(fault ?? tooManyCells(names, cells)) });
-        else names = Array.from(cells, (cell) => String(cell ?? '').trim());
+        else {
+          if (cells.length > mostCells) throw new ZipFault(`it names more than ${mostCells} columns`);
+          names = Array.from(cells, (cell) => String(cell ?? '').trim());
+          rows.push({ line, names, cells: names, isHeader: true });
+        }
       }
       yield rows;
     }

@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Moment } from '../clock.ts';
 import { lockTable } from '../database/changes.ts';
+import { jsonArrayOf } from '../database/functions.ts';
 import {
   exists,
   referenceFaults,
@@ -28,10 +29,21 @@ import { allOf, equals, hasText, since } from '../lists/filters.ts';
 import type { List } from '../lists/list.ts';
 import type { Filters } from '../lists/query.ts';
 import { fold } from '../text.ts';
-import { Group, GroupInput, type GroupPatch, groupDepth, type groupFilters } from './schema.ts';
+import {
+  Group,
+  GroupInput,
+  type GroupPatch,
+  GroupWithMembers,
+  groupDepth,
+  type groupFilters,
+  type groupIncludes,
+} from './schema.ts';
 
-/** Groups, by name. */
-export function groupList(filters: Filters<typeof groupFilters>): List {
+/** Groups, by name, with their members if asked. */
+export function groupList({
+  include,
+  ...filters
+}: Filters<typeof groupFilters & typeof groupIncludes>): List {
   const matches = allOf(filters, {
     q: hasText('groups.name_folded'),
     parent_id: equals('groups.parent_id'),
@@ -40,8 +52,8 @@ export function groupList(filters: Filters<typeof groupFilters>): List {
     updated_since: since('groups.updated_at'),
   });
   return {
-    schema: Group,
-    json: groupJson,
+    schema: include ? GroupWithMembers : Group,
+    json: include ? groupWithMembersJson : groupJson,
     reads: ['groups', 'memberships'],
     order: { key: sql.ref('groups.name_key') },
     from: (db) => db.selectFrom('groups'),
@@ -218,8 +230,15 @@ async function rememberInPeople(
   );
 }
 
-const groupJson = rowAsJson(Group, 'groups', {
-  member_count: sql`(select count(*) from memberships where memberships.group_id = groups.id)`,
+const member_count = sql`(select count(*) from memberships where memberships.group_id = groups.id)`;
+
+const groupJson = rowAsJson(Group, 'groups', { member_count });
+
+const groupWithMembersJson = rowAsJson(GroupWithMembers, 'groups', {
+  member_count,
+  member_user_ids: sql`(
+    select ${jsonArrayOf(sql.ref('memberships.user_id'), sql.ref('memberships.user_id'))}
+    from memberships where memberships.group_id = groups.id)`,
 });
 
 async function refuseUnknownPeople(db: Kysely<Tables>, user_ids: readonly string[]): Promise<void> {

@@ -4,12 +4,14 @@ import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
 import { created, done, writeOnce } from '../http/idempotency.ts';
 import { sendResource } from '../http/resource.ts';
+import { importRoute } from '../imports/answer.ts';
 import { sendList } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf } from '../lists/schema.ts';
 import { personnelList } from '../personnel/queries.ts';
 import { Person } from '../personnel/schema.ts';
 import { Id, NoContent, Strict } from '../schemas.ts';
+import { groupImport } from './import.ts';
 import {
   addMember,
   addMembers,
@@ -25,6 +27,8 @@ import {
   GroupInput,
   GroupPatch,
   groupFilters,
+  groupIncludes,
+  ListedGroup,
   MembersAdded,
   MembersInput,
   memberFilters,
@@ -39,8 +43,8 @@ export function groupRoutes(app: App): void {
         operationId: 'listGroups',
         summary: 'Personnel groups, by name',
         tags: ['groups'],
-        querystring: ListQuery(groupFilters),
-        response: { 200: ListOf(Group) },
+        querystring: ListQuery({ ...groupFilters, ...groupIncludes }),
+        response: { 200: ListOf(ListedGroup) },
       },
     },
     (request, reply) => sendList(request, reply, groupList(splitQuery(request.query).filters)),
@@ -64,6 +68,15 @@ export function groupRoutes(app: App): void {
         return created(`/v1/groups/${group.id}`, group);
       }),
   );
+
+  importRoute(app, {
+    url: '/v1/groups/import',
+    access: 'personnel.manage',
+    operationId: 'importGroups',
+    summary: 'Add or change groups, and add members to them, from a file',
+    tag: 'groups',
+    importable: () => groupImport(),
+  });
 
   app.get(
     '/v1/groups/:id',

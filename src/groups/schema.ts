@@ -3,6 +3,7 @@ import {
   Id,
   Line,
   limits,
+  OneOf,
   OrNull,
   optional,
   patchable,
@@ -37,6 +38,16 @@ export const Group = Strict(
 );
 export type Group = Static<typeof Group>;
 
+const members = {
+  member_user_ids: Type.Array(Id('person'), { description: 'With `include=members`: its direct members.' }),
+};
+
+/** A group as a list or a file shows it, with its members if asked. */
+export const ListedGroup = Strict({ ...Group.properties, ...optional(members) }, { $id: 'ListedGroup' });
+
+export const GroupWithMembers = Strict({ ...Group.properties, ...members });
+export type GroupWithMembers = Static<typeof GroupWithMembers>;
+
 export const GroupInput = Writable(
   Group,
   { ...required, ...optional(fields) },
@@ -44,11 +55,18 @@ export const GroupInput = Writable(
 );
 export type GroupInput = Static<typeof GroupInput>;
 
+/** A row of a file of groups, whose members come with it. */
+export const GroupRowInput = Strict({ ...GroupInput.properties, ...optional(members) });
+export type GroupRowInput = Static<typeof GroupRowInput>;
+
 export const GroupPatch = Writable(Group, patchable({ ...required, ...fields, reason: Reason() }), {
   $id: 'GroupPatch',
   examples: [{ name: 'Platform and Tools', reason: 'Two teams became one.' }],
 });
 export type GroupPatch = Static<typeof GroupPatch>;
+
+export const GroupRowPatch = Strict({ ...GroupPatch.properties, ...optional(members) });
+export type GroupRowPatch = Static<typeof GroupRowPatch>;
 
 export const MembersInput = Strict(
   {
@@ -75,6 +93,10 @@ export const groupDepth = 10;
 /** Filters of the members of a group. */
 export const memberFilters = {
   transitive: Type.Boolean({ description: 'Members of the groups below it, too.' }),
+};
+
+export const groupIncludes = {
+  include: OneOf(['members'], { description: 'Adds `member_user_ids` to each group.' }),
 };
 
 export const groupFilters = {

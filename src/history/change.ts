@@ -10,3 +10,5 @@ export const byItself = (moment: Moment, reason: string): Change => ({
   key_name: 'Muster',
   reason,
 });
+
+export const byCommandLine = (moment: Moment) => byItself(moment, 'On the command line.');

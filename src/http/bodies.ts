@@ -48,6 +48,14 @@ function unreadable(text: string): Problem {
   );
 }
 
+/** Lets routes that take files have them as they are; the others refuse them. */
+export function takeFiles(app: FastifyInstance, types: string[]): void {
+  app.addContentTypeParser(types, { parseAs: 'buffer' }, (request, file: Buffer, done) => {
+    if (request.routeOptions.config.takesFile) return done(null, file);
+    return done(new Problem('unsupported_media_type', 'Send the body as `Content-Type: application/json`.'));
+  });
+}
+
 /** Texts normalised, in place; refuses what is nested too deep and characters no text may have. */
 function tidy(body: unknown): unknown {
   const faults: Fault[] = [];
@@ -57,7 +65,8 @@ function tidy(body: unknown): unknown {
   return tidied;
 }
 
-function tidyValue(value: unknown, pointer: string, depth: number, faults: Fault[]): unknown {
+/** The same for a value inside a body. */
+export function tidyValue(value: unknown, pointer: string, depth: number, faults: Fault[]): unknown {
   if (depth > limits.json_depth) {
     throw new Problem(
       'malformed_request',

@@ -70,5 +70,7 @@ declare module 'fastify' {
     access?: Access;
     /** Why a key that is limited to projects is refused, where what is asked for reaches beyond any limit. */
     reachesBeyondLimits?: string;
+    /** Whether its body is a file, not JSON. */
+    takesFile?: true;
   }
 }

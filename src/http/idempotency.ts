@@ -17,25 +17,36 @@ export const created = (location: string, body: object): Done => ({ status: 201,
 
 export const done = (body: object): Done => ({ status: 200, body });
 
-/**
- * Does `work` in one transaction and answers with what it gives. A request with an `Idempotency-Key` does it once: what
- * was answered is kept in the same transaction, and answered again when the request comes again. What fails is not kept.
- */
+/** Does `work` in one transaction, once, and answers with what it gives: see `onlyOnce`. */
 export async function writeOnce(
   request: FastifyRequest,
   reply: FastifyReply,
   work: (db: Transaction<Tables>) => Promise<Done>,
 ) {
+  const request_hash = hash('sha256', JSON.stringify(request.body ?? null), 'hex');
+  const { answer, isReplay } = await onlyOnce(request, request_hash, work);
+  if (isReplay) reply.header('idempotent-replayed', 'true');
+  return send(reply, answer);
+}
+
+/**
+ * Does `work` in one transaction. A request with an `Idempotency-Key` does it once: what it gives is kept in the same
+ * transaction, as JSON, and given again when the request comes again. What fails is not kept.
+ */
+export async function onlyOnce<Answer>(
+  request: FastifyRequest,
+  request_hash: string,
+  work: (db: Transaction<Tables>) => Promise<Answer>,
+): Promise<{ answer: Answer; isReplay: boolean }> {
   const { write } = request.database;
   const header = request.headers['idempotency-key'];
-  if (header === undefined) return send(reply, await write(work));
+  if (header === undefined) return { answer: await write(work), isReplay: false };
 
   const id = recordId(request, String(header));
-  const request_hash = hash('sha256', JSON.stringify(request.body ?? null), 'hex');
-  const { answer, isReplay } = await write(async (db) => {
+  return write(async (db) => {
     const known = await findRecord(db, id, request.moment.now);
     if (known && known.request_hash !== request_hash) throw mismatch();
-    if (known) return { answer: JSON.parse(known.answer) as Done, isReplay: true };
+    if (known) return { answer: JSON.parse(known.answer) as Answer, isReplay: true };
     // Before the work, so that the same request coming meanwhile waits here for what becomes of this one.
     const record = { id, request_hash, answer: '', created_at: request.moment.now };
     await db.insertInto('idempotency').values(record).execute();
@@ -47,8 +58,6 @@ export async function writeOnce(
       .execute();
     return { answer, isReplay: false };
   });
-  if (isReplay) reply.header('idempotent-replayed', 'true');
-  return send(reply, answer);
 }
 
 /** What was kept long enough goes. */

@@ -57,12 +57,13 @@ onBothEngines('keys limited to projects', (start) => {
     assert.ok(requests.length > 60, String(requests.length));
     for (const [method, path, body] of requests) {
       const name = `${method} ${path} ${JSON.stringify(body)}`;
-      const answer = await service.call(method, path, limited, body);
+      const answer = await service.call(method, path, limited, body, typeFor(path));
       const other = await service.call(
         method,
         absent(path),
         limited,
         body && JSON.parse(absent(JSON.stringify(body))),
+        typeFor(path),
       );
       assert.deepEqual([answer.status, told(absent(answer.text))], [other.status, told(other.text)], name);
       const isEmptyList = answer.status === 200 && answer.body.data.length === 0;
@@ -78,6 +79,8 @@ onBothEngines('keys limited to projects', (start) => {
     const requests = [
       ['POST', '/v1/projects', { name: 'New' }],
       ['POST', '/v1/projects', { name: 'New', key: 'CANARY', external_id: 'CANARY' }],
+      ['POST', '/v1/projects/import', { name: 'New' }],
+      ['POST', '/v1/projects/import', { name: 'New', key: 'CANARY' }],
       ['PATCH', `/v1/projects/${world.fresh}`, { key: 'CANARY' }],
       ['PATCH', `/v1/projects/${world.fresh}`, { external_id: 'CANARY' }],
       ['DELETE', `/v1/personnel/${unused.user_id}`, undefined],
@@ -88,7 +91,7 @@ onBothEngines('keys limited to projects', (start) => {
     const ask = async () => {
       const answers: unknown[] = [];
       for (const [method, path, body] of requests) {
-        const { status, text } = await service.call(method, path, limited, body);
+        const { status, text } = await service.call(method, path, limited, body, typeFor(path));
         answers.push([status, told(text)]);
         assert.match(text, /"code":"key_limited"/);
         assert.equal(status, 403);
@@ -509,3 +512,7 @@ async function everything({ database: { db } }: TestService): Promise<unknown> {
     await db.selectFrom('history').selectAll().orderBy('id').execute(),
   ];
 }
+
+/** A file of one row is a line of JSON. */
+const typeFor = (path: string) =>
+  path.endsWith('/import') ? { 'content-type': 'application/x-ndjson' } : undefined;

@@ -114,9 +114,11 @@ export function limitBodies(app: FastifyInstance): void {
 }
 
 /** What a body may take in memory. */
-function bodyLength({ headers }: FastifyRequest): number {
-  if (headers['transfer-encoding'] !== undefined) return limits.body_bytes;
-  return Math.min(Number(headers['content-length'] ?? 0), limits.body_bytes);
+function bodyLength({ headers, routeOptions }: FastifyRequest): number {
+  const most = routeOptions.bodyLimit ?? limits.body_bytes;
+  return headers['transfer-encoding'] === undefined
+    ? Math.min(Number(headers['content-length'] ?? 0), most)
+    : most;
 }
 
 export const overloaded = () =>

@@ -13,10 +13,13 @@ export function rememberRoutes(app: FastifyInstance): void {
 export const methodsOfAll = (app: FastifyInstance): string[] =>
   [...new Set([...app.routeTable.values()].flatMap((methods) => [...methods]))].sort();
 
-/** The methods that a path takes, for `Allow`; none for a path that does not exist. */
+/** The methods that a path takes, for `Allow`; none for a path that does not exist. `import` is no id beside its own route. */
 export function methodsOf(app: FastifyInstance, path: string): string[] {
   const matching = [...app.routeTable].filter(([url]) =>
     new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`).test(path),
   );
-  return [...new Set(matching.flatMap(([, methods]) => [...methods]))].sort();
+  const [closest] = matching.sort(([a], [b]) => parametersIn(a) - parametersIn(b));
+  return [...(closest?.[1] ?? [])].sort();
 }
+
+const parametersIn = (url: string) => url.split(':').length;

@@ -143,6 +143,13 @@ onBothEngines('openapi', (start) => {
     await post('/v1/keys/{id}/rotate', `${oneKey}/rotate`, {});
     const noCoding = { 'accept-encoding': 'identity;q=0' };
     check('get', '/livez', await service.get('/livez', undefined, noCoding));
+    const send = (query: string, file: string) =>
+      service.call('POST', `/v1/personnel/import${query}`, key, file, { 'content-type': 'text/csv' });
+    check('post', '/v1/personnel/import', await send('', 'Name,Mail\nEve,eve@example.com\nBob,nope\n'));
+    check('post', '/v1/personnel/import', await send('?mode=upsert', 'Mail,Title\neve@example.com,x\n'));
+    check('post', '/v1/personnel/import', await send('?atomic=true', 'Name,Mail\nBob,nope\n'));
+    check('post', '/v1/personnel/import', await send('', 'Name,Nope\nBob,nope\n'));
+    check('get', '/v1/groups', await service.get('/v1/groups?include=members', key));
     check('get', '/livez', await service.get('/livez'));
     check('get', '/readyz', await service.get('/readyz'));
   });

@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { type ProblemCode, problems } from '../errors.ts';
+import { fileTypes } from '../imports/source.ts';
 import { listMediaTypes } from '../lists/formats.ts';
 import { Strict } from '../schemas.ts';
 import { version } from '../version.ts';
@@ -32,6 +33,7 @@ const ProblemBody = Type.Object(
       Type.Array(
         Strict({
           pointer: Type.Optional(Type.String({ description: 'Into the body.', examples: ['#/email'] })),
+          column: Type.Optional(Type.String({ description: 'Of a file.', examples: ['E-mail'] })),
           parameter: Type.Optional(Type.String({ description: 'Of the query.', examples: ['limit'] })),
           code: Type.String(),
           detail: Type.String(),
@@ -41,6 +43,9 @@ const ProblemBody = Type.Object(
   },
   { $id: 'Problem', description: 'RFC 9457. Some codes add members of their own, such as `allowed`.' },
 );
+
+/** What is sent as a file. */
+const FileBody = { type: 'string', format: 'binary', description: 'The file itself.' };
 
 /** Describes every route from the schemas it validates with. */
 export async function describeApi(app: FastifyInstance): Promise<void> {
@@ -69,7 +74,8 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
         ...security(route),
         ...(route.method === 'PATCH' && { consumes: ['application/json', 'application/merge-patch+json'] }),
         ...request,
-        response: { ...responsesOf(response), ...errorsOf(route) },
+        ...(route.config?.takesFile && { consumes: fileTypes, body: FileBody }),
+        response: { ...responsesOf(route, response), ...errorsOf(route) },
       };
       return { schema: withReferences(described, components) as typeof schema, url };
     },
@@ -124,9 +130,10 @@ const operationsOf = ({ paths = {} }: { paths?: object }): Operation[] =>
 
 /** A body in which everything can be left out can be left out itself. */
 function needsBody({ content }: RequestBody, components: Record<string, unknown>): boolean {
+  const isFile = content['application/json'] === undefined;
   const name = content['application/json']?.schema?.$ref?.split('/').at(-1) ?? '';
   const { required = [] } = (components[name] ?? {}) as { required?: string[] };
-  return required.length > 0;
+  return isFile || required.length > 0;
 }
 
 const security = ({ config }: RouteOptions) =>
@@ -138,15 +145,16 @@ const security = ({ config }: RouteOptions) =>
       };
 
 /** A list can be had in several formats; all else is JSON, unless it says what it is. */
-function responsesOf(response: Record<string, TSchema> = {}) {
+function responsesOf({ config }: RouteOptions, response: Record<string, TSchema> = {}) {
   return Object.fromEntries(
     Object.entries(response).map(([status, schema]) => {
       const description = String((schema as { description?: string }).description ?? 'Done.');
       if (status === '204') return [status, { description, type: 'null' }];
       if ('content' in schema) return [status, { description, content: schema.content }];
       const isList = 'properties' in schema && 'page' in (schema.properties as object);
+      const others = isList ? listMediaTypes : config?.takesFile ? ['application/x-ndjson'] : [];
       const content = Object.fromEntries(
-        (isList ? listMediaTypes : ['application/json']).map((type) => [
+        [...new Set(['application/json', ...others])].map((type) => [
           type,
           { schema: type === 'application/json' ? schema : { type: 'string' } },
         ]),
@@ -168,6 +176,8 @@ function errorsOf({ method, config, schema, url }: RouteOptions) {
   if (querystring && 'cursor' in (querystring as { properties: object }).properties) {
     codes.push('cursor_mismatch');
   }
+  if (config?.takesFile) codes.push('import_refused', 'duplicate', 'storage_full');
+  if (config?.takesFile && url.startsWith('/v1/projects/')) codes.push('project_archived');
   const methods = [method].flat();
   // A body that is too much or no JSON is refused before anybody asks whether one is wanted.
   if (!methods.includes('GET')) codes.push('too_large', 'unsupported_media_type', 'invalid_body');

@@ -3,6 +3,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net';
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, type ProblemCode, problems } from '../errors.ts';
+import { limits } from '../schemas.ts';
 import { preflightHeaders } from './headers.ts';
 import { methodsOf, methodsOfAll } from './methods.ts';
 import { requestIdOf } from './request-ids.ts';
@@ -12,7 +13,7 @@ export function answerProblems(app: FastifyInstance): void {
   // Node would answer what it does not expect with a bare 417; the standard allows to go on without it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setErrorHandler((error: FastifyError, request, reply) =>
-    sendProblem(request, reply, problemOf(app, error)),
+    sendProblem(request, reply, problemOf(request, error)),
   );
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?')[0] ?? '';
@@ -43,7 +44,7 @@ export function answerFrameworkError(error: FastifyError, request: FastifyReques
   const { server, headers, id } = request;
   // No hook has seen it.
   reply.headers(server.answerHeaders(id, headers.origin));
-  return sendProblem(request, reply, problemOf(server, error));
+  return sendProblem(request, reply, problemOf(request, error));
 }
 
 /** What is refused before it is routed. */
@@ -102,16 +103,12 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
     .code(status)
     .headers(problem.headers)
     .type('application/problem+json')
-    .send(
-      JSON.stringify(
-        bodyOf(problem, {
-          baseUrl: request.server.baseUrl,
-          instance: request.url.split('?')[0],
-          request_id: request.id,
-        }),
-      ),
-    );
+    .send(JSON.stringify(problemBody(request, problem)));
 }
+
+/** What is answered of a problem. */
+export const problemBody = ({ server, url, id }: FastifyRequest, problem: Problem) =>
+  bodyOf(problem, { baseUrl: server.baseUrl, instance: url.split('?')[0], request_id: id });
 
 /** Without what a driver adds: its details hold the values of rows. */
 function told(cause: unknown) {
@@ -137,17 +134,21 @@ function bodyOf(
   };
 }
 
-function problemOf(app: FastifyInstance, error: FastifyError): Problem {
+function problemOf({ server, routeOptions }: FastifyRequest, error: FastifyError): Problem {
   if (error instanceof Problem) return error;
   const known = frameworkErrors[error.code];
   if (known) return new Problem(known[0], known[1], { cause: error });
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    const mebibytes = (routeOptions.bodyLimit ?? limits.body_bytes) / 1024 / 1024;
+    return new Problem('too_large', `The body is larger than ${mebibytes} MiB. Split it.`, { cause: error });
+  }
   if (error.statusCode !== undefined && error.statusCode < 500) {
     return new Problem('malformed_request', 'The request could not be read. Check what your client sends.', {
       cause: error,
     });
   }
   return (
-    app.database.explain(error) ??
+    server.database.explain(error) ??
     new Problem('internal', 'Something went wrong here. It has been logged; retrying may help.', {
       cause: error,
     })
@@ -170,7 +171,6 @@ const frameworkErrors: Record<string, [ProblemCode, string]> = {
     'unsupported_media_type',
     'Send the body as `Content-Type: application/json`.',
   ],
-  FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'The body is larger than 1 MiB. Split the request.'],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['malformed_request', 'The body is empty. Send a JSON object.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
     'malformed_request',

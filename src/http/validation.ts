@@ -19,6 +19,12 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   return (body) => answer(() => readBody(object, body));
 };
 
+/** Makes a check of objects against a schema, which says all that is wrong with one in sentences. */
+export function checkOf(schema: TObject): (value: object) => Fault[] {
+  const validator = Compile(schema);
+  return (value) => (validator.Check(value) ? [] : faultsIn(schema, value, validator).map(pointed));
+}
+
 /** A route of the API that names no query parameters takes none. */
 export function refuseUnknownParameters(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
@@ -39,12 +45,12 @@ const readBody = checked((schema, sent: unknown, faultsOf) => {
   // The framework says null for what was not sent.
   const body = sent === null && isOptional ? {} : sent;
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw notAnObject();
-  const faults = faultsOf(body).map(({ path, ...fault }) => ({ pointer: `#${path}`, ...fault }));
+  const faults = faultsOf(body).map(pointed);
   if (faults.length > 0) throw new Problem('invalid_body', summary(faults, 'field'), { errors: faults });
   return withDefaults(schema, body);
 });
 
-const readQuery = checked((schema, query: Record<string, string[]>, faultsOf) => {
+export const readQuery = checked((schema, query: Record<string, string[]>, faultsOf) => {
   const { values, faults } = readParameters(schema, query);
   const unreadable = new Set(faults.map((fault) => fault.parameter));
   for (const { path, ...fault } of faultsOf(values)) {
@@ -69,6 +75,8 @@ const readPath = checked((_, params: Record<string, string>, faultsOf) => {
 });
 
 type PathFault = { path: string; code: string; detail: string };
+
+const pointed = ({ path, ...fault }: PathFault): Fault => ({ pointer: `#${path}`, ...fault });
 
 /** Compiles a schema once, when it is first met. */
 function checked<Input, Output>(

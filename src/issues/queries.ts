@@ -95,7 +95,10 @@ export const createIssues = (
       kind: 'issue',
       target: toIssue,
       faults: async (project_id) =>
-        joined(await brokenRules(db, project_id, inputs, change), await assigneeFaults(db, assigneesOf(inputs), change)),
+        joined(
+          await brokenRules(db, project_id, inputs, change),
+          await assigneeFaults(db, assigneesOf(inputs), change),
+        ),
       row: (identity, input) => issueRow(identity, input, change),
       share: ({ severity = 'medium' }) => shareOfIssue(true, severity),
     },
@@ -118,7 +121,8 @@ export async function updateIssue(
   if (Object.keys(differences).length === 0) return current;
   const [faults = []] = await brokenRules(db, current.project_id, [next], change);
   // Who has left keeps what they had until it is handed over; only a new assignee must be assignable.
-  if ('assignee_user_id' in differences) faults.push(...(await assigneeFaults(db, assigneesOf([next]), change)).flat());
+  if ('assignee_user_id' in differences)
+    faults.push(...(await assigneeFaults(db, assigneesOf([next]), change)).flat());
   if (faults.length > 0) throw invalidBody(faults);
   if ('external_id' in differences)
     await refuseSameExternalId(db, toIssue, current.project_id, next.external_id);

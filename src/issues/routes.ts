@@ -4,12 +4,14 @@ import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
 import { created, writeOnce } from '../http/idempotency.ts';
 import { sendResource } from '../http/resource.ts';
+import { importRoute } from '../imports/answer.ts';
 import { sendList, sendSummary } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf, SummaryOf } from '../lists/schema.ts';
-import { getProject, resolveProjects } from '../projects/queries.ts';
+import { getProject, getProjectForWriting, resolveProjects } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { NoContent, optional, Strict } from '../schemas.ts';
+import { issueImport } from './import.ts';
 import { createIssue, deleteIssue, getIssue, issueList, issueTables, updateIssue } from './queries.ts';
 import {
   Issue,
@@ -104,6 +106,19 @@ export function issueRoutes(app: App): void {
         return created(`/v1/projects/${issue.project_id}/issues/${issue.id}`, issue);
       }),
   );
+
+  importRoute(app, {
+    url: '/v1/projects/:project_id/issues/import',
+    access: 'projects.manage',
+    operationId: 'importIssues',
+    summary: 'Add or change issues of a project from a file',
+    tag: 'issues',
+    params: { project_id: ProjectRef },
+    importable: async ({ params, database, moment }) => {
+      const { project_id } = params as { project_id: string };
+      return issueImport(await getProjectForWriting(database.db, project_id, moment), moment);
+    },
+  });
 
   app.get(
     '/v1/projects/:project_id/issues/:id',

@@ -8,8 +8,8 @@ import { contentTag, knownTag, sendNotModified, sendUnlessKnown } from '../http/
 import { sendTagged } from '../http/resource.ts';
 import { version as program } from '../version.ts';
 import { type Cursor, decodeCursor, encodeCursor, fingerprint } from './cursor.ts';
-import { chooseFormat, type Format, notAcceptable } from './formats.ts';
-import { countRows, countUpTo, type List, type ListRow, listPage, listRows, narrowed } from './list.ts';
+import { chooseFormat, type Format, type FormatName, notAcceptable } from './formats.ts';
+import { countRows, countUpTo, type List, type ListRow, listPage, listRows } from './list.ts';
 import { type Paging, splitQuery } from './query.ts';
 import { leaveSlowest, streamFor } from './readers.ts';
 
@@ -62,7 +62,7 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
 
     if (!list.changesByItself) reply.madeFrom = { reads, version: dataNow, today };
     const asked: Asked = {
-      list: await narrowed(db, list),
+      list,
       format,
       db,
       version,
@@ -104,6 +104,20 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
   } finally {
     if (!endsWithStream) await snapshot.end();
   }
+}
+
+/** A whole list as bytes or text, for those who have no request to answer. */
+export async function* exportList(
+  db: Kysely<Tables>,
+  list: List,
+  name: FormatName,
+  onProgress: (rows: number) => void,
+): AsyncGenerator<string | Uint8Array> {
+  const format = chooseFormat(undefined, name);
+  const asked = { list, format, db, version: '', query: '', cursor: undefined, countAll: false, filters: {} };
+  await refuseTooManyRows(asked, undefined);
+  const pieces = readWhole(asked, onProgress);
+  yield* format.pack?.(pieces) ?? pieces;
 }
 
 /** Answers with something counted over a list, from one moment's view, where it keeps nobody waiting. */
@@ -154,7 +168,7 @@ async function readPage(asked: Asked, limit: number) {
   return { text, next };
 }
 
-async function* readWhole(asked: Asked): AsyncGenerator<string, void> {
+async function* readWhole(asked: Asked, onProgress?: (rows: number) => void): AsyncGenerator<string, void> {
   const { list, format, db, cursor } = asked;
   const position = await positionAfter(asked);
   const write = rowWriter(asked, position);
@@ -166,7 +180,9 @@ async function* readWhole(asked: Asked): AsyncGenerator<string, void> {
     if (text.length < pieceLength) continue;
     yield text;
     text = '';
+    onProgress?.(rows);
   }
+  onProgress?.(rows);
   const total = cursor === undefined ? rows : asked.countAll ? await countRows(db, list) : null;
   yield text + format.close({ limit: null, next_cursor: null, has_more: false, total }, await metaOf(asked));
 }

@@ -1,4 +1,5 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { hasPart } from '../database/functions.ts';
 import { invalidParameter } from '../errors.ts';
 import { fold } from '../text.ts';
 
@@ -48,8 +49,7 @@ export const hasText = (column: string) => (text: string) => {
 };
 
 /** Whether a folded column has this folded text anywhere in it. */
-export const contains = (column: string, folded: string) =>
-  sql<boolean>`${sql.ref(column)} like ${`%${folded.replace(/[%_!]/g, '!$&')}%`} escape '!'`;
+export const contains = (column: string, folded: string) => sql<boolean>`${hasPart(sql.ref(column), folded)}`;
 
 /** For filters that always hold here, because another place has applied them. */
 export const always = () => sql<boolean>`1 = 1`;

@@ -17,8 +17,6 @@ export type List = {
   /** The rows that pass the filters. */
   matches: RawBuilder<boolean>;
   order: Order;
-  /** A condition for which there is an index and which all rows that match meet, where that leads to them sooner. */
-  narrow?(db: Kysely<Tables>): Promise<RawBuilder<boolean> | undefined>;
   /** Whether a page of it is found by an index, so that it need not be read where it keeps nobody waiting. */
   isQuick?: boolean;
   /** Whether it changes within a day though the data do not. */
@@ -87,16 +85,6 @@ export function sameList(key: unknown, make: () => List): List {
   lists.set(text, list);
   if (lists.size > mostLists) lists.delete(lists.keys().next().value ?? '');
   return list;
-}
-
-const narrowedLists = new WeakMap<List, List>();
-
-/** The same list, found by an index where that is the shorter way. */
-export async function narrowed(db: Kysely<Tables>, list: List): Promise<List> {
-  const narrowing = await list.narrow?.(db);
-  if (!narrowing) return list;
-  const matches = sql<boolean>`(${narrowing} and ${list.matches})`;
-  return known(narrowedLists, list, () => ({ ...list, matches }));
 }
 
 export const countRows = (db: Kysely<Tables>, list: List): Promise<number> =>

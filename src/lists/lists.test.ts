@@ -150,7 +150,7 @@ onBothEngines('lists', (start) => {
       assert.equal(response.status, 200);
       assert.equal(response.headers.get('content-type'), xlsxType);
       const rows = await Array.fromAsync(readXlsx(new Uint8Array(await response.arrayBuffer())));
-      return { rows: rows.flat(), headers: response.headers };
+      return { rows: rows.flat().slice(1), headers: response.headers };
     };
     const whole = await sheetOf('/v1/personnel', { accept: xlsxType });
     assert.equal(whole.rows.length, 3001);

@@ -10,7 +10,11 @@ const patience = 30_000;
 const bytesPerSecond = 64 * 1024;
 
 /** A stream of the pieces, whose reader counts until it ends. */
-export function streamFor(readers: Readers, pieces: AsyncIterable<string | Uint8Array>, now: number): Readable {
+export function streamFor(
+  readers: Readers,
+  pieces: AsyncIterable<string | Uint8Array>,
+  now: number,
+): Readable {
   const reader: Reader = { began_at: now, bytes: 0, leave: () => stream.destroy() };
   const stream = Readable.from(counted(reader, pieces), { objectMode: false });
   readers.add(reader);

@@ -18,6 +18,8 @@ export const Me = Strict(
         Type.Integer({ description: 'How many of them may come at once; more are let in evenly.' }),
       ),
       body_bytes: Type.Integer(),
+      import_bytes: Type.Integer({ description: 'Of a file to import.' }),
+      import_rows: Type.Integer({ description: 'In a file to import.' }),
       json_depth: Type.Integer(),
       name_characters: Type.Integer(),
       text_characters: Type.Integer(),

@@ -132,8 +132,8 @@ test('the examples are requests the service takes', async () => {
   const isLast = ({ method, url }: { method: string; url: string }) =>
     method === 'DELETE' || url.endsWith('archive');
   const inOrder = [...examples.filter((one) => !isLast(one)), ...examples.filter(isLast)];
-  for (const { text, method, url, body } of inOrder) {
-    const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) };
+  for (const { text, method, url, type, body } of inOrder) {
+    const headers = { authorization: `Bearer ${key}`, ...(type && { 'content-type': type }) };
     const answer = await fetch(url, { method, headers, ...(body && { body }) });
     await answer.body?.cancel();
     // Their ids are made up, so is the key to sign in with, and a project with a risk in it cannot be deleted.
@@ -285,9 +285,11 @@ async function curlExamples() {
   return Array.from(text.matchAll(/<pre class="once"><code>(.*?)<\/code>/gs), ([, markup = '']) => {
     const command = textOf(markup);
     const [, url = ''] = /curl.*? '([^']+)'/.exec(command) ?? [];
-    const [, body] = /-d '(.*)'$/s.exec(command) ?? [];
+    const [, type] = /-H 'Content-Type: ([^']+)'/.exec(command) ?? [];
+    const [, json] = /-d '(.*)'$/s.exec(command) ?? [];
+    const body = command.endsWith('--data-binary @file') ? 'name\nExample\n' : json?.replaceAll("'\\''", "'");
     const [, method = body ? 'POST' : 'GET'] = /-X (\w+)/.exec(command) ?? [];
-    return { text: command, method, url, body: body?.replaceAll("'\\''", "'") };
+    return { text: command, method, url, type, body };
   });
 }
 

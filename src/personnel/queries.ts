@@ -4,7 +4,6 @@ import { lockTable } from '../database/changes.ts';
 import { isAmong, jsonArrayOf, jsonBoolean, jsonObject } from '../database/functions.ts';
 import { referenceFaults, refuseDuplicate, toPerson, type Unique, usersOf } from '../database/references.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
-import { peopleWithGrams } from '../database/search.ts';
 import { hole, statement } from '../database/statement.ts';
 import type { Tables } from '../database/tables.ts';
 import { circleFaults } from '../database/trees.ts';
@@ -33,7 +32,6 @@ export const personnelList = (filters: PersonnelFilters, moment: Moment): List =
     from: (db) => db.selectFrom('people'),
     id: sql.ref('people.user_id'),
     matches: conditions(filters, moment),
-    ...(filters.q && { narrow: (db) => peopleWithGrams(db, fold(filters.q ?? '')) }),
   }));
 
 export async function getPerson(db: Kysely<Tables>, user_id: string, moment: Moment): Promise<Person> {

@@ -4,6 +4,7 @@ import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
 import { created, done, writeOnce } from '../http/idempotency.ts';
 import { sendResource } from '../http/resource.ts';
+import { importRoute } from '../imports/answer.ts';
 import { sendList } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf } from '../lists/schema.ts';
@@ -11,6 +12,7 @@ import { resolveProjects } from '../projects/queries.ts';
 import { Id, NoContent, Strict } from '../schemas.ts';
 import { assignmentList } from './assignments.ts';
 import { deactivatePerson } from './handover.ts';
+import { peopleImport } from './import.ts';
 import { createPerson, deletePerson, getPerson, personnelList, updatePerson } from './queries.ts';
 import {
   Assignment,
@@ -60,6 +62,15 @@ export function personnelRoutes(app: App): void {
         return created(`/v1/personnel/${person.user_id}`, person);
       }),
   );
+
+  importRoute(app, {
+    url: '/v1/personnel/import',
+    access: 'personnel.manage',
+    operationId: 'importPersonnel',
+    summary: 'Add or change people from a file',
+    tag: 'personnel',
+    importable: ({ moment }) => peopleImport(moment),
+  });
 
   app.get(
     '/v1/personnel/:user_id',

@@ -69,6 +69,17 @@ export async function getProject(db: Kysely<Tables>, ref: string, moment: Moment
   return JSON.parse(json);
 }
 
+/** The same for whoever is about to write into it. */
+export async function getProjectForWriting(
+  db: Kysely<Tables>,
+  ref: string,
+  moment: Moment,
+): Promise<Project> {
+  const project = await getProject(db, ref, moment);
+  refuseArchived(project);
+  return project;
+}
+
 export async function createProject(
   db: Transaction<Tables>,
   input: ProjectInput,

@@ -4,10 +4,12 @@ import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
 import { created, done, writeOnce } from '../http/idempotency.ts';
 import { sendResource } from '../http/resource.ts';
+import { importRoute } from '../imports/answer.ts';
 import { sendList } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf } from '../lists/schema.ts';
 import { NoContent, Strict } from '../schemas.ts';
+import { projectImport } from './import.ts';
 import {
   archiveProject,
   createProject,
@@ -53,6 +55,15 @@ export function projectRoutes(app: App): void {
         return created(`/v1/projects/${project.id}`, project);
       }),
   );
+
+  importRoute(app, {
+    url: '/v1/projects/import',
+    access: 'projects.manage',
+    operationId: 'importProjects',
+    summary: 'Add or change projects from a file',
+    tag: 'projects',
+    importable: ({ moment }) => projectImport(moment),
+  });
 
   app.get(
     '/v1/projects/:project_id',

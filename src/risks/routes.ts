@@ -8,13 +8,15 @@ import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
 import { created, writeOnce } from '../http/idempotency.ts';
 import { sendResource, sendTagged } from '../http/resource.ts';
+import { importRoute } from '../imports/answer.ts';
 import { Issue } from '../issues/schema.ts';
 import { sendList, sendSummary } from '../lists/answer.ts';
 import { type Filters, ListQuery, SortableListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf, SummaryOf } from '../lists/schema.ts';
-import { getProject, resolveProjects } from '../projects/queries.ts';
+import { getProject, getProjectForWriting, resolveProjects } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { Day, NoContent, optional, Strict } from '../schemas.ts';
+import { riskImport } from './import.ts';
 import { evaluateRisk, explainRisk, riskModel } from './model.ts';
 import { createRisk, deleteRisk, getRisk, materializeRisk, updateRisk } from './queries.ts';
 import { type Register, type RiskFilters, riskList, riskOrders, riskTables } from './register.ts';
@@ -208,6 +210,19 @@ export function riskRoutes(app: App): void {
         return created(`/v1/projects/${risk.project_id}/risks/${risk.id}`, risk);
       }),
   );
+
+  importRoute(app, {
+    url: '/v1/projects/:project_id/risks/import',
+    access: 'projects.manage',
+    operationId: 'importRisks',
+    summary: 'Add or change risks of a project from a file',
+    tag: 'risks',
+    params: { project_id: ProjectRef },
+    importable: async ({ params, database, moment }) => {
+      const { project_id } = params as { project_id: string };
+      return riskImport(await getProjectForWriting(database.db, project_id, moment), moment);
+    },
+  });
 
   app.get(
     '/v1/projects/:project_id/risks/:id',

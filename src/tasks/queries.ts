@@ -85,7 +85,10 @@ export const createTasks = (
       kind: 'task',
       target: toTask,
       faults: async (project_id) =>
-        joined(await brokenRules(db, project_id, inputs), await assigneeFaults(db, assigneesOf(inputs), change)),
+        joined(
+          await brokenRules(db, project_id, inputs),
+          await assigneeFaults(db, assigneesOf(inputs), change),
+        ),
       row: (identity, input) => taskRow(identity, input, change),
       share: () => none,
     },
@@ -105,7 +108,8 @@ export async function updateTask(
   if (Object.keys(differences).length === 0) return current;
   const [faults = []] = await brokenRules(db, current.project_id, [next]);
   // Who has left keeps what they had until it is handed over; only a new assignee must be assignable.
-  if ('assignee_user_id' in differences) faults.push(...(await assigneeFaults(db, assigneesOf([next]), change)).flat());
+  if ('assignee_user_id' in differences)
+    faults.push(...(await assigneeFaults(db, assigneesOf([next]), change)).flat());
   if (faults.length > 0) throw invalidBody(faults);
   if ('external_id' in differences)
     await refuseSameExternalId(db, toTask, current.project_id, next.external_id);

@@ -4,12 +4,14 @@ import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
 import { created, writeOnce } from '../http/idempotency.ts';
 import { sendResource } from '../http/resource.ts';
+import { importRoute } from '../imports/answer.ts';
 import { sendList } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf } from '../lists/schema.ts';
-import { getProject, resolveProjects } from '../projects/queries.ts';
+import { getProject, getProjectForWriting, resolveProjects } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { NoContent, Strict } from '../schemas.ts';
+import { taskImport } from './import.ts';
 import { createTask, deleteTask, getTask, taskList, updateTask } from './queries.ts';
 import { projectTaskFilters, Task, TaskInput, TaskPatch, TaskRef, taskFilters } from './schema.ts';
 
@@ -75,6 +77,19 @@ export function taskRoutes(app: App): void {
         return created(`/v1/projects/${task.project_id}/tasks/${task.id}`, task);
       }),
   );
+
+  importRoute(app, {
+    url: '/v1/projects/:project_id/tasks/import',
+    access: 'projects.manage',
+    operationId: 'importTasks',
+    summary: 'Add or change tasks of a project from a file',
+    tag: 'tasks',
+    params: { project_id: ProjectRef },
+    importable: async ({ params, database, moment }) => {
+      const { project_id } = params as { project_id: string };
+      return taskImport(await getProjectForWriting(database.db, project_id, moment), moment);
+    },
+  });
 
   app.get(
     '/v1/projects/:project_id/tasks/:id',

@@ -1,7 +1,7 @@
 import { asAnswered, type Description, faultOf, type Operation } from './document.ts';
 import type { Draft } from './draft.ts';
 import { refusalOf } from './refusal.ts';
-import type { Answer } from './send.ts';
+import { type Answer, isWorkbook } from './send.ts';
 import type { Target } from './target.ts';
 import type { Schema } from './values.ts';
 
@@ -127,6 +127,7 @@ function contentFaults(
   const row = (content['application/json']?.schema?.properties?.data as Schema | undefined)?.items;
   if (type === 'application/x-ndjson' && row) return [ndjsonFault(text, asAnswered(row))];
   if (type === 'text/csv' && row) return [csvFault(text, row)];
+  if (isWorkbook(headers)) return [text.startsWith('PK') ? undefined : 'not a workbook'];
   return [];
 }
 
@@ -314,13 +315,15 @@ function expectationFaults(
   if (isOk && needsKey && (isKeyless || lacksScope)) return [`${status} with the key “${draft.actor}”`];
   if (isOk && refusal) return [`${status} for what the document does not allow (${refusal})`];
   if (draft.isDamaged || refusal || !['all', 'exact'].includes(draft.actor)) return [];
+  // What a file must be is more than a schema can say.
+  const takesFile = operation?.requestBody?.content['text/csv'] !== undefined;
   const errors = (json as { errors?: { code: string }[] } | undefined)?.errors ?? [];
   const codes = errors.map(({ code }) => code);
   const ofSchema = codes.filter((code) => schemaFaults.includes(code));
   return [
     ofSchema.length > 0 ? `${status} ${ofSchema} for what the document allows` : undefined,
     // Filters that contradict each other are told from those that are wrong in themselves by their code.
-    status === 400 && (codes.length === 0 || codes.some((code) => code !== 'invalid_parameter'))
+    status === 400 && !takesFile && (codes.length === 0 || codes.some((code) => code !== 'invalid_parameter'))
       ? `400 ${codeOf(json)} for what the document allows`
       : undefined,
     // Where no key is needed, 401 is about one in the body: made-up keys are good for nothing.

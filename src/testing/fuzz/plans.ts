@@ -1,4 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
+import { xlsxType } from '../../files/xlsx.ts';
 import { type Damage, damage, damagesFor } from './damages.ts';
 import type { Operation, Parameter } from './document.ts';
 import { type Actor, type Draft, isJsonType, pair, textInQuery } from './draft.ts';
@@ -113,7 +114,10 @@ function rightHeaders({ method, responses }: Operation): Arbitrary<Record<string
   );
 }
 
-/** A body of a type that the operation takes. Where that is rows as text, they are what the path above takes one by one. */
+/**
+ * A body of a type that the operation takes. Where that is rows as text, they are what the path above takes one by one.
+ * Workbooks are broken by damage only.
+ */
 function bodiesOf(
   { requestBody, template, method }: Operation,
   operations: Operation[],
@@ -124,12 +128,14 @@ function bodiesOf(
   );
   const row = beside?.requestBody?.content['application/json']?.schema ?? { type: 'object' };
   const bodies: Arbitrary<Plan['body']> = fc.oneof(
-    ...Object.entries(requestBody.content).map(([type, { schema = {} }]) =>
-      (isJsonType(type) ? valuesOf(schema) : fc.array(valuesOf(row), { maxLength: 6 })).map((value) => ({
-        type,
-        value,
-      })),
-    ),
+    ...Object.entries(requestBody.content)
+      .filter(([type]) => type !== xlsxType)
+      .map(([type, { schema = {} }]) =>
+        (isJsonType(type) ? valuesOf(schema) : fc.array(valuesOf(row), { maxLength: 6 })).map((value) => ({
+          type,
+          value,
+        })),
+      ),
   );
   return requestBody.required ? bodies : fc.option(bodies, { freq: 8, nil: undefined });
 }

@@ -1,5 +1,6 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
+import { xlsxType } from '../../files/xlsx.ts';
 
 /** A request as it goes over the wire, right or wrong. */
 export type Wire = { method: string; path: string; headers: Record<string, string>; body?: Buffer };
@@ -45,12 +46,18 @@ export function send(origin: string, agent: Agent, { method, path, headers, body
 }
 
 function answerOf(status: number, headers: IncomingHttpHeaders, bytes: Buffer): Answer {
-  const text = bytes.length === 0 ? '' : decoded(bytes, headers['content-encoding']);
+  const content = bytes.length === 0 ? bytes : decoded(bytes, headers['content-encoding']);
+  // A workbook is no text, and must not be taken for one.
+  const text = isWorkbook(headers) ? content.toString('latin1') : utf8.decode(content);
   const isJson = /^application\/(problem\+)?json(;|$)/.test(headers['content-type'] ?? '');
   return { status, headers, text, json: isJson && text !== '' ? parsed(text) : undefined };
 }
 
-function decoded(bytes: Buffer, encoding = 'identity'): string {
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export const isWorkbook = (headers: IncomingHttpHeaders) => headers['content-type'] === xlsxType;
+
+function decoded(bytes: Buffer, encoding = 'identity'): Buffer {
   const decode = {
     identity: (b: Buffer) => b,
     gzip: gunzipSync,
@@ -59,7 +66,7 @@ function decoded(bytes: Buffer, encoding = 'identity'): string {
     zstd: zstdDecompressSync,
   }[encoding];
   if (!decode) throw new Error(`an answer in the encoding ${encoding}`);
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(decode(bytes));
+  return decode(bytes);
 }
 
 function parsed(text: string): unknown {

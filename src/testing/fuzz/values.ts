@@ -181,6 +181,8 @@ function textsOf({ minLength = 0, maxLength = 20_000, pattern, format }: Schema)
   if (pattern !== undefined && /^\^\[[A-Z]/.test(pattern)) return fc.stringMatching(expression);
   const allowedWords = [...words, ...strangeTexts].filter(isAllowed);
   if (allowedWords.length === 0) return fc.stringMatching(expression).filter(isAllowed);
+  // Up to the last character, each of them two units of UTF-16 and four bytes of UTF-8.
+  const longest = '𐍈'.repeat(maxLength);
   return fc.oneof(
     { weight: 60, arbitrary: fc.constantFrom(...words.filter(isAllowed), ...allowedWords.slice(0, 1)) },
     { weight: 20, arbitrary: fc.constantFrom(...allowedWords) },
@@ -190,8 +192,7 @@ function textsOf({ minLength = 0, maxLength = 20_000, pattern, format }: Schema)
         isAllowed(normalise(text)) ? normalise(text) : (allowedWords[0] ?? ''),
       ),
     },
-    // Up to the last character, each of them two units of UTF-16 and four bytes of UTF-8.
-    { weight: 1, arbitrary: fc.constant('𐍈'.repeat(maxLength)).filter(isAllowed) },
+    ...(isAllowed(longest) ? [{ weight: 1, arbitrary: fc.constant(longest) }] : []),
   );
 }
 

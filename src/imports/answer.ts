@@ -1,0 +1,137 @@
+import { hash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { TProperties } from 'typebox';
+import { Problem } from '../errors.ts';
+import type { App } from '../http/fastify.ts';
+import { onlyOnce } from '../http/idempotency.ts';
+import { problemBody } from '../http/problems.ts';
+import { grants, type Scope } from '../keys/scopes.ts';
+import { limits, Strict } from '../schemas.ts';
+import type { Importable } from './importable.ts';
+import { runImport, summaryOf, type Task } from './run.ts';
+import { ImportAnswer, ImportQuery, type ImportSummary } from './schema.ts';
+import { formatOfType, sourceOf } from './source.ts';
+
+type ImportRoute = {
+  url: string;
+  access: Scope;
+  operationId: string;
+  summary: string;
+  tag: string;
+  params?: TProperties;
+  importable(request: FastifyRequest): Importable | Promise<Importable>;
+};
+
+/** The route of a noun's import. */
+export function importRoute(
+  app: App,
+  { url, access, operationId, summary, tag, params, importable }: ImportRoute,
+): void {
+  app.post(
+    url,
+    {
+      bodyLimit: limits.import_bytes,
+      config: { access, takesFile: true },
+      // Before the body is read: one that would be refused need not arrive.
+      preParsing: async (request, _, payload) => {
+        formatOfType(request.headers['content-type']);
+        return payload;
+      },
+      schema: {
+        operationId,
+        summary,
+        description:
+          'The body is the file: CSV, NDJSON or XLSX (its first sheet), 32 MiB and 100,000 rows at most. With ' +
+          '`Accept: application/x-ndjson` the answer is a result a line, and the summary in the last one.',
+        tags: [tag],
+        ...(params && { params: Strict(params) }),
+        querystring: ImportQuery,
+        response: { 200: ImportAnswer },
+      },
+    },
+    async (request, reply) => receive(request, reply, await importable(request)),
+  );
+}
+
+async function receive(request: FastifyRequest, reply: FastifyReply, importable: Importable) {
+  const { format, charset } = formatOfType(request.headers['content-type']);
+  const file = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
+  const { map = [], mode = 'create', atomic = false, dry_run = false } = request.query as ImportQuery;
+  const task: Task = {
+    importable,
+    source: sourceOf(format, file, charset),
+    options: { mode, atomic, dry_run },
+    map: readMap(map),
+    seesPeople: grants(request.actor.scopes, 'personnel.read'),
+    change: () => request.change,
+  };
+  // Nothing is sent for as long as it takes; the connection is not idle for that.
+  request.raw.socket.setTimeout(0);
+  return send(request, reply, task, await imported(request, reply, task, file));
+}
+
+/** With an `Idempotency-Key` an import that is one transaction is done once, as any other POST is. */
+function imported(request: FastifyRequest, reply: FastifyReply, task: Task, file: Buffer) {
+  const { atomic, dry_run } = task.options;
+  const { write } = request.database;
+  if (dry_run || request.headers['idempotency-key'] === undefined) return runImport(write, task);
+  if (!atomic) {
+    throw new Problem(
+      'malformed_request',
+      'An `Idempotency-Key` goes with `atomic=true`: what is written in parts cannot be done once. ' +
+        'Without it, `mode=upsert` can be sent again without doubles.',
+    );
+  }
+  return runImport(async (work) => {
+    const { answer, isReplay } = await onlyOnce(request, hash('sha256', file, 'hex'), work);
+    if (isReplay) reply.header('idempotent-replayed', 'true');
+    return answer;
+  }, task);
+}
+
+type Imported = Awaited<ReturnType<typeof runImport>>;
+
+function send(request: FastifyRequest, reply: FastifyReply, task: Task, { survey, results }: Imported) {
+  const summary = summaryOf(task, survey, results);
+  const { atomic, dry_run } = task.options;
+  const isRefused = atomic && summary.failed > 0;
+  const texts = isRefused ? results.textsOfNothing() : results.texts();
+  if (isRefused && !dry_run) {
+    const detail =
+      `${summary.failed} of ${summary.rows} rows have faults, so nothing was changed. ` +
+      'Mend what `results` says of them, or import the others without `atomic`.';
+    const problem = problemBody(request, new Problem('import_refused', detail));
+    reply.code(422).type('application/problem+json');
+    return reply.send(Readable.from(asJson({ ...problem, summary }, texts)));
+  }
+  if (/application\/(x-)?ndjson/.test(request.headers.accept ?? '')) {
+    return reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(asLines(summary, texts)));
+  }
+  return reply.type('application/json; charset=utf-8').send(Readable.from(asJson({ summary }, texts)));
+}
+
+/** Some members, and the results as the last. */
+export function* asJson(members: object, texts: Iterable<string[]>): Generator<string> {
+  yield `${JSON.stringify(members).slice(0, -1)},"results":[`;
+  let separator = '';
+  for (const some of texts) {
+    yield separator + some.join(',');
+    separator = ',';
+  }
+  yield ']}';
+}
+
+function* asLines(summary: ImportSummary, texts: Iterable<string[]>): Generator<string> {
+  for (const some of texts) yield `${some.join('\n')}\n`;
+  yield `${JSON.stringify({ summary })}\n`;
+}
+
+/** `Full name=name` is a pair; the last `=` counts, for the names of columns may have others. */
+export const readMap = (pairs: readonly string[]): Map<string, string> =>
+  new Map(
+    pairs.map((pair) => {
+      const at = pair.lastIndexOf('=');
+      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
+    }),
+  );

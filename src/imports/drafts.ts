@@ -1,0 +1,168 @@
+import type { TObject, TProperties } from 'typebox';
+import { type Fault, fieldFault, Problem } from '../errors.ts';
+import type { Row } from '../files/rows.ts';
+import { tidyValue } from '../http/bodies.ts';
+import { checkOf } from '../http/validation.ts';
+import { Strict } from '../schemas.ts';
+import { normalise } from '../text.ts';
+import { type Column, type Columns, kindNamed } from './columns.ts';
+import type { Importable } from './importable.ts';
+import type { Kind } from './matching.ts';
+
+/** A row as it was understood, before anything is looked up for it. */
+export type Draft = {
+  /** Its place among the rows, from 0. */
+  index: number;
+  line: number;
+  /** Fields and what they shall be; what is undefined was not said. */
+  values: Record<string, unknown>;
+  references: Reference[];
+  /** Whether its attributes are only those that have columns of their own: the others stay. */
+  hasSomeAttributes: boolean;
+  identity: Record<string, string>;
+  faults: Fault[];
+  /** Nothing is known of it, so nothing else is wrong with it. */
+  isUnreadable?: true;
+};
+
+/** A field that names something. What it is called decides where the field itself, if there is one, says nothing. */
+export type Reference = {
+  field: string;
+  texts: string[];
+  isList: boolean;
+  among: readonly { field: string; kind: Kind }[];
+  /** Whether it is what people call it, in a column of its own. */
+  isName: boolean;
+};
+
+/** Makes the reader of a noun's rows. */
+export function draftReader(importable: Importable, columns: Columns, isTable: boolean) {
+  const check = checkOf(withoutReferences(importable));
+  let names: readonly string[] = [];
+  let known: (Column | undefined)[] = [];
+
+  return (row: Row, index: number): Draft => {
+    const draft: Draft = {
+      index,
+      line: row.line,
+      values: {},
+      references: [],
+      hasSomeAttributes: false,
+      identity: {},
+      faults: [],
+    };
+    if (row.fault !== undefined) {
+      return { ...draft, isUnreadable: true, faults: [{ code: 'unreadable', detail: row.fault }] };
+    }
+    if (row.names !== names) {
+      names = row.names;
+      known = names.map((name) => (name === '' ? undefined : columns.named(name)));
+    }
+    const apart: Apart = { parts: {}, attributes: {} };
+    for (const [i, column] of known.entries()) {
+      if (column) readCell(draft, apart, column, row.cells[i], isTable, importable);
+      else if (!isTable) draft.faults.push(unknownMember(names[i] ?? '', columns));
+    }
+    putTogether(draft, apart);
+    draft.faults.push(...check(draft.values));
+    return draft;
+  };
+}
+
+/** What stands in several columns. */
+type Apart = { parts: Record<string, string[]>; attributes: Record<string, string | null> };
+
+function putTogether(draft: Draft, { parts, attributes }: Apart): void {
+  const { values } = draft;
+  for (const [field, texts] of Object.entries(parts)) {
+    values[field] ??= texts.filter((text) => text).join(' ') || undefined;
+  }
+  if (Object.keys(attributes).length === 0) return;
+  draft.hasSomeAttributes = values.attributes === undefined;
+  values.attributes = tidied(draft, 'attributes', { ...(values.attributes as object), ...attributes });
+}
+
+function readCell(
+  draft: Draft,
+  apart: Apart,
+  column: Column,
+  cell: unknown,
+  isTable: boolean,
+  { project }: Importable,
+): void {
+  switch (column.is) {
+    case 'field': {
+      const value = isTable ? column.read(cell) : cell;
+      if (value !== undefined) draft.values[column.field] = tidied(draft, column.field, value);
+      break;
+    }
+    case 'reference':
+    case 'name': {
+      const among = column.is === 'name' ? column.among : [column];
+      const isList = column.is === 'reference' && column.isList;
+      const texts = textsOf(cell, isList, isTable);
+      if (texts)
+        draft.references.push({ field: column.field, texts, isList, among, isName: column.is === 'name' });
+      else
+        draft.faults.push(
+          fieldFault(
+            column.field,
+            'type',
+            isList ? 'This must be a list of texts.' : 'This must be text or null.',
+          ),
+        );
+      break;
+    }
+    case 'part': {
+      apart.parts[column.field] ??= [];
+      (apart.parts[column.field] ?? [])[column.place] = textOf(cell);
+      break;
+    }
+    case 'attribute':
+      apart.attributes[column.name] = textOf(cell) === '' ? null : textOf(cell);
+      break;
+    case 'identity':
+      if (textOf(cell) !== '') draft.identity[column.field] = textOf(cell);
+      break;
+    case 'project':
+      if (textOf(cell) !== '' && project && ![project.id, project.key].includes(textOf(cell))) {
+        const detail = `This row is of the project ${textOf(cell)}, not of ${project.key}. Import it there.`;
+        draft.faults.push(fieldFault(column.field, 'other_project', detail));
+      }
+  }
+}
+
+const textOf = (cell: unknown) => (cell === undefined || cell === null ? '' : normalise(String(cell)));
+
+/** None, one or several; undefined when these are no texts. */
+function textsOf(cell: unknown, isList: boolean, isTable: boolean): string[] | undefined {
+  if (cell === undefined || cell === null || cell === '') return [];
+  if (isTable)
+    return (isList ? String(cell).split(';') : [String(cell)]).map(normalise).filter((text) => text !== '');
+  const texts = isList ? cell : [cell];
+  return Array.isArray(texts) && texts.every((text) => typeof text === 'string')
+    ? texts.map(normalise).filter((text) => text !== '')
+    : undefined;
+}
+
+function tidied(draft: Draft, field: string, value: unknown): unknown {
+  try {
+    return tidyValue(value, `#/${field}`, 1, draft.faults);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    draft.faults.push(fieldFault(field, error.code, error.message));
+    return undefined;
+  }
+}
+
+const unknownMember = (name: string, columns: Columns): Fault => ({
+  pointer: `#/${name}`,
+  code: 'unknown_field',
+  detail: columns.unknown(name),
+});
+
+/** What a row's own values must be; what it names is checked when it is found. */
+function withoutReferences({ patch }: Importable): TObject {
+  const own = Object.entries(patch.properties).filter(([, property]) => !kindNamed(property));
+  return Strict(Object.fromEntries(own) as TProperties);
+}

@@ -1,0 +1,242 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Transaction } from 'kysely';
+import type { Tables } from '../database/tables.ts';
+import { type Fault, invalidParameter, Problem } from '../errors.ts';
+import type { Row } from '../files/rows.ts';
+import type { Change } from '../history/change.ts';
+import { limits } from '../schemas.ts';
+import { fold, listed } from '../text.ts';
+import { type Columns, columnsOf, tableColumns, targetOf } from './columns.ts';
+import { type Draft, draftReader } from './drafts.ts';
+import type { Importable } from './importable.ts';
+import { resolveAll } from './references.ts';
+import { Results } from './results.ts';
+import type { ImportQuery, ImportResult, ImportSummary } from './schema.ts';
+import { type Written, writeRows } from './write.ts';
+
+/** A file, which can be read from its start as often as need be. */
+export type Source = { isTable: boolean; rows(): AsyncIterable<Row[]> | Iterable<Row[]> };
+
+/** What is asked for. `change` tells who and when, anew for each part of the work. */
+export type Task = {
+  importable: Importable;
+  source: Source;
+  options: Required<Omit<ImportQuery, 'map'>>;
+  map: ReadonlyMap<string, string>;
+  /** Whether people may be found by what only those see who may read personnel. */
+  seesPeople: boolean;
+  change(): Change;
+  onProgress?(done: number, rows: number): void;
+};
+
+type Write = <T>(work: (db: Transaction<Tables>) => Promise<T>) => Promise<T>;
+
+/** How long one part of the work may keep the processor from others, who are answered between the parts. */
+const partMilliseconds = 20;
+const partRows = { first: 100, least: 50, most: 1000 };
+
+/** Chains of rows that wait for one another longer than this are not worth following. */
+const mostRounds = 100;
+
+/**
+ * Imports a file. It is read twice: first to its end, so that one that cannot be read, or is too long, changes nothing;
+ * then to be written, in parts, or, where it is all or nothing, in one transaction.
+ */
+export async function runImport(write: Write, task: Task): Promise<{ survey: Survey; results: Results }> {
+  const survey = await surveyOf(task);
+  const { atomic, dry_run } = task.options;
+  if (!atomic && !dry_run) {
+    const results = new Results(survey.rows);
+    await importRows(task, survey, results, write).catch((error) => {
+      throw results.done === 0 ? error : interrupted(results.done, survey.rows, error);
+    });
+    return { survey, results };
+  }
+  const results = await write((db) => importAtOnce(db, task, survey)).catch((error) => {
+    if (error instanceof Undone) return error.results;
+    throw error;
+  });
+  return { survey, results: Results.from(results) };
+}
+
+const interrupted = (done: number, rows: number, cause: unknown) =>
+  new Problem(
+    'unavailable',
+    `The import was interrupted after ${done} of ${rows} rows; what was written stays. ` +
+      'Send the file again with `mode=upsert`: what is there already is left as it is.',
+    { cause, headers: { 'retry-after': '5' } },
+  );
+
+/** What is undone on purpose: a dry run, and a part of what is all or nothing. */
+class Undone extends Error {
+  readonly results: Results;
+  constructor(results: Results) {
+    super('The import is undone.');
+    this.results = results;
+  }
+}
+
+async function importAtOnce(db: Transaction<Tables>, task: Task, survey: Survey): Promise<Results> {
+  const results = new Results(survey.rows);
+  await importRows(task, survey, results, (work) => work(db));
+  if (task.options.dry_run || results.counts.failed > 0) throw new Undone(results);
+  return results;
+}
+
+/** What a look through the whole file tells. */
+export type Survey = {
+  rows: number;
+  columns: Columns;
+  /** How often each name occurs, where rows may name one another. */
+  names: ReadonlyMap<string, number>;
+};
+
+async function surveyOf({ importable, source, options, map }: Task): Promise<Survey> {
+  const columns = columnsOf(importable, map);
+  const read = draftReader(importable, columns, source.isTable);
+  const names = new Map<string, number>();
+  let namesMatter = !source.isTable;
+  let isEmpty = source.isTable;
+  let rows = 0;
+  for await (const some of source.rows()) {
+    for (const row of some) {
+      if (row.isHeader) {
+        refuseUnknownNames(map, row.names);
+        const found = tableColumns(row.names, columns, importable, options.mode);
+        namesMatter = found.some((column) => column.is === 'reference' && column.kind === importable.what);
+        isEmpty = false;
+        continue;
+      }
+      rows++;
+      if (rows > limits.import_rows) throw tooManyRows();
+      if (importable.what === 'person' && namesMatter) count(names, read(row, 0).values.name, 1);
+    }
+    await setImmediate();
+  }
+  if (isEmpty) {
+    const detail = 'The file is empty. Its first line names the columns, each line after it is a row.';
+    throw new Problem('invalid_body', detail);
+  }
+  return { rows, columns, names };
+}
+
+function count(names: Map<string, number>, name: unknown, change: number): void {
+  if (typeof name === 'string') names.set(fold(name), (names.get(fold(name)) ?? 0) + change);
+}
+
+function refuseUnknownNames(map: ReadonlyMap<string, string>, names: readonly string[]): void {
+  const unknown = [...map.keys()].find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  throw invalidParameter(
+    'map',
+    `\`map\` names the column “${unknown}”, which the file does not have. It has ${listed(names)}.`,
+  );
+}
+
+const tooManyRows = () =>
+  new Problem(
+    'too_large',
+    `The file has more than ${limits.import_rows} rows. Split it; nothing of it has been written.`,
+  );
+
+/** Writes all rows in parts; `write` says what a part is to the database. */
+async function importRows(task: Task, survey: Survey, results: Results, write: Write): Promise<void> {
+  const { importable, source, options, change, onProgress } = task;
+  const read = draftReader(importable, survey.columns, source.isTable);
+  const toCome = new Map(survey.names);
+  const newIds = new Map<string, string>();
+  let waiting: Draft[] = [];
+  let size = partRows.first;
+  let began = process.threadCpuUsage();
+
+  async function writePart(drafts: readonly Draft[], canWait: boolean): Promise<void> {
+    const others = { canWait, hasToCome: (name: string) => (toCome.get(fold(name)) ?? 0) > 0, newIds };
+    const { ready, later, written } = await write(async (db) => {
+      const resolved = await resolveAll(db, importable, drafts, others, task.seesPeople);
+      const ready = resolved.filter(({ waits }) => !waits);
+      const later = drafts.filter((_, i) => resolved[i]?.waits);
+      return { ready, later, written: await writeRows(db, importable, options.mode, ready, change()) };
+    });
+    for (const [i, draft] of ready.entries()) {
+      const { status, id } = written[i] ?? {};
+      const idInFile = draft.identity[importable.keys[0].field];
+      if (status === 'created' && id && idInFile) newIds.set(idInFile, id);
+      results.set(draft.index, resultOf(draft, written[i], task, survey));
+      if (toCome.size > 0) count(toCome, draft.values.name, -1);
+    }
+    waiting.push(...later);
+    onProgress?.(results.done, survey.rows);
+    size = fitting(size, process.threadCpuUsage(began));
+    await setImmediate();
+    began = process.threadCpuUsage();
+  }
+
+  let index = 0;
+  let part: Draft[] = [];
+  for await (const rows of source.rows()) {
+    for (const row of rows) {
+      if (row.isHeader) continue;
+      part.push(read(row, index++));
+      if (part.length < size) continue;
+      await writePart(part, true);
+      part = [];
+    }
+  }
+  if (part.length > 0) await writePart(part, true);
+
+  let canWait = true;
+  for (let round = 1; waiting.length > 0; round++) {
+    // By turns from the one end and from the other: most chains of rows run in one direction.
+    const left = waiting.reverse();
+    waiting = [];
+    for (let at = 0; at < left.length; ) {
+      const some = left.slice(at, at + size);
+      at += some.length;
+      await writePart(some, canWait);
+    }
+    canWait = waiting.length < left.length && round < mostRounds;
+  }
+}
+
+/** How many rows the next part shall have, after one of this size took so long. */
+function fitting(size: number, { user, system }: NodeJS.CpuUsage): number {
+  const ideal = (size * partMilliseconds) / Math.max((user + system) / 1000, 1);
+  return Math.round(Math.min(partRows.most, Math.max(partRows.least, (size + ideal) / 2)));
+}
+
+function resultOf(
+  { line }: Draft,
+  written: Written = { status: 'failed' },
+  { options }: Task,
+  { columns }: Survey,
+): ImportResult {
+  if (written.errors) return { line, status: written.status, errors: inColumns(written.errors, columns) };
+  // What a dry run has made is gone, and so are its ids.
+  return options.dry_run && written.status === 'created' ? { line, status: 'created' } : { line, ...written };
+}
+
+/** The faults of a table's row, each with the name of its column, where that is not the field itself. */
+function inColumns(faults: readonly Fault[], { taken }: Columns): Fault[] {
+  return faults.map((fault) => {
+    const field = fault.pointer?.slice(2).split('/')[0];
+    const [name] = [...taken].find(([, column]) => column.field !== '' && column.field === field) ?? [];
+    return name === undefined || name === field ? fault : { ...fault, column: name };
+  });
+}
+
+export function summaryOf({ options }: Task, { rows, columns }: Survey, { counts }: Results): ImportSummary {
+  const isRefused = options.atomic && counts.failed > 0;
+  const done = isRefused
+    ? { created: 0, updated: 0, unchanged: 0, failed: counts.failed, skipped: rows - counts.failed }
+    : counts;
+  const taken = [...columns.taken];
+  return {
+    rows,
+    ...done,
+    ...options,
+    columns: Object.fromEntries(
+      taken.filter(([, { is }]) => is !== 'nothing').map(([name, column]) => [name, targetOf(column)]),
+    ),
+    ignored_columns: taken.filter(([, { is }]) => is === 'nothing').map(([name]) => name),
+  };
+}
