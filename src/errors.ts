@@ -110,7 +110,7 @@ export const problems = {
   idempotency_mismatch: {
     status: 422,
     title: 'The idempotency key was used for another request',
-    help: 'An `Idempotency-Key` names one request. The same key came with another body within 24 hours; nothing was done. Use a new key.',
+    help: 'An `Idempotency-Key` names one request. The same key came within 24 hours with another body, or when the scopes or projects of the API key were others; nothing was done this time. Use a new key.',
   },
   rate_limited: {
     status: 429,

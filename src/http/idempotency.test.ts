@@ -56,6 +56,33 @@ onBothEngines('idempotency', (start) => {
     assert.equal((await service.database.db.selectFrom('idempotency').selectAll().execute()).length, 0);
   });
 
+  test('a key that sees less than before is not answered again, and nothing is done twice', async (t) => {
+    const service = await start(t);
+    const whole = await service.key();
+    for (const name of ['Apollo', 'Gemini']) await service.make('/v1/projects', whole, { name });
+    const { id, secret } = await service.make('/v1/keys', whole, {
+      name: 'retries',
+      scopes: ['projects.manage', 'personnel.read'],
+    });
+    const post = (project: string) =>
+      service.post(`/v1/projects/${project}/risks`, secret, { title: 'x' }, { 'idempotency-key': 'k' });
+    const [apollo, gemini] = [await post('APOLLO'), await post('GEMINI')];
+    const change = async (patch: object) =>
+      assert.equal((await service.call('PATCH', `/v1/keys/${id}`, whole, patch)).status, 200);
+    const seen = async () =>
+      [await post('APOLLO'), await post('GEMINI')].map(({ body }) => body.code ?? body);
+
+    await change({ name: 'renamed', rate_limit: 1000 });
+    assert.deepEqual(await seen(), [apollo.body, gemini.body]);
+    for (const patch of [{ project_ids: ['APOLLO'] }, { project_ids: null, scopes: ['projects.manage'] }]) {
+      await change(patch);
+      assert.deepEqual(await seen(), ['idempotency_mismatch', 'idempotency_mismatch']);
+    }
+    await change({ scopes: ['projects.manage', 'personnel.read'] });
+    assert.deepEqual(await seen(), [apollo.body, gemini.body]);
+    assert.equal((await service.get('/v1/risks', whole)).body.page.total, 2);
+  });
+
   test('a risk materializes once', async (t) => {
     const service = await start(t);
     const key = await service.key('projects.manage');

@@ -23,8 +23,7 @@ export async function writeOnce(
   reply: FastifyReply,
   work: (db: Transaction<Tables>) => Promise<Done>,
 ) {
-  const request_hash = hash('sha256', JSON.stringify(request.body ?? null), 'hex');
-  const { answer, isReplay } = await onlyOnce(request, request_hash, work);
+  const { answer, isReplay } = await onlyOnce(request, request.body ?? null, work);
   if (isReplay) reply.header('idempotent-replayed', 'true');
   return send(reply, answer);
 }
@@ -35,7 +34,7 @@ export async function writeOnce(
  */
 export async function onlyOnce<Answer>(
   request: FastifyRequest,
-  request_hash: string,
+  content: unknown,
   work: (db: Transaction<Tables>) => Promise<Answer>,
 ): Promise<{ answer: Answer; isReplay: boolean }> {
   const { write } = request.database;
@@ -43,6 +42,9 @@ export async function onlyOnce<Answer>(
   if (header === undefined) return { answer: await write(work), isReplay: false };
 
   const id = recordId(request, String(header));
+  const { scopes, project_ids } = request.actor;
+  // What was answered may show what the key sees no more.
+  const request_hash = hash('sha256', JSON.stringify([content, scopes, project_ids]), 'hex');
   return write(async (db) => {
     const known = await findRecord(db, id, request.moment.now);
     if (known && known.request_hash !== request_hash) throw mismatch();
@@ -93,5 +95,6 @@ const oldest = (now: string) => momentOf(new Date(Date.parse(now) - keptHours * 
 const mismatch = () =>
   new Problem(
     'idempotency_mismatch',
-    'This `Idempotency-Key` was used with another body. Use a new key for a new request.',
+    'This `Idempotency-Key` was used with another body, or before the scopes or projects of your API key were changed. ' +
+      'What it did then is done. Use a new one for a new request.',
   );
