@@ -24,8 +24,7 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
     // Whose connection has ended meanwhile is neither answered nor waited for.
     if (response.destroyed) return;
     if (app.load.isOverloaded() && !isProbe(request.url)) {
-      app.load.shed++;
-      writeProblem(app, request, response, overloaded());
+      if (!app.load.refuse(() => writeProblem(app, request, response, overloaded()))) request.destroy();
     } else route(request, response);
   };
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { exchange } from '../testing/exchange.ts';
 import { onBothEngines, type TestService } from '../testing/service.ts';
 import { watchLoad } from './load.ts';
 
@@ -59,6 +60,25 @@ onBothEngines('load', (start) => {
     assert.equal(service.app.load.bodyBytes, 0);
   });
 
+  test('who takes too long to send is told so, and the connection is closed', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const { server } = service.app;
+    assert.deepEqual([server.headersTimeout, server.requestTimeout], [15_000, 30_000]);
+    Object.assign(server, { headersTimeout: 100, requestTimeout: 200 });
+    const post = `POST /v1/groups HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n`;
+    const beginnings = [
+      'GET /v1/me HTTP/1.1\r\nhost: x\r\nx-slow: ',
+      `${post}content-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
+      `${post}content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n1\r\n{\r\n`,
+    ];
+    for (const answer of await Promise.all(beginnings.map((text) => exchange(service.origin, text)))) {
+      assert.match(answer, /^HTTP\/1\.1 408 .*\r\nconnection: close\r\n.*"code":"request_timeout"/s);
+    }
+    await service.app.load.idle();
+    assert.equal(service.app.load.bodyBytes, 0);
+  });
+
   test('bodies on their way in cannot fill the memory', async (t) => {
     const service = await start(t);
     const key = await service.key();
@@ -82,15 +102,31 @@ onBothEngines('load', (start) => {
   });
 });
 
-test('an event loop that comes late is overloaded until it has caught up', () => {
+test('requests are taken in for a while, then all else that goes on has its turn', async () => {
   let now = 1000;
   const load = watchLoad(10, () => now);
-  assert.equal(load.isOverloaded(), false);
+  now += 60_000;
+  assert.equal(load.isOverloaded(), false, 'a machine that stood still is no reason');
   now += 2000;
   assert.equal(load.isOverloaded(), false);
   now += 1;
   assert.equal(load.isOverloaded(), true);
-  load.stop();
+  await setImmediate();
+  assert.equal(load.isOverloaded(), false);
+});
+
+test('refusals wait for their turn, a few at a time, and no more than there may be connections', async () => {
+  const load = watchLoad(0);
+  let sent = 0;
+  const refuse = () => load.refuse(() => sent++);
+  for (let i = 0; i < 10_000; i++) assert.equal(refuse(), true);
+  assert.equal(refuse(), false, 'who sends still more is cut off');
+  assert.equal(sent, 0);
+  await setImmediate();
+  assert.ok(sent > 0 && sent < 100, `${sent} in one turn`);
+  while (sent < 10_000) await setImmediate();
+  assert.equal(refuse(), true);
+  assert.equal(load.shed, 10_002);
 });
 
 /** Keeps others from writing until it is released. */

@@ -5,7 +5,7 @@ import { limits } from '../schemas.ts';
 
 /**
  * How much is going on. What is taken in beyond what can be done waits, and what waits longer than its client does is
- * done for nothing: so it is refused at once, while that costs little.
+ * done for nothing: so it is refused, while that costs little.
  */
 export type Load = {
   /** Requests that have come and are not answered to their end. */
@@ -16,29 +16,49 @@ export type Load = {
   bodyBytes: number;
   /** How many were refused. */
   shed: number;
+  /** Asked of each request before it is taken in. */
   isOverloaded(): boolean;
+  /** Calls `answer` when it is its turn, unless too many wait for theirs: then it says false. */
+  refuse(answer: () => void): boolean;
   /** Ends when nothing is under way. */
   idle(): Promise<void>;
-  stop(): void;
 };
 
 /**
- * The event loop is looked at this often; when it comes later than this, there is more to do than can be done. A machine
- * that others keep busy makes it late by some hundred milliseconds now and then, which is no reason to refuse anyone.
+ * Milliseconds for which requests are taken in one after another, before all else that goes on has its turn. A machine
+ * that others keep busy takes some hundred now and then, which is no reason to refuse anyone.
  */
-const lookEvery = 50;
-const latest = 2000;
+const longestRound = 2000;
+
+/**
+ * Refusals sent in one turn of the event loop. Thousands come at once; sent as they come, they would keep what was taken
+ * in from ever being done, because that takes several turns.
+ */
+const refusalsInTurn = 4;
+
+/** One for each connection that may be open: only who sends requests without waiting for answers makes more. */
+const mostRefusals = 10_000;
 
 /** All bodies on their way in together. They are small: this is for those who pretend otherwise. */
 const mostBodyBytes = 64 * 1024 * 1024;
 
 export function watchLoad(mostWorking: number, now: () => number = () => performance.now()): Load {
-  let lookedAt = now();
+  const refusals: (() => void)[] = [];
+  let roundBegan: number | undefined;
   let whenIdle = () => {};
   let underWay = 0;
-  const timer = setInterval(() => {
-    lookedAt = now();
-  }, lookEvery).unref();
+
+  function beginRound(): number {
+    setImmediate(() => {
+      roundBegan = undefined;
+    });
+    return now();
+  }
+
+  function refuseSome(): void {
+    for (const answer of refusals.splice(0, refusalsInTurn)) answer();
+    if (refusals.length > 0) setImmediate(refuseSome);
+  }
 
   return {
     get underWay() {
@@ -52,7 +72,14 @@ export function watchLoad(mostWorking: number, now: () => number = () => perform
     bodyBytes: 0,
     shed: 0,
     isOverloaded() {
-      return this.working >= mostWorking || now() - lookedAt > latest;
+      roundBegan ??= beginRound();
+      return this.working >= mostWorking || now() - roundBegan > longestRound;
+    },
+    refuse(answer) {
+      this.shed++;
+      if (refusals.length >= mostRefusals) return false;
+      if (refusals.push(answer) === 1) setImmediate(refuseSome);
+      return true;
     },
     idle() {
       return new Promise((resolve) => {
@@ -60,7 +87,6 @@ export function watchLoad(mostWorking: number, now: () => number = () => perform
         if (underWay === 0) resolve();
       });
     },
-    stop: () => clearInterval(timer),
   };
 }
 
@@ -68,7 +94,6 @@ export function watchLoad(mostWorking: number, now: () => number = () => perform
 export function countRequests(app: FastifyInstance): void {
   const load = watchLoad(app.config.max_requests);
   app.decorate('load', load);
-  app.addHook('onClose', async () => load.stop());
 
   app.decorateRequest('isWorkedOn', false);
   const work = (request: FastifyRequest, isWorkedOn: boolean) => {
