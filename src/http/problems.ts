@@ -70,8 +70,9 @@ export function writeProblem(
 /** What is not even a request: there is no reply to send with, only the connection. */
 export function answerBrokenRequest(this: FastifyInstance, error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) return void socket.destroy();
-  const problem =
-    brokenRequests[error.code] ?? new Problem('malformed_request', 'This is not an HTTP request.');
+  const problem = isTargetTooLong(error)
+    ? new Problem('uri_too_long', 'The address is longer than 16 KiB. Ask for less at a time.')
+    : (brokenRequests[error.code] ?? new Problem('malformed_request', 'This is not an HTTP request.'));
   const request_id = randomUUID();
   this.log.debug({ request_id, broken: error.code });
   const body = JSON.stringify(bodyOf(problem, { baseUrl: this.baseUrl, request_id }));
@@ -84,6 +85,11 @@ export function answerBrokenRequest(this: FastifyInstance, error: ConnectionErro
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+}
+
+/** To the parser a first line that is too long is as headers are; the bytes it stopped at tell. */
+function isTargetTooLong({ code, rawPacket }: ConnectionError): boolean {
+  return code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\r\n]{16384}/.test(String(rawPacket));
 }
 
 /** Whether an answer to an earlier request is under way on the connection: another one would be taken for it. */

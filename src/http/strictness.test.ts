@@ -223,7 +223,7 @@ onBothEngines('strictness', (start) => {
     assert.equal(options.headers.get('allow'), 'GET, HEAD, OPTIONS, POST');
   });
 
-  test('answers what is no HTTP with a problem, and headers that are too large with 431', async (t) => {
+  test('answers what is no HTTP with a problem, and what is too long with 414 or 431', async (t) => {
     const service = await start(t);
     assert.match(
       await exchange(service.origin, 'NONSENSE\r\n\r\n'),
@@ -231,6 +231,8 @@ onBothEngines('strictness', (start) => {
     );
     const large = `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`;
     assert.match(await exchange(service.origin, large), /^HTTP\/1\.1 431 .*"code":"headers_too_large"/s);
+    const long = `GET /v1/risks?q=${'y'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`;
+    assert.match(await exchange(service.origin, long), /^HTTP\/1\.1 414 .*"code":"uri_too_long"/s);
   });
 
   test('goes on where a client expects what nobody knows', async (t) => {

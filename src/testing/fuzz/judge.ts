@@ -95,8 +95,8 @@ function statusFaults(operation: Operation | undefined, draft: Draft, { status, 
     (generalCodes[status]?.includes(code) || (draft.method === 'HEAD' && status in generalCodes))
   )
     return [];
-  // Headers that cannot be taken are refused before any operation is chosen.
-  if (status === 431 && generalCodes[status]?.includes(code)) return [];
+  // Headers and addresses that cannot be taken are refused before any operation is chosen.
+  if ((status === 431 || status === 414) && generalCodes[status]?.includes(code)) return [];
   return [`${status} ${code} is not documented${operation ? '' : ' for what is not there'}`];
 }
 
@@ -141,7 +141,8 @@ function problemFaults(
   if (json === undefined) return [`${status} is not JSON`];
   const problem = json as Record<string, unknown>;
   const { code, request_id, instance, detail } = problem;
-  const isRouted = status !== 431 && request_id !== undefined;
+  const isTooLong = status === 431 || (status === 414 && instance === undefined);
+  const isRouted = !isTooLong && request_id !== undefined;
   return [
     problem.status === status
       ? undefined
