@@ -4,6 +4,7 @@ import { startMuster, temporaryFolder } from '../testing/process.ts';
 import { freshDatabase, onBothEngines } from '../testing/service.ts';
 
 const checks = 10_000;
+const revocations = 20;
 const readers = 8;
 
 onBothEngines('freshness', (_, engine) => {
@@ -57,5 +58,33 @@ onBothEngines('freshness', (_, engine) => {
     const works = Array.from({ length: readers }, (_, i) => check(paths[i % paths.length]));
     await Promise.all([write('APOLLO-R1'), write('APOLLO-R2'), ...works]);
     assert.ok(Object.values(acknowledged).every((writes) => writes > 10));
+  });
+
+  test('a key that one of two processes revokes or changes is so on the next request to the other', async (t) => {
+    const { url, drop } = await freshDatabase(engine);
+    t.after(drop);
+    const environment = { MUSTER_DATABASE_URL: url, MUSTER_FAILED_KEY_LIMIT: '0' };
+    const first = await startMuster(t, temporaryFolder(t), environment);
+    const second = await startMuster(t, temporaryFolder(t), environment);
+    const ask = (origin: string, method: string, path: string, key = first.key, body?: object) =>
+      fetch(origin + path, {
+        method,
+        headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+    const path = '/v1/personnel?limit=5';
+    for (let i = 0; i < revocations; i++) {
+      const [one, other] = i % 2 === 0 ? [first, second] : [second, first];
+      const input = { name: 'x', scopes: ['personnel.read'] };
+      const made = await ask(one.origin, 'POST', '/v1/keys', undefined, input);
+      const { id, secret } = await made.json();
+      // The second answer is from memory, where the key is known, too.
+      for (let n = 0; n < 3; n++) assert.equal((await ask(other.origin, 'GET', path, secret)).status, 200);
+      const change = await ask(one.origin, 'PATCH', `/v1/keys/${id}`, undefined, { scopes: ['keys.read'] });
+      assert.equal(change.status, 200);
+      assert.equal((await ask(other.origin, 'GET', path, secret)).status, 403);
+      assert.equal((await ask(one.origin, 'DELETE', `/v1/keys/${id}`)).status, 204);
+      assert.equal((await ask(other.origin, 'GET', path, secret)).status, 401);
+    }
   });
 });

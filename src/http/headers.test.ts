@@ -40,6 +40,21 @@ onBothEngines('headers', (start) => {
     assert.match(broken, /"request_id":"[0-9a-f-]{36}"/);
   });
 
+  test('a base URL with a path is in all links, and may be on requests or not', async (t) => {
+    const base = 'https://ops.example.com/api';
+    const service = await start(t, { environment: { MUSTER_BASE_URL: base } });
+    const key = await service.key();
+    for (const prefix of ['', '/api']) {
+      const made = await service.post(`${prefix}/v1/groups`, key, { name: `Group ${prefix}` });
+      assert.equal(made.headers.get('location'), `${base}/v1/groups/${made.body.id}`);
+      const missing = await service.get(`${prefix}/v1/groups/none`, key);
+      assert.equal(missing.body.type, `${base}/problems/not_found`);
+    }
+    const page = await service.get('/api/v1/groups?limit=1', key);
+    assert.ok(page.headers.get('link')?.startsWith(`<${base}/v1/groups?limit=1&cursor=`), page.text);
+    assert.equal((await service.get('/apiv1/groups', key)).status, 404);
+  });
+
   test('HTTPS is asked for only where the base URL has it', async (t) => {
     const service = await start(t);
     assert.equal((await service.get('/livez')).headers.get('strict-transport-security'), null);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../testing/clock.ts';
 import { startMuster, temporaryFolder } from '../testing/process.ts';
-import { onBothEngines } from '../testing/service.ts';
+import { freshDatabase, onBothEngines } from '../testing/service.ts';
 import { forgetAnswers } from './idempotency.ts';
 
-onBothEngines('idempotency', (start) => {
+onBothEngines('idempotency', (start, engine) => {
   test('200 times the same request makes one person and 200 equal answers', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
@@ -95,39 +95,41 @@ onBothEngines('idempotency', (start) => {
     assert.deepEqual(first.body, second.body);
     assert.equal((await service.post(path, key, {})).status, 409);
   });
-});
 
-test('killed while it answers, the service has done it once when asked again', async (t) => {
-  const folder = temporaryFolder(t);
-  let key: string | undefined;
-  for (let round = 0; round < 5; round++) {
-    const service = await startMuster(t, folder);
-    key ??= service.key;
-    const post = (name: string) =>
-      fetch(`${service.origin}/v1/personnel`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${key}`,
-          'content-type': 'application/json',
-          'idempotency-key': name,
-        },
-        body: JSON.stringify({ name }),
-      });
-    // What the round before was killed over is asked again, then some more is begun and cut off.
-    for (let i = 0; round > 0 && i < 20; i++) assert.equal((await post(`${round - 1}-${i}`)).status, 201);
-    const cutOff = Array.from({ length: 20 }, (_, i) => post(`${round}-${i}`).catch(() => undefined));
-    await Promise.race(cutOff);
-    service.child.kill('SIGKILL');
-    await service.exit;
-    await Promise.all(cutOff);
-  }
-  const service = await startMuster(t, folder);
-  const answer = await fetch(`${service.origin}/v1/personnel`, {
-    headers: { authorization: `Bearer ${key}` },
+  test('killed while it answers, the service has done it once when asked again', async (t) => {
+    const { url, drop } = await freshDatabase(engine);
+    t.after(drop);
+    const startProcess = () => startMuster(t, temporaryFolder(t), { MUSTER_DATABASE_URL: url });
+    let key: string | undefined;
+    for (let round = 0; round < 5; round++) {
+      const service = await startProcess();
+      key ??= service.key;
+      const post = (name: string) =>
+        fetch(`${service.origin}/v1/personnel`, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${key}`,
+            'content-type': 'application/json',
+            'idempotency-key': name,
+          },
+          body: JSON.stringify({ name }),
+        });
+      // What the round before was killed over is asked again, then some more is begun and cut off.
+      for (let i = 0; round > 0 && i < 20; i++) assert.equal((await post(`${round - 1}-${i}`)).status, 201);
+      const cutOff = Array.from({ length: 20 }, (_, i) => post(`${round}-${i}`).catch(() => undefined));
+      await Promise.race(cutOff);
+      service.child.kill('SIGKILL');
+      await service.exit;
+      await Promise.all(cutOff);
+    }
+    const service = await startProcess();
+    const answer = await fetch(`${service.origin}/v1/personnel`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const names = (await answer.json()).data.map(({ name }: { name: string }) => name);
+    assert.equal(new Set(names).size, names.length, 'nobody twice');
+    for (let round = 0; round < 4; round++) {
+      for (let i = 0; i < 20; i++) assert.ok(names.includes(`${round}-${i}`));
+    }
   });
-  const names = (await answer.json()).data.map(({ name }: { name: string }) => name);
-  assert.equal(new Set(names).size, names.length, 'nobody twice');
-  for (let round = 0; round < 4; round++) {
-    for (let i = 0; i < 20; i++) assert.ok(names.includes(`${round}-${i}`));
-  }
 });

@@ -33,6 +33,10 @@ onBothEngines('metrics', (start) => {
     assert.equal(value('muster_http_requests_under_way{state="worked_on"}'), 1);
     assert.equal(value('muster_http_requests_shed_total'), 0);
     assert.equal(value('muster_database_waiting{pool="stream"}'), 0);
+    assert.ok(value('muster_database_connections{pool="slow",state="idle"}') >= 0);
+    assert.ok(value('muster_event_loop_delay_seconds{quantile="0.99"}') >= 0);
+    const slowest = `muster_http_request_seconds_bucket{method="GET",route="/v1/risks",status="200",le="+Inf"}`;
+    assert.equal(value(slowest), 3);
     for (const line of text.trimEnd().split('\n')) {
       assert.match(line, /^(# (HELP|TYPE) \w+ .+|\w+(\{(\w+="[^"\\]*",?)+\})? [\d.e+-]+)$/);
     }
