@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+
+/** The service as anyone would run it, as a process of its own, with the organisation of the demo. */
+export type TestedService = AsyncDisposable & { port: number; key: string; memoryMb(): number };
+
+export async function startService(): Promise<TestedService> {
+  const folder = mkdtempSync(join(tmpdir(), 'muster-bench-'));
+  const main = join(import.meta.dirname, '../src/main.ts');
+  // In a small heap no garbage piles up that would hide a leak, or be taken for one.
+  const child = spawn(process.execPath, ['--max-old-space-size=256', main, 'demo'], {
+    cwd: folder,
+    // Answers in memory are given under any load, and would hide what the work itself takes.
+    env: {
+      PATH: process.env.PATH ?? '',
+      MUSTER_PORT: '0',
+      MUSTER_RATE_LIMIT: '0',
+      MUSTER_CACHE_MB: '0',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let stdout = '';
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  const exited = new Promise((resolve) => child.once('close', resolve));
+  process.once('exit', () => child.kill('SIGKILL'));
+  const ready = () => /ready at http:\/\/[^:]+:(\d+)[\s\S]*(mst_\w+)/.exec(stdout);
+  while (!ready()) {
+    if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}.`);
+    await setTimeout(20);
+  }
+  const [, port, key = ''] = ready() ?? [];
+  return {
+    port: Number(port),
+    key,
+    memoryMb: () =>
+      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      await exited;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export type Answer = { status: number; milliseconds: number };
+
+/**
+ * A connection that sends one request after another as text, and reads of answers only what tells where they end: what
+ * is measured is the service, not a client.
+ */
+export class Connection {
+  readonly #socket: Socket;
+  #received = '';
+  #sentAt = 0;
+  #answered: ((answer: Answer) => void) | undefined;
+  #failed: ((error: Error) => void) | undefined;
+
+  constructor(port: number) {
+    this.#socket = connect(port, '127.0.0.1').setNoDelay().setEncoding('latin1');
+    this.#socket.on('data', (text) => this.#read(String(text)));
+    this.#socket.on('error', (error) => this.#fail(error));
+    this.#socket.on('close', () => this.#fail(new Error('The connection was closed.')));
+  }
+
+  send(request: string): Promise<Answer> {
+    this.#sentAt = performance.now();
+    this.#socket.write(request);
+    return new Promise((resolve, reject) => {
+      this.#answered = resolve;
+      this.#failed = reject;
+    });
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #read(text: string): void {
+    this.#received += text;
+    const headEnd = this.#received.indexOf('\r\n\r\n');
+    if (headEnd === -1) return;
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(this.#received.slice(0, headEnd))?.[1] ?? 0);
+    if (this.#received.length < headEnd + 4 + length) return;
+    const status = Number(this.#received.slice(9, 12));
+    this.#received = '';
+    this.#answered?.({ status, milliseconds: performance.now() - this.#sentAt });
+  }
+
+  #fail(error: Error): void {
+    this.#failed?.(error);
+  }
+}
+
+let sent = 0;
+
+/** Requests as they come: mostly pages with a filter, and one write in ten. */
+export function nextRequest({ key }: TestedService): string {
+  const number = ++sent;
+  const head = `host: bench\r\nauthorization: Bearer ${key}\r\n`;
+  if (number % 10 !== 0) {
+    const since = new Date(1_600_000_000_000 + number).toISOString();
+    return `GET /v1/risks?limit=20&updated_since=${since} HTTP/1.1\r\n${head}\r\n`;
+  }
+  const body = `{"title":"Issue ${number} of the bench"}`;
+  return (
+    `POST /v1/projects/APOLLO/issues HTTP/1.1\r\n${head}content-type: application/json\r\n` +
+    `content-length: ${body.length}\r\n\r\n${body}`
+  );
+}
+
+export const quantile = (values: number[], part: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ??
+  Number.NaN;
+
+export const milliseconds = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
+
+/** Prints what was found beside what was to be held, and says by the exit code whether all of it was. */
+export function report(
+  title: string,
+  rows: [what: string, found: string, goal: string, isMet: boolean][],
+): void {
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => String(row[column]).length)));
+  console.log(title);
+  for (const [what, found, goal, isMet] of rows) {
+    const cells = [what, found, goal].map((cell, column) => cell.padEnd(widths[column] ?? 0));
+    console.log(`  ${cells.join('  ')}  ${goal === '' ? '' : isMet ? 'held' : 'MISSED'}`.trimEnd());
+  }
+  if (rows.some(([, , , isMet]) => !isMet)) process.exitCode = 1;
+}
