@@ -99,6 +99,7 @@ onBothEngines('framing', (start) => {
     assert.match(await get('/v1/me', 'host:'), /^HTTP\/1\.1 200 /);
     assert.match(await get('/v1/me', 'host: [::1]:8080'), /^HTTP\/1\.1 200 /);
     assert.match(await get('/v1/me', 'host: x\r\nupgrade: websocket'), /^HTTP\/1\.1 200 /);
+    assert.match(await get('/v1/me', 'host: x\r\ncontent-encoding: gzip'), /^HTTP\/1\.1 200 /);
     assert.match(await get('/v1/me', 'host: x\r\n__proto__: x\r\nconstructor: y'), /^HTTP\/1\.1 200 /);
     const options = await exchange(
       service.origin,

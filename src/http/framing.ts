@@ -27,7 +27,8 @@ export function framingFault({
   if (transfer !== undefined && (transfer.toLowerCase() !== 'chunked' || httpVersion === '1.0')) {
     return malformed('The only `Transfer-Encoding` is `chunked`, in HTTP/1.1.');
   }
-  if (coding !== undefined && coding.toLowerCase() !== 'identity') {
+  // Nobody reads a body that comes with a GET.
+  if (coding !== undefined && coding.toLowerCase() !== 'identity' && method !== 'GET' && method !== 'HEAD') {
     return new Problem('unsupported_media_type', 'Send the body as it is, without `Content-Encoding`.', {
       headers: { 'accept-encoding': 'identity' },
     });
