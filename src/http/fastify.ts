@@ -52,8 +52,6 @@ declare module 'fastify' {
     keyLimits: ReturnType<typeof keyLimits>;
   }
   interface FastifyRequest {
-    /** Whether it counts among those that something is done for. */
-    isWorkedOn: boolean;
     moment: Moment;
     /** Who changes something with this request, and when. */
     change: Change;

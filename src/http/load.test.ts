@@ -115,6 +115,28 @@ test('requests are taken in for a while, then all else that goes on has its turn
   assert.equal(load.isOverloaded(), false);
 });
 
+test('many are taken in as long as none of them takes long, a few always', async () => {
+  let now = 0;
+  const load = watchLoad(100, () => now);
+  const requests = Array.from({ length: 100 }, () => ({}));
+  const isOverloaded = async () => {
+    await setImmediate();
+    return load.isOverloaded();
+  };
+  for (const request of requests) {
+    assert.equal(await isOverloaded(), false);
+    load.begin(request);
+  }
+  assert.equal(await isOverloaded(), true, 'there are never more than may be');
+  for (const request of requests.slice(0, 10)) load.end(request);
+  now = 2000;
+  assert.equal(await isOverloaded(), false);
+  now = 2001;
+  assert.equal(await isOverloaded(), true);
+  for (const request of requests.slice(10, 37)) load.end(request);
+  assert.deepEqual([load.working, await isOverloaded()], [63, false]);
+});
+
 test('refusals wait for their turn, a few at a time, and no more than there may be connections', async () => {
   const load = watchLoad(0);
   let sent = 0;

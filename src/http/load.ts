@@ -11,11 +11,14 @@ export type Load = {
   /** Requests that have come and are not answered to their end. */
   underWay: number;
   /** Those of them that something is done for: not those whose body is still coming, or whose answer is being read. */
-  working: number;
+  readonly working: number;
   /** Bytes of memory that bodies on their way in may take. */
   bodyBytes: number;
   /** How many were refused. */
   shed: number;
+  /** Something is done for a request from now on. */
+  begin(request: object): void;
+  end(request: object): void;
   /** Asked of each request before it is taken in. */
   isOverloaded(): boolean;
   /** Calls `answer` when it is its turn, unless too many wait for theirs: then it says false. */
@@ -23,6 +26,13 @@ export type Load = {
   /** Ends when nothing is under way. */
   idle(): Promise<void>;
 };
+
+/**
+ * So many are always taken in. More only while none has been worked on for longer than this many milliseconds: then they
+ * take long, and those that come would take longer still.
+ */
+const few = 64;
+const longestWork = 2000;
 
 /**
  * Milliseconds for which requests are taken in one after another, before all else that goes on has its turn. A machine
@@ -42,7 +52,9 @@ const mostRefusals = 10_000;
 /** All bodies on their way in together. They are small: this is for those who pretend otherwise. */
 const mostBodyBytes = 64 * 1024 * 1024;
 
-export function watchLoad(mostWorking: number, now: () => number = () => performance.now()): Load {
+export function watchLoad(most: number, now: () => number = () => performance.now()): Load {
+  /** When each was begun, the oldest first. */
+  const working = new Map<object, number>();
   const refusals: (() => void)[] = [];
   let roundBegan: number | undefined;
   let whenIdle = () => {};
@@ -53,6 +65,11 @@ export function watchLoad(mostWorking: number, now: () => number = () => perform
       roundBegan = undefined;
     });
     return now();
+  }
+
+  function isSlow(time: number): boolean {
+    const [oldest = time] = working.values();
+    return working.size >= few && time - oldest > longestWork;
   }
 
   function refuseSome(): void {
@@ -68,12 +85,21 @@ export function watchLoad(mostWorking: number, now: () => number = () => perform
       underWay = count;
       if (count === 0) whenIdle();
     },
-    working: 0,
+    get working() {
+      return working.size;
+    },
     bodyBytes: 0,
     shed: 0,
+    begin(request) {
+      if (!working.has(request)) working.set(request, now());
+    },
+    end(request) {
+      working.delete(request);
+    },
     isOverloaded() {
       roundBegan ??= beginRound();
-      return this.working >= mostWorking || now() - roundBegan > longestRound;
+      const time = now();
+      return working.size >= most || isSlow(time) || time - roundBegan > longestRound;
     },
     refuse(answer) {
       this.shed++;
@@ -95,30 +121,24 @@ export function countRequests(app: FastifyInstance): void {
   const load = watchLoad(app.config.max_requests);
   app.decorate('load', load);
 
-  app.decorateRequest('isWorkedOn', false);
-  const work = (request: FastifyRequest, isWorkedOn: boolean) => {
-    if (request.isWorkedOn !== isWorkedOn) load.working += isWorkedOn ? 1 : -1;
-    request.isWorkedOn = isWorkedOn;
-  };
-
   app.addHook('onRequest', (request, reply, done) => {
     load.underWay++;
     // Who sends a body slowly takes nobody's place.
-    if (bodyLength(request) === 0) work(request, true);
+    if (bodyLength(request) === 0) load.begin(request);
     // Also when the client goes away before its answer.
     reply.raw.once('close', () => {
       load.underWay--;
-      work(request, false);
+      load.end(request);
     });
     done();
   });
-  app.addHook('preValidation', (request, _, done) => {
-    work(request, true);
+  app.addHook('preValidation', (request, reply, done) => {
+    if (!reply.raw.closed) load.begin(request);
     done();
   });
   app.addHook('onSend', (request, _, payload, done) => {
     // A stream goes at the pace of its reader.
-    if (payload instanceof Readable) work(request, false);
+    if (payload instanceof Readable) load.end(request);
     done(null, payload);
   });
 }
