@@ -60,6 +60,26 @@ onBothEngines('load', (start) => {
     assert.equal(service.app.load.bodyBytes, 0);
   });
 
+  test('who goes away before the answer leaves nothing behind', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const { waiting, release } = await holdWriter(service);
+    for (let i = 0; i < 50; i++) {
+      const socket = connect(Number(new URL(service.origin).port), '127.0.0.1');
+      socket.write(
+        `POST /v1/groups HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+          'content-type: application/json\r\ncontent-length: 12\r\n\r\n{"name":"x"}',
+      );
+      await setTimeout(i % 5);
+      socket.destroy();
+    }
+    release();
+    await waiting;
+    assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
+    await service.app.load.idle();
+    assert.deepEqual([service.app.load.working, service.app.load.bodyBytes], [0, 0]);
+  });
+
   test('who takes too long to send is told so, and the connection is closed', async (t) => {
     const service = await start(t);
     const key = await service.key();

@@ -148,7 +148,8 @@ export function limitBodies(app: FastifyInstance): void {
   const { load } = app;
   app.addHook('onRequest', (request, reply, done) => {
     const length = bodyLength(request);
-    if (length === 0) return done();
+    // Whose connection has ended while the key was looked up will not end again.
+    if (length === 0 || reply.raw.closed) return done();
     if (load.bodyBytes + length > mostBodyBytes) return done(overloaded());
     load.bodyBytes += length;
     reply.raw.once('close', () => {
