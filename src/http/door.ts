@@ -1,13 +1,13 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import type { Clock } from '../clock.ts';
+import type { Clock, Moment } from '../clock.ts';
 import type { Versions } from '../database/versions.ts';
 import type { Key } from '../keys/schema.ts';
 import { keyFault, opens, secretOf } from './access.ts';
 import { namedTag } from './conditions.ts';
 import { framingFault } from './framing.ts';
 import { isProbe, type Readiness } from './health.ts';
-import { holds, nameOf } from './kept.ts';
+import { holds, type Kept, nameOf } from './kept.ts';
 import { overloaded } from './load.ts';
 import { noteAnswer } from './logging.ts';
 import { writeProblem } from './problems.ts';
@@ -28,33 +28,45 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
     } else route(request, response);
   };
 
+  let callers: Caller[] = [];
   app.server.on('request', (request, response) => {
     const start = performance.now();
     const secret = secretOf(request.headers);
     if (!isPlain(request) || secret === undefined || readiness.state !== 'ready') {
       return ordinary(request, response);
     }
-    const versions = app.database.versions();
-    if (!(versions instanceof Promise)) return answer(request, response, secret, versions, start);
-    return versions.then(
-      (versions) => answer(request, response, secret, versions, start),
-      () => ordinary(request, response),
-    );
+    // All who come in one turn of the event loop are served by one look at the data, taken after they came.
+    if (callers.push({ request, response, secret, start }) === 1) setImmediate(look);
+    return undefined;
   });
 
-  function answer(
-    request: IncomingMessage,
-    response: ServerResponse,
-    secret: string,
-    versions: Versions,
-    start: number,
-  ): unknown {
-    const key = app.keyring.known(secret, versions);
+  async function look(): Promise<void> {
+    const waiting = callers;
+    callers = [];
+    let seen: Sight;
+    try {
+      seen = sight(await app.database.versions());
+    } catch {
+      for (const { request, response } of waiting) ordinary(request, response);
+      return;
+    }
+    for (const caller of waiting) answer(caller, seen);
+  }
+
+  function sight(versions: Versions): Sight {
+    const moment = clock();
+    return { versions, moment, now: Date.parse(moment.now) };
+  }
+
+  function answer(caller: Caller, seen: Sight): unknown {
+    const { request, response, secret } = caller;
+    const key = app.keyring.known(secret, seen.versions);
     if (!key) return ordinary(request, response);
     const name = nameOf(request.url ?? '', request, key);
-    if (send(name, request, response, key, versions, start)) return undefined;
+    const kept = app.keptAnswers.find(name);
     // What has never been kept may be of a kind that is not: nobody waits for it.
-    if (!app.keptAnswers.find(name)) return ordinary(request, response);
+    if (!kept) return ordinary(request, response);
+    if (send(kept, caller, key, seen)) return undefined;
     // Many who ask for the same when it has changed are answered with one.
     const making = app.keptAnswers.making(name);
     if (!making) {
@@ -63,23 +75,19 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
     }
     return making.then(() => {
       // Whatever was written before this request came is in what was made: its version tells.
-      if (!send(name, request, response, key, versions, start)) ordinary(request, response);
+      const made = app.keptAnswers.find(name);
+      if (!made || !send(made, caller, key, sight(seen.versions))) ordinary(request, response);
     });
   }
 
   function send(
-    name: string,
-    request: IncomingMessage,
-    response: ServerResponse,
+    kept: Kept,
+    { request, response, start }: Caller,
     key: Key,
-    versions: Versions,
-    start: number,
+    { versions, moment, now }: Sight,
   ): boolean {
-    const kept = app.keptAnswers.find(name);
-    const moment = clock();
-    if (!kept || !holds(kept, versions, moment)) return false;
+    if (!holds(kept, versions, moment)) return false;
     if (keyFault(key, moment) !== undefined || !opens(key, kept.access)) return false;
-    const now = Date.parse(moment.now);
     let charge = app.keyLimits.charge(key, now);
     if (!charge.isAllowed) return false;
     const isKnown = namedTag(request.headers['if-none-match'], kept.etag) !== undefined;
@@ -88,7 +96,7 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
     const request_id = requestIdOf(request.headers);
     const status = isKnown ? 304 : 200;
     const headers = [...(isKnown ? kept.headersOf304 : kept.headers), 'x-request-id', request_id];
-    for (const header in charge.headers) headers.push(header, charge.headers[header] as string);
+    for (const [header, value] of Object.entries(charge.headers)) headers.push(header, value);
     response.writeHead(status, headers).end(isKnown ? undefined : kept.body);
     app.keptAnswers.hits++;
     const answer = { method: 'GET', route: kept.route, status, ms: performance.now() - start, key: key.id };
@@ -96,6 +104,12 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
     return true;
   }
 }
+
+/** Who waits at the door. */
+type Caller = { request: IncomingMessage; response: ServerResponse; secret: string; start: number };
+
+/** How things stood at a moment after they came. */
+type Sight = { versions: Versions; moment: Moment; now: number };
 
 /** Pages of other sites are told more, and rarely ask: theirs is the ordinary way. */
 const isPlain = (request: IncomingMessage) =>

@@ -122,11 +122,17 @@ export const holds = ({ reads, version, today }: MadeFrom, versions: Versions, n
  * What tells answers apart: the address, the ways of writing it that the client takes, and what the key may see. An
  * answer that depends on anything else, such as the very second or whose key it is, does not say what it was made from.
  */
-export const nameOf = (
-  url: string,
-  { headers }: Pick<FastifyRequest, 'headers'>,
-  { scopes, project_ids }: Key,
-) => `${url}\n${headers.accept}\n${headers['accept-encoding']}\n${scopes}\n${project_ids}`;
+export const nameOf = (url: string, { headers }: Pick<FastifyRequest, 'headers'>, key: Key) =>
+  `${url}\n${headers.accept}\n${headers['accept-encoding']}\n${whatItSees(key)}`;
+
+const seen = new WeakMap<Key, string>();
+function whatItSees(key: Key): string {
+  const known = seen.get(key);
+  if (known !== undefined) return known;
+  const text = `${key.scopes}\n${key.project_ids}`;
+  seen.set(key, text);
+  return text;
+}
 
 /** Roughly what its bookkeeping takes, so that a great many small answers count, too. */
 const overhead = 1000;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -6,7 +5,7 @@ import { Problem, type ProblemCode, problems } from '../errors.ts';
 import { limits } from '../schemas.ts';
 import { preflightHeaders } from './headers.ts';
 import { methodsOf, methodsOfAll } from './methods.ts';
-import { requestIdOf } from './request-ids.ts';
+import { newRequestId, requestIdOf } from './request-ids.ts';
 
 /** Every error leaves through here, as RFC 9457 says: the framework's own and the database's, too. */
 export function answerProblems(app: FastifyInstance): void {
@@ -73,7 +72,7 @@ export function answerBrokenRequest(this: FastifyInstance, error: ConnectionErro
   const problem = isTargetTooLong(error)
     ? new Problem('uri_too_long', 'The address is longer than 16 KiB. Ask for less at a time.')
     : (brokenRequests[error.code] ?? new Problem('malformed_request', 'This is not an HTTP request.'));
-  const request_id = randomUUID();
+  const request_id = newRequestId();
   this.log.debug({ request_id, broken: error.code });
   const body = JSON.stringify(bodyOf(problem, { baseUrl: this.baseUrl, request_id }));
   const { status } = problems[problem.code];

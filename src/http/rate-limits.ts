@@ -45,8 +45,14 @@ export function rateLimiter(name: string, mostTracked = 10_000): RateLimiter {
     return account;
   }
 
+  // Most keys have the same limit.
+  let policy = { perMinute: 0, text: '' };
+  function policyOf(perMinute: number): string {
+    if (policy.perMinute !== perMinute) policy = { perMinute, text: `"${name}";q=${perMinute};w=60` };
+    return policy.text;
+  }
   const told = ({ began_at, used }: Account, perMinute: number, now: number): Record<string, string> => ({
-    'ratelimit-policy': `"${name}";q=${perMinute};w=60`,
+    'ratelimit-policy': policyOf(perMinute),
     ratelimit: `"${name}";r=${Math.max(0, perMinute - used)};t=${seconds(Math.min(began_at - now, 0) + minute)}`,
   });
 

@@ -15,7 +15,11 @@ export type Scope = (typeof scopes)[number];
 
 /** `X.manage` grants `X.read`; nothing else is implied. */
 export const grants = (held: readonly Scope[], needed: Scope) =>
-  held.includes(needed) || held.includes(needed.replace('.read', '.manage') as Scope);
+  held.includes(needed) || held.includes(granting[needed]);
+
+const granting = Object.fromEntries(
+  scopes.map((scope) => [scope, scope.replace('.read', '.manage')]),
+) as Record<Scope, Scope>;
 
 /** What of `wanted` is not granted. */
 export const missingScopes = (held: readonly Scope[], wanted: readonly Scope[]) =>

@@ -52,4 +52,9 @@ async function storeUses(db: Transaction<Tables>, uses: readonly [id: string, at
   }
 }
 
-const minuteBefore = (time: string) => new Date(Date.parse(time) - minute).toISOString();
+/** Those who come together ask about the same time. */
+let asked = { time: '', before: '' };
+function minuteBefore(time: string): string {
+  if (asked.time !== time) asked = { time, before: new Date(Date.parse(time) - minute).toISOString() };
+  return asked.before;
+}
