@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildService } from '../build.ts';
 import { UsageError } from '../src/errors.ts';
 import { type Arm, armsOf } from './arms.ts';
 import { type Stage, usualConnections } from './contest.ts';
@@ -57,6 +58,7 @@ async function measureAll(options: Options): Promise<Results> {
     say(`this machine is busy (a load of ${machine.load_at_start}): expect noise`);
   }
 
+  await buildService();
   await using postgres = await startPostgres(folder);
   const isNeeded = (risks: number) => wanted.some(({ name }) => name === `ranked-${risks}`);
   const ranks = options.ranks.filter((risks, at) => at === 0 || isNeeded(risks));

@@ -56,7 +56,7 @@ export async function timeToFirstAnswer(world: World, path: string): Promise<num
 }
 
 const launchService = (world: World, more: Record<string, string>) =>
-  start(...script('../src/main.ts', 'serve'), { ...settings, MUSTER_DATABASE_URL: world.url, ...more });
+  start(...script('../dist/main.js', 'serve'), { ...settings, MUSTER_DATABASE_URL: world.url, ...more });
 
 function server(running: Running, origin: string): Server {
   forgetPeak(running.pid);

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-/** As in package.json, which lies beside the folder of the sources and of what is built from them. */
-export const version: string = JSON.parse(
-  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-).version;
+/** The folder of the package: the sources lie in one folder of it, and what is built from them in another. */
+export const packageFolder = join(import.meta.dirname, '..');
+
+/** As in package.json. */
+export const version: string = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')).version;

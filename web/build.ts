@@ -46,8 +46,12 @@ function hashOfSources(): string {
   ]
     .filter((file) => !made.includes(file) && !file.startsWith('web/tests/'))
     .sort();
-  return hash('sha256', files.map((file) => `${file}\n${readFileSync(join(root, file), 'utf8')}`).join('\n'));
+  return hashOf(files);
 }
+
+/** Tells whether files of this package have changed. */
+export const hashOf = (files: string[]) =>
+  hash('sha256', files.map((file) => `${file}\n${readFileSync(join(root, file), 'utf8')}`).join('\n'));
 
 function compress(file: string): void {
   const content = readFileSync(file);

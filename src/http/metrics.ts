@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
@@ -46,19 +46,23 @@ export function metricsRoute(app: App): void {
 
 /** Where only those who watch the service can get to it. */
 function serveApart(app: FastifyInstance, port: number, read: () => string): void {
-  const server: Server = createServer((request, response) => {
-    const isThere = request.url === '/metrics' && request.method === 'GET';
-    response.writeHead(isThere ? 200 : 404, { 'content-type': mediaType });
-    response.end(isThere ? read() : 'There is only GET /metrics here.\n');
-  });
+  let server: Server | undefined;
   app.addHook('onListen', async () => {
+    // Only now: it brings the client of `fetch` with it, and every start would wait for that.
+    const { createServer } = await import('node:http');
+    const apart = createServer((request, response) => {
+      const isThere = request.url === '/metrics' && request.method === 'GET';
+      response.writeHead(isThere ? 200 : 404, { 'content-type': mediaType });
+      response.end(isThere ? read() : 'There is only GET /metrics here.\n');
+    });
+    server = apart;
     await new Promise<void>((resolve, reject) => {
-      server.once('error', reject).listen(port, app.config.host, resolve);
+      apart.once('error', reject).listen(port, app.config.host, resolve);
     });
   });
   app.addHook('onClose', async () => {
-    server.closeAllConnections();
-    server.close();
+    server?.closeAllConnections();
+    server?.close();
   });
 }
 

@@ -1,4 +1,4 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, type ProblemCode, problems } from '../errors.ts';
@@ -82,6 +82,8 @@ export function answerBrokenRequest(this: FastifyInstance, error: ConnectionErro
     connection: 'close',
     ...this.answerHeaders(request_id, undefined),
   };
+  // An import would bring the client of `fetch` with it, and every start would wait for that.
+  const { STATUS_CODES } = process.getBuiltinModule('node:http');
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }

@@ -2,10 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { contentTag, sendUnlessKnown } from '../http/conditions.ts';
+import { packageFolder } from '../version.ts';
 import { type Html, html, type Site } from './html.ts';
 
-/** From the sources and from the package alike, the built console is here. */
-const folder = join(import.meta.dirname, '../../dist/web');
+/** The built console. */
+const folder = join(packageFolder, 'dist/web');
 
 const types: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',

