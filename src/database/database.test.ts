@@ -20,7 +20,7 @@ onBothEngines('database', (start, engine) => {
       await drop();
     });
     const ran = await Promise.all(instances.map((instance) => instance.migrate()));
-    assert.deepEqual(ran.flat(), ['0001_foundation', '0002_search']);
+    assert.deepEqual(ran.flat(), ['0001_foundation', '0002_search', '0003_links']);
     const keys = await Promise.all(
       instances.map(({ write }) => write((db) => createFirstKey(db, systemClock()))),
     );

@@ -3,12 +3,14 @@ import { Migrator } from 'kysely/migration';
 import type { Engine } from './engine.ts';
 import { up as foundation } from './migrations/0001_foundation.ts';
 import { up as search } from './migrations/0002_search.ts';
+import { up as links } from './migrations/0003_links.ts';
 import type { Tables } from './tables.ts';
 
 /** Forward only; a name that has run is never changed or taken away. */
 const migrations = ({ kind }: Engine) => ({
   '0001_foundation': { up: foundation },
   '0002_search': { up: search[kind] },
+  '0003_links': { up: links },
 });
 
 /** Brings the tables up to date and says which migrations ran. The engine's lock lets one process do it at a time. */

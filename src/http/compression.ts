@@ -46,6 +46,9 @@ function readChoice(header: string): Choice {
   return { coding: best >= plain ? coding : undefined, takesPlain: plain > 0 };
 }
 
+export const asBytes = (payload: string | Buffer): Buffer =>
+  typeof payload === 'string' ? Buffer.from(payload) : payload;
+
 /** The bytes in a coding; what would hold up others is done in another thread. */
 export async function compress(bytes: Buffer, coding: Coding): Promise<Buffer> {
   const { now, inThread, options } = compressors[coding];
@@ -111,7 +114,7 @@ export function compressAnswers(app: FastifyInstance): void {
     if (typeof tag === 'string') reply.header('etag', tagInCoding(tag, coding));
     if (payload instanceof Readable) return done(null, compressStream(payload, coding));
 
-    const bytes = () => compress(Buffer.from(payload as string | Buffer), coding);
+    const bytes = () => compress(asBytes(payload as string | Buffer), coding);
     const key = `${tag} ${coding}`;
     const isPublic = typeof tag === 'string' && request.actor === undefined;
     const compressed = (isPublic && publicAnswers.get(key)) || bytes();

@@ -11,9 +11,9 @@ import { codings, tagInCoding } from './compression.ts';
 export const resourceTag = (version: number, text: string) => `"${version}-${digest(text)}"`;
 
 /** The tag of an answer that has no version. */
-export const contentTag = (text: string) => `"${digest(text)}"`;
+export const contentTag = (text: string | Buffer) => `"${digest(text)}"`;
 
-const digest = (text: string) => hash('sha256', text, 'base64url').slice(0, 22);
+const digest = (text: string | Buffer) => hash('sha256', text, 'base64url').slice(0, 22);
 
 /** The tag, as the client has it, of an answer it says it has already: `If-None-Match`, compared weakly (RFC 9110). */
 export function knownTag({ method, headers }: FastifyRequest, tag: string): string | undefined {

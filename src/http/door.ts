@@ -47,10 +47,21 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
     try {
       seen = sight(await app.database.versions());
     } catch {
-      for (const { request, response } of waiting) ordinary(request, response);
+      waiting.forEach(inTurn);
       return;
     }
     for (const caller of waiting) answer(caller, seen);
+  }
+
+  /** What is made anew may hold the event loop for a while: after each one others are let in. */
+  const toMake: Caller[] = [];
+  function inTurn(caller: Caller): void {
+    if (toMake.push(caller) === 1) setImmediate(makeNext);
+  }
+  function makeNext(): void {
+    const next = toMake.shift();
+    if (next) ordinary(next.request, next.response);
+    if (toMake.length > 0) setImmediate(makeNext);
   }
 
   function sight(versions: Versions): Sight {
@@ -61,22 +72,22 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
   function answer(caller: Caller, seen: Sight): unknown {
     const { request, response, secret } = caller;
     const key = app.keyring.known(secret, seen.versions);
-    if (!key) return ordinary(request, response);
+    if (!key) return inTurn(caller);
     const name = nameOf(request.url ?? '', request, key);
     const kept = app.keptAnswers.find(name);
     // What has never been kept may be of a kind that is not: nobody waits for it.
-    if (!kept) return ordinary(request, response);
+    if (!kept) return inTurn(caller);
     if (send(kept, caller, key, seen)) return undefined;
     // Many who ask for the same when it has changed are answered with one.
     const making = app.keptAnswers.making(name);
     if (!making) {
       response.once('close', app.keptAnswers.make(name));
-      return ordinary(request, response);
+      return inTurn(caller);
     }
     return making.then(() => {
       // Whatever was written before this request came is in what was made: its version tells.
       const made = app.keptAnswers.find(name);
-      if (!made || !send(made, caller, key, sight(seen.versions))) ordinary(request, response);
+      if (!made || !send(made, caller, key, sight(seen.versions))) inTurn(caller);
     });
   }
 

@@ -4,7 +4,7 @@ import type { TableName } from '../database/tables.ts';
 import { type Versions, versionOf } from '../database/versions.ts';
 import type { Key } from '../keys/schema.ts';
 import type { Access } from './access.ts';
-import { tagInPlain } from './compression.ts';
+import { asBytes, tagInPlain } from './compression.ts';
 
 /** What an answer was made from: it holds for as long as these tables have this version, on this day. */
 export type MadeFrom = { reads: readonly TableName[]; version: number; today: string };
@@ -90,11 +90,12 @@ export class KeptAnswers {
 export function keepAnswers(app: FastifyInstance): void {
   app.decorate('keptAnswers', new KeptAnswers(app.config.cache_mb * 1024 * 1024));
   app.decorateReply('madeFrom');
+  if (app.keptAnswers.mostBytes === 0) return;
   app.addHook('onSend', (request, reply, payload, done) => {
     const { madeFrom } = reply;
     if (madeFrom && reply.statusCode === 200 && (typeof payload === 'string' || Buffer.isBuffer(payload))) {
       app.keptAnswers.misses++;
-      const body = Buffer.from(payload);
+      const body = asBytes(payload);
       const headers = Object.entries({ ...reply.getHeaders(), 'content-length': body.byteLength })
         .filter(([name]) => !ofEachRequest.test(name))
         .map(([name, value]) => [name, String(value)] as const);

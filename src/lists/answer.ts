@@ -213,8 +213,9 @@ function nextPage(request: FastifyRequest, cursor: string): string {
 }
 
 async function sendWhole(request: FastifyRequest, reply: FastifyReply, { pack }: Format, text: string) {
-  const content = pack ? Buffer.concat(await Array.fromAsync(pack(followedBy(text)))) : text;
-  return sendUnlessKnown(request, reply, contentTag(text), content);
+  // Made into bytes once, for the tag, the compression, what is kept and what is sent.
+  const bytes = pack ? Buffer.concat(await Array.fromAsync(pack(followedBy(text)))) : Buffer.from(text);
+  return sendUnlessKnown(request, reply, contentTag(bytes), bytes);
 }
 
 /** A browser saves it under the name of the list. */
