@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import { countingChanges } from './changes.ts';
 import type { Tables } from './tables.ts';
@@ -20,7 +21,11 @@ export function writingTogether(writer: Kysely<Tables>) {
   let isRunning = false;
 
   async function run(): Promise<void> {
-    while (waiting.length > 0) await runGroup(waiting);
+    while (waiting.length > 0) {
+      await runGroup(waiting);
+      // Otherwise nothing else is read, answered or let in before all who wait have written.
+      await setImmediate();
+    }
     isRunning = false;
   }
 
@@ -52,7 +57,7 @@ export function writingTogether(writer: Kysely<Tables>) {
         if (isRunning) return;
         isRunning = true;
         // Not at once: requests that have arrived by now belong to the same group.
-        setImmediate(run);
+        void setImmediate().then(run);
       }),
   };
 }
