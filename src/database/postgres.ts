@@ -69,10 +69,44 @@ function pool(connectionString: string, max: number): pg.Pool {
     // An acknowledged write is on disk, whatever the server's own default is.
     options: '-c synchronous_commit=on',
     types: { getTypeParser },
+    Client: PreparingClient,
   });
   // An idle connection may break at any time; the next query opens another.
   connections.on('error', () => {});
   return connections;
+}
+
+/** Has the server keep what comes again and again, parsed and planned: for a page that takes as long as to read it. */
+class PreparingClient extends pg.Client {
+  // biome-ignore lint/suspicious/noExplicitAny: one of many shapes of the same method, as the pool and Kysely call it
+  override query(query: any, ...rest: any[]): any {
+    const [values, ...others] = rest;
+    const name = typeof query === 'string' && Array.isArray(values) ? preparedName(query) : undefined;
+    return name === undefined
+      ? super.query(query, ...(rest as []))
+      : super.query({ name, text: query, values }, ...(others as []));
+  }
+}
+
+/** Each connection keeps at most so many, in the memory of the server. */
+const mostPrepared = 200;
+const prepared = new Map<string, string>();
+const seenOnce = new Set<string>();
+
+/** The name of a statement that has come before. One with all columns of a table could not stay when they change. */
+function preparedName(text: string): string | undefined {
+  const known = prepared.get(text);
+  if (known !== undefined) return known;
+  const mayBeKept = /^(select|with|insert|update|delete)\b/.test(text) && !/(select |\.)\*/.test(text);
+  if (!mayBeKept || prepared.size === mostPrepared) return undefined;
+  if (!seenOnce.delete(text)) {
+    if (seenOnce.size === mostPrepared) seenOnce.clear();
+    seenOnce.add(text);
+    return undefined;
+  }
+  const name = `muster_${prepared.size}`;
+  prepared.set(text, name);
+  return name;
 }
 
 const useOf = ({ totalCount, idleCount, waitingCount }: pg.Pool) => ({

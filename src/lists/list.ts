@@ -45,20 +45,26 @@ export const listRows = (db: Kysely<Tables>, list: List, after: string | RawBuil
 
 /** The first rows after a cursor. */
 export async function listPage(db: Kysely<Tables>, list: List, after: string | undefined, limit: number) {
-  const pages = known(pageStatements, list, () => ({
-    first: statement<ListRow>((db) => pageRows(db, list, undefined)),
-    later: statement<ListRow>((db) => pageRows(db, list, hole('after'))),
-  }));
-  const { rows } = await (after === undefined ? pages.first : pages.later)(db, { after, limit });
+  const pages = known(pageStatements, list, () => new Map<string, Statement<ListRow>>());
+  const key = `${after === undefined ? 'first' : 'later'} ${limit}`;
+  const page =
+    pages.get(key) ??
+    statement<ListRow>((db) => pageRows(db, list, after === undefined ? undefined : hole('after'), limit));
+  if (pages.size >= mostPages) pages.clear();
+  pages.set(key, page);
+  const { rows } = await page(db, { after });
   return rows;
 }
+
+/** Of one list: clients ask for pages of few lengths. */
+const mostPages = 20;
 
 /**
  * Where no index gives the order, rows are found first and made into JSON then, so that there are only keys to sort.
  */
-function pageRows(db: Kysely<Tables>, list: List, after: RawBuilder<string> | undefined) {
-  // SQLite prepares a statement anew for each value of a bare `limit ?`, which takes longer than a page.
-  const limit = sql<number>`cast(${hole('limit')} as integer)`;
+function pageRows(db: Kysely<Tables>, list: List, after: RawBuilder<string> | undefined, most: number) {
+  // As a parameter it would have each page planned anew, by both engines, which takes longer than to read it.
+  const limit = sql.lit(most);
   if (list.isQuick !== false) return listRows(db, list, after).limit(limit);
   const found = rowsAfter(db, list, after).select([list.id.as('id'), list.order.key.as('order_key')]);
   const page = ordered(list, list.order.key, found).limit(limit).as('page');
@@ -67,7 +73,7 @@ function pageRows(db: Kysely<Tables>, list: List, after: RawBuilder<string> | un
   return ordered(list, order_key, rows.select([list.json.as('json'), order_key.as('order_key')]));
 }
 
-const pageStatements = new WeakMap<List, Record<'first' | 'later', Statement<ListRow>>>();
+const pageStatements = new WeakMap<List, Map<string, Statement<ListRow>>>();
 
 function known<K extends object, V>(values: WeakMap<K, V>, key: K, make: () => V): V {
   const value = values.get(key) ?? make();
