@@ -3,7 +3,7 @@ import { daysLater, type Moment } from '../clock.ts';
 import { parsedJson } from '../database/functions.ts';
 import { checks } from './check-names.ts';
 
-type Check = (typeof checks)[number];
+export type Check = (typeof checks)[number];
 
 /** When each check finds something. All but `residual_above_current` look only at active risks. */
 export function checkConditions({ today }: Moment): Record<Check, RawBuilder<boolean>> {

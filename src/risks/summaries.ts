@@ -4,28 +4,22 @@ import type { Tables } from '../database/tables.ts';
 import { invalidParameter } from '../errors.ts';
 import { always, holds, isIn } from '../lists/filters.ts';
 import { checks } from './check-names.ts';
-import { checkConditions } from './checks.ts';
+import { type Check, checkConditions } from './checks.ts';
 import { momentIn, type Register, riskConditions, riskRows } from './register.ts';
-import type { RiskHeatmap, RiskSummary, RiskTrend } from './schema.ts';
+import type { Risk, RiskHeatmap, RiskSummary, RiskTrend } from './schema.ts';
 import { levelOf, levels, scoreOf } from './scoring.ts';
 
 /** Counts of a register by what its entries have in common; most first where there is no order of its own. */
 export async function summarizeRisks(db: Kysely<Tables>, register: Register): Promise<RiskSummary> {
-  const conditions = checkConditions(momentIn(register));
-  const found = await rowsOf(db, register)
-    .select(sql<number>`count(*)`.as('total'))
-    .select(checks.map((check) => sql<number>`count(case when ${conditions[check]} then 1 end)`.as(check)))
-    .executeTakeFirstOrThrow();
-  const byLevel = await countBy(db, register, { level: sql`risks.level` });
+  const groups = await countGroups(db, register);
+  const sumOf = (what: 'count' | Check) => groups.reduce((sum, group) => sum + group[what], 0);
+  const byLevel = addUp(groups, 'level');
   return {
-    total: found.total,
-    unassessed: found.unassessed,
-    by_level: [...levels].reverse().map(({ level }) => ({
-      level,
-      count: byLevel.find((row) => row.level === level)?.count ?? 0,
-    })),
-    by_status: await countBy(db, register, { status: sql`risks.status` }),
-    by_category: await countBy(db, register, { category: sql`risks.category` }),
+    total: sumOf('count'),
+    unassessed: sumOf('unassessed'),
+    by_level: [...levels].reverse().map(({ level }) => ({ level, count: byLevel.get(level) ?? 0 })),
+    by_status: mostFirst(addUp(groups, 'status')).map(([status, count]) => ({ status, count })),
+    by_category: mostFirst(addUp(groups, 'category')).map(([category, count]) => ({ category, count })),
     by_project: await countBy(db, register, {
       project_id: sql`projects.id`,
       project_key: sql`projects.key`,
@@ -36,9 +30,38 @@ export async function summarizeRisks(db: Kysely<Tables>, register: Register): Pr
       owner_group_id: sql`risks.owner_group_id`,
       owner_name: sql`coalesce(owner.name, owner_group.name)`,
     }),
-    by_check: checks.map((check) => ({ check, count: found[check] })),
+    by_check: checks.map((check) => ({ check, count: sumOf(check) })),
   };
 }
+
+type Group = Pick<Risk, 'level' | 'status' | 'category'> & Record<'count' | Check, number>;
+
+/** What has few different values is counted in one pass, and added up from there. */
+async function countGroups(db: Kysely<Tables>, register: Register): Promise<Group[]> {
+  const conditions = checkConditions(momentIn(register));
+  const shared = ['level', 'status', 'category'].map((column) => sql.ref(`risks.${column}`));
+  const rows = await rowsOf(db, register)
+    .select(['risks.level', 'risks.status', 'risks.category', sql<number>`count(*)`.as('count')])
+    .select(checks.map((check) => sql<number>`count(case when ${conditions[check]} then 1 end)`.as(check)))
+    .groupBy(shared)
+    .execute();
+  return rows as Group[];
+}
+
+function addUp<Field extends 'level' | 'status' | 'category'>(groups: Group[], field: Field) {
+  const counts = new Map<Group[Field], number>();
+  for (const group of groups) counts.set(group[field], (counts.get(group[field]) ?? 0) + group.count);
+  return counts;
+}
+
+/** As the database orders them: texts by their bytes, none last. */
+const mostFirst = <Value extends string | null>(counts: Map<Value, number>) =>
+  [...counts].sort(([a, countOfA], [b, countOfB]) => {
+    if (countOfA !== countOfB || a === null || b === null) {
+      return countOfB - countOfA || Number(a === null) - Number(b === null);
+    }
+    return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  });
 
 /** The 25 cells of probability and impact, each with its count and the first of its risks. */
 export async function mapRisks(db: Kysely<Tables>, register: Register): Promise<RiskHeatmap> {
