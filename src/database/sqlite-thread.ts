@@ -36,14 +36,14 @@ class ThreadConnection implements SqliteConnection {
     try {
       let next = this.#call('startStream', sliceRows, sql, parameters);
       while (!isAll) {
-        const rows = (await next) as R[];
-        isAll = rows.length < sliceRows;
+        const slice = await next;
+        isAll = slice.isAll;
         if (!isAll) {
           next = this.#call('nextRows', sliceRows);
           // A fault is thrown when the slice is awaited; a reader who stops before never meets it.
           next.catch(() => {});
         }
-        yield { rows };
+        yield { rows: slice.rows as R[] };
       }
     } finally {
       if (!isAll) await this.#finish('endStream');

@@ -20,6 +20,8 @@ export type Result<M extends Method> = ReturnType<Reader[M]>;
 /** An error's code is sent beside it, because a copy of an error keeps only its message. */
 export type Answer = { result: unknown } | { error: unknown; code: string | undefined };
 
+type Slice = { rows: unknown[]; isAll: boolean };
+
 const answer = (message: Answer) => parentPort?.postMessage(message);
 
 const readers = new Map<number, Reader>();
@@ -36,6 +38,7 @@ class Reader {
   readonly #database: Sqlite.Database;
   readonly #statements: Statements;
   #stream: IterableIterator<unknown> | undefined;
+  #isOfLines = false;
 
   constructor(file: string) {
     this.#database = new Sqlite(file, { readonly: true, timeout: 1000 });
@@ -47,21 +50,26 @@ class Reader {
   }
 
   /** The first rows: see `nextRows`. */
-  startStream(most: number, sql: string, parameters: readonly unknown[]): unknown[] {
+  startStream(most: number, sql: string, parameters: readonly unknown[]): Slice {
     // Not a shared statement: it stays busy for as long as the reader takes.
-    this.#stream = this.#database.prepare(sql).iterate(parameters);
+    const statement = this.#database.prepare(sql);
+    const [column, ...others] = statement.columns();
+    this.#isOfLines = column?.name === 'lines' && others.length === 0;
+    this.#stream = (this.#isOfLines ? statement.pluck() : statement).iterate(parameters);
     return this.nextRows(most);
   }
 
-  /** Fewer than `most` when there are no others. */
-  nextRows(most: number): unknown[] {
+  /** Where all of a row is a line, they are sent as one text: to send each by itself takes as long as to read it. */
+  nextRows(most: number): Slice {
     const rows: unknown[] = [];
     while (rows.length < most) {
       const next = this.#stream?.next();
       if (!next || next.done) break;
       rows.push(next.value);
     }
-    return rows;
+    const isAll = rows.length < most;
+    if (!this.#isOfLines || rows.length === 0) return { rows, isAll };
+    return { rows: [{ lines: rows.join('\n') }], isAll };
   }
 
   endStream(): void {

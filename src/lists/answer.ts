@@ -9,12 +9,12 @@ import { sendTagged } from '../http/resource.ts';
 import { version as program } from '../version.ts';
 import { type Cursor, decodeCursor, encodeCursor, fingerprint } from './cursor.ts';
 import { chooseFormat, type Format, type FormatName, notAcceptable } from './formats.ts';
-import { countRows, countUpTo, type List, type ListRow, listPage, listRows } from './list.ts';
+import { countRows, countUpTo, type List, listLines, listPage } from './list.ts';
 import { type Paging, splitQuery } from './query.ts';
 import { leaveSlowest, streamFor } from './readers.ts';
 
 /** Rows read before others are let through, and characters gathered before they are sent. */
-const sliceRows = 250;
+const sliceRows = 200;
 const pieceLength = 32 * 1024;
 /** An answer up to this length is sent in one, with a tag of its content; a longer one streams. */
 const wholeLength = 256 * 1024;
@@ -163,7 +163,7 @@ async function readPage(asked: Asked, limit: number) {
   const write = rowWriter(asked, position);
   const text =
     format.open(list.schema) +
-    shown.map(write).join('') +
+    shown.map(({ json }) => write(json)).join('') +
     format.close({ limit, next_cursor: next, has_more: next !== null, total }, await metaOf(asked));
   return { text, next };
 }
@@ -171,12 +171,12 @@ async function readPage(asked: Asked, limit: number) {
 async function* readWhole(asked: Asked, onProgress?: (rows: number) => void): AsyncGenerator<string, void> {
   const { list, format, db, cursor } = asked;
   const position = await positionAfter(asked);
-  const write = rowWriter(asked, position);
+  const write = linesWriter(asked, position);
   let text = format.open(list.schema);
   let rows = 0;
-  for await (const row of listRows(db, list, cursor?.after).stream(sliceRows)) {
-    text += write(row);
-    rows++;
+  for await (const { lines } of listLines(db, list, cursor?.after).stream(sliceRows)) {
+    text += write(lines, rows === 0);
+    rows += countLines(lines);
     if (text.length < pieceLength) continue;
     yield text;
     text = '';
@@ -196,10 +196,24 @@ async function positionAfter({ db, list, cursor, version }: Asked): Promise<numb
 /** The rank is set here, not by the database, because it is the position in what is sent. */
 function rowWriter({ list, format }: Asked, position: number) {
   let place = 0;
-  return ({ json }: ListRow) => {
+  return (json: string) => {
     const rank = position + place + 1;
     return format.row(list.ranked ? `{"rank":${rank},${json.slice(1)}` : json, place++, list.schema);
   };
+}
+
+/** Rows that come as lines. JSON has no line ends of its own. */
+function linesWriter(asked: Asked, position: number) {
+  const { list, format } = asked;
+  if (format.rows && !list.ranked) return format.rows;
+  const write = rowWriter(asked, position);
+  return (lines: string) => lines.split('\n').map(write).join('');
+}
+
+function countLines(lines: string): number {
+  let count = 1;
+  for (let end = lines.indexOf('\n'); end !== -1; end = lines.indexOf('\n', end + 1)) count++;
+  return count;
 }
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);

@@ -14,6 +14,8 @@ export type Format = {
   open(schema: TObject): string;
   /** `place` counts the rows of the answer from 0. */
   row(json: string, place: number, schema: TObject): string;
+  /** Several rows at once, one a line, where each is written as it is. */
+  rows?(lines: string, isFirst: boolean): string;
   close(page: unknown, meta: unknown): string;
   /** For what is more than text. */
   pack?(text: AsyncIterable<string>): AsyncIterable<Uint8Array>;
@@ -33,12 +35,14 @@ const formats: Record<FormatName, Format> = {
     type: 'application/json',
     open: () => '{"data":[',
     row: (json, place) => (place === 0 ? json : `,${json}`),
+    rows: (lines, isFirst) => `${isFirst ? '' : ','}${lines.replaceAll('\n', ',')}`,
     close: (page, meta) => `],"page":${JSON.stringify(page)},"meta":${JSON.stringify(meta)}}`,
   },
   ndjson: {
     type: 'application/x-ndjson',
     open: () => '',
     row: (json) => `${json}\n`,
+    rows: (lines) => `${lines}\n`,
     close: () => '',
   },
   csv: {

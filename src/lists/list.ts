@@ -35,6 +35,12 @@ export type RowsQuery = SelectQueryBuilder<any, any, any>;
 
 export type ListRow = { json: string; order_key: string };
 
+/** The same as lines, each the JSON of a row. What a stream gives may hold several: see `sqlite-worker.ts`. */
+export const listLines = (db: Kysely<Tables>, list: List, after: string | undefined) =>
+  ordered(list, list.order.key, rowsAfter(db, list, after).select(list.json.as('lines'))).$castTo<{
+    lines: string;
+  }>();
+
 /** The rows after a cursor, all of them. */
 export const listRows = (db: Kysely<Tables>, list: List, after: string | RawBuilder<string> | undefined) =>
   ordered(
