@@ -93,11 +93,14 @@ const mostPrepared = 200;
 const prepared = new Map<string, string>();
 const seenOnce = new Set<string>();
 
-/** The name of a statement that has come before. One with all columns of a table could not stay when they change. */
+/**
+ * The name of a statement that has come before. One with all columns of a table could not stay when they change, and how a
+ * text is best searched for depends on the text.
+ */
 function preparedName(text: string): string | undefined {
   const known = prepared.get(text);
   if (known !== undefined) return known;
-  const mayBeKept = /^(select|with|insert|update|delete)\b/.test(text) && !/(select |\.)\*/.test(text);
+  const mayBeKept = /^(select|with|insert|update|delete)\b/.test(text) && !/(select |\.)\*| like /.test(text);
   if (!mayBeKept || prepared.size === mostPrepared) return undefined;
   if (!seenOnce.delete(text)) {
     if (seenOnce.size === mostPrepared) seenOnce.clear();
