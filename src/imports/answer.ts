@@ -2,12 +2,13 @@ import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TProperties } from 'typebox';
-import { Problem } from '../errors.ts';
+import { invalidParameter, Problem } from '../errors.ts';
 import type { App } from '../http/fastify.ts';
 import { onlyOnce } from '../http/idempotency.ts';
 import { problemBody } from '../http/problems.ts';
 import { grants, type Scope } from '../keys/scopes.ts';
 import { limits, Strict } from '../schemas.ts';
+import { asMapped } from './columns.ts';
 import type { Importable } from './importable.ts';
 import { runImport, summaryOf, type Task } from './run.ts';
 import { ImportAnswer, ImportQuery, type ImportSummary } from './schema.ts';
@@ -127,11 +128,20 @@ function* asLines(summary: ImportSummary, texts: Iterable<string[]>): Generator<
   yield `${JSON.stringify({ summary })}\n`;
 }
 
-/** `Full name=name` is a pair; the last `=` counts, for the names of columns may have others. */
-export const readMap = (pairs: readonly string[]): Map<string, string> =>
-  new Map(
-    pairs.map((pair) => {
-      const at = pair.lastIndexOf('=');
-      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()];
-    }),
-  );
+/**
+ * `Full name=name` is a pair; the last `=` counts, for the names of columns may have others. They may have commas, too,
+ * at which the list was cut: what has no `=` belongs to what follows it.
+ */
+export function readMap(pieces: readonly string[]): Map<string, string> {
+  const map = new Map<string, string>();
+  let begun = '';
+  for (const piece of pieces) {
+    const pair = begun + piece;
+    const at = piece.includes('=') ? pair.lastIndexOf('=') : -1;
+    begun = at === -1 ? `${pair},` : '';
+    if (at !== -1) map.set(asMapped(pair.slice(0, at).trim()), pair.slice(at + 1).trim());
+  }
+  if (begun === '') return map;
+  const detail = `\`map\` does not say what “${begun.slice(0, -1).trim()}” is: \`column=field\`, or \`column=\` to leave it out.`;
+  throw invalidParameter('map', detail);
+}

@@ -44,7 +44,10 @@ export function columnsOf(importable: Importable, map: ReadonlyMap<string, strin
     taken,
     named(name) {
       const column =
-        taken.get(name) ?? mapped.get(name) ?? attributeColumn(importable, name) ?? known.get(plain(name));
+        taken.get(name) ??
+        mapped.get(asMapped(name)) ??
+        attributeColumn(importable, name) ??
+        known.get(plain(name));
       if (column) taken.set(name, column);
       return column;
     },
@@ -61,6 +64,9 @@ export function columnsOf(importable: Importable, map: ReadonlyMap<string, strin
   };
 }
 
+/** The name of a column as `map` has it: a list loses the blanks around its commas. */
+export const asMapped = (name: string) => name.replace(/\s*,\s*/g, ',');
+
 /** The columns of a table, refused when one is unknown, two are the same, or one that is needed is not there. */
 export function tableColumns(
   names: readonly string[],
@@ -69,8 +75,12 @@ export function tableColumns(
   mode: string,
 ) {
   const found = names.map((name) => (name === '' ? nothing : columns.named(name)));
+  const refused = (errors: Fault[]) => {
+    const taken = names.map((name, i) => [name, found[i] ? targetOf(found[i]) : null]);
+    return refusedFile(errors, Object.fromEntries(taken));
+  };
   if (found.every((column) => column === undefined || column.is === 'nothing')) {
-    throw refusedFile([
+    throw refused([
       {
         code: 'no_header',
         detail:
@@ -94,13 +104,16 @@ export function tableColumns(
     const detail = `No column is the \`${field}\`, which every ${importable.what} needs. Say with \`map\` which one it is.`;
     faults.push({ code: 'missing_column', detail });
   }
-  if (faults.length > 0) throw refusedFile(faults);
+  if (faults.length > 0) throw refused(faults);
   return found.map((column) => column ?? nothing);
 }
 
-/** 422 for a file whose columns cannot be what is imported here. Nothing of it is looked at. */
-const refusedFile = (errors: Fault[]) =>
-  new Problem('invalid_body', errors.map(({ detail }) => detail).join(' '), { errors });
+/**
+ * 422 for a file whose columns cannot be what is imported here. Nothing of it is looked at. What each column was taken
+ * for goes along, so that who sent it can say with `map` what it is.
+ */
+const refusedFile = (errors: Fault[], columns: Record<string, string | null>) =>
+  new Problem('invalid_body', errors.map(({ detail }) => detail).join(' '), { errors, extra: { columns } });
 
 /** What a column is taken for, as it is told. */
 export const targetOf = (column: Column) =>

@@ -302,6 +302,9 @@ onBothEngines('imports', (start) => {
     await refused('', 'name,shoe size,hat', ['unknown_column', /shoe size/], ['unknown_column', /hat/]);
     await refused('', 'name,e-mail,mail', ['repeated_column', /“e-mail” and “mail” are both `email`/]);
     await refused('', 'e-mail,title', ['missing_column', /No column is the `name`/]);
+    await refused('?map=Who', 'Who', ['invalid_parameter', /does not say what “Who” is: `column=field`/]);
+    const { body } = await send('/v1/personnel/import', 'Full name,Titel,version\nAda,Countess,1\n');
+    assert.deepEqual(body.columns, { 'Full name': 'name', Titel: null, version: '' });
     await refused('?map=Nmae%3Dname', 'name', [
       'invalid_parameter',
       /names the column “Nmae”, which the file does not have/,
@@ -311,10 +314,10 @@ onBothEngines('imports', (start) => {
       /“Who” is `nmae`, which is not a field. Did you mean `name`\?/,
     ]);
 
-    const map = encodeURIComponent('Wer=name,Badge=attributes.badge,Note=');
+    const map = encodeURIComponent('Wer=name,Badge=attributes.badge,Notes, old=');
     const { summary } = await take(
       `/v1/personnel/import?map=${map}`,
-      'Wer,Badge,attributes.floor,user_id,version,updated_at,Note\nAda,B-17,2,,1,2026-01-01T00:00:00Z,n\nBob,,3,,,,\n',
+      'Wer,Badge,attributes.floor,user_id,version,updated_at,"Notes, old"\nAda,B-17,2,,1,2026-01-01T00:00:00Z,n\nBob,,3,,,,\n',
     );
     assert.deepEqual(summary.columns, {
       Wer: 'name',
@@ -322,7 +325,7 @@ onBothEngines('imports', (start) => {
       'attributes.floor': 'attributes.floor',
       user_id: 'user_id',
     });
-    assert.deepEqual(summary.ignored_columns, ['version', 'updated_at', 'Note']);
+    assert.deepEqual(summary.ignored_columns, ['version', 'updated_at', 'Notes, old']);
     const [ada, bob] = await all('/v1/personnel');
     assert.deepEqual([ada.attributes, bob.attributes], [{ badge: 'B-17', floor: '2' }, { floor: '3' }]);
   });

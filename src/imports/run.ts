@@ -6,7 +6,7 @@ import type { Row } from '../files/rows.ts';
 import type { Change } from '../history/change.ts';
 import { limits } from '../schemas.ts';
 import { fold, listed } from '../text.ts';
-import { type Columns, columnsOf, tableColumns, targetOf } from './columns.ts';
+import { asMapped, type Columns, columnsOf, tableColumns, targetOf } from './columns.ts';
 import { type Draft, draftReader } from './drafts.ts';
 import type { Importable } from './importable.ts';
 import { resolveAll } from './references.ts';
@@ -125,7 +125,8 @@ function count(names: Map<string, number>, name: unknown, change: number): void 
 }
 
 function refuseUnknownNames(map: ReadonlyMap<string, string>, names: readonly string[]): void {
-  const unknown = [...map.keys()].find((name) => !names.includes(name));
+  const known = names.map(asMapped);
+  const unknown = [...map.keys()].find((name) => !known.includes(name));
   if (unknown === undefined) return;
   throw invalidParameter(
     'map',

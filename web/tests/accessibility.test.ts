@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import axe from 'axe-core';
-import type { Page } from 'playwright-core';
+import { assertAccessible } from './axe.ts';
 import { type Console, screenshot, settled, startConsole } from './console.ts';
 
 let console: Console;
@@ -96,22 +95,3 @@ test('no page breaks a rule on a phone, or is wider than it', async (t) => {
   await page.getByRole('dialog', { name: 'Menu' }).getByRole('link', { name: 'Risks' }).click();
   await page.getByRole('heading', { level: 1, name: 'Risks' }).waitFor();
 });
-
-/** And what is good practice, but that a popover is to be within a landmark. */
-const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-
-async function assertAccessible(page: Page, where: string): Promise<void> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(
-    (tags) =>
-      (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
-        runOnly: tags,
-        rules: { region: { enabled: false } },
-      }),
-    tags,
-  );
-  const found = violations.map(
-    ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).slice(0, 3)}`,
-  );
-  assert.deepEqual(found, [], where);
-}

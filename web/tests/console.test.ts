@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { readXlsx } from '../../src/files/xlsx.ts';
 import { issueMoves } from '../../src/issues/transitions.ts';
 import { riskMoves } from '../../src/risks/transitions.ts';
 import { type Console, settled, startConsole } from './console.ts';
@@ -261,16 +262,28 @@ describe('risks', () => {
     assert.ok(await page.getByText('100 rows of').isVisible());
   });
 
-  test('what is on screen is exported as CSV', async (t) => {
+  test('what is on screen is exported, as CSV or as a workbook', async (t) => {
     const page = await console.open(t, '/risks?level=critical');
     if (!page) return;
     await settled(page);
-    const download = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Export' }).click();
-    const stream = await (await download).createReadStream();
-    const text = Buffer.concat(await stream.toArray()).toString();
     const { page: counted } = await console.get('/v1/risks?level=critical');
-    assert.equal(text.trim().split('\n').length, counted.total + 1);
+    const exported = async (format: string) => {
+      const download = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByRole('menuitem', { name: format }).click();
+      const file = await download;
+      return {
+        name: file.suggestedFilename(),
+        bytes: Buffer.concat(await (await file.createReadStream()).toArray()),
+      };
+    };
+    const csv = await exported('CSV');
+    assert.match(csv.name, /^risks-.*\.csv$/);
+    assert.equal(csv.bytes.toString().trim().split('\n').length, counted.total + 1);
+    const workbook = await exported('Excel workbook');
+    assert.match(workbook.name, /^risks-.*\.xlsx$/);
+    const rows = [...(await Array.fromAsync(readXlsx(workbook.bytes)))].flat();
+    assert.equal(rows.filter(({ isHeader }) => !isHeader).length, counted.total);
   });
 });
 

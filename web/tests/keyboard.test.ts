@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type Console, settled, startConsole } from './console.ts';
+import { tabTo } from './focus.ts';
 
 let console: Console;
 
@@ -165,23 +166,6 @@ async function palette(page: Page, name: string): Promise<void> {
   await page.locator('[role="menuitem"][data-focused]', { hasText: name }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-}
-
-/** What has the focus, as it is called. */
-const focusedName = (page: Page) =>
-  page.evaluate(() => {
-    const element = document.activeElement as HTMLInputElement | null;
-    const label =
-      element?.getAttribute('aria-label') ?? element?.labels?.[0]?.textContent ?? element?.textContent;
-    return label?.replace(/ \*$/, '').trim() ?? '';
-  });
-
-async function tabTo(page: Page, name: string): Promise<void> {
-  for (let presses = 0; presses < 120; presses++) {
-    if ((await focusedName(page)) === name) return;
-    await page.keyboard.press('Tab');
-  }
-  assert.fail(`Tab does not lead to ${name}`);
 }
 
 async function focused(page: Page, name: string): Promise<void> {

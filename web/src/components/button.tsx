@@ -29,10 +29,11 @@ export function Button({
 /** Looks like a button and leads somewhere. */
 export const ButtonLink = ({
   href,
+  onClick,
   children,
   ...look
-}: Look & { href: string; children: React.ReactNode }) => (
-  <Link href={href} className={classOf(look)}>
+}: Look & { href: string; onClick?: () => void; children: React.ReactNode }) => (
+  <Link href={href} {...(onClick && { onClick })} className={classOf(look)}>
     {look.icon && <Icon name={look.icon} />}
     {children}
   </Link>

@@ -4,16 +4,29 @@ import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-c
 import { Button } from './button.tsx';
 import { ProblemNotice } from './problem.tsx';
 
-type Props = { title: string; onClose: () => void; children: ReactNode; wide?: boolean };
+type Props = {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+  wide?: boolean;
+  /** While something runs in it that must be seen to its end. */
+  isHeld?: boolean;
+};
 
 /** Over the page until it is closed; Escape closes it, and the focus goes back to where it was. */
-export const Dialog = ({ title, onClose, children, wide = false }: Props) => (
-  <ModalOverlay className="overlay" isOpen isDismissable onOpenChange={(open) => open || onClose()}>
+export const Dialog = ({ title, onClose, children, wide = false, isHeld = false }: Props) => (
+  <ModalOverlay
+    className="overlay"
+    isOpen
+    isDismissable={!isHeld}
+    isKeyboardDismissDisabled={isHeld}
+    onOpenChange={(open) => open || onClose()}
+  >
     <Modal className={wide ? 'modal wide' : 'modal'}>
       <AriaDialog className="dialog">
         <header>
           <Heading slot="title">{title}</Heading>
-          <Button plain small icon="close" aria-label="Close" onPress={onClose} />
+          <Button plain small icon="close" aria-label="Close" isDisabled={isHeld} onPress={onClose} />
         </header>
         {children}
       </AriaDialog>
@@ -50,7 +63,7 @@ export function Confirm({ action, act, danger, isBlocked = false, children, ...d
       </div>
       <footer>
         <Button onPress={dialog.onClose}>Cancel</Button>
-        <Button primary={!danger} danger={danger} isDisabled={isBusy || isBlocked} onPress={run}>
+        <Button primary={!danger} danger={danger} isPending={isBusy} isDisabled={isBlocked} onPress={run}>
           {action}
         </Button>
       </footer>

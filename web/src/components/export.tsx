@@ -1,33 +1,48 @@
 import { useState } from 'react';
+import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { fetchFrom } from '../api/client.ts';
+import { leaveWhenUnauthenticated } from '../api/queries.ts';
 import { today } from '../format.ts';
 import { Button } from './button.tsx';
 import type { Filters } from './filters.tsx';
 import { toast } from './toast.tsx';
 
-/** All rows of what is on screen, under its filters, as CSV. */
+const formats = { csv: 'CSV', xlsx: 'Excel workbook' } as const;
+type Format = keyof typeof formats;
+
+/** All rows of what is on screen, under its filters, as a file. */
 export function ExportButton({ path, filters, name }: { path: string; filters: Filters; name: string }) {
   const [isBusy, setBusy] = useState(false);
-  const save = async () => {
+  const save = async (format: Format) => {
     setBusy(true);
     try {
-      const response = await fetchFrom(`${path}?${new URLSearchParams(filters)}`, {
-        headers: { accept: 'text/csv' },
-      });
-      saveFile(await response.blob(), `${name}-${today()}.csv`);
+      const response = await fetchFrom(`${path}?${new URLSearchParams({ ...filters, format })}`);
+      saveFile(await response.blob(), `${name}-${today()}.${format}`);
     } catch (error) {
+      leaveWhenUnauthenticated(error);
       toast((error as Error).message);
     }
     setBusy(false);
   };
   return (
-    <Button icon="export" isDisabled={isBusy} onPress={save}>
-      Export
-    </Button>
+    <MenuTrigger>
+      <Button icon="export" isDisabled={isBusy}>
+        Export
+      </Button>
+      <Popover className="popover" placement="bottom end">
+        <Menu className="options" aria-label="Export as" onAction={(format) => save(format as Format)}>
+          {Object.entries(formats).map(([format, label]) => (
+            <MenuItem key={format} id={format} className="option">
+              {label}
+            </MenuItem>
+          ))}
+        </Menu>
+      </Popover>
+    </MenuTrigger>
   );
 }
 
-function saveFile(content: Blob, name: string): void {
+export function saveFile(content: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(content);
   link.download = name;

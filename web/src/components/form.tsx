@@ -88,7 +88,7 @@ export function Form({ fields, initial, action, danger, submit, onClose, childre
       </div>
       <footer>
         <Button onPress={onClose}>Cancel</Button>
-        <Button type="submit" primary={!danger} danger={danger} isDisabled={isBusy}>
+        <Button type="submit" primary={!danger} danger={danger} isPending={isBusy}>
           {action}
         </Button>
       </footer>

@@ -8,6 +8,8 @@ import { ExportButton } from '../components/export.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { plural } from '../format.ts';
+import { ImportButton } from '../imports/import-button.tsx';
+import { groups as groupImport } from '../imports/importables.ts';
 import { Title } from '../layout/title.tsx';
 import { NewGroup } from './group-form.tsx';
 import { type Branch, treeOf, useGroups } from './queries.ts';
@@ -23,16 +25,20 @@ export function GroupsPage() {
       <Title title="Groups">
         <ExportButton path="/v1/groups" filters={{}} name="groups" />
         {may('personnel.manage') && (
-          <Button primary icon="plus" onPress={() => setNew(true)}>
-            New group
-          </Button>
+          <>
+            <ImportButton among={[groupImport]} />
+            <Button primary icon="plus" onPress={() => setNew(true)}>
+              New group
+            </Button>
+          </>
         )}
       </Title>
       <Loaded query={query}>
         {(groups) =>
           groups.length === 0 ? (
             <Empty title="No group yet">
-              Groups own risks and issues together. Make the first with “New group”, then put people in it.
+              Groups own risks and issues together. Make the first with “New group”, then put people in it, or
+              drop a file with both here.
             </Empty>
           ) : (
             <>

@@ -11,6 +11,8 @@ import { Loading } from '../components/loading.tsx';
 import { ProblemNotice } from '../components/problem.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { plural, words } from '../format.ts';
+import { ImportButton } from '../imports/import-button.tsx';
+import { people } from '../imports/importables.ts';
 import { Title } from '../layout/title.tsx';
 import { NewPerson } from './person-form.tsx';
 import { personFilterNames, usePersonnel } from './queries.ts';
@@ -20,8 +22,8 @@ export function PersonnelPage() {
   const { filters, set, clear } = useFilters(personFilterNames);
   const [isNew, setNew] = useState(false);
   const may = useMay();
-  const people = usePersonnel(filters);
-  const { rows, total, first, hasNextPage, isFetchingNextPage, fetchNextPage } = people;
+  const found = usePersonnel(filters);
+  const { rows, total, first, hasNextPage, isFetchingNextPage, fetchNextPage } = found;
   const choice = (name: string) => ({
     value: filters[name],
     onChange: (value: string | null) => set({ [name]: value }),
@@ -33,9 +35,12 @@ export function PersonnelPage() {
       <Title title="Personnel">
         <ExportButton path="/v1/personnel" filters={filters} name="personnel" />
         {may('personnel.manage') && (
-          <Button primary icon="plus" onPress={() => setNew(true)}>
-            Add person
-          </Button>
+          <>
+            <ImportButton among={[people]} />
+            <Button primary icon="plus" onPress={() => setNew(true)}>
+              Add person
+            </Button>
+          </>
         )}
       </Title>
       <search className="filters">
@@ -67,8 +72,8 @@ export function PersonnelPage() {
           </Button>
         )}
       </search>
-      {people.isError && <ProblemNotice error={people.error} retry={() => people.refetch()} />}
-      {people.isPending && <Loading />}
+      {found.isError && <ProblemNotice error={found.error} retry={() => found.refetch()} />}
+      {found.isPending && <Loading />}
       {first && rows.length === 0 && isFiltered && (
         <Empty title="Nobody matches" action={<Button onPress={clear}>Clear the filters</Button>}>
           Nobody on the roster has all that you asked for.
@@ -76,7 +81,8 @@ export function PersonnelPage() {
       )}
       {first && rows.length === 0 && !isFiltered && (
         <Empty title="The roster is empty">
-          Add the people who own risks and take on tasks, with “Add person”.
+          Add the people who own risks and take on tasks, with “Add person”, or drop a list of them here: CSV
+          or Excel.
         </Empty>
       )}
       {rows.length > 0 && (

@@ -10,6 +10,8 @@ import { Choice, type Filters, Search, Toggle, useFilters } from '../components/
 import { Loaded } from '../components/loading.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { day, number, plural, words } from '../format.ts';
+import { ImportButton } from '../imports/import-button.tsx';
+import { projects as projectImport } from '../imports/importables.ts';
 import { Title } from '../layout/title.tsx';
 import { NewProject } from './project-form.tsx';
 import { healthStates, projectStatuses, useProjects } from './queries.ts';
@@ -35,9 +37,12 @@ export function ProjectsPage() {
       <Title title="Projects">
         {!filters.health && <ExportButton path="/v1/projects" filters={exported} name="projects" />}
         {may('projects.manage') && !isLimited && (
-          <Button primary icon="plus" onPress={() => setNew(true)}>
-            New project
-          </Button>
+          <>
+            <ImportButton among={[projectImport]} />
+            <Button primary icon="plus" onPress={() => setNew(true)}>
+              New project
+            </Button>
+          </>
         )}
       </Title>
       <search className="filters">

@@ -13,6 +13,8 @@ import { History } from '../components/history.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
 import { day, number, time } from '../format.ts';
+import { ImportButton } from '../imports/import-button.tsx';
+import { insideProject } from '../imports/importables.ts';
 import { NewIssue } from '../issues/issue-form.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Title } from '../layout/title.tsx';
@@ -90,6 +92,7 @@ function Head({ project }: { project: Project }) {
               <Button icon="plus" onPress={() => setOpen('issue')}>
                 Issue
               </Button>
+              <ImportButton among={insideProject(project.key)} />
               <Button icon="edit" onPress={() => setOpen('edit')}>
                 Edit
               </Button>

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertAccessible } from './axe.ts';
+import { type Console, screenshot, settled, startConsole } from './console.ts';
+import { tabTo } from './focus.ts';
+
+let console: Console;
+
+before(async () => {
+  console = await startConsole();
+});
+
+after(() => console.stop());
+
+test('a dropped list of people: its columns told, its rows checked, then taken in, and the faults kept', async (t) => {
+  const page = await console.open(t, '/personnel');
+  if (!page) return;
+  await settled(page);
+  const before = (await console.get('/v1/personnel?limit=1&count=true')).page.total;
+  await drop(
+    page,
+    'people.csv',
+    'Full name,E-mail,Badge,Shoe size,Reports to\n' +
+      'Imported Ines,ines@import.example,B1,38,Imported Ivo\n' +
+      'Imported Ivo,ivo@import.example,B2,44,\n' +
+      'Imported Iris,not an address,B3,39,Nobody At All\n',
+  );
+  const dialog = page.getByRole('dialog', { name: 'Import people' });
+  await dialog.getByText('2 columns of the file are not known here').waitFor();
+  assert.equal(await dialog.getByRole('button', { name: 'Import', exact: true }).isDisabled(), true);
+  await dialog.getByLabel('Badge').selectOption('Keep as an attribute');
+  await dialog.getByLabel('Shoe size').selectOption('Leave out');
+
+  await dialog.getByText('3 rows: 2 new, 1 with faults. Nothing is changed yet.').waitFor();
+  assert.equal(await dialog.getByLabel('Reports to').inputValue(), 'manager_user_id');
+  assert.equal(await dialog.getByLabel('Badge').inputValue(), 'attributes.Badge');
+  const faults = dialog.locator('.import-rows tbody tr');
+  assert.equal(await faults.count(), 1, 'the faults are shown first');
+  assert.match((await faults.textContent()) ?? '', /^4Fault.*E-mail: .*Reports to: .*Nobody At All/);
+  await screenshot(page, 'import');
+  await assertAccessible(page, 'an import');
+  await dialog.getByRole('button', { name: 'New 2' }).click();
+  assert.deepEqual(await dialog.locator('.import-rows tbody td:first-child').allTextContents(), ['2', '3']);
+  assert.equal((await console.get('/v1/personnel?limit=1&count=true')).page.total, before, 'nothing yet');
+
+  await dialog.getByRole('button', { name: 'Import 2 rows' }).click();
+  await dialog.getByText('Done. 3 rows: 2 new, 1 with faults.').waitFor();
+  const [ines] = (await console.get('/v1/personnel?q=imported ines')).data;
+  const [ivo] = (await console.get('/v1/personnel?q=imported ivo')).data;
+  assert.deepEqual([ines.attributes, ines.manager_user_id], [{ Badge: 'B1' }, ivo.user_id]);
+  const download = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Save the faults' }).click();
+  const saved = Buffer.concat(await (await (await download).createReadStream()).toArray()).toString();
+  assert.match(saved, /^"line","column","code","detail"\r\n"4","E-mail",/);
+  await dialog.getByRole('link', { name: 'See the people' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByText(`${before + 2} people`).waitFor();
+});
+
+test('groups from a workbook, by keyboard alone; what is there already is found to be as it is', async (t) => {
+  const { secret } = await console.makeKey();
+  const headers = { authorization: `Bearer ${secret}` };
+  const file = await fetch(`${console.app.baseUrl}/v1/groups?include=members&format=xlsx`, { headers });
+  const { data } = await console.get('/v1/groups');
+  const page = await console.open(t, '/groups');
+  if (!page) return;
+  await settled(page);
+  await press(page, 'Import');
+  await page.getByRole('dialog').getByText('Drop a file here').waitFor();
+  const chooser = page.waitForEvent('filechooser');
+  await press(page, 'Choose a file');
+  const buffer = Buffer.from(await file.arrayBuffer());
+  await (await chooser).setFiles({ name: 'groups.xlsx', mimeType: '', buffer });
+  const dialog = page.getByRole('dialog', { name: 'Import groups' });
+  await dialog.getByText(`${data.length} with faults`).waitFor();
+  assert.match((await dialog.locator('.import-rows tbody tr').first().textContent()) ?? '', /already/);
+  await tabTo(page, 'Change groups that are there already');
+  await page.keyboard.press('Space');
+  await dialog.getByText(`${data.length} rows: ${data.length} as they are.`).waitFor();
+  assert.equal(await dialog.getByRole('button', { name: 'Import', exact: true }).isDisabled(), true);
+  await press(page, 'Cancel');
+  await dialog.waitFor({ state: 'detached' });
+});
+
+test('a project takes in risks, issues or tasks, all of them or none', async (t) => {
+  const page = await console.open(t, '/projects/APOLLO');
+  if (!page) return;
+  await settled(page);
+  const file =
+    '{"title":"Imported issue 815","badge":"x"}\n{"title":"Imported issue 816","severity":"terrible"}\n';
+  await drop(page, 'issues.ndjson', file);
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('2 with faults').waitFor();
+  await dialog.getByRole('button', { name: 'Issues' }).click();
+  await page.getByRole('dialog', { name: 'Import issues' }).waitFor();
+  await dialog.getByLabel('badge').selectOption('Keep as an attribute');
+  await dialog.getByText('2 rows: 1 new, 1 with faults.').waitFor();
+  await dialog.getByLabel('All rows or none').check();
+  await dialog.getByText('All or none: nothing can be imported').waitFor();
+  await dialog.getByRole('button', { name: 'Left out 1' }).waitFor();
+  await dialog.getByLabel('All rows or none').uncheck();
+  await dialog.getByRole('button', { name: 'Import 1 row', exact: true }).click();
+  await dialog.getByRole('link', { name: 'See the issues' }).click();
+  await page.waitForURL(/\/issues\?project=APOLLO/);
+  await page.getByRole('link', { name: 'Imported issue 815' }).waitFor();
+});
+
+test('while rows are written there is a bar, and the dialog stays until it is known what became of them', async (t) => {
+  const page = await console.open(t, '/personnel');
+  if (!page) return;
+  await settled(page);
+  const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+  await page.route('**/import?**dry_run=false**', async (route) => {
+    await isReleased;
+    await route.continue();
+  });
+  await drop(page, 'one.csv', 'name\nHeld Hana\n');
+  const dialog = page.getByRole('dialog', { name: 'Import people' });
+  await dialog.getByRole('button', { name: 'Import 1 row', exact: true }).click();
+  await dialog.getByRole('progressbar').waitFor();
+  await assertAccessible(page, 'an import at work');
+  await page.keyboard.press('Escape');
+  assert.equal(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled(), true);
+  release();
+  await dialog.getByText('Done. 1 row: 1 new.').waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+});
+
+test('what cannot be read is refused in the words of the service, and another file can be chosen', async (t) => {
+  const page = await console.open(t, '/personnel');
+  if (!page) return;
+  await settled(page);
+  await drop(page, 'people.xlsx', 'name\nNo workbook\n');
+  const dialog = page.getByRole('dialog', { name: 'Import people' });
+  await dialog.getByRole('alert').getByText('The file is no workbook').waitFor();
+  await drop(page, 'people.csv', 'Titel\nNo name\n');
+  await dialog.getByRole('alert').getByText('The first line must name the columns').waitFor();
+  await dialog.getByLabel('Titel').selectOption('Name');
+  await dialog.getByText('1 row: 1 new.').waitFor();
+  await drop(page, 'people.csv', 'Title,Phone\nNo name,12\n');
+  await dialog.getByRole('alert').getByText('No column is the `name`').waitFor();
+  await dialog.getByRole('combobox', { name: 'Title' }).selectOption('Name');
+  await dialog.getByText('1 row: 1 new.').waitFor();
+  await drop(page, 'large.csv', 'name\n', 33 * 1024 ** 2);
+  await dialog.getByRole('alert').getByText('at most 32 MiB').waitFor();
+});
+
+test('ten thousand rows are shown a window at a time, on a phone, too', async (t) => {
+  const viewport = { width: 390, height: 844 };
+  const page = await console.open(t, '/personnel', { viewport });
+  if (!page) return;
+  await settled(page);
+  const emails = Array.from({ length: 10_000 }, (_, i) => (i % 2 ? 'no address' : `p${i}@many.example`));
+  await drop(page, 'many.csv', `name,email\n${emails.map((email, i) => `Person ${i},${email}\n`).join('')}`);
+  const dialog = page.getByRole('dialog', { name: 'Import people' });
+  await dialog.getByText('10,000 rows: 5,000 new, 5,000 with faults.').waitFor();
+  assert.ok((await dialog.locator('.import-rows tbody tr').count()) < 60, 'what is in view is in the page');
+  await dialog.locator('.import-rows').evaluate((box) => box.scrollTo(0, box.scrollHeight));
+  await dialog.getByRole('cell', { name: '10,001', exact: true }).waitFor();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await screenshot(page, `import-phone-${colorScheme}`);
+    await assertAccessible(page, `a long import, ${colorScheme}`);
+  }
+  assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= viewport.width);
+});
+
+test('who may only read is offered no import, and a dropped file is nothing to the page', async (t) => {
+  const page = await console.open(t, '/personnel', { scopes: ['personnel.read', 'projects.read'] });
+  if (!page) return;
+  for (const path of ['/personnel', '/groups', '/projects', '/projects/APOLLO']) {
+    await page.goto(`${console.app.baseUrl}${path}`);
+    await settled(page);
+    assert.equal(await page.getByRole('button', { name: 'Import' }).count(), 0, path);
+  }
+  const status = await page.evaluate(async () => {
+    const headers = { 'content-type': 'text/csv' };
+    return (await fetch('/v1/personnel/import', { method: 'POST', headers, body: 'name\nEve\n' })).status;
+  });
+  assert.equal(status, 403);
+});
+
+/** Lets a file go over the page, as a hand does. */
+async function drop(page: Page, name: string, content: string, length = 0): Promise<void> {
+  const dataTransfer = await page.evaluateHandle(
+    ([name, content, length]) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([content.padEnd(length, 'x')], name));
+      return transfer;
+    },
+    [name, content, length] as const,
+  );
+  await page.dispatchEvent('body', 'dragover', { dataTransfer });
+  await page.getByText('Drop the file to import').waitFor();
+  await page.dispatchEvent('body', 'drop', { dataTransfer });
+  await page.getByText('Drop the file to import').waitFor({ state: 'detached' });
+}
+
+async function press(page: Page, name: string): Promise<void> {
+  await tabTo(page, name);
+  await page.keyboard.press('Enter');
+}
