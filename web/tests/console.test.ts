@@ -79,6 +79,24 @@ describe('the overview', () => {
     }
   });
 
+  test('shows why projects are where they are, the ten worst risks and how they moved, and the trend', async (t) => {
+    const page = await console.open(t, '/');
+    if (!page) return;
+    await settled(page);
+    const { data } = await console.get('/v1/risks?limit=10');
+    assert.deepEqual(
+      await page.locator('.ranking a').allTextContents(),
+      data.map(({ title }: { title: string }) => title),
+    );
+    assert.equal(await page.locator('.ranking .movement').count(), 10);
+    const projects = (await console.get('/v1/projects')).data as { health: { reasons: string[] } }[];
+    const reasons = projects.flatMap(({ health }) => health.reasons);
+    for (const shown of await page.locator('.reasons p').allTextContents()) {
+      for (const reason of shown.split(' · ')) assert.ok(reasons.includes(reason), reason);
+    }
+    assert.ok((await page.locator('.exposure svg path, .exposure svg polyline').count()) > 0);
+  });
+
   test('takes a handful of requests', async (t) => {
     const page = await console.open(t, '/keys');
     if (!page) return;
@@ -478,6 +496,30 @@ describe('keys', () => {
     assert.equal(await status(), 401);
   });
 
+  test('one is limited to some projects and to a rate, which the list tells', async (t) => {
+    const page = await console.open(t, '/keys', { viewport: { width: 1440, height: 900 } });
+    if (!page) return;
+    await page.getByRole('button', { name: 'New key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('two projects');
+    await dialog.getByLabel('projects.read').check();
+    await pick(page, 'Limited to projects', 'apollo');
+    await pick(page, 'Limited to projects', 'saltmarsh');
+    await pick(page, 'Limited to projects', 'kestrel');
+    // The list is open for the next.
+    await page.keyboard.press('Tab');
+    await dialog.getByRole('button', { name: 'Remove KESTREL' }).click();
+    await dialog.getByLabel('Requests a minute').fill('120');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    await dialog.getByText('it is not shown again').waitFor();
+    await dialog.getByRole('button', { name: 'I have kept it' }).click();
+    await page.getByRole('row', { name: /two projects.*APOLLO, SALTMARSH · 120 a minute/ }).waitFor();
+    const made = (await console.get('/v1/keys')).data.find(
+      ({ name }: { name: string }) => name === 'two projects',
+    );
+    assert.deepEqual([made.project_ids.length, made.rate_limit], [2, 120]);
+  });
+
   test('a key gives only what it holds itself', async (t) => {
     const page = await console.open(t, '/keys', { scopes: ['keys.manage', 'personnel.read'] });
     if (!page) return;
@@ -488,6 +530,15 @@ describe('keys', () => {
       'keys.manage',
     ]);
   });
+});
+
+test('the reference of the API is a click away', async (t) => {
+  const page = await console.open(t, '/keys');
+  if (!page) return;
+  await settled(page);
+  await page.getByRole('link', { name: 'API reference' }).click();
+  await page.waitForURL(/\/docs$/);
+  await page.getByRole('heading', { level: 1 }).waitFor();
 });
 
 test('the palette finds people, projects, and risks by key', async (t) => {

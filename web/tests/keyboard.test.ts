@@ -142,6 +142,67 @@ test('groups are walked as a tree, and a project, a person and a key are made', 
   await page.getByRole('row', { name: /keyboard.*Revoked/ }).waitFor();
 });
 
+test('a risk is edited, worked on and happens; its list is exported', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', {
+    title: 'By hand',
+    probability: 3,
+    impact: 3,
+  });
+  const page = await console.open(t, `/risks/${key}`);
+  if (!page) return;
+  await settled(page);
+  await press(page, 'Edit');
+  await page.getByRole('dialog').waitFor();
+  await tabTo(page, 'Title');
+  await page.keyboard.type(' and keyboard');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: /and keyboard/ }).waitFor();
+  await press(page, 'Add task');
+  await page.getByRole('dialog').waitFor();
+  await tabTo(page, 'Title');
+  await page.keyboard.type('Press the keys');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Done: Press the keys' }).waitFor();
+  await press(page, 'Done: Press the keys');
+  await page.locator('.lines .chip').getByText('Done').waitFor();
+  await press(page, 'It has happened…');
+  await page.getByRole('dialog').waitFor();
+  await press(page, 'Make the issue');
+  await page.waitForURL(/\/issues\/APOLLO-I\d+/);
+  await palette(page, 'Risks');
+  await page.getByRole('heading', { level: 1, name: 'Risks' }).waitFor();
+  await settled(page);
+  const download = page.waitForEvent('download');
+  await press(page, 'Export');
+  await page.getByRole('menuitem', { name: 'CSV' }).waitFor();
+  await page.keyboard.press('Enter');
+  assert.match((await download).suggestedFilename(), /\.csv$/);
+});
+
+test('someone leaves and hands over, another joins a group, and one signs out', async (t) => {
+  const leaver = await console.post('/v1/personnel', { name: 'Keyed Leaver' });
+  await console.post('/v1/personnel', { name: 'Keyed Heir' });
+  await console.post('/v1/projects/APOLLO/risks', { title: 'Inherited', owner_user_id: leaver.user_id });
+  const group = await console.post('/v1/groups', { name: 'Keyed group' });
+  const page = await console.open(t, `/personnel/${leaver.user_id}`);
+  if (!page) return;
+  await settled(page);
+  await press(page, 'Deactivate…');
+  await page.getByRole('dialog').waitFor();
+  await choose(page, 'Hand over to', 'Keyed Heir');
+  await page.getByRole('row', { name: 'Risks 1 1' }).waitFor();
+  await press(page, 'Deactivate');
+  await page.getByRole('button', { name: 'Reactivate' }).waitFor();
+  await page.goto(`${console.app.baseUrl}/groups/${group.id}`);
+  await settled(page);
+  await choose(page, 'Add a member', 'Keyed Heir');
+  await page.getByRole('heading', { name: '1 member' }).waitFor();
+  await press(page, 'Remove Keyed Heir');
+  await page.getByText('Nobody is in it yet').waitFor();
+  await press(page, 'Sign out');
+  await page.getByLabel('API key').waitFor();
+});
+
 test('the first Tab skips to the content, and a closed dialog gives the focus back', async (t) => {
   const page = await console.open(t, '/projects');
   if (!page) return;
@@ -156,6 +217,20 @@ test('the first Tab skips to the content, and a closed dialog gives the focus ba
   await page.keyboard.press('Escape');
   await focused(page, 'New project');
 });
+
+async function press(page: Page, name: string): Promise<void> {
+  await tabTo(page, name);
+  await page.keyboard.press('Enter');
+}
+
+/** Finds one by typing its name, and takes it. */
+async function choose(page: Page, label: string, name: string): Promise<void> {
+  await tabTo(page, label);
+  await page.keyboard.type(name);
+  await page.getByRole('option', { name }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+}
 
 /** Opens a page by the palette. */
 async function palette(page: Page, name: string): Promise<void> {

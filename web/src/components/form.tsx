@@ -3,13 +3,25 @@ import { ApiProblem } from '../api/client.ts';
 import { leaveWhenUnauthenticated } from '../api/queries.ts';
 import { useMay } from '../api/session.ts';
 import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
 import { GroupPicker, PersonPicker, ProjectPicker } from './picker.tsx';
 import { ProblemNotice } from './problem.tsx';
 
 export type Field = {
   name: string;
   label: string;
-  kind: 'line' | 'text' | 'day' | 'number' | 'choice' | 'list' | 'person' | 'group' | 'project' | 'checks';
+  kind:
+    | 'line'
+    | 'text'
+    | 'day'
+    | 'number'
+    | 'choice'
+    | 'list'
+    | 'person'
+    | 'group'
+    | 'project'
+    | 'projects'
+    | 'checks';
   required?: boolean;
   hint?: string;
   /** Of a choice: value and label. */
@@ -188,6 +200,8 @@ function Input({ field, input, value, onChange }: InputProps) {
       return (
         <ProjectPicker {...input} label={field.label} value={text} name={shown ?? ''} onChange={onChange} />
       );
+    case 'projects':
+      return <Projects input={input} label={field.label} chosen={[...value]} onChange={onChange} />;
     default: {
       const type = kind === 'day' ? 'date' : kind === 'number' ? 'number' : 'text';
       return (
@@ -205,11 +219,51 @@ function Input({ field, input, value, onChange }: InputProps) {
   }
 }
 
+type ProjectsProps = {
+  input: { id: string };
+  label: string;
+  chosen: string[];
+  onChange: (keys: string[]) => void;
+};
+
+/** Any number of projects, by key. */
+const Projects = ({ input, label, chosen, onChange }: ProjectsProps) => (
+  <>
+    {chosen.length > 0 && (
+      <div className="moves">
+        {chosen.map((key) => (
+          <button
+            key={key}
+            type="button"
+            className="filter set"
+            aria-label={`Remove ${key}`}
+            onClick={() => onChange(chosen.filter((other) => other !== key))}
+          >
+            {key}
+            <Icon name="close" />
+          </button>
+        ))}
+      </div>
+    )}
+    <ProjectPicker
+      {...input}
+      label={label}
+      value=""
+      name=""
+      isEmptied
+      onChange={(key) => {
+        if (key !== '' && !chosen.includes(key)) onChange([...chosen, key]);
+      }}
+    />
+  </>
+);
+
 function draftOf(fields: readonly Field[], values: Values = {}): Draft {
   return Object.fromEntries(
     fields.map(({ name, kind, required, options }) => {
       const value = values[name];
-      if (kind === 'checks') return [name, Array.isArray(value) ? value.map(String) : []];
+      if (kind === 'checks' || kind === 'projects')
+        return [name, Array.isArray(value) ? value.map(String) : []];
       if (kind === 'list') return [name, Array.isArray(value) ? value.join(', ') : ''];
       if (value === null || value === undefined)
         return [name, (required && kind === 'choice' && options?.[0]?.[0]) || ''];
@@ -222,6 +276,7 @@ function valuesOf(fields: readonly Field[], draft: Draft): Values {
   return Object.fromEntries(
     fields.map(({ name, kind, options }) => {
       const value = draft[name];
+      if (kind === 'projects' && value?.length === 0) return [name, null];
       if (typeof value !== 'string') return [name, value];
       if (kind === 'list')
         return [

@@ -16,6 +16,8 @@ type Props = {
   onChange: (id: string, name: string) => void;
   required?: boolean;
   autoFocus?: boolean;
+  /** Whether what is chosen goes elsewhere, and the next can be found at once. */
+  isEmptied?: boolean;
   'aria-describedby'?: string;
   'aria-invalid'?: 'true';
 };
@@ -33,6 +35,7 @@ function Picker({
   search,
   required,
   autoFocus,
+  isEmptied = false,
   ...aria
 }: PickerProps) {
   const [chosen, setChosen] = useState<Option | undefined>(value ? { id: value, name } : undefined);
@@ -46,8 +49,8 @@ function Picker({
   const items = [...(chosen ? [chosen] : []), ...data.filter((one) => one.id !== chosen?.id)];
   const choose = (key: React.Key | null) => {
     const next = items.find((one) => one.id === key);
-    setChosen(next);
-    setText(next?.name ?? '');
+    setChosen(isEmptied ? undefined : next);
+    setText(isEmptied ? '' : (next?.name ?? ''));
     onChange(next?.id ?? '', next?.name ?? '');
   };
   return (

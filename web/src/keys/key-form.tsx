@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { answerOf, api } from '../api/client.ts';
 import type { KeyInput, KeyWithSecret } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
-import { type Scope, useMay } from '../api/session.ts';
+import { type Scope, useIsLimited, useMay } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { type Field, Form, type Values } from '../components/form.tsx';
@@ -21,6 +21,7 @@ const scopes: readonly Scope[] = [
 
 export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: KeyWithSecret) => void }) {
   const may = useMay();
+  const isLimited = useIsLimited();
   const refresh = useRefresh();
   const fields: Field[] = [
     {
@@ -38,12 +39,22 @@ export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key:
       options: scopes.filter(may).map((scope) => [scope, scope] as const),
       hint: 'A .manage scope also grants the .read scope of the same area.',
     },
+    ...(may('projects.read') ? [limitedTo(isLimited)] : []),
     {
       name: 'expires_on',
       label: 'Expires',
       kind: 'day',
+      half: true,
       min: daysFromToday(1),
       hint: 'At the end of that day, UTC; never when left empty.',
+    },
+    {
+      name: 'rate_limit',
+      label: 'Requests a minute',
+      kind: 'number',
+      half: true,
+      min: 0,
+      hint: 'At most; 0 is any number. As the service is set up when left empty.',
     },
   ];
   const create = async ({ expires_on, ...values }: Values) => {
@@ -58,6 +69,15 @@ export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key:
     </Dialog>
   );
 }
+
+const limitedTo = (isLimited: boolean): Field => ({
+  name: 'project_ids',
+  label: 'Limited to projects',
+  kind: 'projects',
+  hint: isLimited
+    ? 'Your own key is limited: name some of the projects that it sees.'
+    : 'It sees and changes nothing of the others. All projects when left empty.',
+});
 
 /** The one time that a secret is seen. */
 export function Secret({ created, onClose }: { created: KeyWithSecret; onClose: () => void }) {

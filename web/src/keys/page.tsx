@@ -11,8 +11,9 @@ import { Choice, Search, useFilters } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { toast } from '../components/toast.tsx';
-import { time, words } from '../format.ts';
+import { number, time, words } from '../format.ts';
 import { Title } from '../layout/title.tsx';
+import { useProjects } from '../projects/queries.ts';
 import { NewKey, Secret } from './key-form.tsx';
 import './keys.css';
 
@@ -34,6 +35,7 @@ export function KeysPage() {
         await answerOf(api.GET('/v1/keys', { params: { query: filters as { q?: string } } }))
       ).data.toReversed(),
   });
+  const nameOf = useProjectNames();
   const close = () => setOpen(undefined);
   return (
     <>
@@ -60,7 +62,7 @@ export function KeysPage() {
           ) : (
             <Table
               label="Keys"
-              columns={may('keys.manage') ? [...columns, actions(setOpen)] : columns}
+              columns={[...columns, limits(nameOf), ...(may('keys.manage') ? [actions(setOpen)] : [])]}
               rows={keys}
               rowKey={({ id }) => id}
             />
@@ -73,6 +75,13 @@ export function KeysPage() {
       {open?.kind === 'rotate' && <Rotate rotated={open.key} onClose={close} onMade={setMade} />}
     </>
   );
+}
+
+/** How a project is called in short; its id, when that is not for this key to know. */
+function useProjectNames(): (id: string) => string {
+  const { data = [] } = useProjects('any', useMay()('projects.read'));
+  const keys = new Map(data.map(({ id, key }) => [id, key]));
+  return (id) => keys.get(id) ?? id;
 }
 
 const stateOf = ({ revoked_at, expires_at }: Key) =>
@@ -130,6 +139,18 @@ const columns: readonly Column<Key>[] = [
     cell: ({ expires_at }) => (expires_at ? time(expires_at) : <span className="quiet">Never</span>),
   },
 ];
+
+const limits = (nameOf: (id: string) => string): Column<Key> => ({
+  name: 'limits',
+  header: 'Limits',
+  width: 10,
+  from: 'desktop',
+  cell: ({ project_ids, rate_limit }) => {
+    const parts = [project_ids?.map(nameOf).join(', '), rate_limit && `${number(rate_limit)} a minute`];
+    const text = parts.filter(Boolean).join(' · ');
+    return text ? <span title={text}>{text}</span> : <span className="quiet">None</span>;
+  },
+});
 
 const actions = (open: (dialog: Open) => void): Column<Key> => ({
   name: 'actions',

@@ -13,9 +13,10 @@ export const healthStates = [
 export const projectStatuses = ['planned', 'active', 'on_hold', 'completed', 'cancelled'] as const;
 
 /** All of them: the list is whole, so that what is counted here is what there is. */
-export function useProjects(archived: 'false' | 'any' | 'true' = 'false') {
+export function useProjects(archived: 'false' | 'any' | 'true' = 'false', enabled = true) {
   return useQuery({
     queryKey: ['projects', archived],
+    enabled,
     queryFn: async () => (await answerOf(api.GET('/v1/projects', { params: { query: { archived } } }))).data,
   });
 }
