@@ -12,5 +12,14 @@ export default defineConfig({
     assetsInlineLimit: 0,
     emptyOutDir: true,
     modulePreload: { polyfill: false },
+    // What several pages use comes at once: on a fast connection many small files take longer than one.
+    cssCodeSplit: false,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [{ name: 'shared', minShareCount: 2 }],
+        },
+      },
+    },
   },
 });

@@ -1,11 +1,11 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
 import { I18nProvider, RouterProvider } from 'react-aria-components';
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { basePath } from './api/client.ts';
 import { queryClient } from './api/queries.ts';
 import { type Scope, useMay, useSession } from './api/session.ts';
 import { Empty } from './components/empty.tsx';
+import { later } from './components/later.tsx';
 import { Loading } from './components/loading.tsx';
 import { ToastRegion } from './components/toast.tsx';
 import { Frame } from './layout/frame.tsx';
@@ -14,8 +14,7 @@ import { PageErrors } from './layout/page-errors.tsx';
 import { Title } from './layout/title.tsx';
 import { SignIn } from './sign-in/page.tsx';
 
-/** A page is loaded when it is first gone to. */
-const page = (load: () => Promise<React.ComponentType>) => lazy(async () => ({ default: await load() }));
+const page = (load: () => Promise<React.ComponentType>) => later(load, <Loading />);
 
 const Overview = page(async () => (await import('./overview/page.tsx')).OverviewPage);
 const Risks = page(async () => (await import('./risks/page.tsx')).RisksPage);
@@ -31,7 +30,7 @@ const Group = page(async () => (await import('./groups/group-page.tsx')).GroupPa
 const Keys = page(async () => (await import('./keys/page.tsx')).KeysPage);
 
 /** Each page, and the scope without which it is not there. The service knows the same paths. */
-const pages: [path: string, scope: Scope, page: React.ComponentType][] = [
+const pages: [path: string, scope: Scope, page: ReturnType<typeof page>][] = [
   ['/', 'projects.read', Overview],
   ['/risks', 'projects.read', Risks],
   ['/risks/:key', 'projects.read', Risk],
@@ -45,6 +44,17 @@ const pages: [path: string, scope: Scope, page: React.ComponentType][] = [
   ['/groups/:id', 'personnel.read', Group],
   ['/keys', 'keys.read', Keys],
 ];
+
+/** Fetches the page that the address names, while it is still being asked who is signed in. */
+export function loadFirstPage(): void {
+  const path = location.pathname.slice(basePath.length) || '/';
+  const pattern = (route: string) => new RegExp(`^${route.replace(/:\w+/, '[^/]+')}$`);
+  // What goes wrong is told when the page is shown.
+  pages
+    .find(([route]) => pattern(route).test(path))?.[2]
+    .load()
+    .catch(() => {});
+}
 
 export const App = () => (
   <I18nProvider locale="en">
@@ -82,22 +92,20 @@ function Pages() {
   if (path === '/' && home !== undefined && home !== '/') return <Redirect to={home} replace />;
   return (
     <PageErrors key={path}>
-      <Suspense fallback={<Loading />}>
-        <Switch>
-          {pages
-            .filter(([, scope]) => may(scope))
-            .map(([path, , Page]) => (
-              <Route key={path} path={path} component={Page} />
-            ))}
-          <Route>
-            <Title title="Not found" />
-            <Empty title="There is nothing here for this key">
-              Either the address is wrong, or your key lacks the scope it needs. Choose a page on the left, or
-              press ⌘K.
-            </Empty>
-          </Route>
-        </Switch>
-      </Suspense>
+      <Switch>
+        {pages
+          .filter(([, scope]) => may(scope))
+          .map(([path, , Page]) => (
+            <Route key={path} path={path} component={Page} />
+          ))}
+        <Route>
+          <Title title="Not found" />
+          <Empty title="There is nothing here for this key">
+            Either the address is wrong, or your key lacks the scope it needs. Choose a page on the left, or
+            press ⌘K.
+          </Empty>
+        </Route>
+      </Switch>
     </PageErrors>
   );
 }

@@ -1,7 +1,7 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { resumeSession } from './api/session.ts';
-import { App } from './app.tsx';
+import { App, loadFirstPage } from './app.tsx';
 import { applyTheme } from './layout/theme.ts';
 import './styles/tokens.css';
 import './styles/base.css';
@@ -10,6 +10,7 @@ import './styles/print.css';
 
 applyTheme();
 void resumeSession();
+loadFirstPage();
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>
     <App />

@@ -577,6 +577,12 @@ test('numbers and days are as the reader writes them', async (t) => {
   const page = await console.open(t, `/risks/${key}`, { locale: 'de-DE' });
   if (!page) return;
   await page.locator('.facts').getByText('03.02.2031').waitFor();
+  await page.goto(console.app.baseUrl);
+  await page
+    .locator('.exposure .tick-label')
+    .getByText(/^\d\.\d{3}$/)
+    .first()
+    .waitFor();
 });
 
 test('too many requests are waited out, and said', async (t) => {

@@ -84,7 +84,7 @@ export const Named = ({
       <Link className="row-link" href={href} title={title}>
         <bdi>{title}</bdi>
       </Link>
-      <span className="under">
+      <span className="under named">
         {key} · <bdi>{project_name}</bdi>
       </span>
     </>

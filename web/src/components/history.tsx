@@ -21,6 +21,7 @@ export function History({ of, read }: { of: string; read: (client: typeof api) =
       <Loaded query={query}>
         {(entries) => (
           <>
+            {entries.length === 0 && <p className="quiet">No change yet.</p>}
             <ol className="history">
               {entries.slice(0, isWhole ? undefined : 12).map((entry) => (
                 <li key={entry.id}>

@@ -74,7 +74,7 @@ function GroupTree({ branches }: { branches: Branch[] }) {
 const GroupItem = ({ branch }: { branch: Branch }) => (
   <TreeItem id={branch.id} textValue={branch.name} className="group-item">
     <TreeItemContent>
-      <span className="indent" style={{ width: `${branch.depth * 1.25}rem` }} />
+      <span className="indent" style={{ width: `${branch.depth * 1.6}rem` }} />
       {branch.children.length > 0 ? (
         <AriaButton slot="chevron" className="button plain small chevron">
           <Icon name="right" />

@@ -1,10 +1,11 @@
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Button } from '../components/button.tsx';
+import { later } from '../components/later.tsx';
 import { toast } from '../components/toast.tsx';
 import type { Importable } from './importables.ts';
 import './imports.css';
 
-const ImportDialog = lazy(async () => ({ default: (await import('./import-dialog.tsx')).ImportDialog }));
+const ImportDialog = later(async () => (await import('./import-dialog.tsx')).ImportDialog);
 
 /** Takes a file that is dropped anywhere on the page, or is chosen; what would become of it is shown first. */
 export function ImportButton({ among }: { among: readonly [Importable, ...Importable[]] }) {
@@ -33,11 +34,7 @@ export function ImportButton({ among }: { among: readonly [Importable, ...Import
           <p>Drop the file to import {what}</p>
         </div>
       )}
-      {isOpen && (
-        <Suspense>
-          <ImportDialog among={among} file={file} setFile={setFile} hold={setHeld} onClose={close} />
-        </Suspense>
-      )}
+      {isOpen && <ImportDialog among={among} file={file} setFile={setFile} hold={setHeld} onClose={close} />}
     </>
   );
 }

@@ -11,7 +11,7 @@ import { Choice, Search, useFilters } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { toast } from '../components/toast.tsx';
-import { number, time, words } from '../format.ts';
+import { day, number, time, words } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { useProjects } from '../projects/queries.ts';
 import { NewKey, Secret } from './key-form.tsx';
@@ -91,12 +91,10 @@ const columns: readonly Column<Key>[] = [
   {
     name: 'name',
     header: 'Name',
-    cell: ({ name, prefix, last_four }) => (
+    cell: ({ name, last_four }) => (
       <>
         <bdi className="key-name">{name}</bdi>
-        <span className="under">
-          {prefix}…{last_four}
-        </span>
+        <span className="under">…{last_four}</span>
       </>
     ),
   },
@@ -104,7 +102,7 @@ const columns: readonly Column<Key>[] = [
     name: 'secret',
     header: 'Secret',
     width: 9,
-    from: 'tablet',
+    from: 'wide',
     cell: ({ prefix, last_four }) => (
       <code>
         {prefix}…{last_four}
@@ -114,8 +112,8 @@ const columns: readonly Column<Key>[] = [
   {
     name: 'scopes',
     header: 'Scopes',
-    width: 17,
-    from: 'wide',
+    width: 15,
+    from: 'desktop',
     cell: ({ scopes }) => <span title={scopes.join('\n')}>{scopes.join(', ')}</span>,
   },
   {
@@ -127,23 +125,28 @@ const columns: readonly Column<Key>[] = [
   {
     name: 'used',
     header: 'Last used',
-    width: 11.5,
+    width: 10.5,
     from: 'tablet',
     cell: ({ last_used_at }) => (last_used_at ? time(last_used_at) : <span className="quiet">Never</span>),
   },
   {
     name: 'expires',
     header: 'Expires',
-    width: 11.5,
+    width: 8,
     from: 'desktop',
-    cell: ({ expires_at }) => (expires_at ? time(expires_at) : <span className="quiet">Never</span>),
+    cell: ({ expires_at }) =>
+      expires_at ? (
+        <span title={time(expires_at)}>{day(expires_at.slice(0, 10))}</span>
+      ) : (
+        <span className="quiet">Never</span>
+      ),
   },
 ];
 
 const limits = (nameOf: (id: string) => string): Column<Key> => ({
   name: 'limits',
   header: 'Limits',
-  width: 10,
+  width: 9,
   from: 'desktop',
   cell: ({ project_ids, rate_limit }) => {
     const parts = [project_ids?.map(nameOf).join(', '), rate_limit && `${number(rate_limit)} a minute`];

@@ -1,17 +1,17 @@
 import { useIsFetching } from '@tanstack/react-query';
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
 import { Link, useLocation } from 'wouter';
 import { basePath } from '../api/client.ts';
 import { signOut, useMay, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
+import { later } from '../components/later.tsx';
 import { toast } from '../components/toast.tsx';
 import { destinations } from './navigation.ts';
 import { type Theme, useTheme } from './theme.ts';
 
-const loadPalette = () => import('./palette.tsx');
-const Palette = lazy(async () => ({ default: (await loadPalette()).Palette }));
+const Palette = later(async () => (await import('./palette.tsx')).Palette);
 
 /** What all pages have around them: the way to the others, the palette, and the way out. */
 export function Frame({ children }: { children: ReactNode }) {
@@ -20,7 +20,7 @@ export function Frame({ children }: { children: ReactNode }) {
   const close = () => setOpen(null);
   useShortcut(() => setOpen('palette'));
   // Once the page stands, so that the first letters typed are not lost to loading.
-  useEffect(() => void setTimeout(loadPalette, 500), []);
+  useEffect(() => void setTimeout(Palette.load, 500), []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: on each page, the menu is closed and the top is shown
   useEffect(() => {
     close();
@@ -40,11 +40,7 @@ export function Frame({ children }: { children: ReactNode }) {
         <Button plain icon="search" aria-label="Search" onPress={() => setOpen('palette')} />
       </header>
       <Main>{children}</Main>
-      {open === 'palette' && (
-        <Suspense>
-          <Palette onClose={close} />
-        </Suspense>
-      )}
+      {open === 'palette' && <Palette onClose={close} />}
       {open === 'menu' && (
         <ModalOverlay className="overlay drawer" isOpen isDismissable onOpenChange={close}>
           <Modal className="sidebar">

@@ -126,7 +126,7 @@ const columns: readonly Column<Project>[] = [
   {
     name: 'reasons',
     header: 'Why',
-    width: 20,
+    width: 18,
     from: 'desktop',
     cell: ({ health }) => (
       <span className="quiet" title={health.reasons.join('\n')}>
@@ -170,7 +170,7 @@ const columns: readonly Column<Project>[] = [
     from: 'tablet',
     cell: ({ counts }) => number(counts.open_issues),
   },
-  { name: 'due', header: 'Due', width: 7.5, from: 'desktop', cell: ({ due_on }) => due_on && day(due_on) },
+  { name: 'due', header: 'Due', width: 7.5, from: 'wide', cell: ({ due_on }) => due_on && day(due_on) },
 ];
 
 /** The bounds of the levels are part of the API, and do not change. */
