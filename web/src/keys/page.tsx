@@ -112,7 +112,7 @@ const columns: readonly Column<Key>[] = [
   {
     name: 'scopes',
     header: 'Scopes',
-    width: 15,
+    width: 13,
     from: 'desktop',
     cell: ({ scopes }) => <span title={scopes.join('\n')}>{scopes.join(', ')}</span>,
   },
@@ -129,27 +129,19 @@ const columns: readonly Column<Key>[] = [
     from: 'tablet',
     cell: ({ last_used_at }) => (last_used_at ? time(last_used_at) : <span className="quiet">Never</span>),
   },
-  {
-    name: 'expires',
-    header: 'Expires',
-    width: 8,
-    from: 'desktop',
-    cell: ({ expires_at }) =>
-      expires_at ? (
-        <span title={time(expires_at)}>{day(expires_at.slice(0, 10))}</span>
-      ) : (
-        <span className="quiet">Never</span>
-      ),
-  },
 ];
 
 const limits = (nameOf: (id: string) => string): Column<Key> => ({
   name: 'limits',
   header: 'Limits',
-  width: 9,
+  width: 12,
   from: 'desktop',
-  cell: ({ project_ids, rate_limit }) => {
-    const parts = [project_ids?.map(nameOf).join(', '), rate_limit && `${number(rate_limit)} a minute`];
+  cell: ({ expires_at, project_ids, rate_limit }) => {
+    const parts = [
+      expires_at && `Until ${day(expires_at.slice(0, 10))}`,
+      project_ids?.map(nameOf).join(', '),
+      rate_limit && `${number(rate_limit)} a minute`,
+    ];
     const text = parts.filter(Boolean).join(' · ');
     return text ? <span title={text}>{text}</span> : <span className="quiet">None</span>;
   },
