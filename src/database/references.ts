@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Fault, fieldFault, invalidBody, Problem } from '../errors.ts';
 import { isAmong } from './functions.ts';
+import { hole, namedStatement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
 export type Target = {
@@ -9,9 +10,8 @@ export type Target = {
   what: string;
   /** What people know it by. */
   label?: 'name' | 'key';
-  /** Which of them count, and what is said of one that does not. */
-  among?: RawBuilder<boolean>;
-  missing?(id: string): string;
+  /** Only those of this project count. */
+  project_id?: string;
 };
 
 export const toPerson = { table: 'people', id: 'user_id', what: 'person' } as const;
@@ -21,12 +21,7 @@ export const toRisk = { table: 'risks', id: 'id', what: 'risk', label: 'key' } a
 export const toTask = { table: 'tasks', id: 'id', what: 'task', label: 'key' } as const;
 export const toIssue = { table: 'issues', id: 'id', what: 'issue', label: 'key' } as const;
 
-/** Only those of one project. */
-export const inProject = <T extends Target>(target: T, project_id: string): T => ({
-  ...target,
-  among: sql`project_id = ${project_id}`,
-  missing: (id) => `This project has no ${target.what} ${id}.`,
-});
+export const inProject = <T extends Target>(target: T, project_id: string) => ({ ...target, project_id });
 
 /** For each input a fault for every field that names something which is not there. */
 export async function referenceFaults(
@@ -39,10 +34,11 @@ export async function referenceFaults(
     const named = inputs.map(
       (input) => (input as Record<string, unknown>)[field] as string | null | undefined,
     );
-    const known = await rowsWith(db, target, sql.ref(target.id), named);
+    const known = await rowsWith(db, target, { field: target.id }, named);
     for (const [i, value] of named.entries()) {
       if (value == null || known.has(value)) continue;
-      const detail = target.missing?.(value) ?? `There is no ${target.what} ${value}.`;
+      const where = target.project_id === undefined ? 'There is' : 'This project has';
+      const detail = `${where} no ${target.what} ${value}.`;
       faults[i]?.push(fieldFault(field, 'unknown_reference', detail));
     }
   }
@@ -103,10 +99,11 @@ export async function refusals(
   uniques: readonly Unique[],
 ): Promise<(Problem | undefined)[]> {
   const checks: Check[] = [];
-  for (const { field, column = sql.ref(field), compared = String } of uniques) {
+  for (const unique of uniques) {
+    const { field, compared = String } = unique;
     const values = inputs.map((input) => (input as Record<string, string | null | undefined>)[field]);
     const keys = values.map((value) => (value == null ? undefined : compared(value)));
-    checks.push({ field, values, keys, holders: await rowsWith(db, target, column, keys) });
+    checks.push({ field, values, keys, holders: await rowsWith(db, target, unique, keys) });
   }
   return inputs.map((input, i) => {
     const taken = checks.flatMap(({ field, values, keys, holders }) => {
@@ -125,15 +122,21 @@ export async function refusals(
 /** The rows that have one of the values in a column, by that value. */
 async function rowsWith(
   db: Kysely<Tables>,
-  { table, id, label = 'name', among = sql`1 = 1` }: Target,
-  column: RawBuilder<unknown>,
+  { table, id, label = 'name', project_id }: Target,
+  { field, column = sql.ref(field) }: Unique,
   values: readonly (string | null | undefined)[],
 ): Promise<Map<string, Holder>> {
   const wanted = [...new Set(values.filter((value) => value != null))];
   if (wanted.length === 0) return new Map();
-  const { rows } = await sql<Holder & { value: string }>`
-    select ${sql.ref(id)} as id, ${sql.ref(label)} as label, ${column} as value
-    from ${sql.table(table)} where ${isAmong(column, wanted)} and ${among}`.execute(db);
+  const isWithin = project_id !== undefined;
+  const find = namedStatement<Holder & { value: string }>(`${table} ${field} ${isWithin}`, (db) =>
+    db
+      .selectFrom(table as 'risks')
+      .select([sql.ref<string>(id).as('id'), sql.ref<string>(label).as('label'), column.as('value')])
+      .where(isAmong(column, hole<string>('wanted')))
+      .$if(isWithin, (query) => query.where('project_id', '=', hole<string>('project_id'))),
+  );
+  const { rows } = await find(db, { wanted: JSON.stringify(wanted), project_id });
   return new Map(rows.map(({ value, ...holder }) => [value, holder]));
 }
 

@@ -38,6 +38,15 @@ export function statement<Row>(build: (db: Kysely<Tables>) => Query<Row>): State
   };
 }
 
+const named = new Map<string, Statement<unknown>>();
+
+/** The statement of a name that tells all by which it differs from others: of columns, say. The code has only so many. */
+export function namedStatement<Row>(name: string, build: (db: Kysely<Tables>) => Query<Row>): Statement<Row> {
+  const known = named.get(name) ?? statement(build);
+  named.set(name, known);
+  return known as Statement<Row>;
+}
+
 /** Stands in a statement for a value that is given with each use, by name or, in a list, by number. */
 export const hole = <Value>(name: string | number): RawBuilder<Value> => sql.val(new Hole(name)) as never;
 

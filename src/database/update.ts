@@ -1,6 +1,6 @@
 import { type Insertable, sql, type Transaction } from 'kysely';
 import type { Moment } from '../clock.ts';
-import { hole, type Statement, statement } from './statement.ts';
+import { hole, namedStatement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
 /** Another transaction has changed the row since it was read: run this one again. */
@@ -22,8 +22,8 @@ export async function insertRows<Table extends keyof Tables>(
   const columns = Object.keys(rows[0] ?? {});
   let at = 0;
   for (const size of statementRows) {
-    const insert = known(`insert ${size} ${table} ${columns}`, () =>
-      statement((db) => db.insertInto(table).values(rowsOfHoles(size, columns) as never)),
+    const insert = namedStatement(`insert ${size} ${table} ${columns}`, (db) =>
+      db.insertInto(table).values(rowsOfHoles(size, columns) as never),
     );
     for (; rows.length - at >= size; at += size) {
       await insert(db, rows.slice(at, at + size).flatMap(Object.values));
@@ -47,15 +47,13 @@ export async function updateRow<Table extends Updatable>(
 ): Promise<void> {
   const id = (table === 'people' ? 'user_id' : 'id') as 'id';
   const set = { ...columns, version: row.version + 1, updated_at: now };
-  const update = known(`update ${table} ${Object.keys(set)}`, () =>
-    statement((db) =>
-      db
-        // One shape stands for all: what each table takes is said by the type of `columns`.
-        .updateTable(table as 'projects')
-        .set(holes(Object.keys(set)))
-        .where(id, '=', hole<string>('id_read'))
-        .where('version', '=', hole<number>('version_read')),
-    ),
+  const update = namedStatement(`update ${table} ${Object.keys(set)}`, (db) =>
+    db
+      // One shape stands for all: what each table takes is said by the type of `columns`.
+      .updateTable(table as 'projects')
+      .set(holes(Object.keys(set)))
+      .where(id, '=', hole<string>('id_read'))
+      .where('version', '=', hole<number>('version_read')),
   );
   const { numAffectedRows } = await update(db, { ...set, id_read: row.id, version_read: row.version });
   if (numAffectedRows === 0n) throw new LostRace();
@@ -104,15 +102,6 @@ export async function deleteRow(
     .where('version', '=', row.version)
     .executeTakeFirst();
   if (numDeletedRows === 0n) throw new LostRace();
-}
-
-/** Each set of columns that is ever written is a statement of its own; the code has only so many. */
-const statements = new Map<string, Statement<unknown>>();
-
-function known(name: string, make: () => Statement<unknown>): Statement<unknown> {
-  const statement = statements.get(name) ?? make();
-  statements.set(name, statement);
-  return statement;
 }
 
 const holes = (columns: readonly string[]) =>
