@@ -20,12 +20,10 @@ import { requestIdOf, traceIdOf } from './request-ids.ts';
 export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readiness): void {
   const [route] = app.server.listeners('request') as [RequestListener];
   app.server.removeListener('request', route);
-  const ordinary: RequestListener = (request, response) => {
-    // Whose connection has ended meanwhile is neither answered nor waited for.
-    if (response.destroyed) return;
-    if (app.load.isOverloaded() && !isProbe(request.url)) {
-      if (!app.load.refuse(() => writeProblem(app, request, response, overloaded()))) request.destroy();
-    } else route(request, response);
+  const isRefused = (request: IncomingMessage, response: ServerResponse): boolean => {
+    if (!app.load.isOverloaded() || isProbe(request.url)) return false;
+    if (!app.load.refuse(() => writeProblem(app, request, response, overloaded()))) request.destroy();
+    return true;
   };
 
   let callers: Caller[] = [];
@@ -33,7 +31,7 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
     const start = performance.now();
     const secret = secretOf(request.headers);
     if (!isPlain(request) || secret === undefined || readiness.state !== 'ready') {
-      return ordinary(request, response);
+      return isRefused(request, response) ? undefined : route(request, response);
     }
     // All who come in one turn of the event loop are served by one look at the data, taken after they came.
     if (callers.push({ request, response, secret, start }) === 1) setImmediate(look);
@@ -53,14 +51,23 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
     for (const caller of waiting) answer(caller, seen);
   }
 
-  /** What is made anew may hold the event loop for a while: after each one others are let in. */
+  /**
+   * The ordinary way. What is made anew may hold the event loop for a while: after each one others are let in. Who waits
+   * here counts among those worked on, and is refused when there are too many.
+   */
   const toMake: Caller[] = [];
   function inTurn(caller: Caller): void {
+    // Whose connection has ended meanwhile is neither answered nor waited for.
+    if (caller.response.destroyed || isRefused(caller.request, caller.response)) return;
+    app.load.begin(caller);
     if (toMake.push(caller) === 1) setImmediate(makeNext);
   }
   function makeNext(): void {
     const next = toMake.shift();
-    if (next) ordinary(next.request, next.response);
+    if (next) {
+      app.load.end(next);
+      if (!next.response.destroyed) route(next.request, next.response);
+    }
     if (toMake.length > 0) setImmediate(makeNext);
   }
 

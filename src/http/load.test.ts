@@ -41,6 +41,22 @@ onBothEngines('load', (start) => {
     assert.equal(service.app.load.working, 0);
   });
 
+  test('who waits for their turn counts, too', async (t) => {
+    const service = await start(t, { environment: { MUSTER_MAX_REQUESTS: '3' } });
+    const key = await service.key();
+    assert.equal((await service.get('/v1/projects/NONE', key)).status, 404);
+    const requests = Array.from(
+      { length: 10 },
+      (_, i) =>
+        `GET /v1/projects/NONE${i} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+        `connection: ${i === 9 ? 'close' : 'keep-alive'}\r\n\r\n`,
+    );
+    const answers = await exchange(service.origin, requests.join(''));
+    const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    assert.deepEqual(statuses, [...Array(3).fill('404'), ...Array(7).fill('503')]);
+    assert.equal(service.app.load.working, 0);
+  });
+
   test('who sends a body slowly takes nobody’s place', async (t) => {
     const service = await start(t, { environment: { MUSTER_MAX_REQUESTS: '1' } });
     const key = await service.key();
