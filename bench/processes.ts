@@ -44,6 +44,12 @@ export async function run(command: string, args: string[], environment: Environm
 }
 
 /** A file of this folder as a program of its own, on the same Node as this one. */
+/** As `npm start` runs the service: see docs/operations.md. */
+export const service: [string, string[]] = [
+  process.execPath,
+  ['--max-semi-space-size=4', join(import.meta.dirname, '../dist/main.js'), 'serve'],
+];
+
 export const script = (name: string, ...args: string[]): [string, string[]] => [
   process.execPath,
   [join(import.meta.dirname, name), ...args],
