@@ -30,6 +30,9 @@ Format.Set(
     isDay(new Date(text).toJSON()?.slice(0, 10) ?? ''),
 );
 
+/** What a browser can follow; “http://” is no address yet. */
+Format.Set('uri', (text) => URL.canParse(text) && !/\s/.test(text));
+
 /** To ask whether there is a time zone takes longer than all else about a person, and most people share a few. */
 const knownTimeZones = new Set<string>();
 

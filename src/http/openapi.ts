@@ -190,7 +190,7 @@ function errorsOf({ method, config, schema, url }: RouteOptions) {
   if (methods.includes('PATCH') || methods.includes('DELETE')) codes.push('stale', 'storage_full');
   if (methods.includes('DELETE')) codes.push('in_use', 'project_archived');
   if (methods.includes('PATCH') || /(materialize|rotate)$/.test(url)) codes.push('invalid_transition');
-  if (/(archive|materialize)$/.test(url)) codes.push('stale', 'storage_full');
+  if (/(archive|materialize|activate)$/.test(url)) codes.push('stale', 'storage_full');
   const statuses = Map.groupBy(new Set(codes), (code) => problems[code].status);
   return Object.fromEntries(
     [...statuses].map(([status, ofStatus]) => [

@@ -142,6 +142,19 @@ onBothEngines('strictness', (start) => {
     }
   });
 
+  test('takes only addresses that lead somewhere', async (t) => {
+    const service = await start(t);
+    const key = await service.key('projects.manage');
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const post = (source_url: string) =>
+      service.post('/v1/projects/APOLLO/risks', key, { title: 'x', source_url });
+    for (const source_url of ['http://', 'https://?', 'http:// x', 'https://[::1', 'ftp://example.com/']) {
+      const { status, body } = await post(source_url);
+      assert.deepEqual([status, body.errors[0].pointer], [422, '#/source_url'], source_url);
+    }
+    assert.equal((await post('https://example.com/a?b=c#d')).status, 201);
+  });
+
   test('refuses NUL, control characters and broken Unicode in text', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
