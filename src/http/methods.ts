@@ -7,13 +7,20 @@ export function rememberRoutes(app: FastifyInstance): void {
     const methods = app.routeTable.get(url) ?? new Set(['OPTIONS']);
     app.routeTable.set(url, new Set([...methods, ...[method].flat()]));
   });
+  // With another method the router would take `import`, which has a route of its own, for an id.
+  app.addHook('onRequest', (request, reply, done) => {
+    const { url = '' } = request.routeOptions;
+    const word = request.url.split('?', 1)[0]?.split('/').at(-1) ?? '';
+    if (/:\w+$/.test(url) && app.routeTable.has(url.replace(/:\w+$/, word))) reply.callNotFound();
+    else done();
+  });
 }
 
 /** The methods that any path takes. */
 export const methodsOfAll = (app: FastifyInstance): string[] =>
   [...new Set([...app.routeTable.values()].flatMap((methods) => [...methods]))].sort();
 
-/** The methods that a path takes, for `Allow`; none for a path that does not exist. `import` is no id beside its own route. */
+/** The methods that a path takes, for `Allow`; none for a path that does not exist. */
 export function methodsOf(app: FastifyInstance, path: string): string[] {
   const matching = [...app.routeTable].filter(([url]) =>
     new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`).test(path),

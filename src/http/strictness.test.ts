@@ -231,6 +231,12 @@ onBothEngines('strictness', (start) => {
         assert.equal(answer.headers.get('allow'), 'GET, HEAD, OPTIONS');
       }
     }
+    for (const path of ['/v1/personnel/import', '/v1/projects/APOLLO/risks/import?a=b']) {
+      for (const method of ['GET', 'PATCH', 'DELETE', 'PURGE']) {
+        const { status, headers } = await service.call(method, path);
+        assert.deepEqual([status, headers.get('allow')], [405, 'OPTIONS, POST'], `${method} ${path}`);
+      }
+    }
     const options = await service.call('OPTIONS', '/v1/personnel');
     assert.equal(options.status, 204);
     assert.equal(options.headers.get('allow'), 'GET, HEAD, OPTIONS, POST');
