@@ -137,8 +137,7 @@ test('what is written as CSV is read back, formulas made harmless on the way', (
   fc.assert(
     fc.property(fc.array(value, { minLength: 1, maxLength: 5 }), (row) => {
       const names = row.map((_, i) => `c${i}`);
-      const line = csvLine(row.map(writeCell));
-      assert.doesNotMatch(line, /(^|,)"?[=+@-]/);
+      for (const one of row) assert.doesNotMatch(csvLine([writeCell(one)]), /^"?[=+@-]/);
       const [read] = csv(csvLine(['first', ...names]) + csvLine(['1', ...row.map(writeCell)]));
       assert.deepEqual(
         row.map((original, i) => readBack(original, read?.cells[i + 1])),
