@@ -21,6 +21,7 @@ import { startPostgres } from './servers.ts';
  */
 const rows = Number(process.argv[2] ?? 100_000);
 const turns = 3;
+const warmUp = 100;
 /** About what the import writes in one transaction. */
 const batchRows = 250;
 
@@ -116,37 +117,45 @@ async function importOver(url: string) {
   });
   const [, origin, key] = await service.says(/ is ready at (\S+)[\s\S]*(mst_\w+)/);
   const headers = { authorization: `Bearer ${key}` };
+  const ask = async (i: number) => {
+    const response = await (i % 5 === 0
+      ? fetch(`${origin}/v1/groups`, {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify({ name: `Group ${i}` }),
+        })
+      : fetch(`${origin}/v1/personnel?limit=10&count=false`, { headers }));
+    await response.arrayBuffer();
+    if (!response.ok) throw new Error(`another request was answered ${response.status}`);
+  };
+  // How long the first answers of a new process take is not meant here.
+  for (let i = 0; i < warmUp; i++) await ask(i);
   let isOver = false;
   const slowest: number[] = [];
   const others = (async () => {
-    for (let i = 0; !isOver; i++) {
+    for (let i = warmUp; !isOver; i++) {
       const start = performance.now();
-      const response = await (i % 5 === 0
-        ? fetch(`${origin}/v1/groups`, {
-            method: 'POST',
-            headers: { ...headers, 'content-type': 'application/json' },
-            body: JSON.stringify({ name: `Group ${i}` }),
-          })
-        : fetch(`${origin}/v1/personnel?limit=10&count=false`, { headers }));
-      await response.arrayBuffer();
-      if (!response.ok) throw new Error(`another request was answered ${response.status}`);
+      await ask(i);
       slowest.push(performance.now() - start);
       await setTimeout(5);
     }
   })();
   const cpuBefore = cpuSeconds(service.pid);
+  let answer = new ArrayBuffer();
   const seconds = await secondsOf(async () => {
     const response = await fetch(`${origin}/v1/personnel/import`, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'text/csv' },
       body: csv,
     });
-    const { summary } = (await response.json()) as { summary: { created: number } };
-    if (summary?.created !== rows) throw new Error(`created ${summary?.created}`);
+    answer = await response.arrayBuffer();
   });
   const cpu = cpuSeconds(service.pid) - cpuBefore;
   isOver = true;
   await others;
+  // Not before: it is long, and would keep this process from asking.
+  const { summary } = JSON.parse(Buffer.from(answer).toString()) as { summary?: { created: number } };
+  if (summary?.created !== rows) throw new Error(`created ${summary?.created}`);
   const peak = Math.round(peakMemoryOf(service.pid));
   return { seconds, cpu, peak, slowest: slowest.sort((a, b) => a - b) };
 }

@@ -6,7 +6,7 @@ export const normalise = (text: string) => (isAscii(text) ? text : text.normaliz
  * engines' own case folding differs.
  */
 export const fold = (text: string) =>
-  (isAscii(text) ? text.toLowerCase() : foldLetters(text)).replace(/\s+/g, ' ').trim();
+  (isAscii(text) ? text.toLowerCase() : foldLetters(text)).replace(/\s{2,}|[^\S ]/g, ' ').trim();
 
 /** Most texts are, and need none of what Unicode asks for. */
 const isAscii = (text: string) => /^[ -~]*$/.test(text);

@@ -152,7 +152,10 @@ test('settings may come from a .env file', async (t) => {
   writeFileSync(join(folder, '.env'), 'MUSTER_DATABASE_URL=sqlite:elsewhere/other.db\n');
   const { code, stdout } = await muster(folder, ['migrate']);
   assert.equal(code, 0);
-  assert.equal(stdout, 'sqlite:elsewhere/other.db: ran 0001_foundation, 0002_search, 0003_links.\n');
+  assert.equal(
+    stdout,
+    'sqlite:elsewhere/other.db: ran 0001_foundation, 0002_search, 0003_links, 0004_narrow.\n',
+  );
   assert.equal((await muster(folder, ['migrate'])).stdout, 'sqlite:elsewhere/other.db is up to date.\n');
   assert.ok(existsSync(join(folder, 'elsewhere/other.db')));
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sql } from 'kysely';
+import { Kysely, sql } from 'kysely';
+import { Migrator } from 'kysely/migration';
 import { systemClock } from '../clock.ts';
 import { byItself } from '../history/change.ts';
 import { newId } from '../ids.ts';
@@ -8,7 +9,13 @@ import { createFirstKey } from '../keys/queries.ts';
 import { createPerson, personRow } from '../personnel/queries.ts';
 import { freshDatabase, onBothEngines } from '../testing/service.ts';
 import { dataVersion } from './changes.ts';
+import { up as foundation } from './migrations/0001_foundation.ts';
+import { up as search } from './migrations/0002_search.ts';
+import { up as links } from './migrations/0003_links.ts';
 import { openDatabase } from './open.ts';
+import { postgresEngine } from './postgres.ts';
+import { sqliteEngine } from './sqlite.ts';
+import type { Tables } from './tables.ts';
 import { LostRace } from './update.ts';
 
 onBothEngines('database', (start, engine) => {
@@ -20,12 +27,47 @@ onBothEngines('database', (start, engine) => {
       await drop();
     });
     const ran = await Promise.all(instances.map((instance) => instance.migrate()));
-    assert.deepEqual(ran.flat(), ['0001_foundation', '0002_search', '0003_links']);
+    assert.deepEqual(ran.flat(), ['0001_foundation', '0002_search', '0003_links', '0004_narrow']);
     const keys = await Promise.all(
       instances.map(({ write }) => write((db) => createFirstKey(db, systemClock()))),
     );
     assert.equal(keys.filter(Boolean).length, 1);
     assert.deepEqual(await openDatabaseAgain(url), []);
+  });
+
+  test('keeps the history when it is stored anew in its own order', async (t) => {
+    const { url, drop } = await freshDatabase(engine);
+    t.after(drop);
+    const { kind, dialects, close } =
+      engine === 'sqlite' ? sqliteEngine(url.slice('sqlite:'.length)) : postgresEngine(url);
+    const before = new Kysely<Tables>({ dialect: dialects.write });
+    const getMigrations = async () => ({
+      '0001_foundation': { up: foundation },
+      '0002_search': { up: search[kind] },
+      '0003_links': { up: links },
+    });
+    await new Migrator({ db: before, provider: { getMigrations } }).migrateToLatest();
+    const entry = { at: '2026-11-15T09:30:00.000Z', key_id: null, key_name: 'a test', field: 'title' };
+    const entries = [3, 1, 2].map((n) => ({
+      id: `hst_${n}`,
+      subject_id: `rsk_${n % 2}`,
+      ...entry,
+      from: 'null',
+      to: `"${n}"`,
+      reason: n === 1 ? 'why' : null,
+    }));
+    await before.insertInto('history').values(entries).execute();
+    await before.destroy();
+    await close();
+
+    const database = openDatabase(url);
+    t.after(() => database.close());
+    assert.deepEqual(await database.migrate(), ['0004_narrow']);
+    const kept = await database.db.selectFrom('history').selectAll().orderBy('id').execute();
+    assert.deepEqual(
+      kept,
+      entries.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    );
   });
 
   test('keeps all of a transaction or nothing', async (t) => {

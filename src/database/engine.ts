@@ -1,5 +1,6 @@
-import type { Dialect } from 'kysely';
+import type { Dialect, Kysely } from 'kysely';
 import type { Problem, UsageError } from '../errors.ts';
+import type { Tables } from './tables.ts';
 import type { ReadVersions } from './versions.ts';
 
 /** Connections by what they are for, and how many wait for one. */
@@ -15,6 +16,8 @@ export type Engine = {
   name: string;
   dialects: {
     write: Dialect;
+    /** For writes that take a while, such as an import's. */
+    slowWrite: Dialect;
     /** For reads that take a moment. */
     quick: Dialect;
     /** For reads that take a while, such as a scan of a table. */
@@ -23,6 +26,8 @@ export type Engine = {
     stream: Dialect;
   };
   versions: ReadVersions;
+  /** What is better done between slow writes than in them, while others may write. It does not fail. */
+  beforeSlowWrite(db: Kysely<Tables>): Promise<unknown>;
   /** Whether only one transaction can write at a time, so that those who wait gain by being committed together. */
   writersTakeTurns: boolean;
   /**

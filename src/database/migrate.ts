@@ -4,6 +4,7 @@ import type { Engine } from './engine.ts';
 import { up as foundation } from './migrations/0001_foundation.ts';
 import { up as search } from './migrations/0002_search.ts';
 import { up as links } from './migrations/0003_links.ts';
+import { up as narrow } from './migrations/0004_narrow.ts';
 import type { Tables } from './tables.ts';
 
 /** Forward only; a name that has run is never changed or taken away. */
@@ -11,6 +12,7 @@ const migrations = ({ kind }: Engine) => ({
   '0001_foundation': { up: foundation },
   '0002_search': { up: search[kind] },
   '0003_links': { up: links },
+  '0004_narrow': { up: narrow[kind] },
 });
 
 /** Brings the tables up to date and says which migrations ran. The engine's lock lets one process do it at a time. */

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { Kysely, type Transaction } from 'kysely';
+import { type Dialect, Kysely } from 'kysely';
 import { Problem } from '../errors.ts';
 import { countingChanges } from './changes.ts';
 import type { Engine, Pools } from './engine.ts';
@@ -7,7 +7,7 @@ import { migrate } from './migrate.ts';
 import { postgresEngine } from './postgres.ts';
 import { sqliteEngine } from './sqlite.ts';
 import type { Tables } from './tables.ts';
-import { writingTogether } from './together.ts';
+import { type Work, writingTogether } from './together.ts';
 import { LostRace } from './update.ts';
 import type { ReadVersions } from './versions.ts';
 
@@ -18,8 +18,11 @@ export type Database = {
   db: Kysely<Tables>;
   /** One moment's view over several queries, read at the pace its kind is made for; `end` it. */
   snapshot(pace?: Pace): Promise<Snapshot>;
-  /** Runs `work` in one transaction: all of it is on disk when this resolves, or none of it ever is. */
-  write<T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` in one transaction: all of it is on disk when this resolves, or none of it ever is. What writes much is
+   * slow: it does not hold the event loop.
+   */
+  write<T>(work: Work<T>, pace?: Exclude<Pace, 'stream'>): Promise<T>;
   /** Brings the tables up to date; says which migrations ran. */
   migrate(): Promise<string[]>;
   versions: ReadVersions;
@@ -39,15 +42,19 @@ export function openDatabase(url: string): Database {
   const engine = url.startsWith('sqlite:') ? sqliteEngine(url.slice('sqlite:'.length)) : postgresEngine(url);
   const { dialects } = engine;
   const writer = new Kysely<Tables>({ dialect: dialects.write });
+  const openedWith = (dialect: Dialect) =>
+    dialect === dialects.write ? writer : new Kysely<Tables>({ dialect });
+  const slowWriter = openedWith(dialects.slowWrite);
   const readers = {
-    quick: dialects.quick === dialects.write ? writer : new Kysely<Tables>({ dialect: dialects.quick }),
-    slow: new Kysely<Tables>({ dialect: dialects.slow }),
-    stream: new Kysely<Tables>({ dialect: dialects.stream }),
+    quick: openedWith(dialects.quick),
+    slow: openedWith(dialects.slow),
+    stream: openedWith(dialects.stream),
   };
   const { write, waiting }: ReturnType<typeof writingTogether> = engine.writersTakeTurns
-    ? writingTogether(writer)
+    ? writingTogether(writer, slowWriter, () => engine.beforeSlowWrite(slowWriter))
     : {
-        write: (work) => writer.transaction().execute((db) => countingChanges(db, work)),
+        write: (work) =>
+          writer.transaction().execute((db) => countingChanges(db, (db) => work(db, () => true))),
         waiting: () => 0,
       };
 
@@ -65,7 +72,7 @@ export function openDatabase(url: string): Database {
       return { db, end: async () => void (await db.rollback().execute()) };
     },
 
-    write: (work) => retried(engine, () => write(work)),
+    write: (work, pace = 'quick') => retried(engine, () => write(work, pace)),
 
     async migrate() {
       try {
@@ -82,7 +89,7 @@ export function openDatabase(url: string): Database {
     explain: engine.explain,
 
     async close() {
-      for (const db of new Set([...Object.values(readers), writer])) await db.destroy();
+      for (const db of new Set([...Object.values(readers), writer, slowWriter])) await db.destroy();
       await engine.close();
     },
   };

@@ -1,5 +1,6 @@
 import type Sqlite from 'better-sqlite3';
 import type { QueryResult } from 'kysely';
+import { areLists } from './parameters.ts';
 
 /** What runs on one connection, in whichever thread it lives. */
 export class Statements {
@@ -13,8 +14,10 @@ export class Statements {
   run(sql: string, parameters: readonly unknown[]): QueryResult<unknown> {
     const statement = this.#prepare(sql);
     if (statement.reader) return { rows: statement.all(parameters) };
-    const { changes } = statement.run(parameters);
-    return { rows: [], numAffectedRows: BigInt(changes) };
+    let affected = 0;
+    for (const values of areLists(parameters) ? parameters : [parameters])
+      affected += statement.run(values).changes;
+    return { rows: [], numAffectedRows: BigInt(affected) };
   }
 
   rollback(): void {

@@ -2,12 +2,14 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import type { CompiledQuery, QueryResult } from 'kysely';
+import { areLists } from './parameters.ts';
 import type { SqliteConnection } from './sqlite-connections.ts';
-import type { Answer, Arguments, Call, Method, Result } from './sqlite-worker.ts';
+import type { FileOptions } from './sqlite-file.ts';
+import type { Answer, Arguments, Call, Method, Result, WorkerData } from './sqlite-worker.ts';
 
-/** Connections for reading in a thread of their own, so that what takes long does not hold the event loop. */
-export function connectInThread(file: string): () => SqliteConnection {
-  const threads = new Threads(file);
+/** Connections in a thread of their own, so that what takes long does not hold the event loop. */
+export function connectInThread(file: string, options: FileOptions): () => SqliteConnection {
+  const threads = new Threads({ file, options });
   let made = 0;
   return () => new ThreadConnection(threads, made++);
 }
@@ -17,6 +19,8 @@ class ThreadConnection implements SqliteConnection {
   readonly #number: number;
   /** The thread whose connection is in use: if it dies, a transaction must not go on in the next one. */
   #thread: Thread | undefined;
+  /** Rows that are on their way. */
+  readonly #behind: Promise<unknown>[] = [];
 
   constructor(threads: Threads, number: number) {
     this.#threads = threads;
@@ -24,7 +28,15 @@ class ThreadConnection implements SqliteConnection {
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    return (await this.#call('run', sql, parameters)) as QueryResult<R>;
+    if (areLists(parameters)) {
+      // Their sender goes on meanwhile, but nothing is asked or committed before they are known to be written.
+      const written = this.#call('run', sql, JSON.stringify(parameters));
+      this.#behind.push(written);
+      written.catch(() => {});
+      return { rows: [] };
+    }
+    await Promise.all(this.#behind.splice(0));
+    return (await this.#call('run', sql, JSON.stringify(parameters))) as QueryResult<R>;
   }
 
   /** Asks for the next slice when it hands one out, and never for more: the reader sets the pace. */
@@ -55,6 +67,7 @@ class ThreadConnection implements SqliteConnection {
   }
 
   release() {
+    this.#behind.length = 0;
     this.#thread = undefined;
   }
 
@@ -82,15 +95,15 @@ class ThreadConnection implements SqliteConnection {
 
 /** One thread after another: it is started when first needed, and again when it has died. */
 class Threads {
-  readonly #file: string;
+  readonly #data: WorkerData;
   #thread: Thread | undefined;
 
-  constructor(file: string) {
-    this.#file = file;
+  constructor(data: WorkerData) {
+    this.#data = data;
   }
 
   current(): Thread {
-    if (!this.#thread?.isAlive) this.#thread = new Thread(this.#file);
+    if (!this.#thread?.isAlive) this.#thread = new Thread(this.#data);
     return this.#thread;
   }
 
@@ -102,8 +115,10 @@ class Threads {
 /** It ends in `.ts` or, in the built package, in `.js`, as this file does. */
 const program = new URL(`./sqlite-worker${extname(import.meta.url)}`, import.meta.url);
 
-/** Rows are sent away as soon as they are read; with more room they would only be collected later. */
+/** Rows are sent away as soon as they are read, or written as soon as they come; with more room they would only be collected later. */
 const resourceLimits = { maxYoungGenerationSizeMb: 4 };
+
+const nameOf = ({ options }: WorkerData) => (options.readonly ? 'long reads' : 'long writes');
 
 class Thread {
   isAlive = true;
@@ -111,17 +126,17 @@ class Thread {
   /** Answers come in the order of the calls. */
   readonly #pending: PromiseWithResolvers<unknown>[] = [];
 
-  constructor(file: string) {
-    this.#worker = new Worker(program, { workerData: file, name: 'long reads', resourceLimits })
+  constructor(workerData: WorkerData) {
+    this.#worker = new Worker(program, { workerData, name: nameOf(workerData), resourceLimits })
       .on('message', (answer) => this.#settle(answer))
       .on('error', (error) => this.#fail(error))
       .on('exit', () => this.#fail());
     this.#worker.unref();
   }
 
-  async call<M extends Method>(reader: number, method: M, args: Arguments<M>): Promise<Result<M>> {
+  async call<M extends Method>(connection: number, method: M, args: Arguments<M>): Promise<Result<M>> {
     if (!this.isAlive) throw gone();
-    this.#worker.postMessage({ reader, method, args } as Call);
+    this.#worker.postMessage({ connection, method, args } as Call);
     const pending = Promise.withResolvers<unknown>();
     // Only a thread with work to do keeps the process from ending.
     if (this.#pending.push(pending) === 1) this.#worker.ref();
@@ -151,4 +166,4 @@ const rebuilt = ({ error, code }: Extract<Answer, { error: unknown }>) =>
   code === undefined ? error : new Sqlite.SqliteError(error instanceof Error ? error.message : '', code);
 
 const gone = (cause?: unknown) =>
-  Object.assign(new Sqlite.SqliteError('The thread for long reads has ended.', 'SQLITE_ABORT'), { cause });
+  Object.assign(new Sqlite.SqliteError('The thread of the database has ended.', 'SQLITE_ABORT'), { cause });

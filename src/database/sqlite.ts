@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import {
   type Dialect,
@@ -8,29 +6,33 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
 } from 'kysely';
 import { Problem, UsageError } from '../errors.ts';
 import { type Engine, mostStreams } from './engine.ts';
 import { type Spellings, spelling } from './functions.ts';
 import { QuickConnection, SqliteDriver } from './sqlite-connections.ts';
+import { type FileOptions, openFile } from './sqlite-file.ts';
 import { connectInThread } from './sqlite-thread.ts';
 import { SqliteVersions } from './sqlite-versions.ts';
 
 /** One file, one connection that writes, some that read: in WAL mode they do not wait for each other. */
 export function sqliteEngine(file: string): Engine {
-  const connect = (options: { readonly: boolean }) => () => new QuickConnection(openFile(file, options));
+  const connect = (options: FileOptions) => () => new QuickConnection(open(file, options));
   const drivers = {
     write: new SqliteDriver(connect({ readonly: false }), 1),
     quick: new SqliteDriver(connect({ readonly: true }), 4),
-    slow: new SqliteDriver(connectInThread(file), 4),
-    stream: new SqliteDriver(connectInThread(file), mostStreams),
+    slowWrite: new SqliteDriver(connectInThread(file, { readonly: false }), 1),
+    slow: new SqliteDriver(connectInThread(file, { readonly: true }), 4),
+    stream: new SqliteDriver(connectInThread(file, { readonly: true }), mostStreams),
   };
-  const versions = new SqliteVersions(() => openFile(file, { readonly: true }));
+  const versions = new SqliteVersions(() => open(file, { readonly: true }));
   return {
     kind: 'sqlite',
     name: `sqlite:${file}`,
     dialects: {
       write: dialect(drivers.write),
+      slowWrite: dialect(drivers.slowWrite),
       quick: dialect(drivers.quick),
       slow: dialect(drivers.slow),
       stream: dialect(drivers.stream),
@@ -39,6 +41,8 @@ export function sqliteEngine(file: string): Engine {
     pools: () => Object.fromEntries(Object.entries(drivers).map(([name, driver]) => [name, driver.use])),
     close: async () => versions.close(),
     writersTakeTurns: true,
+    // Starts the thread, and puts what earlier ones appended to the log into its places; else a later commit does that.
+    beforeSlowWrite: (db) => sql`pragma wal_checkpoint(passive)`.execute(db).catch(() => {}),
     // So there are no races to lose.
     isRetryable: (error) => codeOf(error).startsWith('SQLITE_BUSY'),
     explain(error) {
@@ -72,22 +76,11 @@ const cannotUse = (file: string, what: string, error: unknown) =>
     { cause: error },
   );
 
-function openFile(file: string, { readonly }: { readonly: boolean }): Sqlite.Database {
+function open(file: string, options: FileOptions): Sqlite.Database {
   try {
-    if (!readonly) mkdirSync(dirname(file), { recursive: true });
-    // Waiting inside SQLite would hold the event loop; who writes waits outside of it, and readers need not wait.
-    const connection = new Sqlite(file, { readonly, timeout: readonly ? 1000 : 0 });
-    connection.pragma('foreign_keys = on');
-    if (!readonly) {
-      connection.pragma('journal_mode = wal');
-      // In WAL mode NORMAL may lose an acknowledged commit when the power fails.
-      connection.pragma('synchronous = full');
-      // What a savepoint would bring back is held in memory, not in a file; a transaction holds only so much.
-      connection.pragma('temp_store = memory');
-    }
-    return connection;
+    return openFile(file, options);
   } catch (error) {
-    throw cannotUse(file, readonly ? 'reading' : 'writing', error);
+    throw cannotUse(file, options.readonly ? 'reading' : 'writing', error);
   }
 }
 

@@ -13,9 +13,10 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely';
+import { areLists } from './parameters.ts';
 import type { Tables } from './tables.ts';
 
-/** A query whose SQL is made only once. Values for its holes come with each use. */
+/** A query whose SQL is made only once. Values for its holes come with each use; on SQLite also lists of them, for many runs. */
 export type Statement<Row> = (db: Kysely<Tables>, values?: object) => Promise<QueryResult<Row>>;
 
 type Query<Row> = Compilable<Row> & { toOperationNode(): RootOperationNode };
@@ -34,7 +35,11 @@ export function statement<Row>(build: (db: Kysely<Tables>) => Query<Row>): State
     const isOwn = asked !== node;
     const query = (!isOwn && compiled.get(executor.adapter)) || executor.compileQuery<Row>(asked, queryId);
     if (!isOwn) compiled.set(executor.adapter, query);
-    return executor.executeQuery<Row>({ ...query, queryId, parameters: filled(query, values) });
+    return executor.executeQuery<Row>({
+      ...query,
+      queryId,
+      parameters: areLists(values) ? values.map((list) => filled(query, list)) : filled(query, values),
+    });
   };
 }
 

@@ -1,10 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
-import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import { countingChanges } from './changes.ts';
+import { inSavepoint } from './savepoint.ts';
 import type { Tables } from './tables.ts';
 
+export type Work<T> = (db: Transaction<Tables>, othersWait: () => boolean) => Promise<T>;
+
 type Member = {
-  work(db: Transaction<Tables>): Promise<unknown>;
+  work: Work<unknown>;
+  isSlow: boolean;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 };
@@ -14,15 +18,23 @@ const longestGroup = 10;
 
 /**
  * Commits together what waits together: one flush to disk for all of it. Each work runs inside a savepoint, so that one
- * that fails takes nothing of the others with it, and none is told of its success before all are on disk.
+ * that fails takes nothing of the others with it, and none is told of its success before all are on disk. What is slow has
+ * a turn, and a transaction, to itself.
  */
-export function writingTogether(writer: Kysely<Tables>) {
-  let waiting: Member[] = [];
+export function writingTogether(
+  quick: Kysely<Tables>,
+  slow: Kysely<Tables>,
+  beforeSlow: () => Promise<unknown>,
+) {
+  const waiting: Member[] = [];
   let isRunning = false;
+  const othersWait = () => waiting.length > 0;
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
-      await runGroup(waiting);
+      const firstSlow = waiting.findIndex(({ isSlow }) => isSlow);
+      if (firstSlow === 0) await runAlone(waiting.splice(0, 1));
+      else await runGroup(waiting.splice(0, firstSlow === -1 ? waiting.length : firstSlow));
       // Otherwise nothing else is read, answered or let in before all who wait have written.
       await setImmediate();
     }
@@ -30,14 +42,16 @@ export function writingTogether(writer: Kysely<Tables>) {
   }
 
   async function runGroup(members: Member[]): Promise<void> {
-    waiting = [];
     const tell: (() => void)[] = [];
     try {
-      await writer.transaction().execute((db) =>
+      await quick.transaction().execute((db) =>
         countingChanges(db, async (db) => {
           const start = performance.now();
-          for (const member of members) {
-            tell.push(await runMember(db, member));
+          for (const { work, resolve, reject } of members) {
+            const outcome = await inSavepoint(db, () => work(db, othersWait));
+            tell.push(() =>
+              outcome.status === 'fulfilled' ? resolve(outcome.value) : reject(outcome.reason),
+            );
             if (performance.now() - start > longestGroup) break;
           }
         }),
@@ -49,36 +63,24 @@ export function writingTogether(writer: Kysely<Tables>) {
     }
   }
 
+  async function runAlone(members: Member[]): Promise<void> {
+    for (const { work, resolve, reject } of members) {
+      const written = slow.transaction().execute((db) => countingChanges(db, (db) => work(db, othersWait)));
+      await written.then(resolve, reject);
+    }
+  }
+
   return {
     waiting: () => waiting.length,
-    write: <T>(work: (db: Transaction<Tables>) => Promise<T>): Promise<T> =>
-      new Promise((resolve, reject) => {
-        waiting.push({ work, resolve: resolve as Member['resolve'], reject });
+    async write<T>(work: Work<T>, pace: 'quick' | 'slow'): Promise<T> {
+      if (pace === 'slow') await beforeSlow();
+      return new Promise((resolve, reject) => {
+        waiting.push({ work, isSlow: pace === 'slow', resolve: resolve as Member['resolve'], reject });
         if (isRunning) return;
         isRunning = true;
         // Not at once: requests that have arrived by now belong to the same group.
         void setImmediate().then(run);
-      }),
+      });
+    },
   };
 }
-
-/** Gives what is to be told when the group is on disk. */
-async function runMember(db: Transaction<Tables>, { work, resolve, reject }: Member): Promise<() => void> {
-  await db.executeQuery(savepoint);
-  try {
-    const value = await work(db);
-    await db.executeQuery(release);
-    return () => resolve(value);
-  } catch (error) {
-    await db.executeQuery(undo).catch(() => {
-      // When the disk is full, the database has undone the whole group by itself.
-      throw error;
-    });
-    await db.executeQuery(release);
-    return () => reject(error);
-  }
-}
-
-const savepoint = CompiledQuery.raw('savepoint member');
-const release = CompiledQuery.raw('release member');
-const undo = CompiledQuery.raw('rollback to member');

@@ -47,7 +47,7 @@ export function viewOf(database: Database, project_ids: readonly string[] | null
       const { db: all, end } = await snapshot(pace);
       return { db: all.withPlugin(fitting), end };
     },
-    write: (work) => write((db) => work(db.withPlugin(limit))),
+    write: (work, pace) => write((db, othersWait) => work(db.withPlugin(limit), othersWait), pace),
     hides: (tables) => tables.some((table) => rows[table] !== 'all'),
   };
 }

@@ -6,14 +6,16 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { CompiledQuery, type Kysely, sql } from 'kysely';
+import { CompiledQuery, type Kysely, sql, type Transaction } from 'kysely';
 import { systemClock } from '../clock.ts';
 import { byItself } from '../history/change.ts';
-import { createPerson } from '../personnel/queries.ts';
+import { newId } from '../ids.ts';
+import { createPerson, personRow } from '../personnel/queries.ts';
 import { temporaryFolder } from '../testing/process.ts';
 import { freshDatabase } from '../testing/service.ts';
 import { openDatabase } from './open.ts';
 import type { Tables } from './tables.ts';
+import { insertRows } from './update.ts';
 
 /** As many as there are connections for long reads. */
 const connections = 8;
@@ -91,8 +93,8 @@ test('an error arrives with its code, and its connection goes on', async (t) => 
   assert.equal(refused.code, 'SQLITE_READONLY');
   assert.equal(database.explain(refused)?.code, 'unavailable');
   await assert.rejects(sql`select ${{ no: 'value' }}`.execute(db), /bind/);
-  const unsendable = CompiledQuery.raw('select ?', [Symbol('no value')]);
-  await assert.rejects(db.executeQuery(unsendable), /could not be cloned/);
+  const unsendable = CompiledQuery.raw('select ?', [1n]);
+  await assert.rejects(db.executeQuery(unsendable), /serialize a BigInt/);
   assert.equal(await countUpTo(db, 3), 3);
   await end();
 });
@@ -143,6 +145,89 @@ test('when the thread dies its reads fail, snapshots do not go on in another, an
     assert.equal(await countUpTo(next.db, 3), 3);
     await next.end();
   }
+});
+
+test('a slow write leaves the event loop free, and others who write come after it', async (t) => {
+  const database = await open(t);
+  const order: string[] = [];
+  const slow = database.write(async (db, othersWait) => {
+    assert.equal(othersWait(), false);
+    const quick = database.write(async () => order.push('quick'));
+    assert.equal(othersWait(), true);
+    let ticks = 0;
+    const long = { isOver: false };
+    const counted = countUpTo(db, 2_000_000).finally(() => {
+      long.isOver = true;
+    });
+    for (; !long.isOver; ticks++) await setImmediate();
+    await counted;
+    assert.ok(ticks >= 20, `${ticks} ticks`);
+    order.push('slow');
+    return { quick };
+  }, 'slow');
+  await (await slow).quick;
+  assert.deepEqual(order, ['slow', 'quick']);
+});
+
+test('rows that could not be written fail the whole slow write, also when nothing is asked after them', async (t) => {
+  const database = await open(t);
+  const row = personRow(newId('person'), { name: 'Ada' }, systemClock());
+  const other = personRow(newId('person'), { name: 'Bob' }, systemClock());
+  for (const rows of [[row, row], [other]]) {
+    const writing = database.write(async (db) => {
+      await insertRows(db, 'people', [row]);
+      await insertRows(db, 'people', rows);
+      if (rows[0] === other) await insertRows(db, 'people', [row]);
+    }, 'slow');
+    await assert.rejects(writing, { code: 'SQLITE_CONSTRAINT_PRIMARYKEY' });
+  }
+  assert.deepEqual(await database.db.selectFrom('people').selectAll().execute(), []);
+  await database.write((db) => insertRows(db, 'people', [row, other]), 'slow');
+  assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 2);
+});
+
+test('who writes much in one process lets others of another process in', async (t) => {
+  const { url, drop } = await freshDatabase('sqlite');
+  const [busy, other] = [openDatabase(url), openDatabase(url)];
+  t.after(async () => {
+    await Promise.all([busy.close(), other.close()]);
+    await drop();
+  });
+  await busy.migrate();
+  const writing = { isOver: false };
+  const slow = (async () => {
+    for (let i = 0; !writing.isOver; i++) {
+      await busy.write(async (db) => {
+        await createPerson(db, { name: `Person ${i}` }, byItself(systemClock(), 'a test'));
+        await countUpTo(db, 200_000);
+      }, 'slow');
+    }
+  })();
+  for (let i = 0; i < 5; i++) {
+    await other.write((db) => createPerson(db, { name: 'Ada' }, byItself(systemClock(), 'a test')));
+  }
+  writing.isOver = true;
+  await slow;
+});
+
+test('when the thread dies a slow write fails, nothing of it stays, and the next can be done', async (t) => {
+  const database = await open(t);
+  const people = async () => (await database.db.selectFrom('people').selectAll().execute()).length;
+  const create = (name: string) => (db: Transaction<Tables>) =>
+    createPerson(db, { name }, byItself(systemClock(), 'a test'));
+  const lost = await database
+    .write(async (db) => {
+      await create('Ada')(db);
+      const counting = countUpTo(db, 10_000_000);
+      await started.at(-1)?.terminate();
+      return counting;
+    }, 'slow')
+    .catch((error) => error);
+  assert.equal(database.explain(lost)?.code, 'unavailable');
+  assert.equal(await people(), 0);
+  await database.write(create('Bob'));
+  await database.write(create('Cem'), 'slow');
+  assert.equal(await people(), 2);
 });
 
 test('closing ends the thread and fails what it was doing', async (t) => {

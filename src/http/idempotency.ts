@@ -36,10 +36,11 @@ export async function onlyOnce<Answer>(
   request: FastifyRequest,
   content: unknown,
   work: (db: Transaction<Tables>) => Promise<Answer>,
+  pace: 'quick' | 'slow' = 'quick',
 ): Promise<{ answer: Answer; isReplay: boolean }> {
   const { write } = request.database;
   const header = request.headers['idempotency-key'];
-  if (header === undefined) return { answer: await write(work), isReplay: false };
+  if (header === undefined) return { answer: await write(work, pace), isReplay: false };
 
   const id = recordId(request, String(header));
   const { scopes, project_ids } = request.actor;
@@ -59,7 +60,7 @@ export async function onlyOnce<Answer>(
       .where('id', '=', id)
       .execute();
     return { answer, isReplay: false };
-  });
+  }, pace);
 }
 
 /** What was kept long enough goes. */

@@ -75,8 +75,9 @@ async function receive(request: FastifyRequest, reply: FastifyReply, importable:
 /** With an `Idempotency-Key` an import that is one transaction is done once, as any other POST is. */
 function imported(request: FastifyRequest, reply: FastifyReply, task: Task, file: Buffer) {
   const { atomic, dry_run } = task.options;
-  const { write } = request.database;
-  if (dry_run || request.headers['idempotency-key'] === undefined) return runImport(write, task);
+  if (dry_run || request.headers['idempotency-key'] === undefined) {
+    return runImport((work) => request.database.write(work, 'slow'), task);
+  }
   if (!atomic) {
     throw new Problem(
       'malformed_request',
@@ -85,7 +86,8 @@ function imported(request: FastifyRequest, reply: FastifyReply, task: Task, file
     );
   }
   return runImport(async (work) => {
-    const { answer, isReplay } = await onlyOnce(request, hash('sha256', file, 'hex'), work);
+    const content = hash('sha256', file, 'hex');
+    const { answer, isReplay } = await onlyOnce(request, content, (db) => work(db, () => false), 'slow');
     if (isReplay) reply.header('idempotent-replayed', 'true');
     return answer;
   }, task);

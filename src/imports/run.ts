@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { Transaction } from 'kysely';
 import type { Tables } from '../database/tables.ts';
@@ -9,6 +10,7 @@ import { fold, listed } from '../text.ts';
 import { asMapped, type Columns, columnsOf, tableColumns, targetOf } from './columns.ts';
 import { type Draft, draftReader } from './drafts.ts';
 import type { Importable } from './importable.ts';
+import { type Part, PartSize, partsOf, partsOfFile } from './parts.ts';
 import { resolveAll } from './references.ts';
 import { Results } from './results.ts';
 import type { ImportQuery, ImportResult, ImportSummary } from './schema.ts';
@@ -29,13 +31,11 @@ export type Task = {
   onProgress?(done: number, rows: number): void;
 };
 
-type Write = <T>(work: (db: Transaction<Tables>) => Promise<T>) => Promise<T>;
+type Write = <T>(work: (db: Transaction<Tables>, othersWait: () => boolean) => Promise<T>) => Promise<T>;
 
-/** How long one part of the work may keep the processor from others, who are answered between the parts. */
-const partMilliseconds = 14;
-/** Whoever came meanwhile is looked at, begun with and answered in as many turns of the event loop. */
-const turnsBetween = 4;
-const partRows = { first: 100, least: 50, most: 1000 };
+/** How long a transaction may take: the longer the fewer, but the longer also its end, for which others wait. */
+const transactionMilliseconds = 30;
+const partsAhead = 4;
 
 /** Chains of rows that wait for one another longer than this are not worth following. */
 const mostRounds = 100;
@@ -80,7 +80,7 @@ class Undone extends Error {
 
 async function importAtOnce(db: Transaction<Tables>, task: Task, survey: Survey): Promise<Results> {
   const results = new Results(survey.rows);
-  await importRows(task, survey, results, (work) => work(db));
+  await importRows(task, survey, results, (work) => work(db, () => false));
   if (task.options.dry_run || results.counts.failed > 0) throw new Undone(results);
   return results;
 }
@@ -142,24 +142,63 @@ const tooManyRows = () =>
     `The file has more than ${limits.import_rows} rows. Split it; nothing of it has been written.`,
   );
 
-/** Writes all rows in parts; `write` says what a part is to the database. */
+/** What became of a part; of rows that wait for others nothing yet. */
+type WrittenPart = { ready: Part; written: readonly Written[]; later: Part };
+
+/** Writes all rows in parts; `write` says what a transaction is to the database. */
 async function importRows(task: Task, survey: Survey, results: Results, write: Write): Promise<void> {
   const { importable, source, options, change, onProgress } = task;
-  const read = draftReader(importable, survey.columns, source.isTable);
   const toCome = new Map(survey.names);
   const newIds = new Map<string, string>();
   let waiting: Draft[] = [];
-  let size = partRows.first;
-  let began = process.threadCpuUsage();
+  const size = new PartSize();
 
-  async function writePart(drafts: readonly Draft[], canWait: boolean): Promise<void> {
-    const others = { canWait, hasToCome: (name: string) => (toCome.get(fold(name)) ?? 0) > 0, newIds };
-    const { ready, later, written } = await write(async (db) => {
-      const resolved = await resolveAll(db, importable, drafts, others, task.seesPeople);
-      const ready = resolved.filter(({ waits }) => !waits);
-      const later = drafts.filter((_, i) => resolved[i]?.waits);
-      return { ready, later, written: await writeRows(db, importable, options.mode, ready, change()) };
+  async function writeAll(parts: AsyncIterable<Part> | Iterable<Part>, canWait: boolean): Promise<void> {
+    // While some are written the next are read.
+    const ahead = Readable.from(parts, { highWaterMark: partsAhead });
+    try {
+      const next = ahead[Symbol.asyncIterator]();
+      while (await writeSome(next, canWait));
+    } finally {
+      ahead.destroy();
+    }
+  }
+
+  /** Writes as many parts as one transaction can have before others must have their turn; false when there are none. */
+  async function writeSome(next: AsyncIterator<Part>, canWait: boolean): Promise<boolean> {
+    const taken: Part[] = [];
+    const some = await write(async (db, othersWait) => {
+      const parts: WrittenPart[] = [];
+      const end = performance.now() + transactionMilliseconds;
+      // A transaction may run twice: first come those that it has taken before.
+      while (
+        parts.length < taken.length ||
+        parts.length === 0 ||
+        (!othersWait() && performance.now() < end)
+      ) {
+        const part: Part | undefined = taken[parts.length] ?? (await next.next()).value;
+        if (!part) break;
+        taken[parts.length] = part;
+        parts.push(await writePart(db, part, canWait));
+      }
+      return parts;
     });
+    for (const part of some) note(part);
+    return some.length > 0;
+  }
+
+  async function writePart(db: Transaction<Tables>, part: Part, canWait: boolean): Promise<WrittenPart> {
+    const start = performance.now();
+    const others = { canWait, hasToCome: (name: string) => (toCome.get(fold(name)) ?? 0) > 0, newIds };
+    const resolved = await resolveAll(db, importable, part, others, task.seesPeople);
+    const ready = resolved.filter(({ waits }) => !waits);
+    const later = part.filter((_, i) => resolved[i]?.waits);
+    const written = await writeRows(db, importable, options.mode, ready, change());
+    size.learn(part.length, performance.now() - start);
+    return { ready, later, written };
+  }
+
+  function note({ ready, written, later }: WrittenPart): void {
     for (const [i, draft] of ready.entries()) {
       const { status, id } = written[i] ?? {};
       const idInFile = draft.identity[importable.keys[0].field];
@@ -169,42 +208,18 @@ async function importRows(task: Task, survey: Survey, results: Results, write: W
     }
     waiting.push(...later);
     onProgress?.(results.done, survey.rows);
-    size = fitting(size, process.threadCpuUsage(began));
-    for (let turn = 0; turn < turnsBetween; turn++) await setImmediate();
-    began = process.threadCpuUsage();
   }
 
-  let index = 0;
-  let part: Draft[] = [];
-  for await (const rows of source.rows()) {
-    for (const row of rows) {
-      if (row.isHeader) continue;
-      part.push(read(row, index++));
-      if (part.length < size) continue;
-      await writePart(part, true);
-      part = [];
-    }
-  }
-  if (part.length > 0) await writePart(part, true);
-
+  const read = draftReader(importable, survey.columns, source.isTable);
+  await writeAll(partsOfFile(source.rows(), read, size), true);
   let canWait = true;
   for (let round = 1; waiting.length > 0; round++) {
     // By turns from the one end and from the other: most chains of rows run in one direction.
     const left = waiting.reverse();
     waiting = [];
-    for (let at = 0; at < left.length; ) {
-      const some = left.slice(at, at + size);
-      at += some.length;
-      await writePart(some, canWait);
-    }
+    await writeAll(partsOf(left, size), canWait);
     canWait = waiting.length < left.length && round < mostRounds;
   }
-}
-
-/** How many rows the next part shall have, after one of this size took so long. */
-function fitting(size: number, { user, system }: NodeJS.CpuUsage): number {
-  const ideal = (size * partMilliseconds) / Math.max((user + system) / 1000, 1);
-  return Math.round(Math.min(partRows.most, Math.max(partRows.least, (size + ideal) / 2)));
 }
 
 function resultOf(

@@ -292,15 +292,13 @@ async function createAndMove(
   change: Change,
 ): Promise<Written> {
   const [byId] = importable.keys;
-  try {
-    return await inSavepoint(db, async () => {
-      const made = onlyOne(await importable.create(db, [input as never], change));
-      const { rows } = await readerBy(importable, byId)(db, { values: JSON.stringify([made.id]) });
-      await move(db, importable, JSON.parse(rows[0]?.json ?? '{}'), later, draft, change);
-      return createdOf(importable, made);
-    });
-  } catch (error) {
-    if (error instanceof Problem) return failedFor(error);
-    throw error;
-  }
+  const outcome = await inSavepoint(db, async () => {
+    const made = onlyOne(await importable.create(db, [input as never], change));
+    const { rows } = await readerBy(importable, byId)(db, { values: JSON.stringify([made.id]) });
+    await move(db, importable, JSON.parse(rows[0]?.json ?? '{}'), later, draft, change);
+    return createdOf(importable, made);
+  });
+  if (outcome.status === 'fulfilled') return outcome.value;
+  if (outcome.reason instanceof Problem) return failedFor(outcome.reason);
+  throw outcome.reason;
 }

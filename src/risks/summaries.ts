@@ -190,6 +190,8 @@ async function projectsArchivedWithin(db: Kysely<Tables>, { from, to }: Period):
     .selectFrom('history')
     .select('subject_id')
     .distinct()
+    // Of people, risks and issues there are many more entries than there are projects.
+    .where('subject_id', 'in', (db) => db.selectFrom('projects').select('id'))
     .where('field', '=', 'archived_at')
     .where('at', '>=', from)
     .where('at', '<', daysLater(to, 1))

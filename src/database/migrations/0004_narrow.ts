@@ -1,0 +1,51 @@
+import { type Kysely, sql } from 'kysely';
+
+/** Each index is written with every row: what no one looks for need not stand in any. */
+export const up = { sqlite, postgres };
+
+/** As one tree in the order it is read, instead of a table and two indexes. */
+async function sqlite(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table history_of_subjects (
+      id text not null,
+      subject_id text not null,
+      at text not null,
+      key_id text,
+      key_name text not null,
+      field text not null,
+      "from" text not null,
+      "to" text not null,
+      reason text,
+      primary key (subject_id, id)
+    ) without rowid`.execute(db);
+  await sql`
+    insert into history_of_subjects
+    select id, subject_id, at, key_id, key_name, field, "from", "to", reason from history`.execute(db);
+  await db.schema.dropTable('history').execute();
+  await db.schema.alterTable('history_of_subjects').renameTo('history').execute();
+  await withoutNulls(db);
+}
+
+async function postgres(db: Kysely<unknown>): Promise<void> {
+  await sql`alter table history drop constraint history_pkey, add primary key (subject_id, id)`.execute(db);
+  await db.schema.dropIndex('history_subject_id_id').execute();
+  await withoutNulls(db);
+}
+
+async function withoutNulls({ schema }: Kysely<unknown>): Promise<void> {
+  for (const [table, column] of pointers) {
+    const name = `${table}_${column}`;
+    await schema.dropIndex(name).execute();
+    await schema.createIndex(name).on(table).column(column).where(sql.ref(column), 'is not', null).execute();
+  }
+}
+
+/** Most have none. */
+const pointers = [
+  ['people', 'manager_user_id'],
+  ['people', 'accountable_user_id'],
+  ['risks', 'raised_by_user_id'],
+  ['risks', 'accepted_until'],
+  ['risks', 'accepted_by_user_id'],
+  ['issues', 'raised_by_user_id'],
+] as const;

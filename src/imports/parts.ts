@@ -1,0 +1,52 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Row } from '../files/rows.ts';
+import type { Draft } from './drafts.ts';
+
+/** Rows that are written together. */
+export type Part = readonly Draft[];
+
+/** How long a part may take to be written: who waits for their turn to write waits for its end. */
+const partMilliseconds = 8;
+const least = 25;
+const most = 1000;
+/** How many rows are read before others are let through. */
+const rowsAtOnce = 32;
+
+/** How many rows a part has: as many as can be written in a moment, as the parts before have shown. */
+export class PartSize {
+  rows = least;
+
+  learn(rows: number, milliseconds: number): void {
+    const fitting = (rows * partMilliseconds) / Math.max(milliseconds, 1);
+    this.rows = Math.round(Math.min(most, Math.max(least, (this.rows + fitting) / 2)));
+  }
+}
+
+/** The rows of a file, as they are understood. */
+export async function* partsOfFile(
+  file: AsyncIterable<Row[]> | Iterable<Row[]>,
+  read: (row: Row, index: number) => Draft,
+  size: PartSize,
+): AsyncGenerator<Part> {
+  let index = 0;
+  let part: Draft[] = [];
+  for await (const rows of file) {
+    for (const row of rows) {
+      if (row.isHeader) continue;
+      part.push(read(row, index++));
+      if (index % rowsAtOnce === 0) await setImmediate();
+      if (part.length < size.rows) continue;
+      yield part;
+      part = [];
+    }
+  }
+  if (part.length > 0) yield part;
+}
+
+export function* partsOf(drafts: Part, size: PartSize): Generator<Part> {
+  for (let at = 0; at < drafts.length; ) {
+    const part = drafts.slice(at, at + size.rows);
+    at += part.length;
+    yield part;
+  }
+}
