@@ -70,6 +70,24 @@ onBothEngines('database', (start, engine) => {
     );
   });
 
+  test('has each look for many values planned anew, because tables grow', async (t) => {
+    const { database } = await start(t);
+    if (engine === 'sqlite') return;
+    const statements = await database.write(async (db) => {
+      for (let i = 0; i < 4; i++) {
+        const input = { name: 'Ada', email: `ada${i}@example.com` };
+        await createPerson(db, input, byItself(systemClock(), 'a test'));
+      }
+      return sql<{ statement: string }>`select statement from pg_prepared_statements`.execute(db);
+    });
+    const kept = statements.rows.map(({ statement }) => statement);
+    assert.ok(kept.some((statement) => statement.startsWith('insert into "people"')));
+    assert.deepEqual(
+      kept.filter((statement) => statement.includes('any(')),
+      [],
+    );
+  });
+
   test('keeps all of a transaction or nothing', async (t) => {
     const { database } = await start(t);
     const failing = database.write(async (db) => {

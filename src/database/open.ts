@@ -53,8 +53,7 @@ export function openDatabase(url: string): Database {
   const { write, waiting }: ReturnType<typeof writingTogether> = engine.writersTakeTurns
     ? writingTogether(writer, slowWriter, () => engine.beforeSlowWrite(slowWriter))
     : {
-        write: (work) =>
-          writer.transaction().execute((db) => countingChanges(db, (db) => work(db, () => true))),
+        write: (work) => writer.transaction().execute((db) => countingChanges(db, work)),
         waiting: () => 0,
       };
 

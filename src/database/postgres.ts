@@ -96,13 +96,15 @@ const prepared = new Map<string, string>();
 const seenOnce = new Set<string>();
 
 /**
- * The name of a statement that has come before. One with all columns of a table could not stay when they change, and how a
- * text is best searched for depends on the text.
+ * The name of a statement that has come before. One with all columns of a table could not stay when they change, how a
+ * text is best searched for depends on the text, and a way to find many that suits an empty table is not given up while
+ * an import fills it.
  */
 function preparedName(text: string): string | undefined {
   const known = prepared.get(text);
   if (known !== undefined) return known;
-  const mayBeKept = /^(select|with|insert|update|delete)\b/.test(text) && !/(select |\.)\*| like /.test(text);
+  const mayBeKept =
+    /^(select|with|insert|update|delete)\b/.test(text) && !/(select |\.)\*| like | = any\(/.test(text);
   if (!mayBeKept || prepared.size === mostPrepared) return undefined;
   if (!seenOnce.delete(text)) {
     if (seenOnce.size === mostPrepared) seenOnce.clear();

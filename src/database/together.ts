@@ -4,7 +4,8 @@ import { countingChanges } from './changes.ts';
 import { inSavepoint } from './savepoint.ts';
 import type { Tables } from './tables.ts';
 
-export type Work<T> = (db: Transaction<Tables>, othersWait: () => boolean) => Promise<T>;
+/** `othersWait` tells whether others wait for their turn; where writers take no turns, there is none. */
+export type Work<T> = (db: Transaction<Tables>, othersWait?: () => boolean) => Promise<T>;
 
 type Member = {
   work: Work<unknown>;

@@ -87,7 +87,7 @@ function imported(request: FastifyRequest, reply: FastifyReply, task: Task, file
   }
   return runImport(async (work) => {
     const content = hash('sha256', file, 'hex');
-    const { answer, isReplay } = await onlyOnce(request, content, (db) => work(db, () => false), 'slow');
+    const { answer, isReplay } = await onlyOnce(request, content, work, 'slow');
     if (isReplay) reply.header('idempotent-replayed', 'true');
     return answer;
   }, task);

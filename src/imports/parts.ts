@@ -5,8 +5,8 @@ import type { Draft } from './drafts.ts';
 /** Rows that are written together. */
 export type Part = readonly Draft[];
 
-/** How long a part may take to be written: who waits for their turn to write waits for its end. */
-const partMilliseconds = 8;
+/** How long a part may take to be written: where writers take turns, who waits for theirs waits for its end. */
+const partMilliseconds = { inTurns: 8, sideBySide: 60 };
 const least = 25;
 const most = 1000;
 /** How many rows are read before others are let through. */
@@ -16,8 +16,8 @@ const rowsAtOnce = 32;
 export class PartSize {
   rows = least;
 
-  learn(rows: number, milliseconds: number): void {
-    const fitting = (rows * partMilliseconds) / Math.max(milliseconds, 1);
+  learn(rows: number, milliseconds: number, way: keyof typeof partMilliseconds): void {
+    const fitting = (rows * partMilliseconds[way]) / Math.max(milliseconds, 1);
     this.rows = Math.round(Math.min(most, Math.max(least, (this.rows + fitting) / 2)));
   }
 }

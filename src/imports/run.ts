@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { Transaction } from 'kysely';
 import type { Tables } from '../database/tables.ts';
+import type { Work } from '../database/together.ts';
 import { type Fault, invalidParameter, Problem } from '../errors.ts';
 import type { Row } from '../files/rows.ts';
 import type { Change } from '../history/change.ts';
@@ -31,7 +32,7 @@ export type Task = {
   onProgress?(done: number, rows: number): void;
 };
 
-type Write = <T>(work: (db: Transaction<Tables>, othersWait: () => boolean) => Promise<T>) => Promise<T>;
+type Write = <T>(work: Work<T>) => Promise<T>;
 
 /** How long a transaction may take: the longer the fewer, but the longer also its end, for which others wait. */
 const transactionMilliseconds = 30;
@@ -80,7 +81,7 @@ class Undone extends Error {
 
 async function importAtOnce(db: Transaction<Tables>, task: Task, survey: Survey): Promise<Results> {
   const results = new Results(survey.rows);
-  await importRows(task, survey, results, (work) => work(db, () => false));
+  await importRows(task, survey, results, (work) => work(db));
   if (task.options.dry_run || results.counts.failed > 0) throw new Undone(results);
   return results;
 }
@@ -174,12 +175,14 @@ async function importRows(task: Task, survey: Survey, results: Results, write: W
       while (
         parts.length < taken.length ||
         parts.length === 0 ||
-        (!othersWait() && performance.now() < end)
+        (!othersWait?.() && performance.now() < end)
       ) {
         const part: Part | undefined = taken[parts.length] ?? (await next.next()).value;
         if (!part) break;
         taken[parts.length] = part;
+        const start = performance.now();
         parts.push(await writePart(db, part, canWait));
+        size.learn(part.length, performance.now() - start, othersWait ? 'inTurns' : 'sideBySide');
       }
       return parts;
     });
@@ -188,14 +191,11 @@ async function importRows(task: Task, survey: Survey, results: Results, write: W
   }
 
   async function writePart(db: Transaction<Tables>, part: Part, canWait: boolean): Promise<WrittenPart> {
-    const start = performance.now();
     const others = { canWait, hasToCome: (name: string) => (toCome.get(fold(name)) ?? 0) > 0, newIds };
     const resolved = await resolveAll(db, importable, part, others, task.seesPeople);
     const ready = resolved.filter(({ waits }) => !waits);
     const later = part.filter((_, i) => resolved[i]?.waits);
-    const written = await writeRows(db, importable, options.mode, ready, change());
-    size.learn(part.length, performance.now() - start);
-    return { ready, later, written };
+    return { ready, later, written: await writeRows(db, importable, options.mode, ready, change()) };
   }
 
   function note({ ready, written, later }: WrittenPart): void {
