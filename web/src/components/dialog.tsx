@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useState } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
-import { Button } from './button.tsx';
+import { Button, type ButtonProps } from './button.tsx';
 import { ProblemNotice } from './problem.tsx';
 
 type Props = {
@@ -33,6 +33,20 @@ export const Dialog = ({ title, onClose, children, wide = false, isHeld = false 
     </Modal>
   </ModalOverlay>
 );
+
+/** A button, and the dialog that it opens. */
+export function DialogButton({
+  dialog,
+  ...button
+}: ButtonProps & { dialog: (onClose: () => void) => ReactNode }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button {...button} onPress={() => setOpen(true)} />
+      {isOpen && dialog(() => setOpen(false))}
+    </>
+  );
+}
 
 type Confirmation = Props & {
   action: string;

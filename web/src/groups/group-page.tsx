@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { Link, useLocation, useParams } from 'wouter';
+import { Link, useParams } from 'wouter';
 import { answerOf, api, ifMatch } from '../api/client.ts';
 import type { Group, Person } from '../api/openapi.ts';
 import { useRefresh, useRows } from '../api/queries.ts';
 import { useIsLimited, useMay } from '../api/session.ts';
 import { Person as Face } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
-import { Confirm } from '../components/dialog.tsx';
+import { Card } from '../components/card.tsx';
+import { DeleteButton } from '../components/delete-button.tsx';
+import { DialogButton } from '../components/dialog.tsx';
 import { ExportButton } from '../components/export.tsx';
 import { Facts } from '../components/facts.tsx';
 import { Toggle, useFilters } from '../components/filters.tsx';
@@ -62,11 +63,11 @@ function useNames({ parent_id, lead_user_id }: Group) {
 }
 
 function Head({ group }: { group: Group }) {
-  const [open, setOpen] = useState<'edit' | 'delete' | null>(null);
   const may = useMay();
   const isLimited = useIsLimited();
   const names = useNames(group);
-  const close = () => setOpen(null);
+  const remove = () =>
+    answerOf(api.DELETE('/v1/groups/{id}', { params: { path: { id: group.id } }, ...ifMatch(group) }));
   return (
     <Title
       title={group.name}
@@ -84,34 +85,21 @@ function Head({ group }: { group: Group }) {
     >
       {may('personnel.manage') && (
         <>
-          <Button icon="edit" onPress={() => setOpen('edit')}>
+          <DialogButton
+            icon="edit"
+            dialog={(onClose) => <EditGroup group={group} {...names} onClose={onClose} />}
+          >
             Edit
-          </Button>
-          {!isLimited && <Button plain icon="trash" aria-label="Delete" onPress={() => setOpen('delete')} />}
+          </DialogButton>
+          {!isLimited && (
+            <DeleteButton name={group.name} list="/groups" remove={remove}>
+              This cannot be taken back. A group that owns risks or issues, or has groups below it, stays
+              until those are moved.
+            </DeleteButton>
+          )}
         </>
       )}
-      {open === 'edit' && <EditGroup group={group} {...names} onClose={close} />}
-      {open === 'delete' && <Delete group={group} onClose={close} />}
     </Title>
-  );
-}
-
-function Delete({ group, onClose }: { group: Group; onClose: () => void }) {
-  const refresh = useRefresh();
-  const [, navigate] = useLocation();
-  const remove = async () => {
-    await answerOf(api.DELETE('/v1/groups/{id}', { params: { path: { id: group.id } }, ...ifMatch(group) }));
-    navigate('/groups');
-    await refresh();
-    toast(`${group.name} is deleted.`);
-  };
-  return (
-    <Confirm title={`Delete ${group.name}?`} action="Delete" danger act={remove} onClose={onClose}>
-      <p>
-        This cannot be taken back. A group that owns risks or issues, or has groups below it, stays until
-        those are moved.
-      </p>
-    </Confirm>
   );
 }
 
@@ -231,8 +219,7 @@ function Details({ group }: { group: Group }) {
   const may = useMay();
   const names = useNames(group);
   return (
-    <section className="card" aria-labelledby="details">
-      <h2 id="details">Details</h2>
+    <Card id="details" title="Details">
       <Facts
         facts={[
           ['Description', group.description],
@@ -242,6 +229,6 @@ function Details({ group }: { group: Group }) {
           ['Your id', group.external_id],
         ]}
       />
-    </section>
+    </Card>
   );
 }

@@ -1,19 +1,18 @@
-import { useState } from 'react';
-import { Link, useLocation, useParams } from 'wouter';
+import { useParams } from 'wouter';
 import { answerOf, api, ifMatch } from '../api/client.ts';
 import type { Issue, IssuePatch } from '../api/openapi.ts';
-import { useRefresh } from '../api/queries.ts';
 import { useMay } from '../api/session.ts';
 import { Person, Severity, Status } from '../components/badges.tsx';
-import { Button } from '../components/button.tsx';
-import { Confirm, Dialog } from '../components/dialog.tsx';
+import { Card } from '../components/card.tsx';
+import { Dialog } from '../components/dialog.tsx';
 import { Facts } from '../components/facts.tsx';
 import { Form } from '../components/form.tsx';
 import { History } from '../components/history.tsx';
+import { StateCard } from '../components/state-card.tsx';
 import { toast } from '../components/toast.tsx';
 import { day, plural, words } from '../format.ts';
+import { EntryTitle } from '../layout/entry-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
-import { Title } from '../layout/title.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
 import { Assignee } from './assign.tsx';
 import { EditIssue, ResolveIssue } from './issue-form.tsx';
@@ -30,21 +29,13 @@ export function IssuePage() {
           <Head issue={issue} />
           <div className="columns">
             <div className="stack">
-              {may('projects.manage') && (
-                <section className="card" aria-labelledby="state">
-                  <h2 id="state">
-                    State <Status status={issue.status} />
-                  </h2>
-                  <Moves issue={issue} />
-                </section>
-              )}
+              {may('projects.manage') && <IssueState issue={issue} />}
               {issue.description && (
-                <section className="card" aria-labelledby="description">
-                  <h2 id="description">Description</h2>
+                <Card id="description" title="Description">
                   <p className="long" dir="auto">
                     {issue.description}
                   </p>
-                </section>
+                </Card>
               )}
               <Tasks project={issue.project_key} of={{ issue_id: issue.id }} kind="resolution" />
             </div>
@@ -64,47 +55,20 @@ export function IssuePage() {
   );
 }
 
-function Head({ issue }: { issue: Issue }) {
-  const [open, setOpen] = useState<'edit' | 'delete' | null>(null);
-  const may = useMay();
-  const refresh = useRefresh();
-  const [, navigate] = useLocation();
-  const remove = async () => {
-    await answerOf(
-      api.DELETE('/v1/projects/{project_id}/issues/{id}', { params: issuePath(issue), ...ifMatch(issue) }),
-    );
-    navigate('/issues');
-    await refresh();
-    toast(`${issue.key} is deleted.`);
-  };
-  const close = () => setOpen(null);
-  return (
-    <Title
-      title={issue.title}
-      above={
-        <>
-          <Link href="/issues">Issues</Link> /{' '}
-          <Link href={`/projects/${issue.project_key}`}>{issue.project_name}</Link> / {issue.key}
-        </>
-      }
-    >
-      {may('projects.manage') && (
-        <>
-          <Button icon="edit" onPress={() => setOpen('edit')}>
-            Edit
-          </Button>
-          <Button plain icon="trash" aria-label="Delete" onPress={() => setOpen('delete')} />
-        </>
-      )}
-      {open === 'edit' && <EditIssue issue={issue} onClose={close} />}
-      {open === 'delete' && (
-        <Confirm title={`Delete ${issue.key}?`} action="Delete" danger act={remove} onClose={close}>
-          <p>This cannot be taken back. To end an issue and keep it, resolve it instead.</p>
-        </Confirm>
-      )}
-    </Title>
-  );
-}
+const Head = ({ issue }: { issue: Issue }) => (
+  <EntryTitle
+    entry={issue}
+    list="issues"
+    edit={(onClose) => <EditIssue issue={issue} onClose={onClose} />}
+    remove={() =>
+      answerOf(
+        api.DELETE('/v1/projects/{project_id}/issues/{id}', { params: issuePath(issue), ...ifMatch(issue) }),
+      )
+    }
+  >
+    This cannot be taken back. To end an issue and keep it, resolve it instead.
+  </EntryTitle>
+);
 
 const labels: Record<IssueStatus, string> = {
   open: 'Reopen',
@@ -114,11 +78,8 @@ const labels: Record<IssueStatus, string> = {
   closed: 'Close',
 };
 
-/** The states an issue may go to from where it is; those that need more ask for it. */
-function Moves({ issue }: { issue: Issue }) {
-  const [target, setTarget] = useState<IssueStatus | null>(null);
+function IssueState({ issue }: { issue: Issue }) {
   const patch = usePatchIssue();
-  const close = () => setTarget(null);
   const move = async (body: IssuePatch) => {
     const next = await patch(issue, body);
     const canReturn =
@@ -130,46 +91,49 @@ function Moves({ issue }: { issue: Issue }) {
         : undefined,
     );
   };
-  const needs = (to: IssueStatus) => ['blocked', 'resolved'].includes(to) || issue.status === 'closed';
-  const field = issue.status === 'closed' ? 'reason' : 'blocked_reason';
   return (
-    <div className="moves">
-      {issueMoves[issue.status].map((to) => (
-        <Button
-          key={to}
-          small
-          onPress={() =>
-            needs(to) ? setTarget(to) : move({ status: to }).catch((error: Error) => toast(error.message))
-          }
-        >
-          {labels[to]}
-        </Button>
-      ))}
-      {target === 'resolved' && <ResolveIssue issue={issue} onClose={close} />}
-      {target !== null && target !== 'resolved' && (
-        <Dialog title={`${labels[target].replace('…', '')}: ${issue.key}`} onClose={close}>
-          <Form
-            fields={[
-              {
-                name: field,
-                label: target === 'blocked' ? 'What blocks it' : 'Why it is open again',
-                kind: 'text',
-                required: true,
-              },
-            ]}
-            action={labels[target].replace('…', '')}
-            submit={(values) => move({ ...values, status: target })}
-            onClose={close}
-          />
-        </Dialog>
-      )}
-    </div>
+    <StateCard
+      state={issue.status}
+      moves={issueMoves}
+      labels={labels}
+      needsMore={(to) => ['blocked', 'resolved'].includes(to) || issue.status === 'closed'}
+      move={(status) => move({ status })}
+      dialog={(to, onClose) =>
+        to === 'resolved' ? (
+          <ResolveIssue issue={issue} onClose={onClose} />
+        ) : (
+          <AskReason issue={issue} to={to} move={move} onClose={onClose} />
+        )
+      }
+    />
+  );
+}
+
+type ReasonProps = {
+  issue: Issue;
+  to: IssueStatus;
+  move: (body: IssuePatch) => Promise<void>;
+  onClose: () => void;
+};
+
+function AskReason({ issue, to, move, onClose }: ReasonProps) {
+  const action = labels[to].replace('…', '');
+  const label = to === 'blocked' ? 'What blocks it' : 'Why it is open again';
+  const name = issue.status === 'closed' ? 'reason' : 'blocked_reason';
+  return (
+    <Dialog title={`${action}: ${issue.key}`} onClose={onClose}>
+      <Form
+        fields={[{ name, label, kind: 'text', required: true }]}
+        action={action}
+        submit={(values) => move({ ...values, status: to })}
+        onClose={onClose}
+      />
+    </Dialog>
   );
 }
 
 const Details = ({ issue }: { issue: Issue }) => (
-  <section className="card" aria-labelledby="details">
-    <h2 id="details">Details</h2>
+  <Card id="details" title="Details">
     <Facts
       facts={[
         ['Status', <Status key="status" status={issue.status} />],
@@ -187,5 +151,5 @@ const Details = ({ issue }: { issue: Issue }) => (
         ['Your id', issue.external_id],
       ]}
     />
-  </section>
+  </Card>
 );

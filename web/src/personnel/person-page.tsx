@@ -1,12 +1,13 @@
-import { useState } from 'react';
-import { Link, useLocation, useParams } from 'wouter';
+import { Link, useParams } from 'wouter';
 import { answerOf, api, ifMatch } from '../api/client.ts';
 import type { Person } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useIsLimited, useMay } from '../api/session.ts';
 import { Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
-import { Confirm } from '../components/dialog.tsx';
+import { Card } from '../components/card.tsx';
+import { DeleteButton } from '../components/delete-button.tsx';
+import { DialogButton } from '../components/dialog.tsx';
 import { Facts } from '../components/facts.tsx';
 import { History } from '../components/history.tsx';
 import { toast } from '../components/toast.tsx';
@@ -50,13 +51,18 @@ export function PersonPage() {
 }
 
 function Head({ person }: { person: Person }) {
-  const [open, setOpen] = useState<'edit' | 'deactivate' | 'delete' | null>(null);
   const may = useMay();
   const isLimited = useIsLimited();
   const manager = usePerson(person.manager_user_id);
   const accountable = usePerson(person.accountable_user_id);
   const names = { manager: manager.data?.name ?? null, accountable: accountable.data?.name ?? null };
-  const close = () => setOpen(null);
+  const remove = () =>
+    answerOf(
+      api.DELETE('/v1/personnel/{user_id}', {
+        params: { path: { user_id: person.user_id } },
+        ...ifMatch(person),
+      }),
+    );
   return (
     <Title
       title={person.name}
@@ -68,20 +74,29 @@ function Head({ person }: { person: Person }) {
     >
       {may('personnel.manage') && (
         <>
-          <Button icon="edit" onPress={() => setOpen('edit')}>
+          <DialogButton
+            icon="edit"
+            dialog={(onClose) => <EditPerson person={person} names={names} onClose={onClose} />}
+          >
             Edit
-          </Button>
-          {isLimited ? null : person.status === 'active' ? (
-            <Button onPress={() => setOpen('deactivate')}>Deactivate…</Button>
-          ) : (
-            <Reactivate person={person} />
+          </DialogButton>
+          {!isLimited && (
+            <>
+              {person.status === 'active' ? (
+                <DialogButton dialog={(onClose) => <Deactivate person={person} onClose={onClose} />}>
+                  Deactivate…
+                </DialogButton>
+              ) : (
+                <Reactivate person={person} />
+              )}
+              <DeleteButton name={person.name} list="/personnel" remove={remove}>
+                Only someone that nothing points at can be deleted, and it cannot be taken back. Who leaves is
+                deactivated instead.
+              </DeleteButton>
+            </>
           )}
-          {!isLimited && <Button plain icon="trash" aria-label="Delete" onPress={() => setOpen('delete')} />}
         </>
       )}
-      {open === 'edit' && <EditPerson person={person} names={names} onClose={close} />}
-      {open === 'deactivate' && <Deactivate person={person} onClose={close} />}
-      {open === 'delete' && <Delete person={person} onClose={close} />}
     </Title>
   );
 }
@@ -97,37 +112,12 @@ function Reactivate({ person }: { person: Person }) {
   return <Button onPress={() => act().catch((error: Error) => toast(error.message))}>Reactivate</Button>;
 }
 
-function Delete({ person, onClose }: { person: Person; onClose: () => void }) {
-  const refresh = useRefresh();
-  const [, navigate] = useLocation();
-  const remove = async () => {
-    await answerOf(
-      api.DELETE('/v1/personnel/{user_id}', {
-        params: { path: { user_id: person.user_id } },
-        ...ifMatch(person),
-      }),
-    );
-    navigate('/personnel');
-    await refresh();
-    toast(`${person.name} is deleted.`);
-  };
-  return (
-    <Confirm title={`Delete ${person.name}?`} action="Delete" danger act={remove} onClose={onClose}>
-      <p>
-        Only someone that nothing points at can be deleted, and it cannot be taken back. Who leaves is
-        deactivated instead.
-      </p>
-    </Confirm>
-  );
-}
-
 function Details({ person }: { person: Person }) {
   const manager = usePerson(person.manager_user_id);
   const accountable = usePerson(person.accountable_user_id);
   const link = (one: Person | undefined) => one && <Link href={`/personnel/${one.user_id}`}>{one.name}</Link>;
   return (
-    <section className="card" aria-labelledby="details">
-      <h2 id="details">Details</h2>
+    <Card id="details" title="Details">
       <Facts
         facts={[
           ['Status', <Status key="status" status={person.status} />],
@@ -151,13 +141,12 @@ function Details({ person }: { person: Person }) {
           ['Your id', person.external_id],
         ]}
       />
-    </section>
+    </Card>
   );
 }
 
 const Groups = ({ person }: { person: Person }) => (
-  <section className="card" aria-labelledby="groups">
-    <h2 id="groups">Groups</h2>
+  <Card id="groups" title="Groups">
     {person.groups.length === 0 ? (
       <p className="quiet">In no group. Groups take members on their own pages.</p>
     ) : (
@@ -171,5 +160,5 @@ const Groups = ({ person }: { person: Person }) => (
         ))}
       </ul>
     )}
-  </section>
+  </Card>
 );

@@ -1,13 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useLocation, useParams } from 'wouter';
+import { Link, useParams } from 'wouter';
 import { answerOf, api, ifMatch } from '../api/client.ts';
 import type { Project } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useMay } from '../api/session.ts';
 import { Health, Person, Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
-import { Confirm } from '../components/dialog.tsx';
+import { Card } from '../components/card.tsx';
+import { DeleteButton } from '../components/delete-button.tsx';
+import { Confirm, DialogButton } from '../components/dialog.tsx';
 import { Facts } from '../components/facts.tsx';
 import { History } from '../components/history.tsx';
 import { Loaded } from '../components/loading.tsx';
@@ -18,6 +20,7 @@ import { insideProject } from '../imports/importables.ts';
 import { NewIssue } from '../issues/issue-form.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Title } from '../layout/title.tsx';
+import { usePerson } from '../personnel/queries.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
 import { useHeatMap } from '../risks/queries.ts';
 import { NewRisk } from '../risks/risk-form.tsx';
@@ -40,12 +43,11 @@ export function ProjectPage() {
             <div className="stack">
               <HealthCard project={project} />
               {project.description && (
-                <section className="card" aria-labelledby="description">
-                  <h2 id="description">Description</h2>
+                <Card id="description" title="Description">
                   <p className="long" dir="auto">
                     {project.description}
                   </p>
-                </section>
+                </Card>
               )}
               <Tasks project={project.key} kind="work" />
             </div>
@@ -69,10 +71,17 @@ export function ProjectPage() {
 }
 
 function Head({ project }: { project: Project }) {
-  const [open, setOpen] = useState<'edit' | 'risk' | 'issue' | 'archive' | 'delete' | null>(null);
+  const [open, setOpen] = useState<'edit' | 'risk' | 'issue' | null>(null);
   const may = useMay();
   const lead = useLead(project);
   const close = () => setOpen(null);
+  const remove = () =>
+    answerOf(
+      api.DELETE('/v1/projects/{project_id}', {
+        params: { path: { project_id: project.id } },
+        ...ifMatch(project),
+      }),
+    );
   return (
     <Title
       title={project.name}
@@ -98,31 +107,27 @@ function Head({ project }: { project: Project }) {
               </Button>
             </>
           )}
-          <ArchiveButton project={project} onPress={() => setOpen('archive')} />
-          <Button plain icon="trash" aria-label="Delete" onPress={() => setOpen('delete')} />
+          {project.archived_at === null ? <Archive project={project} /> : <Unarchive project={project} />}
+          <DeleteButton name={project.key} list="/projects" remove={remove}>
+            Only an empty project can be deleted, and it cannot be taken back. To put one aside with all it
+            holds, archive it.
+          </DeleteButton>
         </>
       )}
       {open === 'edit' && <EditProject project={project} lead={lead} onClose={close} />}
       {open === 'risk' && <NewRisk project={project.key} onClose={close} />}
       {open === 'issue' && <NewIssue project={project.key} onClose={close} />}
-      {open === 'archive' && <Archive project={project} onClose={close} />}
-      {open === 'delete' && <Delete project={project} onClose={close} />}
     </Title>
   );
 }
 
 function useLead({ lead_user_id }: Project): string | null {
   const may = useMay();
-  const { data } = useQuery({
-    queryKey: ['person', lead_user_id],
-    enabled: lead_user_id !== null && may('personnel.read'),
-    queryFn: () =>
-      answerOf(api.GET('/v1/personnel/{user_id}', { params: { path: { user_id: lead_user_id ?? '' } } })),
-  });
+  const { data } = usePerson(may('personnel.read') ? lead_user_id : null);
   return data?.name ?? null;
 }
 
-function ArchiveButton({ project, onPress }: { project: Project; onPress: () => void }) {
+function Unarchive({ project }: { project: Project }) {
   const refresh = useRefresh();
   const unarchive = async () => {
     await answerOf(
@@ -131,18 +136,14 @@ function ArchiveButton({ project, onPress }: { project: Project; onPress: () => 
     await refresh();
     toast(`${project.key} is back.`);
   };
-  return project.archived_at === null ? (
-    <Button icon="archive" onPress={onPress}>
-      Archive
-    </Button>
-  ) : (
+  return (
     <Button icon="archive" onPress={() => unarchive().catch((error: Error) => toast(error.message))}>
       Unarchive
     </Button>
   );
 }
 
-function Archive({ project, onClose }: { project: Project; onClose: () => void }) {
+function Archive({ project }: { project: Project }) {
   const refresh = useRefresh();
   const archive = async () => {
     await answerOf(
@@ -155,45 +156,25 @@ function Archive({ project, onClose }: { project: Project; onClose: () => void }
     toast(`${project.key} is archived.`);
   };
   return (
-    <Confirm title={`Archive ${project.key}?`} action="Archive" act={archive} onClose={onClose}>
-      <p>
-        All that is in it is frozen, and leaves the register and the open issues:{' '}
-        {number(project.counts.active_risks)} active risks and {number(project.counts.open_issues)} open
-        issues. It can be unarchived.
-      </p>
-    </Confirm>
-  );
-}
-
-function Delete({ project, onClose }: { project: Project; onClose: () => void }) {
-  const refresh = useRefresh();
-  const [, navigate] = useLocation();
-  const remove = async () => {
-    await answerOf(
-      api.DELETE('/v1/projects/{project_id}', {
-        params: { path: { project_id: project.id } },
-        ...ifMatch(project),
-      }),
-    );
-    navigate('/projects');
-    await refresh();
-    toast(`${project.key} is deleted.`);
-  };
-  return (
-    <Confirm title={`Delete ${project.key}?`} action="Delete" danger act={remove} onClose={onClose}>
-      <p>
-        Only an empty project can be deleted, and it cannot be taken back. To put one aside with all it holds,
-        archive it.
-      </p>
-    </Confirm>
+    <DialogButton
+      icon="archive"
+      dialog={(onClose) => (
+        <Confirm title={`Archive ${project.key}?`} action="Archive" act={archive} onClose={onClose}>
+          <p>
+            All that is in it is frozen, and leaves the register and the open issues:{' '}
+            {number(project.counts.active_risks)} active risks and {number(project.counts.open_issues)} open
+            issues. It can be unarchived.
+          </p>
+        </Confirm>
+      )}
+    >
+      Archive
+    </DialogButton>
   );
 }
 
 const HealthCard = ({ project: { key, health, counts, archived_at } }: { project: Project }) => (
-  <section className="card" aria-labelledby="health">
-    <h2 id="health">
-      <Health state={health.state} />
-    </h2>
+  <Card id="health" title={<Health state={health.state} />}>
     {archived_at && (
       <p className="notice">
         Archived {time(archived_at)}: nothing in it can be changed, and no roll-up shows it.
@@ -218,7 +199,7 @@ const HealthCard = ({ project: { key, health, counts, archived_at } }: { project
         <strong>{number(counts.overdue_tasks)}</strong> overdue tasks
       </li>
     </ul>
-  </section>
+  </Card>
 );
 
 const Count = ({ href, count, name }: { href: string; count: number; name: string }) => (
@@ -232,8 +213,7 @@ const Count = ({ href, count, name }: { href: string; count: number; name: strin
 function Matrix({ project: { key } }: { project: Project }) {
   const query = useHeatMap({ project: key });
   return (
-    <section className="card" aria-labelledby="matrix">
-      <h2 id="matrix">Its risks</h2>
+    <Card id="matrix" title="Its risks">
       <Loaded query={query}>
         {({ data }) => (
           <HeatMap
@@ -244,15 +224,14 @@ function Matrix({ project: { key } }: { project: Project }) {
           />
         )}
       </Loaded>
-    </section>
+    </Card>
   );
 }
 
 function Details({ project }: { project: Project }) {
   const lead = useLead(project);
   return (
-    <section className="card" aria-labelledby="details">
-      <h2 id="details">Details</h2>
+    <Card id="details" title="Details">
       <Facts
         facts={[
           ['Status', <Status key="status" status={project.status} />],
@@ -270,6 +249,6 @@ function Details({ project }: { project: Project }) {
           ['Your id', project.external_id],
         ]}
       />
-    </section>
+    </Card>
   );
 }

@@ -1,8 +1,8 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { answerOf, api } from '../api/client.ts';
-import type { paths, RankedRisk, Risk } from '../api/openapi.ts';
-import { useRows } from '../api/queries.ts';
+import { answerOf, api, ifMatch } from '../api/client.ts';
+import type { paths, RankedRisk, Risk, RiskPatch } from '../api/openapi.ts';
+import { useRefresh, useRows } from '../api/queries.ts';
 import type { Filters } from '../components/filters.tsx';
 import { daysFromToday } from '../format.ts';
 
@@ -93,4 +93,16 @@ export function useRisk(key: string) {
         }),
       ),
   });
+}
+
+/** Changes a risk as it was read, and shows what became of it everywhere. */
+export function usePatchRisk() {
+  const refresh = useRefresh();
+  return async (risk: Risk, body: RiskPatch): Promise<Risk> => {
+    const next = await answerOf(
+      api.PATCH('/v1/projects/{project_id}/risks/{id}', { params: riskPath(risk), body, ...ifMatch(risk) }),
+    );
+    await refresh();
+    return next;
+  };
 }

@@ -1,5 +1,5 @@
 import { useLocation } from 'wouter';
-import { answerOf, api, ifMatch } from '../api/client.ts';
+import { answerOf, api } from '../api/client.ts';
 import type { Risk, RiskInput, RiskPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { Dialog } from '../components/dialog.tsx';
@@ -7,7 +7,7 @@ import { type Field, Form, type Values } from '../components/form.tsx';
 import { toast } from '../components/toast.tsx';
 import { words } from '../format.ts';
 import { useRiskModel } from './model.ts';
-import { riskPath } from './queries.ts';
+import { usePatchRisk } from './queries.ts';
 
 type Scale = { value: number; word: string }[];
 
@@ -113,17 +113,10 @@ export function NewRisk({ project, onClose }: { project: string | undefined; onC
 
 export function EditRisk({ risk, onClose }: { risk: Risk; onClose: () => void }) {
   const { data: model } = useRiskModel();
-  const refresh = useRefresh();
+  const patch = usePatchRisk();
   if (!model) return null;
   const save = async (values: Values) => {
-    await answerOf(
-      api.PATCH('/v1/projects/{project_id}/risks/{id}', {
-        params: riskPath(risk),
-        body: values as RiskPatch,
-        ...ifMatch(risk),
-      }),
-    );
-    await refresh();
+    await patch(risk, values as RiskPatch);
     toast(`${risk.key} is saved.`);
   };
   return (

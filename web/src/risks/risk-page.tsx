@@ -1,23 +1,19 @@
-import { useState } from 'react';
-import { Link, useLocation, useParams } from 'wouter';
+import { Link, useParams } from 'wouter';
 import { answerOf, api, ifMatch } from '../api/client.ts';
 import type { Risk } from '../api/openapi.ts';
-import { useRefresh } from '../api/queries.ts';
 import { useMay } from '../api/session.ts';
 import { Level, Person, Score, Status } from '../components/badges.tsx';
-import { Button } from '../components/button.tsx';
-import { Confirm } from '../components/dialog.tsx';
+import { Card } from '../components/card.tsx';
 import { Facts } from '../components/facts.tsx';
 import { History } from '../components/history.tsx';
-import { toast } from '../components/toast.tsx';
 import { day, words } from '../format.ts';
+import { EntryTitle } from '../layout/entry-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
-import { Title } from '../layout/title.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
 import { Why } from './explanation.tsx';
 import { riskPath, useRisk } from './queries.ts';
 import { EditRisk } from './risk-form.tsx';
-import { RiskMoves } from './risk-moves.tsx';
+import { RiskState } from './risk-state.tsx';
 import './risk-page.css';
 
 export function RiskPage() {
@@ -31,20 +27,11 @@ export function RiskPage() {
           <Head risk={risk} />
           <div className="columns">
             <div className="stack">
-              {may('projects.manage') && (
-                <section className="card" aria-labelledby="state">
-                  <h2 id="state">
-                    State <Status status={risk.status} />
-                  </h2>
-                  <RiskMoves risk={risk} />
-                  <StateFacts risk={risk} />
-                </section>
-              )}
+              {may('projects.manage') && <RiskState risk={risk} />}
               {risk.explain && (
-                <section className="card" aria-labelledby="why">
-                  <h2 id="why">Why it ranks where it does</h2>
+                <Card id="why" title="Why it ranks where it does">
                   <Why risk={risk} explain={risk.explain} />
-                </section>
+                </Card>
               )}
               <Plans risk={risk} />
               <Tasks project={risk.project_key} of={{ risk_id: risk.id }} kind="mitigation" />
@@ -66,65 +53,23 @@ export function RiskPage() {
   );
 }
 
-function Head({ risk }: { risk: Risk }) {
-  const [open, setOpen] = useState<'edit' | 'delete' | null>(null);
-  const may = useMay();
-  const refresh = useRefresh();
-  const [, navigate] = useLocation();
-  const remove = async () => {
-    await answerOf(
-      api.DELETE('/v1/projects/{project_id}/risks/{id}', { params: riskPath(risk), ...ifMatch(risk) }),
-    );
-    navigate('/risks');
-    await refresh();
-    toast(`${risk.key} is deleted.`);
-  };
-  const close = () => setOpen(null);
-  return (
-    <Title
-      title={risk.title}
-      above={
-        <>
-          <Link href="/risks">Risks</Link> /{' '}
-          <Link href={`/projects/${risk.project_key}`}>{risk.project_name}</Link> / {risk.key}
-        </>
-      }
-    >
-      {may('projects.manage') && (
-        <>
-          <Button icon="edit" onPress={() => setOpen('edit')}>
-            Edit
-          </Button>
-          <Button plain icon="trash" aria-label="Delete" onPress={() => setOpen('delete')} />
-        </>
-      )}
-      {open === 'edit' && <EditRisk risk={risk} onClose={close} />}
-      {open === 'delete' && (
-        <Confirm title={`Delete ${risk.key}?`} action="Delete" danger act={remove} onClose={close}>
-          <p>
-            This cannot be taken back, and its history goes out of sight. To end a risk and keep it, close it
-            instead.
-          </p>
-        </Confirm>
-      )}
-    </Title>
-  );
-}
-
-const StateFacts = ({ risk }: { risk: Risk }) => (
-  <Facts
-    facts={[
-      ['Accepted until', risk.accepted_until && day(risk.accepted_until)],
-      ['Acceptance', risk.acceptance_reason],
-      ['Closed because', risk.closure_reason],
-      ['Lessons', risk.lessons],
-    ]}
-  />
+const Head = ({ risk }: { risk: Risk }) => (
+  <EntryTitle
+    entry={risk}
+    list="risks"
+    edit={(onClose) => <EditRisk risk={risk} onClose={onClose} />}
+    remove={() =>
+      answerOf(
+        api.DELETE('/v1/projects/{project_id}/risks/{id}', { params: riskPath(risk), ...ifMatch(risk) }),
+      )
+    }
+  >
+    This cannot be taken back, and its history goes out of sight. To end a risk and keep it, close it instead.
+  </EntryTitle>
 );
 
 const Details = ({ risk }: { risk: Risk }) => (
-  <section className="card" aria-labelledby="details">
-    <h2 id="details">Details</h2>
+  <Card id="details" title="Details">
     <Facts
       facts={[
         ['Status', <Status key="status" status={risk.status} />],
@@ -141,7 +86,7 @@ const Details = ({ risk }: { risk: Risk }) => (
         ['Your id', risk.external_id],
       ]}
     />
-  </section>
+  </Card>
 );
 
 function Owner({ risk }: { risk: Risk }) {
@@ -176,17 +121,15 @@ const Plans = ({ risk }: { risk: Risk }) => {
   ];
   if (facts.every(([, value]) => value === null)) return null;
   return (
-    <section className="card" aria-labelledby="plans">
-      <h2 id="plans">Description and response</h2>
+    <Card id="plans" title="Description and response">
       <Facts facts={facts} />
-    </section>
+    </Card>
   );
 };
 
 /** Where it stood at first, stands now, and would stand after the response. */
 const Residual = ({ risk }: { risk: Risk }) => (
-  <section className="card" aria-labelledby="residual">
-    <h2 id="residual">Before and after the response</h2>
+  <Card id="residual" title="Before and after the response">
     <dl className="scores">
       <div>
         <dt>At first</dt>
@@ -205,5 +148,5 @@ const Residual = ({ risk }: { risk: Risk }) => (
         </dd>
       </div>
     </dl>
-  </section>
+  </Card>
 );

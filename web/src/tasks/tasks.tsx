@@ -66,21 +66,10 @@ const isDone = ({ status }: Task) => status === 'done' || status === 'cancelled'
 
 function TaskLine({ task, edit }: { task: Task; edit: () => void }) {
   const may = useMay();
-  const refresh = useRefresh();
-  const set = async (version: Task, status: Task['status']) => {
-    const next = await answerOf(
-      api.PATCH('/v1/projects/{project_id}/tasks/{id}', {
-        params: taskPath(task),
-        body: { status },
-        ...ifMatch(version),
-      }),
-    );
-    await refresh();
-    return next;
-  };
+  const patch = usePatchTask();
   const finish = async () => {
-    const next = await set(task, 'done');
-    toast(`${task.key} is done.`, () => set(next, task.status));
+    const next = await patch(task, { status: 'done' });
+    toast(`${task.key} is done.`, () => patch(next, { status: task.status }));
   };
   const isLate = task.due_on !== null && task.due_on < today() && !isDone(task);
   return (
@@ -115,6 +104,18 @@ function TaskLine({ task, edit }: { task: Task; edit: () => void }) {
 }
 
 const taskPath = ({ project_key, key }: Task) => ({ path: { project_id: project_key, id: key } });
+
+/** Changes a task as it was read, and shows what became of it everywhere. */
+function usePatchTask() {
+  const refresh = useRefresh();
+  return async (task: Task, body: TaskPatch): Promise<Task> => {
+    const next = await answerOf(
+      api.PATCH('/v1/projects/{project_id}/tasks/{id}', { params: taskPath(task), body, ...ifMatch(task) }),
+    );
+    await refresh();
+    return next;
+  };
+}
 
 const fieldsOf = (task?: Task): Field[] => [
   { name: 'title', label: 'Title', kind: 'line', required: true },
@@ -151,18 +152,9 @@ function NewTask({ project, of, kind, onClose }: Required<Props> & { onClose: ()
 }
 
 function EditTask({ task, onClose }: { task: Task; onClose: () => void }) {
+  const patch = usePatchTask();
   const refresh = useRefresh();
   const [isDeleting, setDeleting] = useState(false);
-  const save = async (values: Values) => {
-    await answerOf(
-      api.PATCH('/v1/projects/{project_id}/tasks/{id}', {
-        params: taskPath(task),
-        body: values as TaskPatch,
-        ...ifMatch(task),
-      }),
-    );
-    await refresh();
-  };
   const remove = async () => {
     await answerOf(
       api.DELETE('/v1/projects/{project_id}/tasks/{id}', { params: taskPath(task), ...ifMatch(task) }),
@@ -179,7 +171,13 @@ function EditTask({ task, onClose }: { task: Task; onClose: () => void }) {
   }
   return (
     <Dialog title={`Edit ${task.key}`} onClose={onClose}>
-      <Form fields={fieldsOf(task)} initial={task} action="Save" submit={save} onClose={onClose}>
+      <Form
+        fields={fieldsOf(task)}
+        initial={task}
+        action="Save"
+        submit={(values) => patch(task, values as TaskPatch)}
+        onClose={onClose}
+      >
         <p>
           <Button small plain icon="trash" onPress={() => setDeleting(true)}>
             Delete this task

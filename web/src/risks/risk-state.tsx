@@ -1,46 +1,47 @@
-import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { answerOf, api, ifMatch } from '../api/client.ts';
 import type { MaterializeInput, Risk, RiskPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
-import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
+import { Facts } from '../components/facts.tsx';
 import { type Field, Form, type Values } from '../components/form.tsx';
+import { StateCard } from '../components/state-card.tsx';
 import { toast } from '../components/toast.tsx';
-import { daysFromToday, words } from '../format.ts';
+import { day, daysFromToday, words } from '../format.ts';
 import { type RiskStatus, riskMoves } from './model.ts';
-import { riskPath } from './queries.ts';
+import { riskPath, usePatchRisk } from './queries.ts';
 
-/** The states a risk may go to from where it is, as buttons; those that need more ask for it. */
-export function RiskMoves({ risk }: { risk: Risk }) {
-  const [target, setTarget] = useState<RiskStatus | null>(null);
+export function RiskState({ risk }: { risk: Risk }) {
   const move = useMove(risk);
-  const close = () => setTarget(null);
-  const needs = (to: RiskStatus) =>
-    ['accepted', 'materialized', 'closed'].includes(to) || risk.status === 'closed';
   return (
-    <div className="moves">
-      {riskMoves[risk.status].map((to) => (
-        <Button
-          key={to}
-          small
-          onPress={() =>
-            needs(to) ? setTarget(to) : move({ status: to }).catch((error: Error) => toast(error.message))
-          }
-        >
-          {labels[to]}
-        </Button>
-      ))}
-      {target === 'materialized' && <Materialize risk={risk} onClose={close} />}
-      {target !== null && target !== 'materialized' && (
-        <MoveDialog
-          risk={risk}
-          to={target}
-          onClose={close}
-          move={(values) => move({ ...values, status: target })}
-        />
-      )}
-    </div>
+    <StateCard
+      state={risk.status}
+      moves={riskMoves}
+      labels={labels}
+      needsMore={(to) => ['accepted', 'materialized', 'closed'].includes(to) || risk.status === 'closed'}
+      move={(status) => move({ status })}
+      dialog={(to, onClose) =>
+        to === 'materialized' ? (
+          <Materialize risk={risk} onClose={onClose} />
+        ) : (
+          <MoveDialog
+            risk={risk}
+            to={to}
+            onClose={onClose}
+            move={(values) => move({ ...values, status: to })}
+          />
+        )
+      }
+    >
+      <Facts
+        facts={[
+          ['Accepted until', risk.accepted_until && day(risk.accepted_until)],
+          ['Acceptance', risk.acceptance_reason],
+          ['Closed because', risk.closure_reason],
+          ['Lessons', risk.lessons],
+        ]}
+      />
+    </StateCard>
   );
 }
 
@@ -54,18 +55,7 @@ const labels: Record<RiskStatus, string> = {
 };
 
 function useMove(risk: Risk) {
-  const refresh = useRefresh();
-  const patch = async (version: Pick<Risk, 'version'>, body: RiskPatch) => {
-    const next = await answerOf(
-      api.PATCH('/v1/projects/{project_id}/risks/{id}', {
-        params: riskPath(risk),
-        body,
-        ...ifMatch(version),
-      }),
-    );
-    await refresh();
-    return next;
-  };
+  const patch = usePatchRisk();
   return async (body: RiskPatch) => {
     const next = await patch(risk, body);
     // What belonged to an acceptance or a closure is gone; only a plain state can be gone back to.
