@@ -12,6 +12,9 @@ export const number = (value: number) => wholeNumber.format(value);
 export const day = (value: string) => dayFormat.format(new Date(`${value}T00:00:00Z`));
 export const dayShort = (value: string) => shortDay.format(new Date(`${value}T00:00:00Z`));
 
+/** A day that stands in the address, where anything may stand. */
+export const dayOrText = (value: string) => (/^\d{4}-\d\d-\d\d$/.test(value) ? day(value) : value);
+
 /** A moment of the API, in the reader's time zone. */
 export const time = (value: string) => timeFormat.format(new Date(value));
 
@@ -26,6 +29,9 @@ export const words = (name: string) => {
   const text = name.replaceAll('_', ' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 };
+
+/** Values of the API to choose from, each with its words. */
+export const withWords = (values: readonly string[]) => values.map((value) => [value, words(value)] as const);
 
 export const plural = (count: number, one: string, many = `${one}s`) =>
   `${number(count)} ${count === 1 ? one : many}`;

@@ -2,6 +2,7 @@ import {
   keepPreviousData,
   QueryCache,
   QueryClient,
+  type UseInfiniteQueryResult,
   useInfiniteQuery,
   useQuery,
   useQueryClient,
@@ -34,18 +35,21 @@ export function leaveWhenUnauthenticated(error: unknown): void {
   if (error instanceof ApiProblem && error.status === 401) endSession(error.message);
 }
 
-type Page<Row> = {
-  data: Row[];
-  page: { next_cursor: string | null; has_more: boolean; total: number | null };
-};
+type Page = { data: unknown[]; page: { next_cursor: string | null; total: number | null } };
 
 type Paging = { limit: number; cursor?: string; count?: boolean };
+
+/** What a long list needs to be shown. */
+export type Rows<Row> = Pick<
+  UseInfiniteQueryResult,
+  'isError' | 'error' | 'refetch' | 'isPending' | 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'
+> & { first: unknown; rows: Row[]; total: number | null };
 
 /**
  * A long list, page by page: the rows so far, how many there are in all, and how to get more. The count is asked for
  * apart from the rows, which must not wait for it.
  */
-export function useRows<Row, Answer extends Page<Row>>(
+export function useRows<Answer extends Page>(
   key: readonly unknown[],
   read: (paging: Paging) => Promise<Answer>,
   { limit = 100, isCounted = true } = {},
@@ -58,7 +62,7 @@ export function useRows<Row, Answer extends Page<Row>>(
     placeholderData: keepPreviousData,
   });
   const pages = query.data?.pages ?? [];
-  const rows = pages.flatMap((page) => page.data);
+  const rows = pages.flatMap((page): Answer['data'][number][] => page.data);
   const counted = useQuery({
     queryKey: [...key, 'total'],
     enabled: isCounted && query.hasNextPage && !query.isPlaceholderData,

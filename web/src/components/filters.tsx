@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import {
-  Button,
+  Button as AriaButton,
   Checkbox,
   CheckboxGroup,
   Dialog,
@@ -11,7 +11,9 @@ import {
 } from 'react-aria-components';
 import { useSearchParams } from 'wouter';
 import { words } from '../format.ts';
+import { Button } from './button.tsx';
 import { useDelayed } from './delayed.ts';
+import { Empty } from './empty.tsx';
 import { Icon } from './icon.tsx';
 
 export type Filters = Record<string, string>;
@@ -34,11 +36,63 @@ export function useFilters(names: readonly string[]) {
       },
       { replace: true },
     );
-  return { filters, set, clear: () => setParams(new URLSearchParams()) };
+  return {
+    filters,
+    isFiltered: Object.keys(filters).length > 0,
+    set,
+    clear: () => setParams(new URLSearchParams()),
+    /** What the control of one of them needs. */
+    choice: (name: string) => ({
+      value: filters[name],
+      onChange: (value: string | null) => set({ [name]: value }),
+    }),
+  };
 }
 
+type BarProps = {
+  bar: ReturnType<typeof useFilters>;
+  search: string;
+  /** Filters that are set by a click elsewhere, and what is said of them. */
+  applied?: Record<string, (value: string) => string>;
+  children: ReactNode;
+};
+
+/** The filters above a list: its search, its own controls, what else is applied, and the way out of them. */
+export const FilterBar = ({ bar: { filters, set, clear }, search, applied = {}, children }: BarProps) => (
+  <search className="filters">
+    <Search label={search} value={filters.q ?? ''} onChange={(q) => set({ q: q || null })} />
+    {children}
+    {Object.entries(applied).map(
+      ([name, describe]) =>
+        filters[name] && (
+          <Applied key={name} label={describe(filters[name])} onRemove={() => set({ [name]: null })} />
+        ),
+    )}
+    {Object.keys(filters).length > 1 && (
+      <Button plain small onPress={clear}>
+        Clear all
+      </Button>
+    )}
+  </search>
+);
+
+/** Where the filters leave nothing: what to do about it. */
+export const NoMatch = ({
+  title,
+  clear,
+  children,
+}: {
+  title: string;
+  clear: () => void;
+  children: ReactNode;
+}) => (
+  <Empty title={title} action={<Button onPress={clear}>Clear the filters</Button>}>
+    {children}
+  </Empty>
+);
+
 /** Text that narrows a list while it is typed. */
-export function Search({
+function Search({
   value,
   onChange,
   label,
@@ -62,7 +116,7 @@ export function Search({
   );
 }
 
-type ChoiceProps = {
+export type ChoiceProps = {
   label: string;
   value: string | undefined;
   options: readonly (readonly [value: string, label: ReactNode])[];
@@ -78,11 +132,11 @@ export function Choice({ label, value, options, onChange }: ChoiceProps) {
       : chosen.length;
   return (
     <DialogTrigger>
-      <Button className={chosen.length > 0 ? 'filter set' : 'filter'}>
+      <AriaButton className={chosen.length > 0 ? 'filter set' : 'filter'}>
         {label}
         {chosen.length > 0 && <span className="filter-value">{summary}</span>}
         <Icon name="down" />
-      </Button>
+      </AriaButton>
       <Popover className="popover" placement="bottom start">
         <Dialog className="choices" aria-label={label}>
           <CheckboxGroup
@@ -126,7 +180,7 @@ export const Toggle = ({
 );
 
 /** A filter that the page has no control for, or that is set by a click elsewhere: shown, and taken away. */
-export const Applied = ({ label, onRemove }: { label: string; onRemove: () => void }) => (
+const Applied = ({ label, onRemove }: { label: string; onRemove: () => void }) => (
   <button type="button" className="filter set" aria-label={`Remove the filter ${label}`} onClick={onRemove}>
     {label}
     <Icon name="close" />

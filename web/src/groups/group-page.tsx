@@ -4,7 +4,6 @@ import { answerOf, api, ifMatch } from '../api/client.ts';
 import type { Group, Person } from '../api/openapi.ts';
 import { useRefresh, useRows } from '../api/queries.ts';
 import { useIsLimited, useMay } from '../api/session.ts';
-import { Person as Face } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Card } from '../components/card.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
@@ -13,14 +12,14 @@ import { ExportButton } from '../components/export.tsx';
 import { Facts } from '../components/facts.tsx';
 import { Toggle, useFilters } from '../components/filters.tsx';
 import { History } from '../components/history.tsx';
-import { Loading } from '../components/loading.tsx';
+import { List } from '../components/list.tsx';
 import { PersonPicker } from '../components/picker.tsx';
-import { ProblemNotice } from '../components/problem.tsx';
-import { type Column, Table } from '../components/table.tsx';
+import type { Column } from '../components/table.tsx';
 import { toast } from '../components/toast.tsx';
 import { plural } from '../format.ts';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Title } from '../layout/title.tsx';
+import { nameColumn } from '../personnel/name-column.tsx';
 import { usePerson } from '../personnel/queries.ts';
 import { EditGroup } from './group-form.tsx';
 import { useGroups } from './queries.ts';
@@ -103,20 +102,18 @@ function Head({ group }: { group: Group }) {
   );
 }
 
-type Page = { data: Person[]; page: { next_cursor: string | null; has_more: boolean; total: number | null } };
-
 function Members({ group }: { group: Group }) {
-  const { filters, set } = useFilters(['transitive']);
+  const { filters, choice } = useFilters(['transitive']);
   const may = useMay();
   const transitive = filters.transitive === 'true';
-  const members = useRows<Person, Page>(['members', group.id, transitive], (paging) =>
+  const members = useRows(['members', group.id, transitive], (paging) =>
     answerOf(
       api.GET('/v1/groups/{id}/members', {
         params: { path: { id: group.id }, query: { transitive, ...paging } },
       }),
     ),
   );
-  const { rows, total, hasNextPage, isFetchingNextPage, fetchNextPage } = members;
+  const { rows, total } = members;
   const change = useMembership(group);
   const isChangeable = may('personnel.manage') && !transitive;
   return (
@@ -124,11 +121,7 @@ function Members({ group }: { group: Group }) {
       <header className="title">
         <h2 id="members">{total === null ? 'Members' : plural(total, 'member')}</h2>
         <div className="actions">
-          <Toggle
-            label="With groups below"
-            value={filters.transitive}
-            onChange={(value) => set({ transitive: value })}
-          />
+          <Toggle label="With groups below" {...choice('transitive')} />
           <ExportButton path={`/v1/groups/${group.id}/members`} filters={filters} name="members" />
         </div>
       </header>
@@ -144,19 +137,13 @@ function Members({ group }: { group: Group }) {
           />
         </div>
       )}
-      {members.isError && <ProblemNotice error={members.error} retry={() => members.refetch()} />}
-      {members.isPending && <Loading />}
-      {rows.length > 0 && (
-        <Table
-          label="Members"
-          columns={isChangeable ? [...columns, removal(change.remove)] : columns}
-          rows={rows}
-          rowKey={({ user_id }) => user_id}
-          total={total}
-          more={hasNextPage && !isFetchingNextPage ? fetchNextPage : undefined}
-        />
-      )}
-      {members.first && rows.length === 0 && <p className="quiet">Nobody is in it yet.</p>}
+      <List
+        label="Members"
+        list={members}
+        columns={isChangeable ? [...columns, removal(change.remove)] : columns}
+        rowKey={({ user_id }) => user_id}
+        empty={<p className="quiet">Nobody is in it yet.</p>}
+      />
     </section>
   );
 }
@@ -186,20 +173,7 @@ function useMembership(group: Group) {
 }
 
 const columns: readonly Column<Person>[] = [
-  {
-    name: 'name',
-    header: 'Name',
-    cell: ({ user_id, name, title }) => (
-      <>
-        <Link className="row-link" href={`/personnel/${user_id}`}>
-          <Face name={name} />
-        </Link>
-        <span className="under">
-          <bdi>{title}</bdi>
-        </span>
-      </>
-    ),
-  },
+  nameColumn,
   { name: 'title', header: 'Title', width: 16, from: 'tablet', cell: ({ title }) => <bdi>{title}</bdi> },
 ];
 

@@ -1,8 +1,7 @@
-import { useState } from 'react';
 import { Button as AriaButton, Tree, TreeItem, TreeItemContent } from 'react-aria-components';
 import { useLocation } from 'wouter';
 import { useMay } from '../api/session.ts';
-import { Button } from '../components/button.tsx';
+import { DialogButton } from '../components/dialog.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton } from '../components/export.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -17,7 +16,6 @@ import './groups.css';
 
 /** The groups as the tree they are. */
 export function GroupsPage() {
-  const [isNew, setNew] = useState(false);
   const may = useMay();
   const query = useGroups();
   return (
@@ -27,9 +25,9 @@ export function GroupsPage() {
         {may('personnel.manage') && (
           <>
             <ImportButton among={[groupImport]} />
-            <Button primary icon="plus" onPress={() => setNew(true)}>
+            <DialogButton primary icon="plus" dialog={(onClose) => <NewGroup onClose={onClose} />}>
               New group
-            </Button>
+            </DialogButton>
           </>
         )}
       </Title>
@@ -48,7 +46,6 @@ export function GroupsPage() {
           )
         }
       </Loaded>
-      {isNew && <NewGroup onClose={() => setNew(false)} />}
     </>
   );
 }

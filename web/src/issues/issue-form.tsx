@@ -5,11 +5,9 @@ import { useRefresh } from '../api/queries.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { type Field, Form, type Values } from '../components/form.tsx';
 import { toast } from '../components/toast.tsx';
-import { words } from '../format.ts';
+import { withWords } from '../format.ts';
 import { priorities, resolutions, severities } from './model.ts';
 import { usePatchIssue } from './queries.ts';
-
-const choices = (values: readonly string[]) => values.map((value) => [value, words(value)] as const);
 
 /** What can be said of an issue; its states have dialogs of their own. */
 const fieldsOf = (issue?: Issue): Field[] => [
@@ -19,7 +17,7 @@ const fieldsOf = (issue?: Issue): Field[] => [
     name: 'severity',
     label: 'Severity',
     kind: 'choice',
-    options: choices(severities),
+    options: withWords(severities),
     required: true,
     half: true,
   },
@@ -27,7 +25,7 @@ const fieldsOf = (issue?: Issue): Field[] => [
     name: 'priority',
     label: 'Priority',
     kind: 'choice',
-    options: choices(priorities),
+    options: withWords(priorities),
     required: true,
     half: true,
   },
@@ -105,7 +103,13 @@ export function ResolveIssue({ issue, onClose }: { issue: Issue; onClose: () => 
     <Dialog title={`Resolve ${issue.key}`} onClose={onClose}>
       <Form
         fields={[
-          { name: 'resolution', label: 'How', kind: 'choice', options: choices(resolutions), required: true },
+          {
+            name: 'resolution',
+            label: 'How',
+            kind: 'choice',
+            options: withWords(resolutions),
+            required: true,
+          },
           { name: 'reason', label: 'Remark for the history', kind: 'text' },
         ]}
         action="Resolve"

@@ -1,3 +1,4 @@
+import { everyOf } from '../api/enums.ts';
 import type { Issue } from '../api/openapi.ts';
 
 export type IssueStatus = Issue['status'];
@@ -11,6 +12,12 @@ export const issueMoves: Record<IssueStatus, readonly IssueStatus[]> = {
   closed: ['open'],
 };
 
-export const severities = ['critical', 'high', 'medium', 'low'] as const;
-export const priorities = ['urgent', 'high', 'normal', 'low'] as const;
-export const resolutions = ['fixed', 'workaround', 'wont_fix', 'duplicate', 'not_an_issue'] as const;
+export const severities = everyOf<Issue['severity']>({ critical: true, high: true, medium: true, low: true });
+export const priorities = everyOf<Issue['priority']>({ urgent: true, high: true, normal: true, low: true });
+export const resolutions = everyOf<NonNullable<Issue['resolution']>>({
+  fixed: true,
+  workaround: true,
+  wont_fix: true,
+  duplicate: true,
+  not_an_issue: true,
+});

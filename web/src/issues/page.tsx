@@ -5,13 +5,12 @@ import { Named, Severity, Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton, PrintButton } from '../components/export.tsx';
-import { Applied, Choice, type Filters, Search, Toggle, useFilters } from '../components/filters.tsx';
-import { Loading } from '../components/loading.tsx';
-import { ProblemNotice } from '../components/problem.tsx';
-import { type Column, Table } from '../components/table.tsx';
-import { day, number, plural, words } from '../format.ts';
+import { Choice, FilterBar, NoMatch, Toggle, useFilters } from '../components/filters.tsx';
+import { List } from '../components/list.tsx';
+import type { Column } from '../components/table.tsx';
+import { day, dayOrText, number, plural, withWords, words } from '../format.ts';
 import { Title } from '../layout/title.tsx';
-import { useProjects } from '../projects/queries.ts';
+import { ProjectChoice } from '../projects/project-choice.tsx';
 import { Assignee } from './assign.tsx';
 import { NewIssue, ResolveIssue } from './issue-form.tsx';
 import { priorities, severities } from './model.ts';
@@ -19,11 +18,12 @@ import { issueFilterNames, useIssues } from './queries.ts';
 
 /** The open issues of all projects, the worst first. */
 export function IssuesPage() {
-  const { filters, set, clear } = useFilters(issueFilterNames);
+  const bar = useFilters(issueFilterNames);
+  const { filters, choice, isFiltered, clear } = bar;
   const [open, setOpen] = useState<'new' | Issue | null>(null);
   const may = useMay();
   const issues = useIssues(filters);
-  const { rows, total, first, hasNextPage, isFetchingNextPage, fetchNextPage } = issues;
+  const { total, hasNextPage, fetchNextPage } = issues;
   return (
     <>
       <Title title="Issues">
@@ -35,25 +35,37 @@ export function IssuesPage() {
           </Button>
         )}
       </Title>
-      <IssueFilters filters={filters} set={set} clear={clear} />
-      {issues.isError && <ProblemNotice error={issues.error} retry={() => issues.refetch()} />}
-      {issues.isPending && <Loading />}
-      {first && rows.length === 0 && <NoIssues isFiltered={Object.keys(filters).length > 0} clear={clear} />}
-      {rows.length > 0 && (
-        <>
-          <p className="summary-line" role="status">
-            {total !== null && plural(total, 'open issue')}
-          </p>
-          <Table
-            label="Open issues"
-            columns={may('projects.manage') ? [...columns, resolveColumn(setOpen)] : columns}
-            rows={rows}
-            rowKey={({ id }) => id}
-            total={total}
-            more={hasNextPage && !isFetchingNextPage ? fetchNextPage : undefined}
-          />
-        </>
-      )}
+      <FilterBar bar={bar} search="Find by title or key" applied={applied}>
+        <ProjectChoice {...choice('project')} />
+        <Choice label="Severity" options={withWords(severities)} {...choice('severity')} />
+        <Choice label="Priority" options={withWords(priorities)} {...choice('priority')} />
+        <Choice
+          label="Status"
+          options={withWords(['open', 'in_progress', 'blocked'])}
+          {...choice('status')}
+        />
+        <Toggle label="Overdue" {...choice('overdue')} />
+        <Toggle label="Unassigned" {...choice('unassigned')} />
+      </FilterBar>
+      <List
+        label="Open issues"
+        list={issues}
+        columns={may('projects.manage') ? [...columns, resolveColumn(setOpen)] : columns}
+        rowKey={({ id }) => id}
+        summary={total !== null && plural(total, 'open issue')}
+        empty={
+          isFiltered ? (
+            <NoMatch title="No open issue matches" clear={clear}>
+              Nothing that is open has all that you asked for.
+            </NoMatch>
+          ) : (
+            <Empty title="No issue is open">
+              When something has gone wrong, write it down with “New issue”, or let a risk become one on its
+              page.
+            </Empty>
+          )
+        }
+      />
       {open === 'new' && (
         <NewIssue
           project={filters.project?.includes(',') ? undefined : filters.project}
@@ -65,62 +77,11 @@ export function IssuesPage() {
   );
 }
 
-const NoIssues = ({ isFiltered, clear }: { isFiltered: boolean; clear: () => void }) =>
-  isFiltered ? (
-    <Empty title="No open issue matches" action={<Button onPress={clear}>Clear the filters</Button>}>
-      Nothing that is open has all that you asked for.
-    </Empty>
-  ) : (
-    <Empty title="No issue is open">
-      When something has gone wrong, write it down with “New issue”, or let a risk become one on its page.
-    </Empty>
-  );
-
-const named = (values: readonly string[]) => values.map((value) => [value, words(value)] as const);
-
-type FilterProps = {
-  filters: Filters;
-  set: (changes: Record<string, string | null>) => void;
-  clear: () => void;
+const applied = {
+  min_age_days: (value: string) => `At least ${value} days old`,
+  raised_since: (value: string) => `Raised since ${dayOrText(value)}`,
+  assignee_user_id: () => 'One assignee',
 };
-
-function IssueFilters({ filters, set, clear }: FilterProps) {
-  const projects = useProjects();
-  const options = (projects.data ?? []).map(({ key, name }) => [key, <bdi key={key}>{name}</bdi>] as const);
-  const choice = (name: string) => ({
-    value: filters[name],
-    onChange: (value: string | null) => set({ [name]: value }),
-  });
-  return (
-    <search className="filters">
-      <Search label="Find by title or key" value={filters.q ?? ''} onChange={(q) => set({ q: q || null })} />
-      <Choice label="Project" options={options} {...choice('project')} />
-      <Choice label="Severity" options={named(severities)} {...choice('severity')} />
-      <Choice label="Priority" options={named(priorities)} {...choice('priority')} />
-      <Choice label="Status" options={named(['open', 'in_progress', 'blocked'])} {...choice('status')} />
-      <Toggle label="Overdue" {...choice('overdue')} />
-      <Toggle label="Unassigned" {...choice('unassigned')} />
-      {applied.map(
-        ([name, describe]) =>
-          filters[name] && (
-            <Applied key={name} label={describe(filters[name])} onRemove={() => set({ [name]: null })} />
-          ),
-      )}
-      {Object.keys(filters).length > 1 && (
-        <Button plain small onPress={clear}>
-          Clear all
-        </Button>
-      )}
-    </search>
-  );
-}
-
-/** Filters that are set by a click elsewhere. */
-const applied: readonly [name: string, describe: (value: string) => string][] = [
-  ['min_age_days', (value) => `At least ${value} days old`],
-  ['raised_since', (value) => `Raised since ${/^\d{4}-\d\d-\d\d$/.test(value) ? day(value) : value}`],
-  ['assignee_user_id', () => 'One assignee'],
-];
 
 const columns: readonly Column<Issue>[] = [
   {

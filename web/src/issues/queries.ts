@@ -22,10 +22,7 @@ export const issueFilterNames = [
 ] as const;
 
 export const useIssues = (filters: Filters) =>
-  useRows<
-    Issue,
-    { data: Issue[]; page: { next_cursor: string | null; has_more: boolean; total: number | null } }
-  >(['issues', 'list', filters], (paging) =>
+  useRows(['issues', 'list', filters], (paging) =>
     answerOf(api.GET('/v1/issues', { params: { query: { ...(filters as unknown as Query), ...paging } } })),
   );
 

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { answerOf, api } from '../api/client.ts';
+import { everyOf } from '../api/enums.ts';
 import type { KeyInput, KeyWithSecret } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { type Scope, useIsLimited, useMay } from '../api/session.ts';
@@ -8,16 +9,16 @@ import { Dialog } from '../components/dialog.tsx';
 import { type Field, Form, type Values } from '../components/form.tsx';
 import { daysFromToday } from '../format.ts';
 
-const scopes: readonly Scope[] = [
-  'personnel.read',
-  'personnel.manage',
-  'projects.read',
-  'projects.manage',
-  'events.read',
-  'events.manage',
-  'keys.read',
-  'keys.manage',
-];
+const scopes = everyOf<Scope>({
+  'personnel.read': true,
+  'personnel.manage': true,
+  'projects.read': true,
+  'projects.manage': true,
+  'events.read': true,
+  'events.manage': true,
+  'keys.read': true,
+  'keys.manage': true,
+});
 
 export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: KeyWithSecret) => void }) {
   const may = useMay();

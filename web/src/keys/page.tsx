@@ -7,11 +7,11 @@ import { useMay, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { Empty } from '../components/empty.tsx';
-import { Choice, Search, useFilters } from '../components/filters.tsx';
+import { Choice, FilterBar, useFilters } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { toast } from '../components/toast.tsx';
-import { day, number, time, words } from '../format.ts';
+import { day, number, time, withWords, words } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { useProjects } from '../projects/queries.ts';
 import { NewKey, Secret } from './key-form.tsx';
@@ -24,7 +24,8 @@ type Open =
 
 /** Who may call the service, and what with. */
 export function KeysPage() {
-  const { filters, set } = useFilters(['q', 'status']);
+  const bar = useFilters(['q', 'status']);
+  const { filters, choice } = bar;
   const [open, setOpen] = useState<Open>();
   const [made, setMade] = useState<KeyWithSecret>();
   const may = useMay();
@@ -46,15 +47,9 @@ export function KeysPage() {
           </Button>
         )}
       </Title>
-      <search className="filters">
-        <Search label="Find by name" value={filters.q ?? ''} onChange={(q) => set({ q: q || null })} />
-        <Choice
-          label="Status"
-          value={filters.status}
-          options={['valid', 'expired', 'revoked'].map((one) => [one, words(one)] as const)}
-          onChange={(status) => set({ status })}
-        />
-      </search>
+      <FilterBar bar={bar} search="Find by name">
+        <Choice label="Status" options={withWords(['valid', 'expired', 'revoked'])} {...choice('status')} />
+      </FilterBar>
       <Loaded query={query}>
         {(keys) =>
           keys.length === 0 ? (

@@ -9,17 +9,12 @@ import { Loading } from '../components/loading.tsx';
 import { ProblemNotice } from '../components/problem.tsx';
 import { day, number, today, words } from '../format.ts';
 
-type Page = {
-  data: Assignment[];
-  page: { next_cursor: string | null; has_more: boolean; total: number | null };
-};
-
 const types = ['risk', 'issue', 'task', 'project'] as const;
 
 /** What a person has on their hands across projects, due soonest first. */
 export function Carries({ person: { user_id } }: { person: Person }) {
   const [type, setType] = useState<Assignment['type']>();
-  const carried = useRows<Assignment, Page>(
+  const carried = useRows(
     ['carries', user_id, type],
     (paging) =>
       answerOf(

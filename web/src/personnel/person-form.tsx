@@ -5,7 +5,8 @@ import { useRefresh } from '../api/queries.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { type Field, Form, type Values } from '../components/form.tsx';
 import { toast } from '../components/toast.tsx';
-import { words } from '../format.ts';
+import { withWords } from '../format.ts';
+import { personKinds } from './queries.ts';
 
 type Names = { manager: string | null; accountable: string | null };
 
@@ -23,7 +24,7 @@ const fieldsOf = ({ manager, accountable }: Names = { manager: null, accountable
     kind: 'choice',
     required: true,
     half: true,
-    options: ['human', 'agent', 'placeholder', 'external'].map((kind) => [kind, words(kind)] as const),
+    options: withWords(personKinds),
   },
   {
     name: 'accountable_user_id',

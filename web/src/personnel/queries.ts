@@ -1,17 +1,24 @@
 import { useQuery } from '@tanstack/react-query';
 import { answerOf, api } from '../api/client.ts';
+import { everyOf } from '../api/enums.ts';
 import type { Person, paths } from '../api/openapi.ts';
 import { useRows } from '../api/queries.ts';
 import type { Filters } from '../components/filters.tsx';
 
 type Query = NonNullable<paths['/v1/personnel']['get']['parameters']['query']>;
-type Page = { data: Person[]; page: { next_cursor: string | null; has_more: boolean; total: number | null } };
 
 /** What the address of the list may hold. The service checks the values, and says what is wrong with them. */
 export const personFilterNames = ['q', 'status', 'kind', 'department', 'skill', 'assignable'] as const;
 
+export const personKinds = everyOf<Person['kind']>({
+  human: true,
+  agent: true,
+  placeholder: true,
+  external: true,
+});
+
 export const usePersonnel = (filters: Filters) =>
-  useRows<Person, Page>(['personnel', filters], (paging) =>
+  useRows(['personnel', filters], (paging) =>
     answerOf(
       api.GET('/v1/personnel', { params: { query: { ...(filters as unknown as Query), ...paging } } }),
     ),

@@ -6,10 +6,10 @@ import { Health, Score, Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton } from '../components/export.tsx';
-import { Choice, type Filters, Search, Toggle, useFilters } from '../components/filters.tsx';
+import { Choice, FilterBar, NoMatch, Toggle, useFilters } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { type Column, Table } from '../components/table.tsx';
-import { day, number, plural, words } from '../format.ts';
+import { day, number, plural, withWords } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
 import { projects as projectImport } from '../imports/importables.ts';
 import { Title } from '../layout/title.tsx';
@@ -20,18 +20,14 @@ const filterNames = ['q', 'status', 'health', 'archived'] as const;
 
 /** All projects with their health; the list is whole, so it is filtered here. */
 export function ProjectsPage() {
-  const { filters, set, clear } = useFilters(filterNames);
+  const bar = useFilters(filterNames);
+  const { filters, choice } = bar;
   const [params] = useSearchParams();
   const [isNew, setNew] = useState(params.has('new'));
   const may = useMay();
   const isLimited = useIsLimited();
   const query = useProjects(filters.archived === 'true' ? 'true' : 'false');
   const { health: _, ...exported } = filters;
-  const choice = (name: string) => ({
-    value: filters[name],
-    onChange: (value: string | null) => set({ [name]: value }),
-  });
-  const named = (values: readonly string[]) => values.map((value) => [value, words(value)] as const);
   return (
     <>
       <Title title="Projects">
@@ -45,34 +41,20 @@ export function ProjectsPage() {
           </>
         )}
       </Title>
-      <search className="filters">
-        <Search label="Find by name or key" value={filters.q ?? ''} onChange={(q) => set({ q: q || null })} />
-        <Choice label="Health" options={named(healthStates)} {...choice('health')} />
-        <Choice label="Status" options={named(projectStatuses)} {...choice('status')} />
+      <FilterBar bar={bar} search="Find by name or key">
+        <Choice label="Health" options={withWords(healthStates)} {...choice('health')} />
+        <Choice label="Status" options={withWords(projectStatuses)} {...choice('status')} />
         <Toggle label="Archived" {...choice('archived')} />
-        {Object.keys(filters).length > 1 && (
-          <Button plain small onPress={clear}>
-            Clear all
-          </Button>
-        )}
-      </search>
-      <Loaded query={query}>
-        {(projects) => <ProjectTable projects={projects} filters={filters} clear={clear} />}
-      </Loaded>
+      </FilterBar>
+      <Loaded query={query}>{(projects) => <ProjectTable projects={projects} bar={bar} />}</Loaded>
       {isNew && <NewProject onClose={() => setNew(false)} />}
     </>
   );
 }
 
-function ProjectTable({
-  projects,
-  filters,
-  clear,
-}: {
-  projects: Project[];
-  filters: Filters;
-  clear: () => void;
-}) {
+type TableProps = { projects: Project[]; bar: ReturnType<typeof useFilters> };
+
+function ProjectTable({ projects, bar: { filters, isFiltered, clear } }: TableProps) {
   const text = useDeferredValue(folded(filters.q ?? ''));
   const rows = projects.filter(
     ({ name, key, status, health }) =>
@@ -80,11 +62,11 @@ function ProjectTable({
       isAmong(filters.status, status) &&
       isAmong(filters.health, health.state),
   );
-  if (rows.length === 0 && Object.keys(filters).length > 0) {
+  if (rows.length === 0 && isFiltered) {
     return (
-      <Empty title="No project matches" action={<Button onPress={clear}>Clear the filters</Button>}>
+      <NoMatch title="No project matches" clear={clear}>
         None has all that you asked for.
-      </Empty>
+      </NoMatch>
     );
   }
   if (rows.length === 0) {

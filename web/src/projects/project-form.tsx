@@ -5,7 +5,7 @@ import { useRefresh } from '../api/queries.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { type Field, Form, type Values } from '../components/form.tsx';
 import { toast } from '../components/toast.tsx';
-import { words } from '../format.ts';
+import { withWords } from '../format.ts';
 import { projectStatuses } from './queries.ts';
 
 const fields: Field[] = [
@@ -31,7 +31,7 @@ const fields: Field[] = [
     name: 'status',
     label: 'Status',
     kind: 'choice',
-    options: projectStatuses.map((status) => [status, words(status)] as const),
+    options: withWords(projectStatuses),
     half: true,
   },
   { name: 'lead_user_id', label: 'Lead', kind: 'person', half: true },

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { answerOf, api } from '../api/client.ts';
+import { everyOf } from '../api/enums.ts';
 import type { Risk } from '../api/openapi.ts';
 
 export type RiskStatus = Risk['status'];
@@ -13,6 +14,38 @@ export const riskMoves: Record<RiskStatus, readonly RiskStatus[]> = {
   materialized: ['open', 'closed'],
   closed: ['open'],
 };
+
+export const levels = everyOf<NonNullable<Risk['level']>>({
+  critical: true,
+  high: true,
+  medium: true,
+  low: true,
+});
+
+/** What can be wanting about a risk. */
+export const checks = everyOf<Risk['checks'][number]>({
+  unassessed: true,
+  unowned: true,
+  owner_inactive: true,
+  review_overdue: true,
+  due_overdue: true,
+  no_response_plan: true,
+  residual_above_current: true,
+  acceptance_expiring: true,
+  above_appetite: true,
+  stale_90d: true,
+});
+
+export const strategies = everyOf<NonNullable<Risk['strategy']>>({
+  avoid: true,
+  mitigate: true,
+  transfer: true,
+  accept: true,
+  escalate: true,
+  exploit: true,
+  enhance: true,
+  share: true,
+});
 
 /** The words for the scales; they do not change while the console is open. */
 export function useRiskModel() {

@@ -1,170 +1,104 @@
-import { useState } from 'react';
 import type { RankedRisk, RiskHeatmap } from '../api/openapi.ts';
 import { useMay } from '../api/session.ts';
 import { Movement, Named, Person, Score, Status } from '../components/badges.tsx';
-import { Button } from '../components/button.tsx';
+import { DialogButton } from '../components/dialog.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton, PrintButton } from '../components/export.tsx';
-import { Applied, Choice, type Filters, Search, Toggle, useFilters } from '../components/filters.tsx';
-import { Loaded, Loading } from '../components/loading.tsx';
-import { ProblemNotice } from '../components/problem.tsx';
-import { type Column, Table } from '../components/table.tsx';
-import { day, number, plural, words } from '../format.ts';
+import { Choice, FilterBar, type Filters, NoMatch, Toggle, useFilters } from '../components/filters.tsx';
+import { List } from '../components/list.tsx';
+import { Loaded } from '../components/loading.tsx';
+import type { Column } from '../components/table.tsx';
+import { day, dayOrText, number, plural, withWords, words } from '../format.ts';
 import { Title } from '../layout/title.tsx';
-import { useProjects } from '../projects/queries.ts';
+import { ProjectChoice } from '../projects/project-choice.tsx';
 import { HeatMap } from './heat-map.tsx';
+import { checks, levels, riskMoves } from './model.ts';
 import { riskFilterNames, useHeatMap, useRisks } from './queries.ts';
 import { NewRisk } from './risk-form.tsx';
 
 /** The register across projects, ranked, beside its heat map. */
 export function RisksPage() {
-  const { filters, set, clear } = useFilters(riskFilterNames);
-  const [isNew, setNew] = useState(false);
+  const bar = useFilters(riskFilterNames);
+  const { filters, choice, isFiltered, clear } = bar;
   const may = useMay();
   const risks = useRisks(filters);
+  const { first, total, hasNextPage, fetchNextPage } = risks;
+  const unassessed = first?.meta.unassessed ?? 0;
   return (
     <>
       <Title title="Risks">
-        <PrintButton more={risks.hasNextPage ? risks.fetchNextPage : undefined} />
+        <PrintButton more={hasNextPage ? fetchNextPage : undefined} />
         <ExportButton path="/v1/risks" filters={filters} name="risks" />
         {may('projects.manage') && (
-          <Button primary icon="plus" onPress={() => setNew(true)}>
+          <DialogButton
+            primary
+            icon="plus"
+            dialog={(onClose) => (
+              <NewRisk
+                project={filters.project?.includes(',') ? undefined : filters.project}
+                onClose={onClose}
+              />
+            )}
+          >
             New risk
-          </Button>
+          </DialogButton>
         )}
       </Title>
-      <RiskFilters filters={filters} set={set} clear={clear} />
+      <FilterBar bar={bar} search="Find by title or key" applied={applied}>
+        <ProjectChoice {...choice('project')} />
+        <Choice label="Status" options={statuses} {...choice('status')} />
+        <Choice label="Level" options={withWords(levels)} {...choice('level')} />
+        <Choice label="Wanting" options={withWords(checks)} {...choice('check')} />
+        <Toggle label="Above appetite" {...choice('above_appetite')} />
+      </FilterBar>
       <div className="columns">
         <div>
-          {risks.isError && <ProblemNotice error={risks.error} retry={() => risks.refetch()} />}
-          {risks.isPending && <Loading />}
-          {risks.first && (
-            <Register
-              risks={risks}
-              filters={filters}
-              clear={clear}
-              unassessed={risks.first.meta.unassessed}
-            />
-          )}
+          <List
+            label="Risks"
+            list={risks}
+            columns={columns}
+            rowKey={({ id }) => id}
+            summary={
+              <>
+                {total !== null && plural(total, 'risk')}
+                {unassessed > 0 && `, ${number(unassessed)} of them not assessed`}
+              </>
+            }
+            empty={
+              isFiltered ? (
+                <NoMatch title="No risk matches" clear={clear}>
+                  Nothing in the register has all that you asked for.
+                </NoMatch>
+              ) : (
+                <Empty title="The register is empty">
+                  Write down what could go wrong, with “New risk”. Give it a probability and an impact, and it
+                  takes its rank.
+                </Empty>
+              )
+            }
+          />
         </div>
         <HeatMapCard filters={filters} />
       </div>
-      {isNew && (
-        <NewRisk
-          project={filters.project?.includes(',') ? undefined : filters.project}
-          onClose={() => setNew(false)}
-        />
-      )}
     </>
   );
 }
 
-type Setter = (changes: Record<string, string | null>) => void;
+const statuses = withWords([...Object.keys(riskMoves), 'all']);
 
-function RiskFilters({ filters, set, clear }: { filters: Filters; set: Setter; clear: () => void }) {
-  const projects = useProjects();
-  const options = (projects.data ?? []).map(({ key, name }) => [key, <bdi key={key}>{name}</bdi>] as const);
-  const choice = (name: string) => ({
-    value: filters[name],
-    onChange: (value: string | null) => set({ [name]: value }),
-  });
-  return (
-    <search className="filters">
-      <Search label="Find by title or key" value={filters.q ?? ''} onChange={(q) => set({ q: q || null })} />
-      <Choice label="Project" options={options} {...choice('project')} />
-      <Choice label="Status" options={statuses} {...choice('status')} />
-      <Choice label="Level" options={levels} {...choice('level')} />
-      <Choice label="Wanting" options={checks} {...choice('check')} />
-      <Toggle label="Above appetite" {...choice('above_appetite')} />
-      {applied.map(
-        ([name, describe]) =>
-          filters[name] && (
-            <Applied key={name} label={describe(filters[name])} onRemove={() => set({ [name]: null })} />
-          ),
-      )}
-      {Object.keys(filters).length > 1 && (
-        <Button plain small onPress={clear}>
-          Clear all
-        </Button>
-      )}
-    </search>
-  );
-}
-
-const named = (values: readonly string[]) => values.map((value) => [value, words(value)] as const);
-const statuses = named(['open', 'mitigating', 'monitoring', 'accepted', 'materialized', 'closed', 'all']);
-const levels = named(['critical', 'high', 'medium', 'low']);
-const checks = named([
-  'unassessed',
-  'unowned',
-  'owner_inactive',
-  'review_overdue',
-  'due_overdue',
-  'no_response_plan',
-  'residual_above_current',
-  'acceptance_expiring',
-  'above_appetite',
-  'stale_90d',
-]);
-
-/** Filters that are set by a click elsewhere. */
-const applied: readonly [name: string, describe: (value: string) => string][] = [
-  ['probability', (value) => `Probability ${value}`],
-  ['impact', (value) => `Impact ${value}`],
-  ['as_of', (value) => `As of ${/^\d{4}-\d\d-\d\d$/.test(value) ? day(value) : value}`],
-  ['kind', words],
-  ['category', (value) => `Category ${value}`],
-  ['owner_user_id', () => 'One owner'],
-  ['owner_group_id', () => 'One owning group'],
-  ['unowned', (value) => (value === 'true' ? 'Unowned' : 'Owned')],
-  ['assessed', (value) => (value === 'true' ? 'Assessed' : 'Not assessed')],
-  ['review_overdue', (value) => (value === 'true' ? 'Review overdue' : 'Review not overdue')],
-  ['sort', (value) => `Sorted by ${value}`],
-];
-
-type RegisterProps = {
-  risks: ReturnType<typeof useRisks>;
-  filters: Filters;
-  clear: () => void;
-  unassessed: number;
+const applied = {
+  probability: (value: string) => `Probability ${value}`,
+  impact: (value: string) => `Impact ${value}`,
+  as_of: (value: string) => `As of ${dayOrText(value)}`,
+  kind: words,
+  category: (value: string) => `Category ${value}`,
+  owner_user_id: () => 'One owner',
+  owner_group_id: () => 'One owning group',
+  unowned: (value: string) => (value === 'true' ? 'Unowned' : 'Owned'),
+  assessed: (value: string) => (value === 'true' ? 'Assessed' : 'Not assessed'),
+  review_overdue: (value: string) => (value === 'true' ? 'Review overdue' : 'Review not overdue'),
+  sort: (value: string) => `Sorted by ${value}`,
 };
-
-function Register({
-  risks: { rows, total, hasNextPage, isFetchingNextPage, fetchNextPage },
-  filters,
-  clear,
-  unassessed,
-}: RegisterProps) {
-  const isFiltered = Object.keys(filters).length > 0;
-  if (rows.length === 0) {
-    return isFiltered ? (
-      <Empty title="No risk matches" action={<Button onPress={clear}>Clear the filters</Button>}>
-        Nothing in the register has all that you asked for.
-      </Empty>
-    ) : (
-      <Empty title="The register is empty">
-        Write down what could go wrong, with “New risk”. Give it a probability and an impact, and it takes its
-        rank.
-      </Empty>
-    );
-  }
-  return (
-    <>
-      <p className="summary-line" role="status">
-        {total !== null && plural(total, 'risk')}
-        {unassessed > 0 && `, ${number(unassessed)} of them not assessed`}
-      </p>
-      <Table
-        label="Risks"
-        columns={columns}
-        rows={rows}
-        rowKey={(risk) => risk.id}
-        total={total}
-        more={hasNextPage && !isFetchingNextPage ? fetchNextPage : undefined}
-      />
-    </>
-  );
-}
 
 const columns: readonly Column<RankedRisk>[] = [
   { name: 'rank', header: 'Rank', width: 3.2, end: true, cell: ({ rank }) => rank && number(rank) },

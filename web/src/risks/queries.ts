@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { answerOf, api, ifMatch } from '../api/client.ts';
-import type { paths, RankedRisk, Risk, RiskPatch } from '../api/openapi.ts';
+import type { paths, Risk, RiskPatch } from '../api/openapi.ts';
 import { useRefresh, useRows } from '../api/queries.ts';
 import type { Filters } from '../components/filters.tsx';
 import { daysFromToday } from '../format.ts';
@@ -32,8 +32,6 @@ export const riskFilterNames = [
 /** Texts of the address, as the service reads them: lists are texts with commas there, too. */
 const asQuery = (filters: Filters) => filters as unknown as Query;
 
-type Page = Awaited<ReturnType<typeof readRisks>>;
-
 const readRisks = (query: Query) => answerOf(api.GET('/v1/risks', { params: { query } }));
 
 /**
@@ -42,7 +40,7 @@ const readRisks = (query: Query) => answerOf(api.GET('/v1/risks', { params: { qu
  */
 export function useRisks(filters: Filters, { limit = 100, isCounted = true } = {}) {
   const since = daysFromToday(-30);
-  const risks = useRows<RankedRisk, Page>(
+  const risks = useRows(
     ['risks', 'list', filters],
     (paging) => readRisks({ ...asQuery(filters), ...paging }),
     { limit, isCounted },

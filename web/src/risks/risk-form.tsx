@@ -5,13 +5,11 @@ import { useRefresh } from '../api/queries.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { type Field, Form, type Values } from '../components/form.tsx';
 import { toast } from '../components/toast.tsx';
-import { words } from '../format.ts';
-import { useRiskModel } from './model.ts';
+import { withWords, words } from '../format.ts';
+import { strategies, useRiskModel } from './model.ts';
 import { usePatchRisk } from './queries.ts';
 
 type Scale = { value: number; word: string }[];
-
-const choices = (values: readonly string[]) => values.map((value) => [value, words(value)] as const);
 
 /** What can be said of a risk; its states have dialogs of their own. */
 function fieldsOf(probability: Scale, impact: Scale, risk?: Risk): Field[] {
@@ -51,7 +49,7 @@ function fieldsOf(probability: Scale, impact: Scale, risk?: Risk): Field[] {
       name: 'kind',
       label: 'Kind',
       kind: 'choice',
-      options: choices(['threat', 'opportunity']),
+      options: withWords(['threat', 'opportunity']),
       required: true,
       half: true,
     },
@@ -59,16 +57,7 @@ function fieldsOf(probability: Scale, impact: Scale, risk?: Risk): Field[] {
       name: 'strategy',
       label: 'Strategy',
       kind: 'choice',
-      options: choices([
-        'avoid',
-        'mitigate',
-        'transfer',
-        'accept',
-        'escalate',
-        'exploit',
-        'enhance',
-        'share',
-      ]),
+      options: withWords(strategies),
       half: true,
     },
     { name: 'category', label: 'Category', kind: 'line' },

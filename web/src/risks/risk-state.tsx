@@ -7,7 +7,8 @@ import { Facts } from '../components/facts.tsx';
 import { type Field, Form, type Values } from '../components/form.tsx';
 import { StateCard } from '../components/state-card.tsx';
 import { toast } from '../components/toast.tsx';
-import { day, daysFromToday, words } from '../format.ts';
+import { day, daysFromToday, withWords, words } from '../format.ts';
+import { priorities, severities } from '../issues/model.ts';
 import { type RiskStatus, riskMoves } from './model.ts';
 import { riskPath, usePatchRisk } from './queries.ts';
 
@@ -119,8 +120,6 @@ const asked: Record<
   }),
 };
 
-const pairs = (values: readonly string[]) => values.map((value) => [value, words(value)] as const);
-
 function Materialize({ risk, onClose }: { risk: Risk; onClose: () => void }) {
   const refresh = useRefresh();
   const [, navigate] = useLocation();
@@ -151,7 +150,7 @@ function Materialize({ risk, onClose }: { risk: Risk; onClose: () => void }) {
             name: 'severity',
             label: 'Severity',
             kind: 'choice',
-            options: pairs(['critical', 'high', 'medium', 'low']),
+            options: withWords(severities),
             half: true,
             hint: 'From the impact when left empty.',
           },
@@ -159,7 +158,7 @@ function Materialize({ risk, onClose }: { risk: Risk; onClose: () => void }) {
             name: 'priority',
             label: 'Priority',
             kind: 'choice',
-            options: pairs(['urgent', 'high', 'normal', 'low']),
+            options: withWords(priorities),
             half: true,
           },
           { name: 'assignee_user_id', label: 'Assign to', kind: 'person', half: true },

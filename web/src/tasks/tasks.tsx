@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answerOf, api, ifMatch } from '../api/client.ts';
+import { everyOf } from '../api/enums.ts';
 import type { Task, TaskInput, TaskPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useMay } from '../api/session.ts';
@@ -10,7 +11,7 @@ import { Confirm, Dialog } from '../components/dialog.tsx';
 import { type Field, Form, type Values } from '../components/form.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
-import { day, today, words } from '../format.ts';
+import { day, today, withWords } from '../format.ts';
 
 type Of = { risk_id?: string; issue_id?: string };
 type Props = { project: string; of?: Of; kind: Task['kind'] };
@@ -117,6 +118,14 @@ function usePatchTask() {
   };
 }
 
+const statuses = everyOf<Task['status']>({
+  todo: true,
+  in_progress: true,
+  blocked: true,
+  done: true,
+  cancelled: true,
+});
+
 const fieldsOf = (task?: Task): Field[] => [
   { name: 'title', label: 'Title', kind: 'line', required: true },
   { name: 'description', label: 'Description', kind: 'text' },
@@ -128,7 +137,7 @@ const fieldsOf = (task?: Task): Field[] => [
     label: 'Status',
     kind: 'choice',
     required: true,
-    options: ['todo', 'in_progress', 'blocked', 'done', 'cancelled'].map((one) => [one, words(one)] as const),
+    options: withWords(statuses),
   },
 ];
 
