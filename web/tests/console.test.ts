@@ -321,7 +321,8 @@ describe('issues', () => {
     await page.getByText('No open issue matches').waitFor();
     const issue = await console.get(`/v1/projects/APOLLO/issues/${key}`);
     assert.deepEqual([issue.title, issue.status, issue.resolution], [title, 'resolved', 'workaround']);
-    await page.getByRole('button', { name: 'Undo' }).last().click();
+    const resolved = page.locator('.toast', { hasText: `${key} is resolved` });
+    await resolved.getByRole('button', { name: 'Undo' }).click();
     await page.getByText(title).waitFor();
   });
 
