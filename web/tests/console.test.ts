@@ -521,6 +521,99 @@ describe('keys', () => {
     assert.deepEqual([made.project_ids.length, made.rate_limit], [2, 120]);
   });
 
+  test('one is changed, what is left alone stays as it is, and nobody else is overwritten', async (t) => {
+    const { id } = await console.post('/v1/keys', {
+      name: 'weekly export',
+      scopes: ['personnel.read'],
+      project_ids: ['APOLLO', 'SALTMARSH'],
+      expires_at: '2031-02-03T04:05:06Z',
+      rate_limit: 60,
+    });
+    const apollo = await console.get('/v1/projects/APOLLO');
+    const page = await console.open(t, '/keys', { viewport: { width: 1440, height: 900 } });
+    if (!page) return;
+    await settled(page);
+    const dialog = page.getByRole('dialog');
+    const edit = (name: string) => page.getByRole('button', { name: `Edit ${name}`, exact: true }).click();
+    const save = () => dialog.getByRole('button', { name: 'Save' }).click();
+    await edit('weekly export');
+    await dialog.getByLabel('Name').fill('monthly export');
+    await dialog.getByLabel('projects.read').check();
+    await dialog.getByRole('button', { name: 'Remove SALTMARSH' }).click();
+    await dialog.getByLabel('Requests a minute').fill('');
+    await save();
+    await page.getByRole('row', { name: /monthly export.*Until 3 Feb 2031 · APOLLO Rotate/ }).waitFor();
+    const changed = await console.get(`/v1/keys/${id}`);
+    assert.deepEqual(
+      [changed.scopes, changed.project_ids, changed.expires_at, changed.rate_limit],
+      [['personnel.read', 'projects.read'], [apollo.id], '2031-02-03T04:05:06.000Z', null],
+    );
+
+    await edit('monthly export');
+    await dialog.getByLabel('Expires').fill(inDays(30));
+    await dialog.getByRole('button', { name: 'Remove APOLLO' }).click();
+    await save();
+    await dialog.waitFor({ state: 'detached' });
+    const { expires_at, project_ids } = await console.get(`/v1/keys/${id}`);
+    assert.deepEqual([expires_at, project_ids], [`${inDays(30)}T23:59:59.000Z`, null]);
+
+    await edit('monthly export');
+    await dialog.getByLabel('Expires').fill('');
+    const { secret } = await console.makeKey();
+    await fetch(`${console.app.baseUrl}/v1/keys/${id}`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'theirs' }),
+    });
+    await save();
+    await dialog.getByRole('alert').getByText('Read it again').waitFor();
+    assert.notEqual((await console.get(`/v1/keys/${id}`)).expires_at, null);
+  });
+
+  test('one that has expired can be renamed, and stays expired', async (t) => {
+    const { id } = await console.makeKey(['personnel.read'], '2020-01-01T00:00:00.000Z');
+    const page = await console.open(t, '/keys?status=expired');
+    if (!page) return;
+    await page.getByRole('button', { name: 'Edit test' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('long gone');
+    await dialog.getByLabel('Expires').fill('2021-01-01');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.locator('.fault').getByText('must be in the future').waitFor();
+    await dialog.getByLabel('Expires').fill('2020-01-01');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('row', { name: /long gone.*Expired/ }).waitFor();
+    assert.equal((await console.get(`/v1/keys/${id}`)).expires_at, '2020-01-01T00:00:00.000Z');
+  });
+
+  test('what one’s own key loses is shown no more', async (t) => {
+    const page = await console.open(t, '/keys');
+    if (!page) return;
+    await settled(page);
+    const { key_id } = await page.evaluate(async () => (await fetch('/v1/me')).json());
+    const mine = await console.get(`/v1/keys/${key_id}`);
+    const row = page.getByRole('row').filter({ hasText: mine.last_four });
+    await row.getByRole('button', { name: 'Edit test' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('you are signed in with').waitFor();
+    await dialog.getByLabel('personnel.read').uncheck();
+    await dialog.getByLabel('personnel.manage').uncheck();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('link', { name: 'Personnel' }).waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Projects' }).waitFor();
+  });
+
+  test('one that holds more is not offered to be changed, nor is one that is revoked', async (t) => {
+    await console.post('/v1/keys', { name: 'holds more', scopes: ['projects.read'] });
+    await console.post('/v1/keys', { name: 'holds less', scopes: ['personnel.read'] });
+    const revoked = await console.post('/v1/keys', { name: 'holds nothing', scopes: ['personnel.read'] });
+    await console.revoke(revoked.id);
+    const page = await console.open(t, '/keys?q=holds', { scopes: ['keys.manage', 'personnel.read'] });
+    if (!page) return;
+    await page.getByRole('row', { name: /holds more/ }).waitFor();
+    assert.deepEqual(await page.getByRole('button', { name: /^Edit/ }).allTextContents(), ['holds less']);
+  });
+
   test('a key gives only what it holds itself', async (t) => {
     const page = await console.open(t, '/keys', { scopes: ['keys.manage', 'personnel.read'] });
     if (!page) return;

@@ -1,12 +1,13 @@
 import { useState } from 'react';
-import { answerOf, api } from '../api/client.ts';
+import { answerOf, api, ifMatch } from '../api/client.ts';
 import { everyOf } from '../api/enums.ts';
-import type { KeyInput, KeyWithSecret } from '../api/openapi.ts';
+import type { Key, KeyInput, KeyPatch, KeyWithSecret } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
-import { type Scope, useIsLimited, useMay } from '../api/session.ts';
+import { resumeSession, type Scope, useIsLimited, useMay, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { type Field, Form, type Values } from '../components/form.tsx';
+import { toast } from '../components/toast.tsx';
 import { daysFromToday } from '../format.ts';
 
 const scopes = everyOf<Scope>({
@@ -20,11 +21,11 @@ const scopes = everyOf<Scope>({
   'keys.manage': true,
 });
 
-export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: KeyWithSecret) => void }) {
+/** What can be said of a key; one that is there already may have an end in the past. */
+function useFields(firstDay: string): Field[] {
   const may = useMay();
   const isLimited = useIsLimited();
-  const refresh = useRefresh();
-  const fields: Field[] = [
+  return [
     {
       name: 'name',
       label: 'Name',
@@ -42,11 +43,11 @@ export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key:
     },
     ...(may('projects.read') ? [limitedTo(isLimited)] : []),
     {
-      name: 'expires_on',
+      name: 'expires_at',
       label: 'Expires',
       kind: 'day',
       half: true,
-      min: daysFromToday(1),
+      min: firstDay,
       hint: 'At the end of that day, UTC; never when left empty.',
     },
     {
@@ -58,15 +59,64 @@ export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key:
       hint: 'At most; 0 is any number. As the service is set up when left empty.',
     },
   ];
-  const create = async ({ expires_on, ...values }: Values) => {
-    const body = { ...values, ...(expires_on ? { expires_at: `${expires_on}T23:59:59Z` } : {}) } as KeyInput;
-    const key = await answerOf(api.POST('/v1/keys', { body }));
+}
+
+/** The day that was chosen is the last on which it works. */
+const withEndOfDay = ({ expires_at, ...values }: Values) =>
+  expires_at === undefined
+    ? values
+    : { ...values, expires_at: expires_at === null ? null : `${expires_at}T23:59:59Z` };
+
+export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: KeyWithSecret) => void }) {
+  const refresh = useRefresh();
+  const fields = useFields(daysFromToday(1));
+  const create = async (values: Values) => {
+    const key = await answerOf(api.POST('/v1/keys', { body: withEndOfDay(values) as KeyInput }));
     await refresh();
     onMade(key);
   };
   return (
     <Dialog title="New key" onClose={onClose}>
       <Form fields={fields} action="Create key" submit={create} onClose={onClose} />
+    </Dialog>
+  );
+}
+
+type EditProps = { edited: Key; nameOf: (project_id: string) => string; onClose: () => void };
+
+export function EditKey({ edited, nameOf, onClose }: EditProps) {
+  const refresh = useRefresh();
+  const me = useMe();
+  const isMine = edited.id === me.key_id;
+  const lastDay = edited.expires_at?.slice(0, 10) ?? null;
+  const tomorrow = daysFromToday(1);
+  const fields = useFields(lastDay !== null && lastDay < tomorrow ? lastDay : tomorrow);
+  const save = async (values: Values) => {
+    const { name } = await answerOf(
+      api.PATCH('/v1/keys/{id}', {
+        params: { path: { id: edited.id } },
+        body: withEndOfDay(values) as KeyPatch,
+        ...ifMatch(edited),
+      }),
+    );
+    // What one's own key may do now is what the console shows.
+    if (isMine) await resumeSession();
+    await refresh();
+    toast(`${name} is saved.`);
+  };
+  return (
+    <Dialog title={`Edit ${edited.name}`} onClose={onClose}>
+      <Form
+        fields={fields}
+        initial={{ ...edited, expires_at: lastDay, project_ids: edited.project_ids?.map(nameOf) }}
+        action="Save"
+        submit={save}
+        onClose={onClose}
+      >
+        {isMine && (
+          <p className="notice">This is the key you are signed in with: what it loses, you lose here.</p>
+        )}
+      </Form>
     </Dialog>
   );
 }

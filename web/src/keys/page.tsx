@@ -14,12 +14,12 @@ import { toast } from '../components/toast.tsx';
 import { day, number, time, withWords, words } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { useProjects } from '../projects/queries.ts';
-import { NewKey, Secret } from './key-form.tsx';
+import { EditKey, NewKey, Secret } from './key-form.tsx';
 import './keys.css';
 
 type Open =
   | { kind: 'new' }
-  | { kind: 'revoke' | 'rotate'; key: Key }
+  | { kind: 'edit' | 'revoke' | 'rotate'; key: Key }
   | { kind: 'secret'; key: KeyWithSecret };
 
 /** Who may call the service, and what with. */
@@ -38,6 +38,9 @@ export function KeysPage() {
   });
   const nameOf = useProjectNames();
   const close = () => setOpen(undefined);
+  // A key changes only those that hold no more than itself.
+  const isEditable = ({ scopes, revoked_at }: Key) =>
+    may('keys.manage') && revoked_at === null && scopes.every(may);
   return (
     <>
       <Title title="Keys">
@@ -57,7 +60,12 @@ export function KeysPage() {
           ) : (
             <Table
               label="Keys"
-              columns={[...columns, limits(nameOf), ...(may('keys.manage') ? [actions(setOpen)] : [])]}
+              columns={[
+                nameColumn(isEditable, (key) => setOpen({ kind: 'edit', key })),
+                ...columns,
+                limits(nameOf),
+                ...(may('keys.manage') ? [actions(setOpen)] : []),
+              ]}
               rows={keys}
               rowKey={({ id }) => id}
             />
@@ -66,6 +74,7 @@ export function KeysPage() {
       </Loaded>
       {open?.kind === 'new' && <NewKey onClose={close} onMade={setMade} />}
       {made && <Secret created={made} onClose={() => setMade(undefined)} />}
+      {open?.kind === 'edit' && <EditKey edited={open.key} nameOf={nameOf} onClose={close} />}
       {open?.kind === 'revoke' && <Revoke revoked={open.key} onClose={close} />}
       {open?.kind === 'rotate' && <Rotate rotated={open.key} onClose={close} onMade={setMade} />}
     </>
@@ -82,17 +91,30 @@ function useProjectNames(): (id: string) => string {
 const stateOf = ({ revoked_at, expires_at }: Key) =>
   revoked_at ? 'revoked' : expires_at && expires_at <= new Date().toISOString() ? 'expired' : 'valid';
 
+const nameColumn = (isEditable: (key: Key) => boolean, edit: (key: Key) => void): Column<Key> => ({
+  name: 'name',
+  header: 'Name',
+  cell: (key) => (
+    <>
+      {isEditable(key) ? (
+        <button
+          type="button"
+          className="key-name"
+          aria-label={`Edit ${key.name}`}
+          title={`Edit ${key.name}`}
+          onClick={() => edit(key)}
+        >
+          <bdi>{key.name}</bdi>
+        </button>
+      ) : (
+        <bdi className="key-name">{key.name}</bdi>
+      )}
+      <span className="under">…{key.last_four}</span>
+    </>
+  ),
+});
+
 const columns: readonly Column<Key>[] = [
-  {
-    name: 'name',
-    header: 'Name',
-    cell: ({ name, last_four }) => (
-      <>
-        <bdi className="key-name">{name}</bdi>
-        <span className="under">…{last_four}</span>
-      </>
-    ),
-  },
   {
     name: 'secret',
     header: 'Secret',
