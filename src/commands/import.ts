@@ -69,7 +69,7 @@ export async function importCommand(
     onProgress,
   };
   const start = performance.now();
-  const { survey, results } = await runImport((work) => database.write(work, 'slow'), task);
+  const { survey, results } = await runImport((work) => database.write(work, 'bulk'), task);
   const summary = summaryOf(task, survey, results);
   const texts = summary.skipped > 0 ? results.textsOfNothing() : results.texts();
   return { summary, texts, seconds: (performance.now() - start) / 1000 };

@@ -17,7 +17,7 @@ export type Engine = {
   dialects: {
     write: Dialect;
     /** For writes that take a while, such as an import's. */
-    slowWrite: Dialect;
+    bulk: Dialect;
     /** For reads that take a moment. */
     quick: Dialect;
     /** For reads that take a while, such as a scan of a table. */
@@ -26,8 +26,8 @@ export type Engine = {
     stream: Dialect;
   };
   versions: ReadVersions;
-  /** What is better done between slow writes than in them, while others may write. It does not fail. */
-  beforeSlowWrite(db: Kysely<Tables>): Promise<unknown>;
+  /** What is better done between bulk writes than in them, while others may write. It does not fail. */
+  beforeBulk(db: Kysely<Tables>): Promise<unknown>;
   /** Whether only one transaction can write at a time, so that those who wait gain by being committed together. */
   writersTakeTurns: boolean;
   /**

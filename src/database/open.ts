@@ -19,10 +19,10 @@ export type Database = {
   /** One moment's view over several queries, read at the pace its kind is made for; `end` it. */
   snapshot(pace?: Pace): Promise<Snapshot>;
   /**
-   * Runs `work` in one transaction: all of it is on disk when this resolves, or none of it ever is. What writes much is
-   * slow: it does not hold the event loop.
+   * Runs `work` in one transaction: all of it is on disk when this resolves, or none of it ever is. What writes much
+   * is bulk work, which does not hold the event loop.
    */
-  write<T>(work: Work<T>, pace?: Exclude<Pace, 'stream'>): Promise<T>;
+  write<T>(work: Work<T>, pace?: 'quick' | 'bulk'): Promise<T>;
   /** Brings the tables up to date; says which migrations ran. */
   migrate(): Promise<string[]>;
   versions: ReadVersions;
@@ -44,14 +44,14 @@ export function openDatabase(url: string): Database {
   const writer = new Kysely<Tables>({ dialect: dialects.write });
   const openedWith = (dialect: Dialect) =>
     dialect === dialects.write ? writer : new Kysely<Tables>({ dialect });
-  const slowWriter = openedWith(dialects.slowWrite);
+  const bulkWriter = openedWith(dialects.bulk);
   const readers = {
     quick: openedWith(dialects.quick),
     slow: openedWith(dialects.slow),
     stream: openedWith(dialects.stream),
   };
   const { write, waiting }: ReturnType<typeof writingTogether> = engine.writersTakeTurns
-    ? writingTogether(writer, slowWriter, () => engine.beforeSlowWrite(slowWriter))
+    ? writingTogether(writer, bulkWriter, () => engine.beforeBulk(bulkWriter))
     : {
         write: (work) => writer.transaction().execute((db) => countingChanges(db, work)),
         waiting: () => 0,
@@ -88,7 +88,7 @@ export function openDatabase(url: string): Database {
     explain: engine.explain,
 
     async close() {
-      for (const db of new Set([...Object.values(readers), writer, slowWriter])) await db.destroy();
+      for (const db of new Set([...Object.values(readers), writer, bulkWriter])) await db.destroy();
       await engine.close();
     },
   };

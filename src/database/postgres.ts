@@ -26,7 +26,7 @@ export function postgresEngine(url: string): Engine {
     name: withoutPassword(url),
     dialects: {
       write: quick,
-      slowWrite: quick,
+      bulk: quick,
       quick,
       slow: new MusterPostgresDialect({ pool: pools.slow }),
       stream: new MusterPostgresDialect({ pool: pools.stream, cursor: Cursor }),
@@ -35,7 +35,7 @@ export function postgresEngine(url: string): Engine {
     pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, useOf(pool)])),
     close: () => versions.end(),
     writersTakeTurns: false,
-    beforeSlowWrite: async () => {},
+    beforeBulk: async () => {},
     isRetryable: (error) => ['40001', '40P01', '23503', '23505'].includes(codeOf(error)),
     explain(error) {
       if (codeOf(error) === '53100') {

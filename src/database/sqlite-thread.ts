@@ -118,7 +118,7 @@ const program = new URL(`./sqlite-worker${extname(import.meta.url)}`, import.met
 /** Rows are sent away as soon as they are read, or written as soon as they come; with more room they would only be collected later. */
 const resourceLimits = { maxYoungGenerationSizeMb: 4 };
 
-const nameOf = ({ options }: WorkerData) => (options.readonly ? 'long reads' : 'long writes');
+const nameOf = ({ options }: WorkerData) => (options.readonly ? 'long reads' : 'bulk writes');
 
 class Thread {
   isAlive = true;

@@ -45,7 +45,7 @@ class Connection {
 
   constructor({ file, options }: WorkerData) {
     this.#database = openFile(file, options);
-    // Not in a commit, for whose end others wait: see `beforeSlowWrite`.
+    // Not in a commit, for whose end others wait: see `beforeBulk`.
     if (!options.readonly) this.#database.pragma('wal_autocheckpoint = 0');
     this.#statements = new Statements(this.#database);
   }

@@ -22,7 +22,7 @@ export function sqliteEngine(file: string): Engine {
   const drivers = {
     write: new SqliteDriver(connect({ readonly: false }), 1),
     quick: new SqliteDriver(connect({ readonly: true }), 4),
-    slowWrite: new SqliteDriver(connectInThread(file, { readonly: false }), 1),
+    bulk: new SqliteDriver(connectInThread(file, { readonly: false }), 1),
     slow: new SqliteDriver(connectInThread(file, { readonly: true }), 4),
     stream: new SqliteDriver(connectInThread(file, { readonly: true }), mostStreams),
   };
@@ -32,7 +32,7 @@ export function sqliteEngine(file: string): Engine {
     name: `sqlite:${file}`,
     dialects: {
       write: dialect(drivers.write),
-      slowWrite: dialect(drivers.slowWrite),
+      bulk: dialect(drivers.bulk),
       quick: dialect(drivers.quick),
       slow: dialect(drivers.slow),
       stream: dialect(drivers.stream),
@@ -42,7 +42,7 @@ export function sqliteEngine(file: string): Engine {
     close: async () => versions.close(),
     writersTakeTurns: true,
     // Starts the thread, and puts what earlier ones appended to the log into its places; else a later commit does that.
-    beforeSlowWrite: (db) => sql`pragma wal_checkpoint(passive)`.execute(db).catch(() => {}),
+    beforeBulk: (db) => sql`pragma wal_checkpoint(passive)`.execute(db).catch(() => {}),
     // So there are no races to lose.
     isRetryable: (error) => codeOf(error).startsWith('SQLITE_BUSY'),
     explain(error) {

@@ -9,7 +9,7 @@ export type Work<T> = (db: Transaction<Tables>, othersWait?: () => boolean) => P
 
 type Member = {
   work: Work<unknown>;
-  isSlow: boolean;
+  isBulk: boolean;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 };
@@ -19,13 +19,13 @@ const longestGroup = 10;
 
 /**
  * Commits together what waits together: one flush to disk for all of it. Each work runs inside a savepoint, so that one
- * that fails takes nothing of the others with it, and none is told of its success before all are on disk. What is slow has
+ * that fails takes nothing of the others with it, and none is told of its success before all are on disk. Bulk work has
  * a turn, and a transaction, to itself.
  */
 export function writingTogether(
   quick: Kysely<Tables>,
-  slow: Kysely<Tables>,
-  beforeSlow: () => Promise<unknown>,
+  bulk: Kysely<Tables>,
+  beforeBulk: () => Promise<unknown>,
 ) {
   const waiting: Member[] = [];
   let isRunning = false;
@@ -33,9 +33,9 @@ export function writingTogether(
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
-      const firstSlow = waiting.findIndex(({ isSlow }) => isSlow);
-      if (firstSlow === 0) await runAlone(waiting.splice(0, 1));
-      else await runGroup(waiting.splice(0, firstSlow === -1 ? waiting.length : firstSlow));
+      const firstBulk = waiting.findIndex(({ isBulk }) => isBulk);
+      if (firstBulk === 0) await runAlone(waiting.splice(0, 1));
+      else await runGroup(waiting.splice(0, firstBulk === -1 ? waiting.length : firstBulk));
       // Otherwise nothing else is read, answered or let in before all who wait have written.
       await setImmediate();
     }
@@ -66,17 +66,17 @@ export function writingTogether(
 
   async function runAlone(members: Member[]): Promise<void> {
     for (const { work, resolve, reject } of members) {
-      const written = slow.transaction().execute((db) => countingChanges(db, (db) => work(db, othersWait)));
+      const written = bulk.transaction().execute((db) => countingChanges(db, (db) => work(db, othersWait)));
       await written.then(resolve, reject);
     }
   }
 
   return {
     waiting: () => waiting.length,
-    async write<T>(work: Work<T>, pace: 'quick' | 'slow'): Promise<T> {
-      if (pace === 'slow') await beforeSlow();
+    async write<T>(work: Work<T>, pace: 'quick' | 'bulk'): Promise<T> {
+      if (pace === 'bulk') await beforeBulk();
       return new Promise((resolve, reject) => {
-        waiting.push({ work, isSlow: pace === 'slow', resolve: resolve as Member['resolve'], reject });
+        waiting.push({ work, isBulk: pace === 'bulk', resolve: resolve as Member['resolve'], reject });
         if (isRunning) return;
         isRunning = true;
         // Not at once: requests that have arrived by now belong to the same group.

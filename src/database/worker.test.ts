@@ -147,10 +147,10 @@ test('when the thread dies its reads fail, snapshots do not go on in another, an
   }
 });
 
-test('a slow write leaves the event loop free, and others who write come after it', async (t) => {
+test('a bulk write leaves the event loop free, and others who write come after it', async (t) => {
   const database = await open(t);
   const order: string[] = [];
-  const slow = database.write(async (db, othersWait) => {
+  const bulk = database.write(async (db, othersWait) => {
     assert.equal(othersWait?.(), false);
     const quick = database.write(async () => order.push('quick'));
     assert.equal(othersWait?.(), true);
@@ -162,14 +162,14 @@ test('a slow write leaves the event loop free, and others who write come after i
     for (; !long.isOver; ticks++) await setImmediate();
     await counted;
     assert.ok(ticks >= 20, `${ticks} ticks`);
-    order.push('slow');
+    order.push('bulk');
     return { quick };
-  }, 'slow');
-  await (await slow).quick;
-  assert.deepEqual(order, ['slow', 'quick']);
+  }, 'bulk');
+  await (await bulk).quick;
+  assert.deepEqual(order, ['bulk', 'quick']);
 });
 
-test('rows that could not be written fail the whole slow write, also when nothing is asked after them', async (t) => {
+test('rows that could not be written fail the whole bulk write, also when nothing is asked after them', async (t) => {
   const database = await open(t);
   const row = personRow(newId('person'), { name: 'Ada' }, systemClock());
   const other = personRow(newId('person'), { name: 'Bob' }, systemClock());
@@ -178,11 +178,11 @@ test('rows that could not be written fail the whole slow write, also when nothin
       await insertRows(db, 'people', [row]);
       await insertRows(db, 'people', rows);
       if (rows[0] === other) await insertRows(db, 'people', [row]);
-    }, 'slow');
+    }, 'bulk');
     await assert.rejects(writing, { code: 'SQLITE_CONSTRAINT_PRIMARYKEY' });
   }
   assert.deepEqual(await database.db.selectFrom('people').selectAll().execute(), []);
-  await database.write((db) => insertRows(db, 'people', [row, other]), 'slow');
+  await database.write((db) => insertRows(db, 'people', [row, other]), 'bulk');
   assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 2);
 });
 
@@ -195,22 +195,22 @@ test('who writes much in one process lets others of another process in', async (
   });
   await busy.migrate();
   const writing = { isOver: false };
-  const slow = (async () => {
+  const bulk = (async () => {
     for (let i = 0; !writing.isOver; i++) {
       await busy.write(async (db) => {
         await createPerson(db, { name: `Person ${i}` }, byItself(systemClock(), 'a test'));
         await countUpTo(db, 200_000);
-      }, 'slow');
+      }, 'bulk');
     }
   })();
   for (let i = 0; i < 5; i++) {
     await other.write((db) => createPerson(db, { name: 'Ada' }, byItself(systemClock(), 'a test')));
   }
   writing.isOver = true;
-  await slow;
+  await bulk;
 });
 
-test('when the thread dies a slow write fails, nothing of it stays, and the next can be done', async (t) => {
+test('when the thread dies a bulk write fails, nothing of it stays, and the next can be done', async (t) => {
   const database = await open(t);
   const people = async () => (await database.db.selectFrom('people').selectAll().execute()).length;
   const create = (name: string) => (db: Transaction<Tables>) =>
@@ -221,12 +221,12 @@ test('when the thread dies a slow write fails, nothing of it stays, and the next
       const counting = countUpTo(db, 10_000_000);
       await started.at(-1)?.terminate();
       return counting;
-    }, 'slow')
+    }, 'bulk')
     .catch((error) => error);
   assert.equal(database.explain(lost)?.code, 'unavailable');
   assert.equal(await people(), 0);
   await database.write(create('Bob'));
-  await database.write(create('Cem'), 'slow');
+  await database.write(create('Cem'), 'bulk');
   assert.equal(await people(), 2);
 });
 

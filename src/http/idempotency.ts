@@ -36,7 +36,7 @@ export async function onlyOnce<Answer>(
   request: FastifyRequest,
   content: unknown,
   work: (db: Transaction<Tables>) => Promise<Answer>,
-  pace: 'quick' | 'slow' = 'quick',
+  pace: 'quick' | 'bulk' = 'quick',
 ): Promise<{ answer: Answer; isReplay: boolean }> {
   const { write } = request.database;
   const header = request.headers['idempotency-key'];

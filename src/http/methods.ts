@@ -10,11 +10,18 @@ export function rememberRoutes(app: FastifyInstance): void {
   // With another method the router would take `import`, which has a route of its own, for an id.
   app.addHook('onRequest', (request, reply, done) => {
     const { url = '' } = request.routeOptions;
-    const word = request.url.split('?', 1)[0]?.split('/').at(-1) ?? '';
-    if (/:\w+$/.test(url) && app.routeTable.has(url.replace(/:\w+$/, word))) reply.callNotFound();
-    else done();
+    if (
+      endsWithParameter.test(url) &&
+      app.routeTable.has(url.replace(endsWithParameter, lastWord(request.url)))
+    ) {
+      reply.callNotFound();
+    } else done();
   });
 }
+
+const endsWithParameter = /:\w+$/;
+
+const lastWord = (url: string) => url.split('?', 1)[0]?.split('/').at(-1) ?? '';
 
 /** The methods that any path takes. */
 export const methodsOfAll = (app: FastifyInstance): string[] =>

@@ -76,7 +76,7 @@ async function receive(request: FastifyRequest, reply: FastifyReply, importable:
 function imported(request: FastifyRequest, reply: FastifyReply, task: Task, file: Buffer) {
   const { atomic, dry_run } = task.options;
   if (dry_run || request.headers['idempotency-key'] === undefined) {
-    return runImport((work) => request.database.write(work, 'slow'), task);
+    return runImport((work) => request.database.write(work, 'bulk'), task);
   }
   if (!atomic) {
     throw new Problem(
@@ -87,7 +87,7 @@ function imported(request: FastifyRequest, reply: FastifyReply, task: Task, file
   }
   return runImport(async (work) => {
     const content = hash('sha256', file, 'hex');
-    const { answer, isReplay } = await onlyOnce(request, content, work, 'slow');
+    const { answer, isReplay } = await onlyOnce(request, content, work, 'bulk');
     if (isReplay) reply.header('idempotent-replayed', 'true');
     return answer;
   }, task);
