@@ -17,6 +17,9 @@ type Member = {
 /** Milliseconds after which a group is closed, so that others are let through; who still waits forms the next. */
 const longestGroup = 10;
 
+/** Milliseconds after which all else has a turn within a group: Node lets one new connection in a turn. */
+const longestBreath = 2;
+
 /**
  * Commits together what waits together: one flush to disk for all of it. Each work runs inside a savepoint, so that one
  * that fails takes nothing of the others with it, and none is told of its success before all are on disk. Bulk work has
@@ -48,7 +51,12 @@ export function writingTogether(
       await quick.transaction().execute((db) =>
         countingChanges(db, async (db) => {
           const start = performance.now();
+          let breath = start;
           for (const { work, resolve, reject } of members) {
+            if (performance.now() - breath > longestBreath) {
+              await setImmediate();
+              breath = performance.now();
+            }
             const outcome = await inSavepoint(db, () => work(db, othersWait));
             tell.push(() =>
               outcome.status === 'fulfilled' ? resolve(outcome.value) : reject(outcome.reason),

@@ -169,6 +169,21 @@ test('a bulk write leaves the event loop free, and others who write come after i
   assert.deepEqual(order, ['bulk', 'quick']);
 });
 
+test('all else has a turn among many who write at once', async (t) => {
+  const database = await open(t);
+  const writers = { left: 40 };
+  for (let i = writers.left; i > 0; i--) {
+    void database.write(async () => {
+      const end = performance.now() + 3;
+      while (performance.now() < end);
+      writers.left--;
+    });
+  }
+  let turns = 0;
+  for (; writers.left > 0; turns++) await setImmediate();
+  assert.ok(turns >= 30, `${turns} turns`);
+});
+
 test('rows that could not be written fail the whole bulk write, also when nothing is asked after them', async (t) => {
   const database = await open(t);
   const row = personRow(newId('person'), { name: 'Ada' }, systemClock());
