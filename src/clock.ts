@@ -8,7 +8,14 @@ export type Moment = {
 
 export type Clock = () => Moment;
 
-export const systemClock: Clock = () => momentOf(new Date());
+let latest = { time: 0, moment: momentOf(new Date(0)) };
+
+/** To write it down takes longer than many other things that a request does, of which there are some in a millisecond. */
+export const systemClock: Clock = () => {
+  const time = Date.now();
+  if (time !== latest.time) latest = { time, moment: momentOf(new Date(time)) };
+  return latest.moment;
+};
 
 export function momentOf(date: Date): Moment {
   const now = date.toISOString();

@@ -110,11 +110,24 @@ function faultsIn(schema: TObject, value: unknown, validator: ReturnType<typeof 
 
 /** What was left out and has a default gets it. */
 function withDefaults<T extends object>(schema: TObject, value: T): T {
-  const defaults = Object.entries(schema.properties as Record<string, { default?: unknown }>)
-    .filter(([name, property]) => 'default' in property && !(name in value))
-    .map(([name, property]) => [name, structuredClone(property.default)]);
-  return Object.assign(value, Object.fromEntries(defaults));
+  const known = defaults.get(schema) ?? defaultsOf(schema);
+  defaults.set(schema, known);
+  for (const [name, initial] of known) {
+    if (!(name in value)) Object.assign(value, { [name]: copyOf(initial) });
+  }
+  return value;
 }
+
+const defaults = new WeakMap<TObject, [name: string, initial: unknown][]>();
+
+const defaultsOf = (schema: TObject) =>
+  Object.entries(schema.properties as Record<string, { default?: unknown }>)
+    .filter(([, property]) => 'default' in property)
+    .map(([name, property]): [string, unknown] => [name, property.default]);
+
+/** Lists and maps belong to whoever asked; none that is a default has others in it. */
+const copyOf = (initial: unknown) =>
+  Array.isArray(initial) ? [...initial] : initial instanceof Object ? { ...initial } : initial;
 
 const summary = (faults: Fault[], what: string) =>
   faults.length === 1
