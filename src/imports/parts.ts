@@ -6,7 +6,7 @@ import type { Draft } from './drafts.ts';
 export type Part = readonly Draft[];
 
 /** How long a part may take to be written: where writers take turns, who waits for theirs waits for its end. */
-const partMilliseconds = { inTurns: 8, sideBySide: 60 };
+const partMilliseconds = { inTurns: 8, sideBySide: 40 };
 const least = 25;
 const most = 1000;
 /** How many rows are read before others are let through. */
