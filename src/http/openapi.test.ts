@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { Compile } from 'typebox/compile';
 import { openapiDocument } from '../commands/openapi.ts';
 import { problems } from '../errors.ts';
+import { exchange } from '../testing/exchange.ts';
 import { onBothEngines, type TestService } from '../testing/service.ts';
 
 type Operation = {
@@ -63,6 +64,16 @@ test('tells which answers are no JSON', () => {
 });
 
 onBothEngines('openapi', (start) => {
+  test('tells of every path that a request may be unreadable', async (t) => {
+    const service = await start(t);
+    for (const [path, { get }] of Object.entries(checkedIn().paths)) {
+      if (!get) continue;
+      const answer = await exchange(service.origin, `GET ${path} HTTP/1.1\r\nhost: ?\r\n\r\n`);
+      assert.match(answer, /^HTTP\/1.1 400 [\s\S]*malformed_request/, path);
+      assert.match(get.responses[400]?.description ?? '', /`malformed_request`/, path);
+    }
+  });
+
   test('is served as it is checked in, and has every route', async (t) => {
     const service = await start(t);
     const { body } = await service.get('/v1/openapi.json');

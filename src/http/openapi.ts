@@ -165,13 +165,13 @@ function responsesOf({ config }: RouteOptions, response: Record<string, TSchema>
 }
 
 function errorsOf({ method, config, schema, url }: RouteOptions) {
-  const codes: ProblemCode[] = ['unavailable', 'internal', 'not_acceptable'];
+  const codes: ProblemCode[] = ['unavailable', 'internal', 'not_acceptable', 'malformed_request'];
   if (config?.access !== 'public') codes.push('unauthenticated', 'rate_limited');
   if (config?.access !== 'public' && config?.access !== 'any key') codes.push('insufficient_scope');
   if (config?.reachesBeyondLimits || /^(personnel|projects)\.manage$/.test(config?.access ?? ''))
     codes.push('key_limited');
   if (url.includes(':')) codes.push('not_found', 'uri_too_long');
-  if (url.startsWith('/v1/')) codes.push('unknown_parameter', 'invalid_parameter', 'malformed_request');
+  if (url.startsWith('/v1/')) codes.push('unknown_parameter', 'invalid_parameter');
   const { querystring, body } = (schema ?? {}) as { querystring?: TSchema; body?: TSchema };
   if (querystring && 'cursor' in (querystring as { properties: object }).properties) {
     codes.push('cursor_mismatch');
