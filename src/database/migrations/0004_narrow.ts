@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import { indexWithoutNulls } from './0003_links.ts';
 
 /** Each index is written with every row: what no one looks for need not stand in any. */
 export const up = { sqlite, postgres };
@@ -33,11 +34,7 @@ async function postgres(db: Kysely<unknown>): Promise<void> {
 }
 
 async function withoutNulls({ schema }: Kysely<unknown>): Promise<void> {
-  for (const [table, column] of pointers) {
-    const name = `${table}_${column}`;
-    await schema.dropIndex(name).execute();
-    await schema.createIndex(name).on(table).column(column).where(sql.ref(column), 'is not', null).execute();
-  }
+  for (const [table, column] of pointers) await indexWithoutNulls(schema, table, [column]);
 }
 
 /** Most have none. */
