@@ -16,8 +16,6 @@ export type Engine = {
   name: string;
   dialects: {
     write: Dialect;
-    /** For writes that take a while, such as an import's. */
-    bulk: Dialect;
     /** For reads that take a moment. */
     quick: Dialect;
     /** For reads that take a while, such as a scan of a table. */
@@ -26,10 +24,13 @@ export type Engine = {
     stream: Dialect;
   };
   versions: ReadVersions;
-  /** What is better done between bulk writes than in them, while others may write. It does not fail. */
-  beforeBulk(db: Kysely<Tables>): Promise<unknown>;
-  /** Whether only one transaction can write at a time, so that those who wait gain by being committed together. */
-  writersTakeTurns: boolean;
+  /** Where only one transaction can write at a time, so that those who wait gain by being committed together. */
+  turns?: {
+    /** For writes that take a while, such as an import's. */
+    bulk: Dialect;
+    /** What is better done between those than in them, while others may write. It does not fail. */
+    beforeBulk(db: Kysely<Tables>): Promise<unknown>;
+  };
   /**
    * Whether the same transaction may succeed when run again, because another one is writing or has won a race. A lost
    * race for a unique value, or against a deletion, is one, too: run again, the transaction's own check finds out and

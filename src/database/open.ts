@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Dialect, Kysely } from 'kysely';
+import { Kysely } from 'kysely';
 import { Problem } from '../errors.ts';
 import { countingChanges } from './changes.ts';
 import type { Engine, Pools } from './engine.ts';
@@ -40,18 +40,16 @@ type Snapshot = { db: Kysely<Tables>; end(): Promise<void> };
 /** `url` is `sqlite:<file>` or `postgres://…`. Nothing is opened or created before the first query. */
 export function openDatabase(url: string): Database {
   const engine = url.startsWith('sqlite:') ? sqliteEngine(url.slice('sqlite:'.length)) : postgresEngine(url);
-  const { dialects } = engine;
+  const { dialects, turns } = engine;
   const writer = new Kysely<Tables>({ dialect: dialects.write });
-  const openedWith = (dialect: Dialect) =>
-    dialect === dialects.write ? writer : new Kysely<Tables>({ dialect });
-  const bulkWriter = openedWith(dialects.bulk);
   const readers = {
-    quick: openedWith(dialects.quick),
-    slow: openedWith(dialects.slow),
-    stream: openedWith(dialects.stream),
+    quick: dialects.quick === dialects.write ? writer : new Kysely<Tables>({ dialect: dialects.quick }),
+    slow: new Kysely<Tables>({ dialect: dialects.slow }),
+    stream: new Kysely<Tables>({ dialect: dialects.stream }),
   };
-  const { write, waiting }: ReturnType<typeof writingTogether> = engine.writersTakeTurns
-    ? writingTogether(writer, bulkWriter, () => engine.beforeBulk(bulkWriter))
+  const bulkWriter = turns && new Kysely<Tables>({ dialect: turns.bulk });
+  const { write, waiting }: ReturnType<typeof writingTogether> = bulkWriter
+    ? writingTogether(writer, bulkWriter, () => turns.beforeBulk(bulkWriter))
     : {
         write: (work) => writer.transaction().execute((db) => countingChanges(db, work)),
         waiting: () => 0,
@@ -88,7 +86,7 @@ export function openDatabase(url: string): Database {
     explain: engine.explain,
 
     async close() {
-      for (const db of new Set([...Object.values(readers), writer, bulkWriter])) await db.destroy();
+      for (const db of new Set([...Object.values(readers), writer, bulkWriter])) await db?.destroy();
       await engine.close();
     },
   };

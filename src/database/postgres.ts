@@ -26,7 +26,6 @@ export function postgresEngine(url: string): Engine {
     name: withoutPassword(url),
     dialects: {
       write: quick,
-      bulk: quick,
       quick,
       slow: new MusterPostgresDialect({ pool: pools.slow }),
       stream: new MusterPostgresDialect({ pool: pools.stream, cursor: Cursor }),
@@ -34,8 +33,6 @@ export function postgresEngine(url: string): Engine {
     versions: coalesced(versionsReader(versions)),
     pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, useOf(pool)])),
     close: () => versions.end(),
-    writersTakeTurns: false,
-    beforeBulk: async () => {},
     isRetryable: (error) => ['40001', '40P01', '23503', '23505'].includes(codeOf(error)),
     explain(error) {
       if (codeOf(error) === '53100') {

@@ -28,15 +28,14 @@ class ThreadConnection implements SqliteConnection {
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    if (areLists(parameters)) {
-      // Their sender goes on meanwhile, but nothing is asked or committed before they are known to be written.
-      const written = this.#call('run', sql, JSON.stringify(parameters));
-      this.#behind.push(written);
-      written.catch(() => {});
-      return { rows: [] };
-    }
-    await Promise.all(this.#behind.splice(0));
-    return (await this.#call('run', sql, JSON.stringify(parameters))) as QueryResult<R>;
+    const isInsert = areLists(parameters);
+    if (!isInsert) await Promise.all(this.#behind.splice(0));
+    const answer = this.#call('run', sql, JSON.stringify(parameters));
+    if (!isInsert) return (await answer) as QueryResult<R>;
+    // Their sender goes on meanwhile, but nothing is asked or committed before they are known to be written.
+    this.#behind.push(answer);
+    answer.catch(() => {});
+    return { rows: [] };
   }
 
   /** Asks for the next slice when it hands one out, and never for more: the reader sets the pace. */

@@ -32,7 +32,6 @@ export function sqliteEngine(file: string): Engine {
     name: `sqlite:${file}`,
     dialects: {
       write: dialect(drivers.write),
-      bulk: dialect(drivers.bulk),
       quick: dialect(drivers.quick),
       slow: dialect(drivers.slow),
       stream: dialect(drivers.stream),
@@ -40,9 +39,11 @@ export function sqliteEngine(file: string): Engine {
     versions: () => versions.read(),
     pools: () => Object.fromEntries(Object.entries(drivers).map(([name, driver]) => [name, driver.use])),
     close: async () => versions.close(),
-    writersTakeTurns: true,
-    // Starts the thread, and puts what earlier ones appended to the log into its places; else a later commit does that.
-    beforeBulk: (db) => sql`pragma wal_checkpoint(passive)`.execute(db).catch(() => {}),
+    turns: {
+      bulk: dialect(drivers.bulk),
+      // Starts the thread, and puts what earlier ones appended to the log into its places; else a later commit does that.
+      beforeBulk: (db) => sql`pragma wal_checkpoint(passive)`.execute(db).catch(() => {}),
+    },
     // So there are no races to lose.
     isRetryable: (error) => codeOf(error).startsWith('SQLITE_BUSY'),
     explain(error) {

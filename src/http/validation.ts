@@ -112,9 +112,8 @@ function faultsIn(schema: TObject, value: unknown, validator: ReturnType<typeof 
 function withDefaults<T extends object>(schema: TObject, value: T): T {
   const known = defaults.get(schema) ?? defaultsOf(schema);
   defaults.set(schema, known);
-  for (const [name, initial] of known) {
-    if (!(name in value)) Object.assign(value, { [name]: copyOf(initial) });
-  }
+  const members = value as Record<string, unknown>;
+  for (const [name, initial] of known) if (!(name in members)) members[name] = copyOf(initial);
   return value;
 }
 
