@@ -41,6 +41,8 @@ export type Engine = {
   explain(error: unknown): Problem | undefined;
   /** What it means to whoever starts the service, if there is something to be done about it. */
   explainStart(error: unknown): UsageError | undefined;
+  /** Rejects with a Problem or a driver's error when reads or writes would fail now. It may wait: callers limit the time. */
+  checkReady(): Promise<void>;
   pools(): Pools;
   /** Ends what is not a dialect's. */
   close(): Promise<void>;

@@ -26,6 +26,8 @@ export type Database = {
   /** Brings the tables up to date; says which migrations ran. */
   migrate(): Promise<string[]>;
   versions: ReadVersions;
+  /** Rejects with a Problem or a driver's error when reads or writes would fail now. It may wait: callers limit the time. */
+  checkReady(): Promise<void>;
   pools(): Pools;
   /** What a driver's error means to a caller, if it means anything but a defect. */
   explain(error: unknown): Problem | undefined;
@@ -80,6 +82,8 @@ export function openDatabase(url: string): Database {
     },
 
     versions: engine.versions,
+
+    checkReady: engine.checkReady,
 
     pools: () => ({ ...engine.pools(), writes: { used: 0, idle: 0, waiting: waiting() } }),
 

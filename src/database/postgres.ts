@@ -31,6 +31,7 @@ export function postgresEngine(url: string): Engine {
       stream: new MusterPostgresDialect({ pool: pools.stream, cursor: Cursor }),
     },
     versions: coalesced(versionsReader(versions)),
+    checkReady: () => rejectReadOnly(versions),
     pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, useOf(pool)])),
     close: () => versions.end(),
     isRetryable: (error) => ['40001', '40P01', '23503', '23505'].includes(codeOf(error)),
@@ -136,6 +137,18 @@ function versionsReader(connection: pg.Pool): () => Promise<Versions> {
     return versions;
   };
 }
+
+/** A standby, or a server set to read-only, answers reads but rejects every write. */
+async function rejectReadOnly(connection: pg.Pool): Promise<void> {
+  const { rows } = await connection.query<[string]>({ text: 'show transaction_read_only', rowMode: 'array' });
+  if (rows[0]?.[0] === 'on') throw isReadOnly();
+}
+
+const isReadOnly = (cause?: unknown) =>
+  new Problem('unavailable', 'The database takes no writes: it is a standby or set to read-only.', {
+    cause,
+    headers: { 'retry-after': '5' },
+  });
 
 /** `count(*)` and its like are bigint, which the driver would otherwise give as text. */
 const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: unknown) =>

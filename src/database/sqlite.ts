@@ -37,6 +37,7 @@ export function sqliteEngine(file: string): Engine {
       stream: dialect(drivers.stream),
     },
     versions: () => versions.read(),
+    checkReady: async () => void versions.read(),
     pools: () => Object.fromEntries(Object.entries(drivers).map(([name, driver]) => [name, driver.use])),
     close: async () => versions.close(),
     turns: {

@@ -1,5 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { Problem } from '../errors.ts';
 import { Strict } from '../schemas.ts';
@@ -41,12 +41,30 @@ export function healthRoutes(app: App, readiness: Readiness): void {
     { config: { access: 'public' }, schema: schema('readyz', 'Whether requests can be served') },
     async () => {
       if (readiness.state !== 'ready') throw unavailable(readiness);
-      await sql`select 1`.execute(app.database.db).catch((cause) => {
-        throw new Problem('unavailable', 'The database is away.', { cause, headers: { 'retry-after': '5' } });
-      });
+      await checkDatabase(app);
       return { status: 'ok' as const };
     },
   );
+}
+
+/** A probe must get its response while it still listens: Kubernetes gives up after a second by default. */
+const maxCheckMs = 900;
+
+async function checkDatabase({ database }: App): Promise<void> {
+  const timer = new AbortController();
+  try {
+    await Promise.race([database.checkReady(), timeLimit(timer.signal)]);
+  } catch (cause) {
+    if (cause instanceof Problem) throw cause;
+    throw new Problem('unavailable', 'The database is away.', { cause, headers: { 'retry-after': '1' } });
+  } finally {
+    timer.abort();
+  }
+}
+
+async function timeLimit(signal: AbortSignal): Promise<never> {
+  await setTimeout(maxCheckMs, undefined, { signal });
+  throw new Error(`The database did not respond within ${maxCheckMs} ms.`);
 }
 
 const unavailable = ({ state }: Readiness) =>
