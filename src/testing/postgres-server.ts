@@ -1,0 +1,84 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import pg from 'pg';
+
+export type Command = 'start' | 'kill' | 'freeze' | 'thaw';
+export type Reply = { url: string } | { error: string };
+
+export type PostgresServer = {
+  /** Without a database: append `/postgres`, or what `createDatabase` returns in full. */
+  url: string;
+  /** Creates an empty database and returns its URL. */
+  createDatabase(): Promise<string>;
+  /** `pg_terminate_backend` of all clients of a database URL; returns how many there were. */
+  terminateBackends(databaseUrl: string): Promise<number>;
+  /** SIGKILL of the postmaster and of all its processes. Data and address stay; `restart()` brings it back. */
+  kill9(): Promise<void>;
+  /** SIGSTOP of all processes: connections stay open, and new ones are accepted by the kernel, but nothing responds. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
+  /** Starts it again at the same address after `kill9()`; resolves when it accepts connections. */
+  restart(): Promise<void>;
+  /** Runs a statement as superuser, outside any transaction, in the database `postgres` or the one of the URL. */
+  run(statement: string, databaseUrl?: string): Promise<Record<string, unknown>[]>;
+  /** Kills it, whatever its state, and deletes its data. */
+  stop(): Promise<void>;
+};
+
+/**
+ * A PostgreSQL for tests that kill or freeze it, in a child process that also ends it when this process dies.
+ * `settings` are server settings such as `max_connections=50`. `stop()` it when the test ends.
+ */
+export async function startPostgresServer(settings: readonly string[] = []): Promise<PostgresServer> {
+  const child = fork(join(import.meta.dirname, 'children/postgres.ts'), [...settings], {
+    // Without the options of the test runner.
+    execArgv: [],
+    env: { ...process.env, NODE_TEST_CONTEXT: undefined, NODE_OPTIONS: undefined },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const ended = once(child, 'exit');
+  // One command at a time, so that the next message is the reply to it.
+  const send = async (command: Command): Promise<string> => {
+    const reply = once(child, 'message');
+    child.send(command);
+    const [message] = (await Promise.race([reply, ended.then(() => [{ error: 'ended' }])])) as [Reply];
+    if ('error' in message) throw new Error(`PostgreSQL failed to ${command}: ${message.error}`);
+    return message.url;
+  };
+
+  const url = await send('start');
+  const run = async (statement: string, databaseUrl = `${url}/postgres`) => {
+    const client = new pg.Client(databaseUrl);
+    await client.connect();
+    try {
+      return (await client.query(statement)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  return {
+    url,
+    run,
+    async createDatabase() {
+      const name = `test_${crypto.randomUUID().replaceAll('-', '')}`;
+      await run(`create database ${name}`);
+      return `${url}/${name}`;
+    },
+    async terminateBackends(databaseUrl) {
+      const name = new URL(databaseUrl).pathname.slice(1);
+      const rows = await run(`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = '${name}' and pid <> pg_backend_pid() and backend_type = 'client backend'`);
+      return rows.length;
+    },
+    kill9: async () => void (await send('kill')),
+    freeze: async () => void (await send('freeze')),
+    thaw: async () => void (await send('thaw')),
+    restart: async () => void (await send('start')),
+    async stop() {
+      if (child.connected) child.disconnect();
+      await ended;
+    },
+  };
+}
