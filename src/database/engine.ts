@@ -23,6 +23,8 @@ export type Engine = {
     /** For reads that take as long as their reader does; apart, so that slow readers keep no others waiting. */
     stream: Dialect;
   };
+  /** For migrations, which have no time limit; without it they run where writes do. */
+  migrationDialect?(): Dialect;
   versions: ReadVersions;
   /** Where only one transaction can write at a time, so that those who wait gain by being committed together. */
   turns?: {
@@ -37,6 +39,8 @@ export type Engine = {
    * says so in words.
    */
   isRetryable(error: unknown): boolean;
+  /** Whether the connection was lost or never was: before its commit was sent, a transaction may be run again. */
+  isConnectionLost?(error: unknown): boolean;
   /** What a driver's error means to a caller, if it means anything but a defect. */
   explain(error: unknown): Problem | undefined;
   /** What it means to whoever starts the service, if there is something to be done about it. */

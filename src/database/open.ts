@@ -52,10 +52,7 @@ export function openDatabase(url: string): Database {
   const bulkWriter = turns && new Kysely<Tables>({ dialect: turns.bulk });
   const { write, waiting }: ReturnType<typeof writingTogether> = bulkWriter
     ? writingTogether(writer, bulkWriter, () => turns.beforeBulk(bulkWriter))
-    : {
-        write: (work) => writer.transaction().execute((db) => countingChanges(db, work)),
-        waiting: () => 0,
-      };
+    : { write: (work) => runTransaction(writer, engine, work), waiting: () => 0 };
 
   return {
     name: engine.name,
@@ -68,16 +65,26 @@ export function openDatabase(url: string): Database {
         .setAccessMode('read only')
         .setIsolationLevel('repeatable read')
         .execute();
-      return { db, end: async () => void (await db.rollback().execute()) };
+      // A connection on which not even this succeeds is discarded, and the snapshot with it.
+      const end = () =>
+        db
+          .rollback()
+          .execute()
+          .catch(() => {});
+      return { db, end };
     },
 
     write: (work, pace = 'quick') => retried(engine, () => write(work, pace)),
 
     async migrate() {
+      const dialect = engine.migrationDialect?.();
+      const migrator = dialect ? new Kysely<Tables>({ dialect }) : writer;
       try {
-        return await retried(engine, () => migrate(writer, engine));
+        return await retried(engine, () => migrate(migrator, engine));
       } catch (error) {
         throw engine.explainStart(error) ?? error;
+      } finally {
+        if (migrator !== writer) await migrator.destroy();
       }
     },
 
@@ -106,16 +113,47 @@ function refuseToWait(engine: Engine): void {
   });
 }
 
+/** Runs one transaction. When its connection is lost after the commit was sent, nobody knows whether it was committed. */
+async function runTransaction<T>(writer: Kysely<Tables>, engine: Engine, work: Work<T>): Promise<T> {
+  let isCommitSent = false;
+  try {
+    return await writer.transaction().execute(async (db) => {
+      const result = await countingChanges(db, work);
+      isCommitSent = true;
+      return result;
+    });
+  } catch (error) {
+    throw isCommitSent && engine.isConnectionLost?.(error) ? unknownOutcome(error) : error;
+  }
+}
+
+/** Running the transaction again could do it twice; a client that sends an `Idempotency-Key` can safely ask for that. */
+const unknownOutcome = (cause: unknown) =>
+  new Problem(
+    'unavailable',
+    'The connection to the database was lost while the change was being committed: it may or may not have been made. ' +
+      'Read before you try again, or send the same `Idempotency-Key` again.',
+    { cause, headers: { 'retry-after': '1' } },
+  );
+
 const patience = 10_000;
 
-/** Runs a transaction again while others are in its way, without holding the event loop meanwhile. */
+/** A terminated connection is replaced at once; a database that is away for longer is not waited for. */
+const maxReconnectMs = 1_000;
+
+/**
+ * Runs a transaction again while others are in its way, or when its connection was lost before it was committed,
+ * without holding the event loop meanwhile.
+ */
 async function retried<T>(engine: Engine, transaction: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + patience;
+  const start = performance.now();
+  const deadline = start + patience;
   for (let attempt = 1; ; attempt++) {
     try {
       return await transaction();
     } catch (error) {
-      if (!(error instanceof LostRace) && !engine.isRetryable(error)) throw error;
+      const canReconnect = performance.now() - start < maxReconnectMs && engine.isConnectionLost?.(error);
+      if (!(error instanceof LostRace) && !engine.isRetryable(error) && !canReconnect) throw error;
       if (performance.now() > deadline) {
         throw new Problem('unavailable', 'Too many others are changing the same thing. Try again shortly.', {
           cause: error,

@@ -11,16 +11,23 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import Cursor from 'pg-cursor';
-import { Problem, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { type Engine, mostStreams } from './engine.ts';
 import { type Spellings, spelling } from './functions.ts';
+import { codeOf, explainError, isAway, readOnly } from './postgres-errors.ts';
+import { closeCursor, type IsAlive, type Limits, watchResponse } from './postgres-limits.ts';
 import { coalesced, type Versions } from './versions.ts';
 
 /** Pools apart, so that long reads never keep a short one from its connection. */
 export function postgresEngine(url: string): Engine {
-  const pools = { quick: pool(url, 10), slow: pool(url, 4), stream: pool(url, mostStreams) };
+  const versions = pool(url, 1, versionLimits);
+  const isAlive = aliveCheck(versions);
+  const pools = {
+    quick: pool(url, 10, quickLimits, isAlive),
+    slow: pool(url, 4, slowLimits, isAlive),
+    stream: pool(url, mostStreams, streamLimits, isAlive),
+  };
   const quick = new MusterPostgresDialect({ pool: pools.quick });
-  const versions = pool(url, 1);
   return {
     kind: 'postgres',
     name: withoutPassword(url),
@@ -30,25 +37,14 @@ export function postgresEngine(url: string): Engine {
       slow: new MusterPostgresDialect({ pool: pools.slow }),
       stream: new MusterPostgresDialect({ pool: pools.stream, cursor: Cursor }),
     },
+    migrationDialect: () => new MusterPostgresDialect({ pool: pool(url, 1, migrationLimits) }),
     versions: coalesced(versionsReader(versions)),
     checkReady: () => rejectReadOnly(versions),
     pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, useOf(pool)])),
     close: () => versions.end(),
-    isRetryable: (error) => ['40001', '40P01', '23503', '23505'].includes(codeOf(error)),
-    explain(error) {
-      if (codeOf(error) === '53100') {
-        return new Problem('storage_full', 'The disk of the database is full. Nothing was changed.', {
-          cause: error,
-        });
-      }
-      if (isAway(error)) {
-        return new Problem('unavailable', 'The database is away. Try again shortly.', {
-          cause: error,
-          headers: { 'retry-after': '5' },
-        });
-      }
-      return undefined;
-    },
+    isRetryable: (error) => ['40001', '40P01', '55P03', '23503', '23505'].includes(codeOf(error)),
+    isConnectionLost: isAway,
+    explain: explainError,
     explainStart: (error) =>
       isAway(error)
         ? new UsageError(
@@ -60,21 +56,70 @@ export function postgresEngine(url: string): Engine {
   };
 }
 
-function pool(connectionString: string, max: number): pg.Pool {
+/*
+ * A request waits for a connection, then for its statements, and is answered within 10 seconds when the server responds
+ * to nothing. docs/operations.md states these limits.
+ */
+const versionLimits: Limits = { connectMs: 2_000, statementMs: 2_000, responseMs: 2_000 };
+const quickLimits: Limits = {
+  connectMs: 5_000,
+  statementMs: 8_000,
+  lockMs: 5_000,
+  idleInTransactionMs: 60_000,
+  responseMs: 9_000,
+};
+const slowLimits: Limits = { ...quickLimits, connectMs: 8_000, statementMs: 30_000, responseMs: 31_000 };
+const streamLimits: Limits = { connectMs: 8_000, lockMs: 5_000, responseMs: 60_000 };
+/** A migration takes as long as its tables are large, and waits while another instance migrates. */
+const migrationLimits: Limits = { connectMs: 10_000, responseMs: 2 ** 31 - 1 };
+
+function pool(connectionString: string, max: number, limits: Limits, isAlive?: IsAlive): pg.Pool {
   const connections = new pg.Pool({
     connectionString,
     max,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: limits.connectMs,
+    statement_timeout: limits.statementMs,
+    lock_timeout: limits.lockMs,
+    idle_in_transaction_session_timeout: limits.idleInTransactionMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     application_name: 'muster',
     // An acknowledged write is on disk, whatever the server's own default is.
     options: '-c synchronous_commit=on',
     types: { getTypeParser },
-    Client: PreparingClient,
+    Client: watchedClient(limits, isAlive),
   });
   // An idle connection may break at any time; the next query opens another.
   connections.on('error', () => {});
   return connections;
 }
+
+/** A client that a lost connection, or one that has become silent, does no harm to: see `watchResponse`. */
+const watchedClient = (limits: Limits, isAlive: IsAlive | undefined) =>
+  class extends PreparingClient {
+    hasEnded = false;
+
+    constructor(config?: pg.ClientConfig) {
+      super(config);
+      // The pool listens only while a client is idle. A client in use fails its queries by itself, but an error that
+      // nothing listens to ends the process.
+      this.on('error', () => {});
+      this.once('end', () => {
+        this.hasEnded = true;
+      });
+    }
+
+    // biome-ignore lint/suspicious/noExplicitAny: one of many shapes of the same method, as the pool and Kysely call it
+    override query(query: any, ...rest: any[]): any {
+      const watch = <T>(response: Promise<T>) => watchResponse(this, response, limits, isAlive);
+      const result = super.query(query, ...rest);
+      if (!(result instanceof Cursor)) return watch(result);
+      return {
+        read: (rows: number) => watch(result.read(rows)),
+        close: () => watch(closeCursor(this, result)),
+      };
+    }
+  };
 
 /** Has the server keep what comes again and again, parsed and planned: for a page that takes as long as to read it. */
 class PreparingClient extends pg.Client {
@@ -120,17 +165,47 @@ const useOf = ({ totalCount, idleCount, waitingCount }: pg.Pool) => ({
   waiting: waitingCount,
 });
 
+/** Whether the server responds to anything. Callers share one check: a frozen server is asked once, not by all who wait. */
+function aliveCheck(connections: pg.Pool): IsAlive {
+  let running: Promise<boolean> | undefined;
+  const check = async () => {
+    try {
+      await queryOnce(connections, 'select 1');
+      return true;
+    } catch (error) {
+      // An error that the server sent is a response, too.
+      return error instanceof pg.DatabaseError;
+    } finally {
+      running = undefined;
+    }
+  };
+  return () => {
+    running ??= check();
+    return running;
+  };
+}
+
+/** `query` of the pool uses callbacks, which are not watched. */
+async function queryOnce<Row>(connections: pg.Pool, query: string | pg.QueryArrayConfig) {
+  const client = await connections.connect();
+  try {
+    return (await client.query(query as pg.QueryArrayConfig)) as unknown as { rows: Row[] };
+  } finally {
+    client.release();
+  }
+}
+
 /** Compared as text, so that what has not changed stays the same object. */
 function versionsReader(connection: pg.Pool): () => Promise<Versions> {
   const query = {
     name: 'versions',
     text: 'select json_object_agg(table_name, version)::text from data_versions',
-    rowMode: 'array',
+    rowMode: 'array' as const,
   };
   let seen = '';
   let versions: Versions;
   return async () => {
-    const { rows } = await connection.query<[string]>(query);
+    const { rows } = await queryOnce<[string]>(connection, query);
     const [[text] = ['']] = rows;
     if (text !== seen) versions = JSON.parse(text);
     seen = text;
@@ -138,32 +213,20 @@ function versionsReader(connection: pg.Pool): () => Promise<Versions> {
   };
 }
 
-/** A standby, or a server set to read-only, answers reads but rejects every write. */
-async function rejectReadOnly(connection: pg.Pool): Promise<void> {
-  const { rows } = await connection.query<[string]>({ text: 'show transaction_read_only', rowMode: 'array' });
-  if (rows[0]?.[0] === 'on') throw isReadOnly();
+/** A standby, or a server set to read-only, responds to reads but rejects every write. */
+async function rejectReadOnly(connections: pg.Pool): Promise<void> {
+  const { rows } = await queryOnce<{ transaction_read_only: string }>(
+    connections,
+    'show transaction_read_only',
+  );
+  if (rows[0]?.transaction_read_only === 'on') throw readOnly();
 }
-
-const isReadOnly = (cause?: unknown) =>
-  new Problem('unavailable', 'The database takes no writes: it is a standby or set to read-only.', {
-    cause,
-    headers: { 'retry-after': '5' },
-  });
 
 /** `count(*)` and its like are bigint, which the driver would otherwise give as text. */
 const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: unknown) =>
   oid === pg.types.builtins.INT8 || oid === pg.types.builtins.NUMERIC
     ? Number
     : pg.types.getTypeParser(oid, format as 'text');
-
-const codeOf = (error: unknown) =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-
-/** No connection, none left, shutting down, not let in, or no such database. */
-const isAway = (error: unknown) =>
-  /^(08|53|57P|28|3D|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|EPIPE)/.test(codeOf(error)) ||
-  (error instanceof Error &&
-    /Connection terminated|timeout exceeded when trying to connect/.test(error.message));
 
 function withoutPassword(url: string): string {
   const shown = new URL(url);

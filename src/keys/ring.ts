@@ -3,7 +3,7 @@ import type { Database } from '../database/open.ts';
 import type { Versions } from '../database/versions.ts';
 import { findKeyByHash, findKeyByPreviousHash } from './queries.ts';
 import type { Key } from './schema.ts';
-import { hashSecret } from './secret.ts';
+import { hashSecret, looksLikeSecret } from './secret.ts';
 
 /** Keys that are in use, kept in memory for as long as no key is changed anywhere. */
 export type Keyring = {
@@ -11,6 +11,8 @@ export type Keyring = {
   find(secret: string, moment: Moment): Promise<Key | undefined>;
   /** The same at once, if it is among those kept and `versions` says that they still hold. */
   known(secret: string, versions: Versions): Key | undefined;
+  /** Whether a text can be a secret at all, without asking the database. */
+  isPlausible(secret: string): boolean;
 };
 
 export function keepKeys(database: Database): Keyring {
@@ -35,6 +37,9 @@ export function keepKeys(database: Database): Keyring {
       if (key) inUse.set(secret, key);
       return key;
     },
+
+    // The checksum takes 3 µs, a tenth of a response from the cache; a secret in use has passed it before.
+    isPlausible: (secret) => inUse.has(secret) || looksLikeSecret(secret),
 
     async find(secret, { now }) {
       const versions = await database.versions();
