@@ -9,7 +9,7 @@ import {
   type Transaction,
   UpdateQueryNode,
 } from 'kysely';
-import { heldLock } from './functions.ts';
+import { heldLock, rowLock } from './functions.ts';
 import { statement } from './statement.ts';
 import type { TableName, Tables } from './tables.ts';
 
@@ -51,6 +51,15 @@ const allVersions = statement((db) => db.selectFrom('data_versions').select(['ta
  */
 export async function lockTable(db: Transaction<Tables>, table: TableName): Promise<void> {
   await sql`select ${heldLock(sql.lit(table))}`.execute(db);
+}
+
+/**
+ * Waits for transactions that assign something to the person, and makes others wait until this one ends: they hold a
+ * shared lock from their check that the person exists (`referenceFaults`) on. Statements after this one see what they
+ * assigned. Lock projects first, as those who assign something in a project do, or two wait for each other.
+ */
+export async function lockPerson(db: Transaction<Tables>, user_id: string): Promise<void> {
+  await sql`select ${rowLock(sql.val(user_id))}`.execute(db);
 }
 
 const noticing = (changed: Set<TableName>): KyselyPlugin => ({

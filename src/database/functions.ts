@@ -59,6 +59,13 @@ export const isAmong = (
 /** Waits for others who hold the lock of this name, and holds it until the transaction ends. */
 export const heldLock = (name: Expression<unknown>): Call => call('held_lock', [name.toOperationNode()]);
 
+/** Locks the row with this id against `rowLock` until the transaction ends. Others may do the same at the same time. */
+export const sharedRowLock = (id: Expression<unknown>): Call =>
+  call('shared_row_lock', [id.toOperationNode()]);
+
+/** Waits for those who share the row's lock, and keeps others from it until the transaction ends. */
+export const rowLock = (id: Expression<unknown>): Call => call('row_lock', [id.toOperationNode()]);
+
 /** The texts of a list that is JSON, as the column `value` of a table. */
 export const jsonTexts = (list: Expression<unknown>): Call => call('json_texts', [list.toOperationNode()]);
 

@@ -257,6 +257,9 @@ const spellings: Spellings = {
     return [text, ' like ', ValueNode.create(pattern), " escape '!'"];
   },
   held_lock: spelling`pg_advisory_xact_lock(hashtext(${0}))`,
+  // A transaction may lock any number of rows, the server's table of locks has some thousand places: so rows share 64.
+  shared_row_lock: spelling`pg_advisory_xact_lock_shared(1, hashtext(${0}) & 63)`,
+  row_lock: spelling`pg_advisory_xact_lock(1, hashtext(${0}) & 63)`,
   days_between: spelling`(cast(${1} as date) - cast(${0} as date))`,
   // row_to_json takes any number of members; json_build_object takes fifty.
   json_object: ({ arguments: pairs }) => {

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Fault, fieldFault, invalidBody, Problem } from '../errors.ts';
-import { isAmong } from './functions.ts';
+import { isAmong, sharedRowLock } from './functions.ts';
 import { hole, namedStatement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
@@ -23,7 +23,10 @@ export const toIssue = { table: 'issues', id: 'id', what: 'issue', label: 'key' 
 
 export const inProject = <T extends Target>(target: T, project_id: string) => ({ ...target, project_id });
 
-/** For each input a fault for every field that names something which is not there. */
+/**
+ * For each input a fault for every field that names something which is not there. People are locked against being
+ * deactivated until the transaction ends (`lockPerson`): who is named here is not handed over meanwhile.
+ */
 export async function referenceFaults(
   db: Kysely<Tables>,
   inputs: readonly object[],
@@ -34,7 +37,7 @@ export async function referenceFaults(
     const named = inputs.map(
       (input) => (input as Record<string, unknown>)[field] as string | null | undefined,
     );
-    const known = await rowsWith(db, target, { field: target.id }, named);
+    const known = await rowsWith(db, target, { field: target.id }, named, target.table === 'people');
     for (const [i, value] of named.entries()) {
       if (value == null || known.has(value)) continue;
       const where = target.project_id === undefined ? 'There is' : 'This project has';
@@ -125,19 +128,23 @@ async function rowsWith(
   { table, id, label = 'name', project_id }: Target,
   { field, column = sql.ref(field) }: Unique,
   values: readonly (string | null | undefined)[],
+  isLocking = false,
 ): Promise<Map<string, Holder>> {
   const wanted = [...new Set(values.filter((value) => value != null))];
   if (wanted.length === 0) return new Map();
   const isWithin = project_id !== undefined;
-  const find = namedStatement<Holder & { value: string }>(`${table} ${field} ${isWithin}`, (db) =>
-    db
-      .selectFrom(table as 'risks')
-      .select([sql.ref<string>(id).as('id'), sql.ref<string>(label).as('label'), column.as('value')])
-      .where(isAmong(column, hole<string>('wanted')))
-      .$if(isWithin, (query) => query.where('project_id', '=', hole<string>('project_id'))),
+  const find = namedStatement<Holder & { value: string }>(
+    `${table} ${field} ${isWithin} ${isLocking}`,
+    (db) =>
+      db
+        .selectFrom(table as 'risks')
+        .select([sql.ref<string>(id).as('id'), sql.ref<string>(label).as('label'), column.as('value')])
+        .$if(isLocking, (query) => query.select(sharedRowLock(sql.ref(id)).as('lock')))
+        .where(isAmong(column, hole<string>('wanted')))
+        .$if(isWithin, (query) => query.where('project_id', '=', hole<string>('project_id'))),
   );
   const { rows } = await find(db, { wanted: JSON.stringify(wanted), project_id });
-  return new Map(rows.map(({ value, ...holder }) => [value, holder]));
+  return new Map(rows.map(({ value, id, label }) => [value, { id, label }]));
 }
 
 /** The same for the external ids of a project's risks, issues and tasks, which are unique within it. */

@@ -116,6 +116,8 @@ const spellings: Spellings = {
   has_part: spelling`(instr(${0}, ${1}) > 0)`,
   // Writers take turns here anyway.
   held_lock: spelling`${0}`,
+  shared_row_lock: spelling`${0}`,
+  row_lock: spelling`${0}`,
   days_between: spelling`cast(julianday(${1}) - julianday(${0}) as integer)`,
 };
 

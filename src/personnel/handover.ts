@@ -1,9 +1,9 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
-import { lockTable } from '../database/changes.ts';
+import { lockPerson, lockTable } from '../database/changes.ts';
 import { referenceFaults, toGroup, toPerson } from '../database/references.ts';
 import type { Tables } from '../database/tables.ts';
 import { lineAbove } from '../database/trees.ts';
-import { updateRows } from '../database/update.ts';
+import { LostRace, updateRows } from '../database/update.ts';
 import { fieldFault, invalidBody } from '../errors.ts';
 import { addMember, removeMember } from '../groups/queries.ts';
 import type { Change } from '../history/change.ts';
@@ -33,19 +33,29 @@ export async function deactivatePerson(
   const change: Change = { ...asked, reason };
   await lockTable(db, 'people');
   await lockTable(db, 'memberships');
+  const project_ids = dry_run ? new Set<string>() : await lockAssignments(db, person.user_id);
   const carried = await carriedBy(db, person.user_id);
   await refuseSuccessors(db, person, successors, carried.carries, change);
   const handover = { dry_run, ...successors, ...carried };
   if (dry_run) return { ...handover, moves: movesOf(carried.carries, successors), person };
 
-  const project_ids = await lockProjects(
-    db,
-    carried.by_project.map(({ project_id }) => project_id),
-  );
+  // Something in another project was assigned to the person before the lock: run again, and lock that project, too.
+  if (carried.by_project.some(({ project_id }) => !project_ids.has(project_id))) throw new LostRace();
   const moves = await moveAll(db, person, successors, project_ids, change);
   const left = await getPerson(db, person.user_id, change);
   const patch = { status: 'inactive' as const, ...(reason && { reason }) };
   return { ...handover, moves, person: await updatePerson(db, left, patch, change) };
+}
+
+/** Nobody assigns anything to the person until the transaction ends. Gives the projects that are locked for that. */
+async function lockAssignments(db: Transaction<Tables>, user_id: string): Promise<Set<string>> {
+  const projects = await countAssignments(db, user_id);
+  const locked = await lockProjects(
+    db,
+    projects.map(({ project_id }) => project_id),
+  );
+  await lockPerson(db, user_id);
+  return locked;
 }
 
 /** With a successor all moves, because what a group cannot take is refused unless there is a person who can. */

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { daily, type Moment } from '../clock.ts';
-import { lockTable } from '../database/changes.ts';
+import { lockPerson, lockTable } from '../database/changes.ts';
 import { isAmong, jsonArrayOf, jsonBoolean, jsonObject } from '../database/functions.ts';
 import { referenceFaults, refuseDuplicate, toPerson, type Unique, usersOf } from '../database/references.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
@@ -92,6 +92,8 @@ export async function updatePerson(
   if (['status', 'kind', 'manager_user_id', 'accountable_user_id'].some((field) => field in differences)) {
     await lockTable(db, 'people');
   }
+  // Who is assigned something at the same time is checked to be active.
+  if ('status' in differences) await lockPerson(db, id);
   const [faults = []] = await brokenRules(db, [next]);
   faults.push(...(await faultsAmongOthers(db, next, current)));
   if (faults.length > 0) throw invalidBody(faults);
