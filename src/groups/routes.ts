@@ -4,6 +4,7 @@ import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
 import { created, done, writeOnce } from '../http/idempotency.ts';
 import { sendResource } from '../http/resource.ts';
+import { createErrors, deleteErrors, updateErrors } from '../http/route-errors.ts';
 import { importRoute } from '../imports/answer.ts';
 import { sendList } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
@@ -53,7 +54,7 @@ export function groupRoutes(app: App): void {
   app.post(
     '/v1/groups',
     {
-      config: { access: 'personnel.manage' },
+      config: { access: 'personnel.manage', errors: createErrors },
       schema: {
         operationId: 'createGroup',
         summary: 'Add a group',
@@ -97,7 +98,7 @@ export function groupRoutes(app: App): void {
   app.patch(
     '/v1/groups/:id',
     {
-      config: { access: 'personnel.manage' },
+      config: { access: 'personnel.manage', errors: updateErrors },
       schema: {
         operationId: 'updateGroup',
         summary: 'Change a group',
@@ -120,7 +121,7 @@ export function groupRoutes(app: App): void {
   app.delete(
     '/v1/groups/:id',
     {
-      config: { access: 'personnel.manage' },
+      config: { access: 'personnel.manage', errors: deleteErrors },
       schema: {
         operationId: 'deleteGroup',
         summary: 'Delete a group that owns nothing and has no groups below it',
@@ -182,7 +183,7 @@ export function groupRoutes(app: App): void {
   app.post(
     '/v1/groups/:id/members',
     {
-      config: { access: 'personnel.manage' },
+      config: { access: 'personnel.manage', errors: ['idempotency_mismatch', 'storage_full'] },
       schema: {
         operationId: 'addMembers',
         summary: 'Make up to 500 people members of a group',
@@ -202,7 +203,7 @@ export function groupRoutes(app: App): void {
   app.put(
     '/v1/groups/:id/members/:user_id',
     {
-      config: { access: 'personnel.manage' },
+      config: { access: 'personnel.manage', errors: ['storage_full'] },
       schema: {
         operationId: 'addMember',
         summary: 'Make a person a member of a group',
@@ -222,7 +223,7 @@ export function groupRoutes(app: App): void {
   app.delete(
     '/v1/groups/:id/members/:user_id',
     {
-      config: { access: 'personnel.manage' },
+      config: { access: 'personnel.manage', errors: ['storage_full'] },
       schema: {
         operationId: 'removeMember',
         summary: 'Take a person out of a group',

@@ -10,6 +10,7 @@ import type { Moment } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Database } from '../database/open.ts';
 import type { View } from '../database/view.ts';
+import type { ProblemCode } from '../errors.ts';
 import type { Change } from '../history/change.ts';
 import type { Keyring } from '../keys/ring.ts';
 import type { KeyUsage } from '../keys/usage.ts';
@@ -66,6 +67,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     access?: Access;
+    /** The errors it can return, besides those that its access, parameters and body bring with them. */
+    errors?: readonly ProblemCode[];
     /** Why a key that is limited to projects is refused, where what is asked for reaches beyond any limit. */
     reachesBeyondLimits?: string;
     /** Whether its body is a file, not JSON. */

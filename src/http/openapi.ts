@@ -164,33 +164,23 @@ function responsesOf({ config }: RouteOptions, response: Record<string, TSchema>
   );
 }
 
-function errorsOf({ method, config, schema, url }: RouteOptions) {
+/** What every route can return, what its access, parameters and body bring with them, and what it declares itself. */
+function errorsOf({ method, config, schema }: RouteOptions) {
   const codes: ProblemCode[] = ['unavailable', 'internal', 'not_acceptable', 'malformed_request'];
   if (config?.access !== 'public') codes.push('unauthenticated', 'rate_limited');
   if (config?.access !== 'public' && config?.access !== 'any key') codes.push('insufficient_scope');
   if (config?.reachesBeyondLimits || /^(personnel|projects)\.manage$/.test(config?.access ?? ''))
     codes.push('key_limited');
-  if (url.includes(':')) codes.push('not_found', 'uri_too_long');
-  if (url.startsWith('/v1/')) codes.push('unknown_parameter', 'invalid_parameter');
-  const { querystring, body } = (schema ?? {}) as { querystring?: TSchema; body?: TSchema };
+  const { params, querystring } = (schema ?? {}) as { params?: TSchema; querystring?: TSchema };
+  if (params) codes.push('not_found', 'uri_too_long');
+  if (querystring) codes.push('unknown_parameter', 'invalid_parameter');
   if (querystring && 'cursor' in (querystring as { properties: object }).properties) {
     codes.push('cursor_mismatch');
   }
-  if (config?.takesFile) codes.push('import_refused', 'duplicate', 'storage_full');
-  if (config?.takesFile && url.startsWith('/v1/projects/')) codes.push('project_archived');
-  const methods = [method].flat();
-  // A body that is too much or no JSON is refused before anybody asks whether one is wanted.
-  if (!methods.includes('GET')) codes.push('too_large', 'unsupported_media_type', 'invalid_body');
-  if (body) codes.push('duplicate', 'storage_full');
-  if (methods.includes('POST') && !/(evaluate|session)$/.test(url)) codes.push('idempotency_mismatch');
-  if (body && url.startsWith('/v1/projects/')) codes.push('project_archived');
-  if (!methods.includes('GET')) codes.push('cross_origin');
-  if (url === '/v1/session') codes.push('unauthenticated', 'rate_limited');
-  if (methods.includes('PUT')) codes.push('storage_full');
-  if (methods.includes('PATCH') || methods.includes('DELETE')) codes.push('stale', 'storage_full');
-  if (methods.includes('DELETE')) codes.push('in_use', 'project_archived');
-  if (methods.includes('PATCH') || /(materialize|rotate)$/.test(url)) codes.push('invalid_transition');
-  if (/(archive|materialize|activate)$/.test(url)) codes.push('stale', 'storage_full');
+  // A body that is too large or not JSON is rejected before anything asks whether one is expected.
+  if (![method].flat().includes('GET'))
+    codes.push('too_large', 'unsupported_media_type', 'invalid_body', 'cross_origin');
+  codes.push(...(config?.errors ?? []));
   const statuses = Map.groupBy(new Set(codes), (code) => problems[code].status);
   return Object.fromEntries(
     [...statuses].map(([status, ofStatus]) => [

@@ -2,10 +2,11 @@ import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TProperties } from 'typebox';
-import { invalidParameter, Problem } from '../errors.ts';
+import { invalidParameter, Problem, type ProblemCode } from '../errors.ts';
 import type { App } from '../http/fastify.ts';
 import { onlyOnce } from '../http/idempotency.ts';
 import { problemBody } from '../http/problems.ts';
+import { importErrors } from '../http/route-errors.ts';
 import { grants, type Scope } from '../keys/scopes.ts';
 import { limits, Strict } from '../schemas.ts';
 import { asMapped } from './columns.ts';
@@ -17,6 +18,7 @@ import { formatOfType, sourceOf } from './source.ts';
 type ImportRoute = {
   url: string;
   access: Scope;
+  errors?: readonly ProblemCode[];
   operationId: string;
   summary: string;
   tag: string;
@@ -27,13 +29,13 @@ type ImportRoute = {
 /** The route of a noun's import. */
 export function importRoute(
   app: App,
-  { url, access, operationId, summary, tag, params, importable }: ImportRoute,
+  { url, access, errors = [], operationId, summary, tag, params, importable }: ImportRoute,
 ): void {
   app.post(
     url,
     {
       bodyLimit: limits.import_bytes,
-      config: { access, takesFile: true },
+      config: { access, takesFile: true, errors: [...importErrors, ...errors] },
       // Before the body is read: one that would be refused need not arrive.
       preParsing: async (request, _, payload) => {
         formatOfType(request.headers['content-type']);

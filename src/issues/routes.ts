@@ -1,16 +1,11 @@
-import { historyList } from '../history/queries.ts';
-import { HistoryEntry } from '../history/schema.ts';
-import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
-import { created, writeOnce } from '../http/idempotency.ts';
-import { sendResource } from '../http/resource.ts';
-import { importRoute } from '../imports/answer.ts';
 import { sendList, sendSummary } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf, SummaryOf } from '../lists/schema.ts';
-import { getProject, getProjectForWriting, resolveProjects } from '../projects/queries.ts';
+import { projectItemRoutes } from '../project-items/routes.ts';
+import { getProject, resolveProjects } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
-import { NoContent, optional, Strict } from '../schemas.ts';
+import { optional, Strict } from '../schemas.ts';
 import { issueImport } from './import.ts';
 import { createIssue, deleteIssue, getIssue, issueList, issueTables, updateIssue } from './queries.ts';
 import {
@@ -87,125 +82,19 @@ export function issueRoutes(app: App): void {
     },
   );
 
-  app.post(
-    '/v1/projects/:project_id/issues',
-    {
-      config: { access: 'projects.manage' },
-      schema: {
-        operationId: 'createIssue',
-        summary: 'Add an issue to a project',
-        tags: ['issues'],
-        params: Strict({ project_id: ProjectRef }),
-        body: IssueInput,
-        response: { 201: Issue },
-      },
-    },
-    async (request, reply) =>
-      writeOnce(request, reply, async (db) => {
-        const issue = await createIssue(db, request.params.project_id, request.body, request.change);
-        return created(`/v1/projects/${issue.project_id}/issues/${issue.id}`, issue);
-      }),
-  );
-
-  importRoute(app, {
-    url: '/v1/projects/:project_id/issues/import',
-    access: 'projects.manage',
-    operationId: 'importIssues',
-    summary: 'Add or change issues of a project from a file',
-    tag: 'issues',
-    params: { project_id: ProjectRef },
-    importable: async ({ params, database, moment }) => {
-      const { project_id } = params as { project_id: string };
-      return issueImport(await getProjectForWriting(database.db, project_id, moment), moment);
-    },
+  projectItemRoutes(app, {
+    noun: 'issue',
+    oneOf: 'an issue',
+    ref: IssueRef,
+    resource: Issue,
+    input: IssueInput,
+    patch: IssuePatch,
+    deleteSummary: 'Delete an issue to which nothing belongs',
+    updateErrors: ['invalid_transition'],
+    get: getIssue,
+    create: createIssue,
+    update: updateIssue,
+    delete: deleteIssue,
+    importable: issueImport,
   });
-
-  app.get(
-    '/v1/projects/:project_id/issues/:id',
-    {
-      config: { access: 'projects.read' },
-      schema: {
-        operationId: 'getIssue',
-        summary: 'One issue',
-        tags: ['issues'],
-        params: Strict({ project_id: ProjectRef, id: IssueRef }),
-        response: { 200: Issue },
-      },
-    },
-    async (request, reply) => {
-      const { project_id, id } = request.params;
-      return sendResource(
-        request,
-        reply,
-        await getIssue(request.database.db, project_id, id, request.moment),
-      );
-    },
-  );
-
-  app.patch(
-    '/v1/projects/:project_id/issues/:id',
-    {
-      config: { access: 'projects.manage' },
-      schema: {
-        operationId: 'updateIssue',
-        summary: 'Change an issue',
-        tags: ['issues'],
-        params: Strict({ project_id: ProjectRef, id: IssueRef }),
-        body: IssuePatch,
-        response: { 200: Issue },
-      },
-    },
-    async (request, reply) => {
-      const { project_id, id } = request.params;
-      const issue = await request.database.write(async (db) => {
-        const current = await getIssue(db, project_id, id, request.moment);
-        refuseStale(request, current);
-        return updateIssue(db, current, request.body, request.change);
-      });
-      return sendResource(request, reply, issue);
-    },
-  );
-
-  app.delete(
-    '/v1/projects/:project_id/issues/:id',
-    {
-      config: { access: 'projects.manage' },
-      schema: {
-        operationId: 'deleteIssue',
-        summary: 'Delete an issue to which nothing belongs',
-        tags: ['issues'],
-        params: Strict({ project_id: ProjectRef, id: IssueRef }),
-        response: { 204: NoContent },
-      },
-    },
-    async (request, reply) => {
-      const { project_id, id } = request.params;
-      await request.database.write(async (db) => {
-        const current = await getIssue(db, project_id, id, request.moment);
-        refuseStale(request, current);
-        await deleteIssue(db, current, request.change);
-      });
-      return reply.code(204).send();
-    },
-  );
-
-  app.get(
-    '/v1/projects/:project_id/issues/:id/history',
-    {
-      config: { access: 'projects.read' },
-      schema: {
-        operationId: 'listIssueHistory',
-        summary: 'What changed of an issue, oldest first',
-        tags: ['issues'],
-        params: Strict({ project_id: ProjectRef, id: IssueRef }),
-        querystring: ListQuery({}),
-        response: { 200: ListOf(HistoryEntry) },
-      },
-    },
-    async (request, reply) => {
-      const { project_id, id } = request.params;
-      const issue = await getIssue(request.database.db, project_id, id, request.moment);
-      return sendList(request, reply, historyList(issue.id));
-    },
-  );
 }

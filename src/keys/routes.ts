@@ -5,6 +5,7 @@ import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
 import { created, done, writeOnce } from '../http/idempotency.ts';
 import { sendResource } from '../http/resource.ts';
+import { createErrors, deleteErrors, updateErrors } from '../http/route-errors.ts';
 import { sendList } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf } from '../lists/schema.ts';
@@ -49,7 +50,7 @@ export function keyRoutes(app: App): void {
   app.post(
     '/v1/keys',
     {
-      config: { access: 'keys.manage' },
+      config: { access: 'keys.manage', errors: createErrors },
       preSerialization: showSecret,
       schema: {
         operationId: 'createKey',
@@ -94,7 +95,7 @@ export function keyRoutes(app: App): void {
   app.patch(
     '/v1/keys/:id',
     {
-      config: { access: 'keys.manage' },
+      config: { access: 'keys.manage', errors: [...updateErrors, 'in_use', 'invalid_transition'] },
       schema: {
         operationId: 'updateKey',
         summary: 'Change a key',
@@ -122,7 +123,7 @@ export function keyRoutes(app: App): void {
   app.delete(
     '/v1/keys/:id',
     {
-      config: { access: 'keys.manage' },
+      config: { access: 'keys.manage', errors: deleteErrors },
       schema: {
         operationId: 'revokeKey',
         summary: 'Revoke a key: it is refused from the next request on',
@@ -148,7 +149,10 @@ export function keyRoutes(app: App): void {
   app.post(
     '/v1/keys/:id/rotate',
     {
-      config: { access: 'keys.manage' },
+      config: {
+        access: 'keys.manage',
+        errors: ['idempotency_mismatch', 'invalid_transition', 'storage_full'],
+      },
       preSerialization: showSecret,
       schema: {
         operationId: 'rotateKey',

@@ -4,6 +4,7 @@ import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
 import { created, done, writeOnce } from '../http/idempotency.ts';
 import { sendResource } from '../http/resource.ts';
+import { actionErrors, createErrors, deleteErrors, updateErrors } from '../http/route-errors.ts';
 import { importRoute } from '../imports/answer.ts';
 import { sendList } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
@@ -47,7 +48,7 @@ export function personnelRoutes(app: App): void {
   app.post(
     '/v1/personnel',
     {
-      config: { access: 'personnel.manage' },
+      config: { access: 'personnel.manage', errors: createErrors },
       schema: {
         operationId: 'createPerson',
         summary: 'Add a person',
@@ -95,7 +96,7 @@ export function personnelRoutes(app: App): void {
   app.patch(
     '/v1/personnel/:user_id',
     {
-      config: { access: 'personnel.manage' },
+      config: { access: 'personnel.manage', errors: updateErrors },
       schema: {
         operationId: 'updatePerson',
         summary: 'Change a person',
@@ -118,7 +119,7 @@ export function personnelRoutes(app: App): void {
   app.delete(
     '/v1/personnel/:user_id',
     {
-      config: { access: 'personnel.manage' },
+      config: { access: 'personnel.manage', errors: deleteErrors },
       schema: {
         operationId: 'deletePerson',
         summary: 'Delete a person nothing points at',
@@ -143,6 +144,7 @@ export function personnelRoutes(app: App): void {
     {
       config: {
         access: 'personnel.manage',
+        errors: actionErrors,
         reachesBeyondLimits: 'Whoever is deactivated hands over what they carry in all projects.',
       },
       schema: {
@@ -168,7 +170,7 @@ export function personnelRoutes(app: App): void {
   app.post(
     '/v1/personnel/:user_id/reactivate',
     {
-      config: { access: 'personnel.manage' },
+      config: { access: 'personnel.manage', errors: actionErrors },
       schema: {
         operationId: 'reactivatePerson',
         summary: 'Make a person active again',

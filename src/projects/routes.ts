@@ -4,6 +4,7 @@ import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
 import { created, done, writeOnce } from '../http/idempotency.ts';
 import { sendResource } from '../http/resource.ts';
+import { actionErrors, createErrors, deleteErrors, updateErrors } from '../http/route-errors.ts';
 import { importRoute } from '../imports/answer.ts';
 import { sendList } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
@@ -40,7 +41,7 @@ export function projectRoutes(app: App): void {
   app.post(
     '/v1/projects',
     {
-      config: { access: 'projects.manage' },
+      config: { access: 'projects.manage', errors: createErrors },
       schema: {
         operationId: 'createProject',
         summary: 'Add a project',
@@ -88,7 +89,7 @@ export function projectRoutes(app: App): void {
   app.patch(
     '/v1/projects/:project_id',
     {
-      config: { access: 'projects.manage' },
+      config: { access: 'projects.manage', errors: [...updateErrors, 'project_archived'] },
       schema: {
         operationId: 'updateProject',
         summary: 'Change a project',
@@ -111,7 +112,7 @@ export function projectRoutes(app: App): void {
   app.delete(
     '/v1/projects/:project_id',
     {
-      config: { access: 'projects.manage' },
+      config: { access: 'projects.manage', errors: deleteErrors },
       schema: {
         operationId: 'deleteProject',
         summary: 'Delete an empty project',
@@ -137,7 +138,7 @@ export function projectRoutes(app: App): void {
     app.post(
       `/v1/projects/:project_id/${action}`,
       {
-        config: { access: 'projects.manage' },
+        config: { access: 'projects.manage', errors: actionErrors },
         schema: {
           operationId: `${action}Project`,
           summary: archived ? 'Archive a project' : 'Bring a project back from the archive',

@@ -2,20 +2,19 @@ import { Type } from 'typebox';
 import { daysLater, type Moment } from '../clock.ts';
 import type { View } from '../database/view.ts';
 import { invalidParameter } from '../errors.ts';
-import { historyList } from '../history/queries.ts';
-import { HistoryEntry } from '../history/schema.ts';
 import { refuseStale } from '../http/conditions.ts';
 import type { App } from '../http/fastify.ts';
 import { created, writeOnce } from '../http/idempotency.ts';
-import { sendResource, sendTagged } from '../http/resource.ts';
-import { importRoute } from '../imports/answer.ts';
+import { sendTagged } from '../http/resource.ts';
+import { actionErrors } from '../http/route-errors.ts';
 import { Issue } from '../issues/schema.ts';
 import { sendList, sendSummary } from '../lists/answer.ts';
-import { type Filters, ListQuery, SortableListQuery, splitQuery } from '../lists/query.ts';
+import { type Filters, SortableListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf, SummaryOf } from '../lists/schema.ts';
-import { getProject, getProjectForWriting, resolveProjects } from '../projects/queries.ts';
+import { projectItemRoutes } from '../project-items/routes.ts';
+import { getProject, resolveProjects } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
-import { Day, NoContent, optional, Strict } from '../schemas.ts';
+import { Day, optional, Strict } from '../schemas.ts';
 import { riskImport } from './import.ts';
 import { evaluateRisk, explainRisk, riskModel } from './model.ts';
 import { createRisk, deleteRisk, getRisk, materializeRisk, updateRisk } from './queries.ts';
@@ -191,136 +190,39 @@ export function riskRoutes(app: App): void {
     },
   );
 
-  app.post(
-    '/v1/projects/:project_id/risks',
-    {
-      config: { access: 'projects.manage' },
-      schema: {
-        operationId: 'createRisk',
-        summary: 'Add a risk to a project',
-        tags: ['risks'],
-        params: Strict({ project_id: ProjectRef }),
-        body: RiskInput,
-        response: { 201: Risk },
+  projectItemRoutes(app, {
+    noun: 'risk',
+    oneOf: 'a risk',
+    ref: RiskRef,
+    resource: Risk,
+    input: RiskInput,
+    patch: RiskPatch,
+    deleteSummary: 'Delete a risk to which nothing belongs',
+    updateErrors: ['invalid_transition'],
+    get: getRisk,
+    create: createRisk,
+    update: updateRisk,
+    delete: deleteRisk,
+    importable: riskImport,
+    single: {
+      query: {
+        explain: Type.Optional(Type.Boolean({ description: 'Also say why it has its score and its place.' })),
       },
-    },
-    async (request, reply) =>
-      writeOnce(request, reply, async (db) => {
-        const risk = await createRisk(db, request.params.project_id, request.body, request.change);
-        return created(`/v1/projects/${risk.project_id}/risks/${risk.id}`, risk);
-      }),
-  );
-
-  importRoute(app, {
-    url: '/v1/projects/:project_id/risks/import',
-    access: 'projects.manage',
-    operationId: 'importRisks',
-    summary: 'Add or change risks of a project from a file',
-    tag: 'risks',
-    params: { project_id: ProjectRef },
-    importable: async ({ params, database, moment }) => {
-      const { project_id } = params as { project_id: string };
-      return riskImport(await getProjectForWriting(database.db, project_id, moment), moment);
+      response: ExplainedRisk,
+      extend: async ({ query, database, moment }, risk) =>
+        (query as { explain?: boolean }).explain
+          ? { ...risk, explain: await explainRisk(database.db, risk, moment) }
+          : risk,
     },
   });
-
-  app.get(
-    '/v1/projects/:project_id/risks/:id',
-    {
-      config: { access: 'projects.read' },
-      schema: {
-        operationId: 'getRisk',
-        summary: 'One risk',
-        tags: ['risks'],
-        params: Strict({ project_id: ProjectRef, id: RiskRef }),
-        querystring: Strict({
-          explain: Type.Optional(
-            Type.Boolean({ description: 'Also say why it has its score and its place.' }),
-          ),
-        }),
-        response: { 200: ExplainedRisk },
-      },
-    },
-    async (request, reply) => {
-      const { project_id, id } = request.params;
-      const risk = await getRisk(request.database.db, project_id, id, request.moment);
-      if (!request.query.explain) return sendResource(request, reply, risk);
-      const explain = await explainRisk(request.database.db, risk, request.moment);
-      return sendResource(request, reply, { ...risk, explain });
-    },
-  );
-
-  app.patch(
-    '/v1/projects/:project_id/risks/:id',
-    {
-      config: { access: 'projects.manage' },
-      schema: {
-        operationId: 'updateRisk',
-        summary: 'Change a risk',
-        tags: ['risks'],
-        params: Strict({ project_id: ProjectRef, id: RiskRef }),
-        body: RiskPatch,
-        response: { 200: Risk },
-      },
-    },
-    async (request, reply) => {
-      const { project_id, id } = request.params;
-      const risk = await request.database.write(async (db) => {
-        const current = await getRisk(db, project_id, id, request.moment);
-        refuseStale(request, current);
-        return updateRisk(db, current, request.body, request.change);
-      });
-      return sendResource(request, reply, risk);
-    },
-  );
-
-  app.delete(
-    '/v1/projects/:project_id/risks/:id',
-    {
-      config: { access: 'projects.manage' },
-      schema: {
-        operationId: 'deleteRisk',
-        summary: 'Delete a risk to which nothing belongs',
-        tags: ['risks'],
-        params: Strict({ project_id: ProjectRef, id: RiskRef }),
-        response: { 204: NoContent },
-      },
-    },
-    async (request, reply) => {
-      const { project_id, id } = request.params;
-      await request.database.write(async (db) => {
-        const current = await getRisk(db, project_id, id, request.moment);
-        refuseStale(request, current);
-        await deleteRisk(db, current, request.change);
-      });
-      return reply.code(204).send();
-    },
-  );
-
-  app.get(
-    '/v1/projects/:project_id/risks/:id/history',
-    {
-      config: { access: 'projects.read' },
-      schema: {
-        operationId: 'listRiskHistory',
-        summary: 'What changed of a risk, oldest first',
-        tags: ['risks'],
-        params: Strict({ project_id: ProjectRef, id: RiskRef }),
-        querystring: ListQuery({}),
-        response: { 200: ListOf(HistoryEntry) },
-      },
-    },
-    async (request, reply) => {
-      const { project_id, id } = request.params;
-      const risk = await getRisk(request.database.db, project_id, id, request.moment);
-      return sendList(request, reply, historyList(risk.id));
-    },
-  );
 
   app.post(
     '/v1/projects/:project_id/risks/:id/materialize',
     {
-      config: { access: 'projects.manage' },
+      config: {
+        access: 'projects.manage',
+        errors: [...actionErrors, 'invalid_transition', 'project_archived'],
+      },
       schema: {
         operationId: 'materializeRisk',
         summary: 'The risk has happened: make it an issue',

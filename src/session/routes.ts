@@ -9,7 +9,7 @@ export function sessionRoutes(app: App): void {
   app.post(
     '/v1/session',
     {
-      config: { access: 'public' },
+      config: { access: 'public', errors: ['unauthenticated', 'rate_limited'] },
       schema: {
         operationId: 'createSession',
         summary: 'Sign a browser in with a key',
