@@ -1,10 +1,12 @@
 import { type Kysely, sql } from 'kysely';
 import type { Moment } from '../clock.ts';
 import type { Tables } from '../database/tables.ts';
+import { issueMoves } from '../issues/transitions.ts';
 import { count } from '../lists/list.ts';
 import { riskConditions, riskRows } from './register.ts';
 import type { EvaluateInput, Evaluation, Explanation, Risk, RiskModel } from './schema.ts';
 import { levelOf, levels, scoreOf } from './scoring.ts';
+import { riskMoves } from './transitions.ts';
 
 const order = ['score', 'impact', 'probability', 'due_on', 'raised_on', 'id'];
 
@@ -20,7 +22,13 @@ export const riskModel: RiskModel = {
     direction: by === 'score' || by === 'impact' || by === 'probability' ? 'highest first' : 'earliest first',
     missing: 'last',
   })),
+  transitions: { risks: copyOf(riskMoves), issues: copyOf(issueMoves) },
 };
+
+/** Without `readonly`, as the schema has it. */
+function copyOf(transitions: Record<string, readonly string[]>): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(transitions).map(([from, to]) => [from, [...to]]));
+}
 
 function scale(...words: string[]) {
   return words.map((word, i) => ({ value: i + 1, word }));

@@ -233,6 +233,8 @@ onBothEngines('the register', (start) => {
     });
     await service.make('/v1/projects/APOLLO/risks', key, { title: 'y', probability: 1, impact: 1 });
     const model = (await service.get('/v1/risk-model', reader)).body;
+    assert.deepEqual(model.transitions.risks.accepted, ['open', 'mitigating', 'materialized', 'closed']);
+    assert.deepEqual(model.transitions.issues.resolved, ['closed', 'in_progress']);
     assert.equal(model.probability.length, 5);
     assert.deepEqual(model.levels[3], { level: 'critical', from: 20, to: 25 });
 

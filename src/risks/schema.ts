@@ -284,6 +284,8 @@ export const trendPeriod = {
   interval: OneOf(['day', 'week'], { default: 'day' }),
 };
 
+const Transitions = Type.Record(Type.String(), Type.Array(Type.String()));
+
 const Scale = Type.Array(Strict({ value: Rating(), word: Type.String() }));
 
 export const RiskModel = Strict(
@@ -296,6 +298,10 @@ export const RiskModel = Strict(
       Strict({ level: OneOf(levels.map(({ level }) => level)), from: Type.Integer(), to: Type.Integer() }),
     ),
     order: Type.Array(Strict({ by: Type.String(), direction: Type.String(), missing: Type.String() })),
+    transitions: Strict(
+      { risks: Transitions, issues: Transitions },
+      { description: 'Which statuses a risk or an issue can go to, from each status.' },
+    ),
   },
   { $id: 'RiskModel' },
 );
