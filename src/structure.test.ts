@@ -17,7 +17,7 @@ const importsOf = (file: string) =>
 const layers = [
   /^(addresses|errors|ids|clock|text|schemas|version|config)\.ts$/,
   /^files\//,
-  /^[a-z]+\/(schema|scoring|scopes|secret|parameters|check-names|transitions|change)\.ts$/,
+  /^[a-z]+\/(schema|scoring|ranking|scopes|secret|parameters|check-names|transitions|change)\.ts$/,
   /^database\//,
   /^(lists\/(?!answer)|groups\/membership)/,
   /^([a-z]+\/queries|history\/making|projects\/(counts|health)|risks\/(checks|register|summaries|model)|issues\/summaries|keys\/(usage|ring)|personnel\/(assignments|handover))\.ts$/,
@@ -45,6 +45,13 @@ test('a noun never imports another noun’s routes', () => {
   for (const file of files) {
     const foreign = importsOf(file).filter((path) => /^[a-z]+\/routes\.ts$/.test(path) && file !== 'app.ts');
     assert.deepEqual(foreign, [], file);
+  }
+});
+
+test('migrations import nothing but other migrations, because what they do must never change', () => {
+  for (const file of files.filter((file) => file.startsWith('database/migrations/'))) {
+    const others = importsOf(file).filter((path) => !path.startsWith('database/migrations/'));
+    assert.deepEqual(others, [], file);
   }
 });
 

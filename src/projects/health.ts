@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Moment } from '../clock.ts';
 import { jsonObject, parsedJson } from '../database/functions.ts';
+import { ranksAbove } from '../risks/ranking.ts';
 
 /**
  * Whether a project is on track, with reasons a person can read. Each sign that holds is a reason; the gravest of them
@@ -70,10 +71,9 @@ export const topScore = sql<number>`(select score from risks
 export const overdueTasks = (today: string) => sql<number>`(select count(*) from tasks
   where project_id = projects.id and open = 1 and due_key < ${today})`;
 
-/** In the ranking, scores above the appetite are those before this text: see `rank_key`. */
 function aboveAppetite(): RawBuilder<string> {
   const above = sql`(select count(*) from risks where project_id = projects.id and active = 1
-    and rank_key < cast(99 - projects.appetite as text))`;
+    and ${ranksAbove(sql`projects.appetite`)})`;
   const topKey = sql`(select risks.key from risks
     where project_id = projects.id and active = 1 order by rank_key limit 1)`;
   return sql`${counted(above, 'risk', '')} || ' above appetite ' || projects.appetite

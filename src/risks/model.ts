@@ -3,6 +3,7 @@ import type { Moment } from '../clock.ts';
 import type { Tables } from '../database/tables.ts';
 import { issueMoves } from '../issues/transitions.ts';
 import { count } from '../lists/list.ts';
+import { afterAllIds, rankKey } from './ranking.ts';
 import { riskConditions, riskRows } from './register.ts';
 import type { EvaluateInput, Evaluation, Explanation, Risk, RiskModel } from './schema.ts';
 import { levelOf, levels, scoreOf } from './scoring.ts';
@@ -42,8 +43,8 @@ export async function evaluateRisk(
 ): Promise<Evaluation> {
   const { probability, impact, due_on = null } = input;
   const score = scoreOf(probability, impact);
-  // A new risk comes after all that are equal to it: it was raised last.
-  const key = `${99 - probability * impact}${9 - impact}${9 - probability}${due_on ?? '9999-99-99'}${moment.today}~`;
+  // A new risk ranks after its equals, because it was raised last.
+  const key = rankKey({ probability, impact, due_on, raised_on: moment.today, id: afterAllIds });
   const matches = riskConditions({ filters: { status: ['active'], archived: 'false' }, moment });
   const before = await count(riskRows(db).where(matches).where(sql<boolean>`risks.rank_key < ${key}`));
   const all = await count(riskRows(db).where(matches));

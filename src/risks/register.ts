@@ -23,6 +23,7 @@ import type { Filters } from '../lists/query.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
 import { Strict } from '../schemas.ts';
 import { checkConditions, checksOfRisk } from './checks.ts';
+import { isUnassessed } from './ranking.ts';
 import { activeStatuses, type projectRiskFilters, RankedRisk, Risk } from './schema.ts';
 
 export type RiskFilters = AcrossProjects & Filters<typeof projectRiskFilters>;
@@ -184,9 +185,6 @@ const movement = jsonObject({
   score_then: sql`"then".score`,
   delta: sql`"then".place - "now".place`,
 });
-
-/** In the order of ranks those without a score are the last, so that an index finds and counts them. */
-const isUnassessed = sql<boolean>`risks.rank_key >= '99'`;
 
 /** The default register is counted by the projects' own counters, whatever its size. */
 async function countUnassessed(

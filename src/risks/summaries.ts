@@ -5,6 +5,7 @@ import { invalidParameter } from '../errors.ts';
 import { always, holds, isIn } from '../lists/filters.ts';
 import { checks } from './check-names.ts';
 import { type Check, checkConditions } from './checks.ts';
+import { afterAllIds, cellPrefix, cellPrefixOf } from './ranking.ts';
 import { momentIn, type Register, riskConditions, riskRows } from './register.ts';
 import type { Risk, RiskHeatmap, RiskSummary, RiskTrend } from './schema.ts';
 import { levelOf, levels, scoreOf } from './scoring.ts';
@@ -65,11 +66,11 @@ const mostFirst = <Value extends string | null>(counts: Map<Value, number>) =>
 
 /** The 25 cells of probability and impact, each with its count and the first of its risks. */
 export async function mapRisks(db: Kysely<Tables>, register: Register): Promise<RiskHeatmap> {
-  const counts = await countBy(db, register, { cell: sql`substr(risks.rank_key, 1, 4)` });
+  const counts = await countBy(db, register, { cell: cellPrefixOf });
   const cells: RiskHeatmap = [];
   for (let probability = 5; probability >= 1; probability--) {
     for (let impact = 1; impact <= 5; impact++) {
-      const cell = cellOf(probability, impact);
+      const cell = cellPrefix(probability, impact);
       const count = counts.find((row) => row.cell === cell)?.count ?? 0;
       cells.push({
         probability,
@@ -82,10 +83,6 @@ export async function mapRisks(db: Kysely<Tables>, register: Register): Promise<
   }
   return cells;
 }
-
-/** How the places of a cell begin in the ranking: see `rank_key`. */
-const cellOf = (probability: number, impact: number) =>
-  `${99 - probability * impact}${9 - impact}${9 - probability}`;
 
 type Period = { from: string; to: string; interval: 'day' | 'week' };
 
@@ -245,7 +242,7 @@ async function countBy<Columns extends Record<string, RawBuilder<unknown>>>(
 async function topOfCell(db: Kysely<Tables>, register: Register, cell: string): Promise<string[]> {
   const rows = await rowsOf(db, register)
     .select(sql<string>`risks.id`.as('id'))
-    .where(sql<boolean>`risks.rank_key >= ${cell} and risks.rank_key < ${`${cell}~`}`)
+    .where(sql<boolean>`risks.rank_key >= ${cell} and risks.rank_key < ${cell + afterAllIds}`)
     .orderBy(sql`risks.rank_key`)
     .limit(3)
     .execute();

@@ -1,0 +1,35 @@
+import { type RawBuilder, sql } from 'kysely';
+
+/**
+ * The ranking is one text per risk, `rank_key`, whose byte order is the order of the register:
+ *
+ *     99 − score (99 when not assessed) · 9 − impact · 9 − probability · due_on · raised_on · id
+ *
+ * The database generates the column (`migrations/0001_foundation.ts`); a test compares the two.
+ */
+type Ranked = {
+  probability: number;
+  impact: number;
+  due_on: string | null;
+  raised_on: string;
+  id: string;
+};
+
+export const rankKey = ({ probability, impact, due_on, raised_on, id }: Ranked) =>
+  `${cellPrefix(probability, impact)}${due_on ?? '9999-99-99'}${raised_on}${id}`;
+
+/** The start of the rank keys of all risks in one cell of the heat map. */
+export const cellPrefix = (probability: number, impact: number) =>
+  `${99 - probability * impact}${9 - impact}${9 - probability}`;
+
+export const cellPrefixOf = sql<string>`substr(risks.rank_key, 1, 4)`;
+
+/** Sorts after every id. */
+export const afterAllIds = '~';
+
+/** Unassessed risks rank last, so that an index finds and counts them. */
+export const isUnassessed = sql<boolean>`risks.rank_key >= '99'`;
+
+/** Whether a risk scores above a bound, by the same index. */
+export const ranksAbove = (score: RawBuilder<unknown>) =>
+  sql<boolean>`rank_key < cast(99 - ${score} as text)`;
