@@ -3,10 +3,7 @@ import { createRoot } from 'react-dom/client';
 import { resumeSession } from './api/session.ts';
 import { App, loadFirstPage } from './app.tsx';
 import { applyTheme } from './layout/theme.ts';
-import './styles/tokens.css';
-import './styles/base.css';
-import './styles/components.css';
-import './styles/print.css';
+import './styles/index.css';
 
 applyTheme();
 void resumeSession();
