@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Writes the types of the API, from openapi.json, for `openapi-fetch`. The usual generator needs a TypeScript of its own
- * beside the one of this repository; what TypeBox makes of our schemas is a small part of JSON Schema.
+ * Generates the types of the API from openapi.json for `openapi-fetch`. The usual generator needs another version of
+ * TypeScript, and our schemas use only a small part of JSON Schema.
  */
 export function writeApiTypes(): void {
   const document = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8')) as Document;
@@ -32,37 +32,37 @@ type Document = {
 const methods = ['get', 'put', 'post', 'patch', 'delete'];
 
 function apiTypes({ paths, components }: Document): string {
-  const ofPaths = Object.entries(paths).map(([path, operations]) => {
-    const ofMethods = methods.map((method) => {
+  const pathTypes = Object.entries(paths).map(([path, operations]) => {
+    const methodTypes = methods.map((method) => {
       const operation = operations[method];
       return `${method}${operation ? `: ${operationType(operation)}` : '?: never'};`;
     });
-    return `${JSON.stringify(path)}: { parameters: {}; ${ofMethods.join(' ')} };`;
+    return `${JSON.stringify(path)}: { parameters: {}; ${methodTypes.join(' ')} };`;
   });
-  const named = Object.entries(components.schemas).map(
+  const schemaTypes = Object.entries(components.schemas).map(
     ([name, schema]) => `export type ${name} = ${typeOf(schema)};`,
   );
-  return `// Made from openapi.json.\n${named.join('\n')}\nexport interface paths {\n${ofPaths.join('\n')}\n}\n`;
+  return `// Generated from openapi.json.\n${schemaTypes.join('\n')}\nexport interface paths {\n${pathTypes.join('\n')}\n}\n`;
 }
 
 function operationType({ parameters = [], requestBody, responses }: Operation): string {
-  const places = ['query', 'path'].map((place) => {
-    const here = parameters.filter((parameter) => parameter.in === place);
-    const members = here.map((one) => member(one.name, one.schema, one.required));
-    const isOptional = !here.some((parameter) => parameter.required);
-    return here.length > 0
-      ? `${place}${isOptional ? '?' : ''}: { ${members.join(' ')} };`
-      : `${place}?: never;`;
+  const locations = ['query', 'path'].map((location) => {
+    const present = parameters.filter((parameter) => parameter.in === location);
+    const members = present.map((one) => member(one.name, one.schema, one.required));
+    const isOptional = !present.some((parameter) => parameter.required);
+    return present.length > 0
+      ? `${location}${isOptional ? '?' : ''}: { ${members.join(' ')} };`
+      : `${location}?: never;`;
   });
-  const answers = Object.entries(responses).map(
-    ([status, answer]) => `${status}: { headers: {}; ${content(answer)} };`,
+  const responseTypes = Object.entries(responses).map(
+    ([status, response]) => `${status}: { headers: {}; ${contentType(response)} };`,
   );
-  const body = requestBody ? `requestBody: { ${content(requestBody)} };` : 'requestBody?: never;';
-  return `{ parameters: { ${places.join(' ')} }; ${body} responses: { ${answers.join(' ')} } }`;
+  const body = requestBody ? `requestBody: { ${contentType(requestBody)} };` : 'requestBody?: never;';
+  return `{ parameters: { ${locations.join(' ')} }; ${body} responses: { ${responseTypes.join(' ')} } }`;
 }
 
-/** The other formats are texts, which the console reads as such. */
-function content({ content = {} }: Content): string {
+/** Only JSON is typed; the console reads the other formats as text. */
+function contentType({ content = {} }: Content): string {
   const types = Object.entries(content).filter(([type]) => type.endsWith('json') && !type.includes('ndjson'));
   if (types.length === 0) return 'content?: never;';
   return `content: { ${types.map(([type, { schema }]) => `${JSON.stringify(type)}: ${typeOf(schema)};`).join(' ')} };`;
@@ -79,11 +79,11 @@ function typeOf(schema: Schema): string {
   if (schema.type === undefined) return 'unknown';
   return [schema.type]
     .flat()
-    .map((type) => typeNamed(type, schema))
+    .map((type) => typeByName(type, schema))
     .join(' | ');
 }
 
-function typeNamed(type: string, { items, properties, patternProperties, required = [] }: Schema): string {
+function typeByName(type: string, { items, properties, patternProperties, required = [] }: Schema): string {
   if (type === 'integer') return 'number';
   if (type === 'array') return `(${items ? typeOf(items) : 'unknown'})[]`;
   if (type !== 'object') return type;

@@ -17,12 +17,12 @@ const root = join(import.meta.dirname, '..');
 const target = join(root, 'dist/web');
 const stamp = join(target, 'sources.txt');
 
-/** Builds the console into `dist/web`, unless what is there was made from the same sources. */
+/** Builds the console into `dist/web`, unless its sources have not changed. */
 export async function buildConsole(): Promise<void> {
   const sources = hashOfSources();
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return;
   writeApiTypes();
-  // Made beside and moved in when it is whole: a service may be reading what is there.
+  // A running service can be reading the target, so a finished build replaces it.
   const outDir = `${target}-${process.pid}`;
   mkdirSync(outDir, { recursive: true });
   try {
@@ -38,18 +38,17 @@ export async function buildConsole(): Promise<void> {
 }
 
 function hashOfSources(): string {
-  const made = ['web/src/api/openapi.ts'];
   const files = [
     'package-lock.json',
     'openapi.json',
     ...globSync('web/**/*.{ts,tsx,css,html,svg}', { cwd: root }),
   ]
-    .filter((file) => !made.includes(file) && !file.startsWith('web/tests/'))
+    .filter((file) => file !== 'web/src/api/openapi.ts' && !file.startsWith('web/tests/'))
     .sort();
   return hashOf(files);
 }
 
-/** Tells whether files of this package have changed. */
+/** Changes when one of the files changes. */
 export const hashOf = (files: string[]) =>
   hash('sha256', files.map((file) => `${file}\n${readFileSync(join(root, file), 'utf8')}`).join('\n'));
 

@@ -1,10 +1,10 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-// biome-ignore lint/style/noDefaultExport: Vite wants it so
+// biome-ignore lint/style/noDefaultExport: Vite requires it
 export default defineConfig({
   root: import.meta.dirname,
-  // The path of the service is known only when it runs: `<base>` in the page says it.
+  // Relative URLs: the service sets its path in `<base>` at run time.
   base: './',
   plugins: [react()],
   build: {
@@ -12,7 +12,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     emptyOutDir: true,
     modulePreload: { polyfill: false },
-    // What several pages use comes at once: on a fast connection many small files take longer than one.
+    // One stylesheet and one shared chunk: on a fast connection many small files take longer than one.
     cssCodeSplit: false,
     rolldownOptions: {
       output: {
