@@ -1,37 +1,47 @@
-/** Numbers and days as the reader writes them. */
+/** Numbers and dates follow the browser's languages. */
 const locale = navigator.languages;
 
-const wholeNumber = new Intl.NumberFormat(locale);
+const numberFormat = new Intl.NumberFormat(locale);
 const dayFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
+const shortDayFormat = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 const timeFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
-const shortDay = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
-export const number = (value: number) => wholeNumber.format(value);
+export const formatNumber = (value: number) => numberFormat.format(value);
 
-/** A day of the API, `YYYY-MM-DD`: the same day wherever the reader is. */
-export const day = (value: string) => dayFormat.format(new Date(`${value}T00:00:00Z`));
-export const dayShort = (value: string) => shortDay.format(new Date(`${value}T00:00:00Z`));
+/** A day of the API (`YYYY-MM-DD`) has no time zone: it is the same day everywhere. */
+export const formatDay = (value: string) => dayFormat.format(new Date(`${value}T00:00:00Z`));
+export const formatShortDay = (value: string) => shortDayFormat.format(new Date(`${value}T00:00:00Z`));
 
-/** A day that stands in the address, where anything may stand. */
-export const dayOrText = (value: string) => (/^\d{4}-\d\d-\d\d$/.test(value) ? day(value) : value);
+/** For a day from the URL, which can be any text. */
+export const formatDayOrText = (value: string) =>
+  /^\d{4}-\d\d-\d\d$/.test(value) ? formatDay(value) : value;
 
-/** A moment of the API, in the reader's time zone. */
-export const time = (value: string) => timeFormat.format(new Date(value));
+/** A timestamp of the API, in the browser's time zone. */
+export const formatTime = (value: string) => timeFormat.format(new Date(value));
 
-/** Days are UTC everywhere in Muster: so is today. */
-export const today = () => new Date().toISOString().slice(0, 10);
+/** The service's days are UTC, so today is too. */
+export const today = () => daysFromToday(0);
 
 export const daysFromToday = (days: number) =>
   new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
-/** `in_progress` → `In progress`. */
-export const words = (name: string) => {
-  const text = name.replaceAll('_', ' ');
-  return text.charAt(0).toUpperCase() + text.slice(1);
+/** Values of the API whose label is not the value itself with spaces. */
+const labels: Readonly<Record<string, string>> = {
+  todo: 'To do',
+  wont_fix: "Won't fix",
+  due_overdue: 'Past due',
+  stale_90d: 'No update in 90 days',
 };
 
-/** Values of the API to choose from, each with its words. */
-export const withWords = (values: readonly string[]) => values.map((value) => [value, words(value)] as const);
+/** `in_progress` → `In progress`. */
+export function humanize(value: string): string {
+  const text = value.replaceAll('_', ' ');
+  return labels[value] ?? text.charAt(0).toUpperCase() + text.slice(1);
+}
 
-export const plural = (count: number, one: string, many = `${one}s`) =>
-  `${number(count)} ${count === 1 ? one : many}`;
+/** Values of the API to choose from, with their labels. */
+export const enumOptions = <Value extends string>(values: readonly Value[]) =>
+  values.map((value) => [value, humanize(value)] as const);
+
+export const pluralize = (count: number, singular: string, plural = `${singular}s`) =>
+  `${formatNumber(count)} ${count === 1 ? singular : plural}`;

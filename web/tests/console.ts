@@ -16,7 +16,7 @@ export type Console = Awaited<ReturnType<typeof startConsole>>;
 
 type Options = BrowserContextOptions & { scopes?: readonly Scope[]; signedIn?: boolean };
 
-/** The real service, with the demo's organisation unless it is to be empty, and a browser to look at it with. */
+/** Starts the real service with the demo data, unless it is to be empty, and a browser. */
 export async function startConsole({ isEmpty = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'muster-console-'));
   const config = readConfig({
@@ -28,13 +28,13 @@ export async function startConsole({ isEmpty = false } = {}) {
   if (!isEmpty) await fillDemo(app.database, systemClock());
   const browser = await launchBrowser();
 
-  /** A key with these scopes; all of them when none is named. */
-  const makeKey = (held: readonly Scope[] = scopes, expires_at?: string) =>
+  /** A key with these scopes, by default all of them. */
+  const newKey = (held: readonly Scope[] = scopes, expires_at?: string) =>
     app.database.write((db) =>
       createKey(db, { name: 'test', scopes: [...held], ...(expires_at && { expires_at }) }, systemClock()),
     );
 
-  /** A page that fails its test when it logs an error, breaks, or asks another host for anything. */
+  /** A page that fails its test when it logs an error, throws, or sends a request to another host. */
   async function open(
     t: TestContext,
     path: string,
@@ -45,25 +45,25 @@ export async function startConsole({ isEmpty = false } = {}) {
       return undefined;
     }
     const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
-    const key = await makeKey(held);
+    const key = await newKey(held);
     if (signedIn) await signIn(context.request, app.baseUrl, key.secret);
     const page = await context.newPage();
     page.setDefaultTimeout(15_000);
-    const complaints: string[] = [];
+    const errors: string[] = [];
     page.on('request', (request) => {
       if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(`${app.baseUrl}/`)) {
-        complaints.push(`asked for ${request.url()}`);
+        errors.push(`request to ${request.url()}`);
       }
     });
     page.on('console', (message) => {
-      // That a request is refused is for the page to show; the browser tells it here, too.
-      const isRefusal = message.text().startsWith('Failed to load resource');
-      if (['error', 'warning'].includes(message.type()) && !isRefusal) complaints.push(message.text());
+      // The browser also logs error responses, which the page handles itself.
+      const isErrorResponse = message.text().startsWith('Failed to load resource');
+      if (['error', 'warning'].includes(message.type()) && !isErrorResponse) errors.push(message.text());
     });
-    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('pageerror', (error) => errors.push(error.message));
     t.after(async () => {
       await context.close();
-      assert.deepEqual(complaints, []);
+      assert.deepEqual(errors, []);
     });
     await page.goto(`${app.baseUrl}${path}`);
     return page;
@@ -72,24 +72,26 @@ export async function startConsole({ isEmpty = false } = {}) {
   return {
     app,
     open,
-    makeKey,
+    newKey,
     revoke: (id: string) => app.database.write((db) => revokeKey(db, id, systemClock())),
-    /** What the API says, to compare what is shown with. */
+    /** Reads from the API, to compare its response with the page. */
     async get(path: string) {
-      const { secret } = await makeKey();
-      const answer = await fetch(`${app.baseUrl}${path}`, { headers: { authorization: `Bearer ${secret}` } });
-      assert.equal(answer.status, 200, path);
-      return answer.json();
+      const { secret } = await newKey();
+      const response = await fetch(`${app.baseUrl}${path}`, {
+        headers: { authorization: `Bearer ${secret}` },
+      });
+      assert.equal(response.status, 200, path);
+      return response.json();
     },
     async post(path: string, body: object) {
-      const { secret } = await makeKey();
-      const answer = await fetch(`${app.baseUrl}${path}`, {
+      const { secret } = await newKey();
+      const response = await fetch(`${app.baseUrl}${path}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
         body: JSON.stringify(body),
       });
-      assert.equal(answer.status, 201, await answer.clone().text());
-      return answer.json();
+      assert.equal(response.status, 201, await response.clone().text());
+      return response.json();
     },
     async stop() {
       await browser?.close();
@@ -100,14 +102,14 @@ export async function startConsole({ isEmpty = false } = {}) {
 }
 
 async function signIn(request: BrowserContext['request'], origin: string, key: string): Promise<void> {
-  const answer = await request.post(`${origin}/v1/session`, { data: { key } });
-  assert.equal(answer.status(), 204);
+  const response = await request.post(`${origin}/v1/session`, { data: { key } });
+  assert.equal(response.status(), 204);
 }
 
 type BrowserContext = Awaited<ReturnType<Browser['newContext']>>;
 
-/** Until the page has what it shows. */
-export async function settled(page: Page): Promise<void> {
+/** Waits until the page has loaded its data. */
+export async function waitUntilLoaded(page: Page): Promise<void> {
   await page.waitForSelector('main[aria-busy="false"] :is(h1, .empty, .notice)');
   await page.waitForFunction(() => document.querySelector('.loading, main[aria-busy="true"]') === null);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Locator } from 'playwright-core';
-import { type Console, settled, startConsole } from './console.ts';
+import { type Console, startConsole, waitUntilLoaded } from './console.ts';
 
 let console: Console;
 let empty: Console;
@@ -16,13 +16,13 @@ after(async () => {
   await empty.stop();
 });
 
-describe('a key with projects.read alone', () => {
+describe('a key with only projects.read', () => {
   const scopes = ['projects.read'] as const;
 
-  test('sees no page of people, no address of anyone, and no button that would be refused', async (t) => {
+  test('sees no pages of people, no email addresses, and no button that it has no scope for', async (t) => {
     const page = await console.open(t, '/', { scopes });
     if (!page) return;
-    await settled(page);
+    await waitUntilLoaded(page);
     const pages = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
     assert.deepEqual(await pages.allTextContents(), ['Overview', 'Risks', 'Issues', 'Projects']);
     const risk = (await console.get('/v1/risks?limit=1')).data[0];
@@ -36,16 +36,16 @@ describe('a key with projects.read alone', () => {
       '/projects',
       '/projects/APOLLO',
     ];
-    const harmless = [
+    const allowed = [
       /^Search/,
-      /^(As the system|Light|Dark)$/,
+      /^(System|Light|Dark)$/,
       /^Sign out$/,
       /^(Print|Export)$/,
-      /^(Project|Status|Level|Wanting|Severity|Priority|Health|Above appetite|Overdue|Unassigned|Archived)$/,
+      /^(Project|Status|Level|Needs attention|Severity|Priority|Health|Above appetite|Overdue|Unassigned|Archived)$/,
     ];
     for (const path of paths) {
       await page.goto(`${console.app.baseUrl}${path}`);
-      await settled(page);
+      await waitUntilLoaded(page);
       assert.ok(!/@example\.com/.test(await page.content()), `${path} shows an address`);
       assert.equal(
         await page.locator('main a[href*="/personnel"], main a[href*="/groups"]').count(),
@@ -56,18 +56,18 @@ describe('a key with projects.read alone', () => {
       for (const button of buttons) {
         const name: string = (await button.getAttribute('aria-label')) ?? (await button.textContent()) ?? '';
         assert.ok(
-          harmless.some((one) => one.test(name.trim())),
+          allowed.some((one) => one.test(name.trim())),
           `${path} offers “${name}”`,
         );
       }
     }
     for (const path of ['/personnel', '/groups', '/keys']) {
       await page.goto(`${console.app.baseUrl}${path}`);
-      await page.getByText('There is nothing here for this key').waitFor();
+      await page.getByText("Page not found, or you don't have access").waitFor();
     }
   });
 
-  test('is refused what is hidden from it, should it ask all the same', async (t) => {
+  test('cannot send the requests that the console hides from it', async (t) => {
     const page = await console.open(t, '/', { scopes });
     if (!page) return;
     const { key } = (await console.get('/v1/risks?limit=1')).data[0];
@@ -87,8 +87,11 @@ describe('a key with projects.read alone', () => {
       const status: number = await page.evaluate(
         async ([method, path, body]) => {
           const headers = { 'content-type': 'application/json' };
-          const answer = await fetch(path, { method, ...(body && { headers, body: JSON.stringify(body) }) });
-          return answer.status;
+          const response = await fetch(path, {
+            method,
+            ...(body && { headers, body: JSON.stringify(body) }),
+          });
+          return response.status;
         },
         [method, path, body] as const,
       );
@@ -97,15 +100,15 @@ describe('a key with projects.read alone', () => {
   });
 });
 
-test('a key for people alone begins with the people', async (t) => {
+test('a key with only personnel.read starts on the personnel page', async (t) => {
   const page = await console.open(t, '/', { scopes: ['personnel.read'] });
   if (!page) return;
   await page.getByRole('heading', { level: 1, name: 'Personnel' }).waitFor();
-  await settled(page);
+  await waitUntilLoaded(page);
   assert.equal(await page.getByRole('button', { name: 'Add person' }).count(), 0);
 });
 
-describe('any text', () => {
+describe('unusual text', () => {
   const texts = {
     script: '<script>document.title = "broken"</script><img src=x onerror="document.title=1">',
     long: 'W'.repeat(200),
@@ -114,7 +117,7 @@ describe('any text', () => {
   };
 
   for (const [name, text] of Object.entries(texts)) {
-    test(`is shown as text, and the layout holds: ${name}`, async (t) => {
+    test(`is shown as text and does not break the layout: ${name}`, async (t) => {
       const person = await console.post('/v1/personnel', { name: text, title: text });
       const group = await console.post('/v1/groups', { name: text, description: text });
       const project = await console.post('/v1/projects', {
@@ -152,7 +155,7 @@ describe('any text', () => {
         await page.setViewportSize({ width, height: 844 });
         for (const path of paths) {
           await page.goto(`${console.app.baseUrl}${path}`);
-          await settled(page);
+          await waitUntilLoaded(page);
           const shown = await page.locator('main').textContent();
           if (path !== '/') assert.ok(shown?.includes(text), `${path} does not show it`);
           const wide: number = await page.evaluate(() => document.documentElement.scrollWidth);
@@ -164,23 +167,23 @@ describe('any text', () => {
   }
 });
 
-test('where there is nothing, the page says what to do first', async (t) => {
+test('an empty page explains how to start', async (t) => {
   const page = await empty.open(t, '/');
   if (!page) return;
-  const first: [path: string, title: string, says: RegExp][] = [
-    ['/', 'No project yet', /Make one/],
-    ['/risks', 'The register is empty', /New risk/],
-    ['/issues', 'No issue is open', /New issue/],
-    ['/projects', 'No project yet', /New project/],
-    ['/personnel', 'The roster is empty', /Add person/],
-    ['/groups', 'No group yet', /New group/],
+  const pages: [path: string, title: string, text: RegExp][] = [
+    ['/', 'No projects yet', /Create a project/],
+    ['/risks', 'No risks yet', /Create a risk/],
+    ['/issues', 'No open issues', /Create an issue/],
+    ['/projects', 'No projects yet', /Create a project/],
+    ['/personnel', 'No people yet', /Add the people/],
+    ['/groups', 'No groups yet', /Create a group/],
   ];
-  for (const [path, title, says] of first) {
+  for (const [path, title, text] of pages) {
     await page.goto(`${empty.app.baseUrl}${path}`);
     await page.getByRole('heading', { name: title }).waitFor();
-    assert.match((await page.locator('.empty').textContent()) ?? '', says);
+    assert.match((await page.locator('.empty').textContent()) ?? '', text);
   }
   await page.goto(`${empty.app.baseUrl}/`);
-  await page.getByRole('link', { name: 'Make the first project' }).click();
-  await page.getByRole('dialog', { name: 'New project' }).waitFor();
+  await page.getByRole('link', { name: 'Create project' }).click();
+  await page.getByRole('dialog', { name: 'Create project' }).waitFor();
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 
-/** What has the focus, as it is called. */
+/** The accessible name of the focused element. */
 const focusedName = (page: Page) =>
   page.evaluate(() => {
     const element = document.activeElement as HTMLInputElement | null;
@@ -15,5 +15,5 @@ export async function tabTo(page: Page, name: string): Promise<void> {
     if ((await focusedName(page)) === name) return;
     await page.keyboard.press('Tab');
   }
-  assert.fail(`Tab does not lead to ${name}`);
+  assert.fail(`Tab does not reach ${name}`);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
-import { type Console, screenshot, settled, startConsole } from './console.ts';
+import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
 import { tabTo } from './focus.ts';
 
 let console: Console;
@@ -13,10 +13,10 @@ before(async () => {
 
 after(() => console.stop());
 
-test('a dropped list of people: its columns told, its rows checked, then taken in, and the faults kept', async (t) => {
+test('a dropped CSV file: columns are mapped, rows are checked, then imported, and errors can be downloaded', async (t) => {
   const page = await console.open(t, '/personnel');
   if (!page) return;
-  await settled(page);
+  await waitUntilLoaded(page);
   const before = (await console.get('/v1/personnel?limit=1&count=true')).page.total;
   await drop(
     page,
@@ -27,89 +27,93 @@ test('a dropped list of people: its columns told, its rows checked, then taken i
       'Imported Iris,not an address,B3,39,Nobody At All\n',
   );
   const dialog = page.getByRole('dialog', { name: 'Import people' });
-  await dialog.getByText('2 columns of the file are not known here').waitFor();
+  await dialog.getByText('2 unmapped columns').waitFor();
   assert.equal(await dialog.getByRole('button', { name: 'Import', exact: true }).isDisabled(), true);
-  await dialog.getByLabel('Badge').selectOption('Keep as an attribute');
-  await dialog.getByLabel('Shoe size').selectOption('Leave out');
+  await dialog.getByLabel('Badge').selectOption('Import as attribute');
+  await dialog.getByLabel('Shoe size').selectOption('Skip');
 
-  await dialog.getByText('3 rows: 2 new, 1 with faults. Nothing is changed yet.').waitFor();
+  await dialog.getByText('3 rows: 2 new, 1 with errors. Nothing has been imported yet.').waitFor();
   assert.equal(await dialog.getByLabel('Reports to').inputValue(), 'manager_user_id');
   assert.equal(await dialog.getByLabel('Badge').inputValue(), 'attributes.Badge');
-  const faults = dialog.locator('.import-rows tbody tr');
-  assert.equal(await faults.count(), 1, 'the faults are shown first');
-  assert.match((await faults.textContent()) ?? '', /^4Fault.*E-mail: .*Reports to: .*Nobody At All/);
+  const rows = dialog.locator('.import-rows tbody tr');
+  assert.equal(await rows.count(), 1, 'only the rows with errors are shown first');
+  assert.match((await rows.textContent()) ?? '', /^4Error.*E-mail: .*Reports to: .*Nobody At All/);
   await screenshot(page, 'import');
   await assertAccessible(page, 'an import');
   await dialog.getByRole('button', { name: 'New 2' }).click();
   assert.deepEqual(await dialog.locator('.import-rows tbody td:first-child').allTextContents(), ['2', '3']);
-  assert.equal((await console.get('/v1/personnel?limit=1&count=true')).page.total, before, 'nothing yet');
+  assert.equal(
+    (await console.get('/v1/personnel?limit=1&count=true')).page.total,
+    before,
+    'nothing is imported yet',
+  );
 
   await dialog.getByRole('button', { name: 'Import 2 rows' }).click();
-  await dialog.getByText('Done. 3 rows: 2 new, 1 with faults.').waitFor();
+  await dialog.getByText('Import finished. 3 rows: 2 new, 1 with errors.').waitFor();
   const [ines] = (await console.get('/v1/personnel?q=imported ines')).data;
   const [ivo] = (await console.get('/v1/personnel?q=imported ivo')).data;
   assert.deepEqual([ines.attributes, ines.manager_user_id], [{ Badge: 'B1' }, ivo.user_id]);
   const download = page.waitForEvent('download');
-  await dialog.getByRole('button', { name: 'Save the faults' }).click();
+  await dialog.getByRole('button', { name: 'Download error report' }).click();
   const saved = Buffer.concat(await (await (await download).createReadStream()).toArray()).toString();
   assert.match(saved, /^"line","column","code","detail"\r\n"4","E-mail",/);
-  await dialog.getByRole('link', { name: 'See the people' }).click();
+  await dialog.getByRole('link', { name: 'View people' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByText(`${before + 2} people`).waitFor();
 });
 
-test('groups from a workbook, by keyboard alone; what is there already is found to be as it is', async (t) => {
-  const { secret } = await console.makeKey();
+test('groups from a workbook by keyboard; existing groups are reported as unchanged', async (t) => {
+  const { secret } = await console.newKey();
   const headers = { authorization: `Bearer ${secret}` };
   const file = await fetch(`${console.app.baseUrl}/v1/groups?include=members&format=xlsx`, { headers });
   const { data } = await console.get('/v1/groups');
   const page = await console.open(t, '/groups');
   if (!page) return;
-  await settled(page);
+  await waitUntilLoaded(page);
   await press(page, 'Import');
-  await page.getByRole('dialog').getByText('Drop a file here').waitFor();
+  await page.getByRole('dialog').getByText('Drop a CSV').waitFor();
   const chooser = page.waitForEvent('filechooser');
-  await press(page, 'Choose a file');
+  await press(page, 'Choose file');
   const buffer = Buffer.from(await file.arrayBuffer());
   await (await chooser).setFiles({ name: 'groups.xlsx', mimeType: '', buffer });
   const dialog = page.getByRole('dialog', { name: 'Import groups' });
-  await dialog.getByText(`${data.length} with faults`).waitFor();
+  await dialog.getByText(`${data.length} with errors`).waitFor();
   assert.match((await dialog.locator('.import-rows tbody tr').first().textContent()) ?? '', /already/);
-  await tabTo(page, 'Change groups that are there already');
+  await tabTo(page, 'Update existing groups');
   await page.keyboard.press('Space');
-  await dialog.getByText(`${data.length} rows: ${data.length} as they are.`).waitFor();
+  await dialog.getByText(`${data.length} rows: ${data.length} unchanged.`).waitFor();
   assert.equal(await dialog.getByRole('button', { name: 'Import', exact: true }).isDisabled(), true);
   await press(page, 'Cancel');
   await dialog.waitFor({ state: 'detached' });
 });
 
-test('a project takes in risks, issues or tasks, all of them or none', async (t) => {
+test('a project imports risks, issues or tasks, optionally only if every row is valid', async (t) => {
   const page = await console.open(t, '/projects/APOLLO');
   if (!page) return;
-  await settled(page);
+  await waitUntilLoaded(page);
   const file =
     '{"title":"Imported issue 815","badge":"x"}\n{"title":"Imported issue 816","severity":"terrible"}\n';
   await drop(page, 'issues.ndjson', file);
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('2 with faults').waitFor();
+  await dialog.getByText('2 with errors').waitFor();
   await dialog.getByRole('button', { name: 'Issues' }).click();
   await page.getByRole('dialog', { name: 'Import issues' }).waitFor();
-  await dialog.getByLabel('badge').selectOption('Keep as an attribute');
-  await dialog.getByText('2 rows: 1 new, 1 with faults.').waitFor();
-  await dialog.getByLabel('All rows or none').check();
-  await dialog.getByText('All or none: nothing can be imported').waitFor();
-  await dialog.getByRole('button', { name: 'Left out 1' }).waitFor();
-  await dialog.getByLabel('All rows or none').uncheck();
+  await dialog.getByLabel('badge').selectOption('Import as attribute');
+  await dialog.getByText('2 rows: 1 new, 1 with errors.').waitFor();
+  await dialog.getByLabel('Import only if every row is valid').check();
+  await dialog.getByText('Nothing can be imported').waitFor();
+  await dialog.getByRole('button', { name: 'Skipped 1' }).waitFor();
+  await dialog.getByLabel('Import only if every row is valid').uncheck();
   await dialog.getByRole('button', { name: 'Import 1 row', exact: true }).click();
-  await dialog.getByRole('link', { name: 'See the issues' }).click();
+  await dialog.getByRole('link', { name: 'View issues' }).click();
   await page.waitForURL(/\/issues\?project=APOLLO/);
   await page.getByRole('link', { name: 'Imported issue 815' }).waitFor();
 });
 
-test('while rows are written there is a bar, and the dialog stays until it is known what became of them', async (t) => {
+test('a running import shows its progress, and its dialog cannot be closed', async (t) => {
   const page = await console.open(t, '/personnel');
   if (!page) return;
-  await settled(page);
+  await waitUntilLoaded(page);
   const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
   await page.route('**/import?**dry_run=false**', async (route) => {
     await isReleased;
@@ -119,19 +123,19 @@ test('while rows are written there is a bar, and the dialog stays until it is kn
   const dialog = page.getByRole('dialog', { name: 'Import people' });
   await dialog.getByRole('button', { name: 'Import 1 row', exact: true }).click();
   await dialog.getByRole('progressbar').waitFor();
-  await assertAccessible(page, 'an import at work');
+  await assertAccessible(page, 'a running import');
   await page.keyboard.press('Escape');
   assert.equal(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled(), true);
   release();
-  await dialog.getByText('Done. 1 row: 1 new.').waitFor();
+  await dialog.getByText('Import finished. 1 row: 1 new.').waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
 });
 
-test('what cannot be read is refused in the words of the service, and another file can be chosen', async (t) => {
+test('a file that cannot be read shows the reason, and another file can be chosen', async (t) => {
   const page = await console.open(t, '/personnel');
   if (!page) return;
-  await settled(page);
+  await waitUntilLoaded(page);
   await drop(page, 'people.xlsx', 'name\nNo workbook\n');
   const dialog = page.getByRole('dialog', { name: 'Import people' });
   await dialog.getByRole('alert').getByText('The file is no workbook').waitFor();
@@ -140,23 +144,28 @@ test('what cannot be read is refused in the words of the service, and another fi
   await dialog.getByLabel('Titel').selectOption('Name');
   await dialog.getByText('1 row: 1 new.').waitFor();
   await drop(page, 'people.csv', 'Title,Phone\nNo name,12\n');
-  await dialog.getByRole('alert').getByText('No column is the `name`').waitFor();
+  await dialog.getByRole('alert').getByText('No column is mapped to Name. Choose one above.').waitFor();
   await dialog.getByRole('combobox', { name: 'Title' }).selectOption('Name');
   await dialog.getByText('1 row: 1 new.').waitFor();
+  await drop(page, 'people.csv', 'Name,Full name\nTwice,Twice\n');
+  await dialog.getByRole('alert').getByText('“Full name” is mapped to the same field').waitFor();
   await drop(page, 'large.csv', 'name\n', 33 * 1024 ** 2);
   await dialog.getByRole('alert').getByText('at most 32 MiB').waitFor();
 });
 
-test('ten thousand rows are shown a window at a time, on a phone, too', async (t) => {
+test('10,000 rows are virtualized, also on a phone', async (t) => {
   const viewport = { width: 390, height: 844 };
   const page = await console.open(t, '/personnel', { viewport });
   if (!page) return;
-  await settled(page);
+  await waitUntilLoaded(page);
   const emails = Array.from({ length: 10_000 }, (_, i) => (i % 2 ? 'no address' : `p${i}@many.example`));
   await drop(page, 'many.csv', `name,email\n${emails.map((email, i) => `Person ${i},${email}\n`).join('')}`);
   const dialog = page.getByRole('dialog', { name: 'Import people' });
-  await dialog.getByText('10,000 rows: 5,000 new, 5,000 with faults.').waitFor();
-  assert.ok((await dialog.locator('.import-rows tbody tr').count()) < 60, 'what is in view is in the page');
+  await dialog.getByText('10,000 rows: 5,000 new, 5,000 with errors.').waitFor();
+  assert.ok(
+    (await dialog.locator('.import-rows tbody tr').count()) < 60,
+    'only the visible rows are in the DOM',
+  );
   await dialog.locator('.import-rows').evaluate((box) => box.scrollTo(0, box.scrollHeight));
   await dialog.getByRole('cell', { name: '10,001', exact: true }).waitFor();
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -167,12 +176,12 @@ test('ten thousand rows are shown a window at a time, on a phone, too', async (t
   assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= viewport.width);
 });
 
-test('who may only read is offered no import, and a dropped file is nothing to the page', async (t) => {
+test('a read-only key has no import', async (t) => {
   const page = await console.open(t, '/personnel', { scopes: ['personnel.read', 'projects.read'] });
   if (!page) return;
   for (const path of ['/personnel', '/groups', '/projects', '/projects/APOLLO']) {
     await page.goto(`${console.app.baseUrl}${path}`);
-    await settled(page);
+    await waitUntilLoaded(page);
     assert.equal(await page.getByRole('button', { name: 'Import' }).count(), 0, path);
   }
   const status = await page.evaluate(async () => {
@@ -182,7 +191,7 @@ test('who may only read is offered no import, and a dropped file is nothing to t
   assert.equal(status, 403);
 });
 
-/** Lets a file go over the page, as a hand does. */
+/** Drags a file over the page and drops it. */
 async function drop(page: Page, name: string, content: string, length = 0): Promise<void> {
   const dataTransfer = await page.evaluateHandle(
     ([name, content, length]) => {
@@ -193,9 +202,9 @@ async function drop(page: Page, name: string, content: string, length = 0): Prom
     [name, content, length] as const,
   );
   await page.dispatchEvent('body', 'dragover', { dataTransfer });
-  await page.getByText('Drop the file to import').waitFor();
+  await page.getByText('Drop file to import').waitFor();
   await page.dispatchEvent('body', 'drop', { dataTransfer });
-  await page.getByText('Drop the file to import').waitFor({ state: 'detached' });
+  await page.getByText('Drop file to import').waitFor({ state: 'detached' });
 }
 
 async function press(page: Page, name: string): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type Console, settled, startConsole } from './console.ts';
+import { type Console, startConsole, waitUntilLoaded } from './console.ts';
 import { tabTo } from './focus.ts';
 
 let console: Console;
@@ -12,22 +12,22 @@ before(async () => {
 
 after(() => console.stop());
 
-test('from signing in to a new risk, accepted, without a mouse', async (t) => {
+test('a user signs in, creates a risk and accepts it', async (t) => {
   const page = await console.open(t, '/', { signedIn: false });
   if (!page) return;
-  const { secret } = await console.makeKey();
+  const { secret } = await console.newKey();
   await focused(page, 'API key');
   await page.keyboard.type(secret);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-  await settled(page);
+  await waitUntilLoaded(page);
 
   await palette(page, 'Risks');
   await page.getByRole('heading', { level: 1, name: 'Risks' }).waitFor();
-  await settled(page);
-  await tabTo(page, 'New risk');
+  await waitUntilLoaded(page);
+  await tabTo(page, 'Create risk');
   await page.keyboard.press('Enter');
-  await page.getByRole('dialog', { name: 'New risk' }).waitFor();
+  await page.getByRole('dialog', { name: 'Create risk' }).waitFor();
   await tabTo(page, 'Project');
   await page.keyboard.type('apollo');
   await page.getByRole('option', { name: /Apollo: passenger/ }).waitFor();
@@ -42,24 +42,24 @@ test('from signing in to a new risk, accepted, without a mouse', async (t) => {
   await tabTo(page, 'Create risk');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Typed, not clicked' }).waitFor();
-  await settled(page);
+  await waitUntilLoaded(page);
 
   await tabTo(page, 'Accept…');
   await page.keyboard.press('Enter');
   await focusedInside(page, 'Accept');
-  await tabTo(page, 'Why it is accepted');
+  await tabTo(page, 'Reason');
   await page.keyboard.type('Insured.');
   await tabTo(page, 'Until');
   await page.getByLabel('Until').fill(new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10));
-  await tabTo(page, 'Accept the risk');
+  await tabTo(page, 'Accept risk');
   await page.keyboard.press('Enter');
-  await page.locator('#state .chip').getByText('Accepted').waitFor();
+  await page.locator('#status .chip').getByText('Accepted').waitFor();
 });
 
-test('a list is walked with the arrows, narrowed, and an entry opened', async (t) => {
+test('arrow keys move through a filtered list, and Enter opens a row', async (t) => {
   const page = await console.open(t, '/risks');
   if (!page) return;
-  await settled(page);
+  await waitUntilLoaded(page);
   await tabTo(page, 'Level');
   await page.keyboard.press('Enter');
   await page.getByRole('checkbox', { name: 'Critical' }).waitFor({ state: 'attached' });
@@ -67,7 +67,7 @@ test('a list is walked with the arrows, narrowed, and an entry opened', async (t
   await page.keyboard.press('Space');
   await page.waitForURL(/level=critical/);
   await page.keyboard.press('Escape');
-  await settled(page);
+  await waitUntilLoaded(page);
   const { data } = await console.get('/v1/risks?level=critical&limit=3');
   await tabTo(page, data[0].title);
   await page.keyboard.press('ArrowDown');
@@ -82,7 +82,7 @@ test('an issue is assigned and resolved', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Keyed 4712' });
   const page = await console.open(t, '/issues?q=4712');
   if (!page) return;
-  await settled(page);
+  await waitUntilLoaded(page);
   await tabTo(page, `Assign…, ${key}`);
   await page.keyboard.press('Enter');
   await focused(page, 'Assign to');
@@ -96,24 +96,24 @@ test('an issue is assigned and resolved', async (t) => {
   await page.getByRole('dialog').waitFor();
   await tabTo(page, 'Resolve');
   await page.keyboard.press('Enter');
-  await page.getByText('No open issue matches').waitFor();
+  await page.getByText('No open issues match these filters').waitFor();
 });
 
-test('groups are walked as a tree, and a project, a person and a key are made', async (t) => {
+test('arrow keys move through the tree of groups; a project, a person and a key are created', async (t) => {
   const page = await console.open(t, '/groups');
   if (!page) return;
-  await settled(page);
+  await waitUntilLoaded(page);
   await page.getByRole('row').first().focus();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/groups\/grp_/);
   for (const [where, button, name] of [
-    ['Projects', 'New project', 'Keyboard project'],
+    ['Projects', 'Create project', 'Keyboard project'],
     ['Personnel', 'Add person', 'Keyboard Person'],
   ] as const) {
     await palette(page, where);
     await page.getByRole('heading', { level: 1, name: where }).waitFor();
-    await settled(page);
+    await waitUntilLoaded(page);
     await tabTo(page, button);
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
@@ -124,15 +124,15 @@ test('groups are walked as a tree, and a project, a person and a key are made', 
   }
   await palette(page, 'Keys');
   await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
-  await settled(page);
-  await tabTo(page, 'New key');
+  await waitUntilLoaded(page);
+  await tabTo(page, 'Create key');
   await page.keyboard.press('Enter');
   await tabTo(page, 'Name');
   await page.keyboard.type('keyboard');
   await tabTo(page, 'projects.read');
   await page.keyboard.press('Space');
   await page.keyboard.press('Enter');
-  await page.getByText('it is not shown again').waitFor();
+  await page.getByText("you won't see it again").waitFor();
   await page.keyboard.press('Escape');
   await tabTo(page, 'Revoke keyboard');
   await page.keyboard.press('Enter');
@@ -142,7 +142,7 @@ test('groups are walked as a tree, and a project, a person and a key are made', 
   await page.getByRole('row', { name: /keyboard.*Revoked/ }).waitFor();
 });
 
-test('a risk is edited, worked on and happens; its list is exported', async (t) => {
+test('a risk is edited, gets a task and becomes an issue; the list is exported', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/risks', {
     title: 'By hand',
     probability: 3,
@@ -150,7 +150,7 @@ test('a risk is edited, worked on and happens; its list is exported', async (t) 
   });
   const page = await console.open(t, `/risks/${key}`);
   if (!page) return;
-  await settled(page);
+  await waitUntilLoaded(page);
   await press(page, 'Edit');
   await page.getByRole('dialog').waitFor();
   await tabTo(page, 'Title');
@@ -162,16 +162,16 @@ test('a risk is edited, worked on and happens; its list is exported', async (t) 
   await tabTo(page, 'Title');
   await page.keyboard.type('Press the keys');
   await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Done: Press the keys' }).waitFor();
-  await press(page, 'Done: Press the keys');
+  await page.getByRole('button', { name: 'Mark as done: Press the keys' }).waitFor();
+  await press(page, 'Mark as done: Press the keys');
   await page.locator('.lines .chip').getByText('Done').waitFor();
-  await press(page, 'It has happened…');
+  await press(page, 'Mark as occurred…');
   await page.getByRole('dialog').waitFor();
-  await press(page, 'Make the issue');
+  await press(page, 'Create issue');
   await page.waitForURL(/\/issues\/APOLLO-I\d+/);
   await palette(page, 'Risks');
   await page.getByRole('heading', { level: 1, name: 'Risks' }).waitFor();
-  await settled(page);
+  await waitUntilLoaded(page);
   const download = page.waitForEvent('download');
   await press(page, 'Export');
   await page.getByRole('menuitem', { name: 'CSV' }).waitFor();
@@ -179,14 +179,14 @@ test('a risk is edited, worked on and happens; its list is exported', async (t) 
   assert.match((await download).suggestedFilename(), /\.csv$/);
 });
 
-test('someone leaves and hands over, another joins a group, and one signs out', async (t) => {
+test('a person is deactivated, a member is added and removed, and the user signs out', async (t) => {
   const leaver = await console.post('/v1/personnel', { name: 'Keyed Leaver' });
   await console.post('/v1/personnel', { name: 'Keyed Heir' });
   await console.post('/v1/projects/APOLLO/risks', { title: 'Inherited', owner_user_id: leaver.user_id });
   const group = await console.post('/v1/groups', { name: 'Keyed group' });
   const page = await console.open(t, `/personnel/${leaver.user_id}`);
   if (!page) return;
-  await settled(page);
+  await waitUntilLoaded(page);
   await press(page, 'Deactivate…');
   await page.getByRole('dialog').waitFor();
   await choose(page, 'Hand over to', 'Keyed Heir');
@@ -194,28 +194,28 @@ test('someone leaves and hands over, another joins a group, and one signs out', 
   await press(page, 'Deactivate');
   await page.getByRole('button', { name: 'Reactivate' }).waitFor();
   await page.goto(`${console.app.baseUrl}/groups/${group.id}`);
-  await settled(page);
-  await choose(page, 'Add a member', 'Keyed Heir');
+  await waitUntilLoaded(page);
+  await choose(page, 'Add member', 'Keyed Heir');
   await page.getByRole('heading', { name: '1 member' }).waitFor();
   await press(page, 'Remove Keyed Heir');
-  await page.getByText('Nobody is in it yet').waitFor();
+  await page.getByText('No members yet').waitFor();
   await press(page, 'Sign out');
   await page.getByLabel('API key').waitFor();
 });
 
-test('the first Tab skips to the content, and a closed dialog gives the focus back', async (t) => {
+test('the first Tab reaches the skip link, and a closed dialog returns the focus', async (t) => {
   const page = await console.open(t, '/projects');
   if (!page) return;
-  await settled(page);
+  await waitUntilLoaded(page);
   await page.keyboard.press('Tab');
-  await focused(page, 'Skip to the content');
+  await focused(page, 'Skip to main content');
   await page.keyboard.press('Enter');
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'main');
-  await tabTo(page, 'New project');
+  await tabTo(page, 'Create project');
   await page.keyboard.press('Enter');
-  await focusedInside(page, 'New project');
+  await focusedInside(page, 'Create project');
   await page.keyboard.press('Escape');
-  await focused(page, 'New project');
+  await focused(page, 'Create project');
 });
 
 async function press(page: Page, name: string): Promise<void> {
@@ -223,7 +223,7 @@ async function press(page: Page, name: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** Finds one by typing its name, and takes it. */
+/** Selects an option of a combo box by typing its name. */
 async function choose(page: Page, label: string, name: string): Promise<void> {
   await tabTo(page, label);
   await page.keyboard.type(name);
@@ -232,12 +232,12 @@ async function choose(page: Page, label: string, name: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** Opens a page by the palette. */
+/** Opens a page with the palette. */
 async function palette(page: Page, name: string): Promise<void> {
   await page.keyboard.press('Control+k');
   await focused(page, 'Go to');
   await page.keyboard.type(name);
-  // What fits best is chosen already.
+  // The palette focuses the first result.
   await page.locator('[role="menuitem"][data-focused]', { hasText: name }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -252,7 +252,7 @@ async function focused(page: Page, name: string): Promise<void> {
   }, name);
 }
 
-/** Whether the focus is within the dialog that has opened. */
+/** Waits until the focus is in the dialog. */
 async function focusedInside(page: Page, title: string): Promise<void> {
   await page.getByRole('dialog', { name: title }).waitFor();
   await page.waitForFunction(() => document.activeElement?.closest('[role="dialog"]') !== null);

@@ -1,81 +1,79 @@
 import createClient from 'openapi-fetch';
 import type { paths } from './openapi.ts';
 
-/** The path of the service, without a slash at the end: `<base>` in the page says it. */
+/** The path the service is mounted at, without a trailing slash. The service writes it into `<base>`. */
 export const basePath = new URL(document.baseURI).pathname.replace(/\/$/, '');
 
-/** The public API, and nothing else. The session cookie goes along by itself. */
+/** The public API. The browser adds the session cookie. */
 export const api = createClient<paths>({
   baseUrl: basePath,
   querySerializer: { array: { style: 'form', explode: false } },
 });
 
-type Fault = { pointer?: string; parameter?: string; column?: string; code: string; detail: string };
-type ProblemBody = { detail?: string; code?: string; errors?: Fault[]; [member: string]: unknown };
+type FieldError = { pointer?: string; parameter?: string; column?: string; code: string; detail: string };
+type ProblemDetails = { detail?: string; code?: string; errors?: FieldError[]; [member: string]: unknown };
+type ErrorHeaders = { get(name: string): string | null };
 
-/** What the API refused, in its own words. */
-export class ApiProblem extends Error {
+/** An error response of the API (RFC 9457). `message` is its `detail`. */
+export class ApiError extends Error {
+  /** 0 when there was no response. */
   readonly status: number;
   readonly code: string;
-  readonly faults: Fault[];
-  /** All that was answered, for the members that only some problems have. */
-  readonly body: ProblemBody;
-  /** Seconds after which another try makes sense. */
-  readonly retryAfter: number | undefined;
+  readonly fieldErrors: FieldError[];
+  /** The whole body, for the members that only some errors have. */
+  readonly body: ProblemDetails;
+  readonly retryAfterSeconds: number | undefined;
+  /** Whether a key was sent and rejected (RFC 6750). A request without a key is also a 401. */
+  readonly isKeyRejected: boolean;
 
-  constructor(status: number, body: ProblemBody, retryAfter?: number) {
-    super(body.detail ?? `The service answered ${status}.`);
+  constructor(status: number, body: ProblemDetails, headers: ErrorHeaders = new Headers()) {
+    super(body.detail ?? `The service returned status ${status}. Try again.`);
     this.status = status;
     this.code = body.code ?? 'unknown';
-    this.faults = body.errors ?? [];
+    this.fieldErrors = body.errors ?? [];
     this.body = body;
-    this.retryAfter = retryAfter;
+    this.retryAfterSeconds = Number(headers.get('retry-after')) || undefined;
+    this.isKeyRejected = /\berror="invalid_token"/.test(headers.get('www-authenticate') ?? '');
   }
 }
 
-/** What was answered, or an `ApiProblem`. */
-export async function answerOf<T>(
+/** The body of a successful response; throws an `ApiError` for any other. */
+export async function dataOrThrow<T>(
   request: Promise<{ data?: T; error?: unknown; response: Response }>,
 ): Promise<NonNullable<T>> {
   const { data, error, response } = await request.catch(() => {
     throw unreachable();
   });
-  if (!response.ok) throw problemIn(response, error);
+  if (!response.ok) throw new ApiError(response.status, (error ?? {}) as ProblemDetails, response.headers);
   return data as NonNullable<T>;
 }
 
 const unreachable = () =>
-  new ApiProblem(0, { detail: 'The service cannot be reached. Check the connection and try again.' });
+  new ApiError(0, { detail: "Can't reach the service. Check your connection and try again." });
 
-function problemIn(response: Response, body: unknown): ApiProblem {
-  const retryAfter = Number(response.headers.get('retry-after')) || undefined;
-  return new ApiProblem(response.status, (body ?? {}) as ProblemBody, retryAfter);
-}
-
-/** For what has no body of its own type: files, and what is read in another format. */
+/** For responses that the typed client does not cover: files and other formats. */
 export async function fetchFrom(path: string, init: RequestInit = {}): Promise<Response> {
   const response = await fetch(basePath + path, init).catch(() => {
     throw unreachable();
   });
-  if (!response.ok) throw problemIn(response, await response.json().catch(() => undefined));
-  return response;
+  if (response.ok) return response;
+  throw new ApiError(response.status, await response.json().catch(() => ({})), response.headers);
 }
 
-type Upload = { type: string; signal: AbortSignal; onSent: (share: number) => void };
+type Upload = { type: string; signal: AbortSignal; onProgress: (fraction: number) => void };
 
-/** Sends a file, and tells how much of it has gone out, which `fetch` does not. */
-export function upload<T>(path: string, file: Blob, { type, signal, onSent }: Upload): Promise<T> {
+/** Uploads a file. `fetch` does not report upload progress, `XMLHttpRequest` does. */
+export function upload<T>(path: string, file: Blob, { type, signal, onProgress }: Upload): Promise<T> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     signal.addEventListener('abort', () => request.abort());
-    request.upload.onprogress = ({ loaded, total }) => onSent(total > 0 ? loaded / total : 1);
-    request.upload.onload = () => onSent(1);
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 1);
+    request.upload.onload = () => onProgress(1);
     request.onerror = () => reject(unreachable());
     request.onload = () => {
-      const isGood = request.status >= 200 && request.status < 300;
-      if (isGood) return resolve(request.response);
-      const retryAfter = Number(request.getResponseHeader('retry-after')) || undefined;
-      reject(new ApiProblem(request.status, request.response ?? {}, retryAfter));
+      const { status, response } = request;
+      if (status >= 200 && status < 300) return resolve(response);
+      reject(new ApiError(status, response ?? {}, { get: (name) => request.getResponseHeader(name) }));
     };
     request.open('POST', basePath + path);
     request.responseType = 'json';
@@ -84,5 +82,9 @@ export function upload<T>(path: string, file: Blob, { type, signal, onSent }: Up
   });
 }
 
-/** Refuses to overwrite what someone else has changed since it was read. */
+/** Makes the service reject a write when the resource has changed since it was read. */
 export const ifMatch = ({ version }: { version: number }) => ({ headers: { 'if-match': `"${version}"` } });
+
+/** All values of an enum of the API, in display order. The compiler reports missing and extra ones. */
+export const enumValues = <Value extends string>(values: Record<Value, true>) =>
+  Object.keys(values) as Value[];

@@ -8,50 +8,47 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { toast } from '../components/toast.tsx';
-import { ApiProblem } from './client.ts';
+import { ApiError } from './client.ts';
 import { endSession } from './session.ts';
 
-/** Reads are kept for half a minute; what is written makes them be read again at once. */
+/** Query results stay fresh for 30 seconds; a write invalidates all of them (`useRefresh`). */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 30_000,
       retry: (count, error) => {
-        if (!(error instanceof ApiProblem) || !isPassing(error) || count >= 3) return false;
-        if (error.status === 429) toast(`${error.message} This page waits and tries again.`);
+        if (!(error instanceof ApiError) || !isTransient(error) || count >= 3) return false;
+        if (error.status === 429) toast(`${error.message} Retrying…`);
         return true;
       },
-      retryDelay: (count, error) => ((error as ApiProblem).retryAfter ?? 2 ** count) * 1000,
+      retryDelay: (count, error) => ((error as ApiError).retryAfterSeconds ?? 2 ** count) * 1000,
     },
   },
-  queryCache: new QueryCache({ onError: leaveWhenUnauthenticated }),
+  queryCache: new QueryCache({ onError: endSessionOn401 }),
 });
 
-/** What another try may mend: no connection, too many requests, a service that starts. */
-const isPassing = ({ status }: ApiProblem) => [0, 429, 503].includes(status);
+/** No connection, too many requests, or a service that is starting: a retry can succeed. */
+const isTransient = ({ status }: ApiError) => [0, 429, 503].includes(status);
 
-/** The key has been revoked or has expired: back to signing in, with what the service says about it. */
-export function leaveWhenUnauthenticated(error: unknown): void {
-  if (error instanceof ApiProblem && error.status === 401) endSession(error.message);
+/** A revoked or expired key leads back to the sign-in page, which shows the service's message. */
+export function endSessionOn401(error: unknown): void {
+  if (error instanceof ApiError && error.status === 401) endSession(error.message);
 }
 
-type Page = { data: unknown[]; page: { next_cursor: string | null; total: number | null } };
+type ListPage = { data: unknown[]; page: { next_cursor: string | null; total: number | null } };
 
 type Paging = { limit: number; cursor?: string; count?: boolean };
 
-/** What a long list needs to be shown. */
+/** What `List` needs to show a paged list. */
 export type Rows<Row> = Pick<
   UseInfiniteQueryResult,
   'isError' | 'error' | 'refetch' | 'isPending' | 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'
-> & { first: unknown; rows: Row[]; total: number | null };
+> & { firstPage: unknown; rows: Row[]; total: number | null };
 
-/**
- * A long list, page by page: the rows so far, how many there are in all, and how to get more. The count is asked for
- * apart from the rows, which must not wait for it.
- */
-export function useRows<Answer extends Page>(
+/** Reads a list page by page. A separate request counts it, so that the rows do not wait for the count. */
+export function useRows<Page extends ListPage>(
   key: readonly unknown[],
-  read: (paging: Paging) => Promise<Answer>,
+  read: (paging: Paging) => Promise<Page>,
   { limit = 100, isCounted = true } = {},
 ) {
   const query = useInfiniteQuery({
@@ -62,18 +59,18 @@ export function useRows<Answer extends Page>(
     placeholderData: keepPreviousData,
   });
   const pages = query.data?.pages ?? [];
-  const rows = pages.flatMap((page): Answer['data'][number][] => page.data);
-  const counted = useQuery({
+  const rows = pages.flatMap((page): Page['data'][number][] => page.data);
+  const count = useQuery({
     queryKey: [...key, 'total'],
     enabled: isCounted && query.hasNextPage && !query.isPlaceholderData,
     queryFn: () => read({ limit: 1, count: true }),
     select: ({ page }) => page.total,
   });
-  const total = query.hasNextPage ? (counted.data ?? null) : rows.length;
-  return { ...query, first: pages[0], rows, total };
+  const total = query.hasNextPage ? (count.data ?? null) : rows.length;
+  return { ...query, firstPage: pages[0], rows, total };
 }
 
-/** After a write: everything shown is read again, since a change of one thing moves many numbers. */
+/** Invalidates every query after a write: one change affects many counts and lists. */
 export function useRefresh() {
   const client = useQueryClient();
   return () => client.invalidateQueries();

@@ -1,15 +1,15 @@
 import { Link } from 'wouter';
 import type { Issue, Project, RankedRisk, Risk } from '../api/openapi.ts';
-import { number, words } from '../format.ts';
+import { formatNumber, humanize } from '../format.ts';
 
-/** The score in the colour of its level; the number and the name of the level say the same without colour. */
+/** The color shows the level; the tooltip names it, so that color is not the only signal. */
 export const Score = ({ score, level }: Pick<Risk, 'score' | 'level'>) =>
   score === null ? (
     <span className="score none" title="Not assessed">
       –
     </span>
   ) : (
-    <span className={`score level-${level}`} title={words(level ?? '')}>
+    <span className={`score level-${level}`} title={humanize(level ?? '')}>
       {score}
     </span>
   );
@@ -18,31 +18,31 @@ export const Level = ({ level }: Pick<Risk, 'level'>) =>
   level === null ? (
     <span className="chip">Not assessed</span>
   ) : (
-    <span className={`chip level-${level}`}>{words(level)}</span>
+    <span className={`chip level-${level}`}>{humanize(level)}</span>
   );
 
 export const Severity = ({ severity }: Pick<Issue, 'severity'>) => (
-  <span className={`chip level-${severity}`}>{words(severity)}</span>
+  <span className={`chip level-${severity}`}>{humanize(severity)}</span>
 );
 
 export const Status = ({ status }: { status: string }) => (
-  <span className={`chip status-${status}`}>{words(status)}</span>
+  <span className={`chip status-${status}`}>{humanize(status)}</span>
 );
 
 export const Health = ({ state }: { state: Project['health']['state'] }) => (
-  <span className={`health health-${state}`}>{words(state)}</span>
+  <span className={`health health-${state}`}>{humanize(state)}</span>
 );
 
-/** How many places a risk has won or lost. */
+/** How many ranks a risk has moved. */
 export function Movement({ delta, rank_then }: NonNullable<RankedRisk['movement']>) {
   if (rank_then === null) return <span className="movement new">New</span>;
   if (!delta)
     return (
-      <span className="movement" role="img" aria-label="Unmoved">
+      <span className="movement" role="img" aria-label="No change">
         –
       </span>
     );
-  const places = number(Math.abs(delta));
+  const places = formatNumber(Math.abs(delta));
   return delta > 0 ? (
     <span className="movement up" role="img" aria-label={`Up ${places}`}>
       ↑ {places}
@@ -54,8 +54,8 @@ export function Movement({ delta, rank_then }: NonNullable<RankedRisk['movement'
   );
 }
 
-/** A person's name, with initials in a circle for the eye. */
-export const Person = ({ name }: { name: string }) => (
+/** A name with an avatar of its initials. */
+export const PersonLabel = ({ name }: { name: string }) => (
   <span className="person">
     <span className="avatar" aria-hidden="true" data-initials={initials(name)} />
     <bdi>{name}</bdi>
@@ -67,8 +67,8 @@ const initials = (name: string) => {
   return [parts[0], parts.length > 1 ? parts.at(-1) : ''].join('').toUpperCase();
 };
 
-/** What a row of a list is about, with its human key; the link covers the row. */
-export const Named = ({
+/** Title and key of a row. The link covers the whole row (table.css). */
+export const TitleCell = ({
   href,
   title,
   project_name,
@@ -80,11 +80,11 @@ export const Named = ({
   const key = href.slice(href.lastIndexOf('/') + 1);
   return (
     <>
-      <span className="key beside">{key}</span>
+      <span className="key inline-key">{key}</span>
       <Link className="row-link" href={href} title={title}>
         <bdi>{title}</bdi>
       </Link>
-      <span className="under named">
+      <span className="secondary-line key-line">
         {key} · <bdi>{project_name}</bdi>
       </span>
     </>

@@ -2,10 +2,10 @@ import { Button as AriaButton, type ButtonProps as AriaProps } from 'react-aria-
 import { Link } from 'wouter';
 import { Icon, type IconName } from './icon.tsx';
 
-type Look = { primary?: boolean; danger?: boolean; plain?: boolean; small?: boolean; icon?: IconName };
-export type ButtonProps = Look & AriaProps & { children?: React.ReactNode };
+type Variant = { primary?: boolean; danger?: boolean; plain?: boolean; small?: boolean; icon?: IconName };
+export type ButtonProps = Variant & AriaProps & { children?: React.ReactNode };
 
-const classOf = ({ primary, danger, plain, small }: Look) =>
+const classOf = ({ primary, danger, plain, small }: Variant) =>
   ['button', primary && 'primary', danger && 'danger', plain && 'plain', small && 'small']
     .filter(Boolean)
     .join(' ');
@@ -19,15 +19,15 @@ export function Button({ primary, danger, plain, small, icon, children, ...props
   );
 }
 
-/** Looks like a button and leads somewhere. */
+/** A link that looks like a button. */
 export const ButtonLink = ({
   href,
   onClick,
   children,
-  ...look
-}: Look & { href: string; onClick?: () => void; children: React.ReactNode }) => (
-  <Link href={href} {...(onClick && { onClick })} className={classOf(look)}>
-    {look.icon && <Icon name={look.icon} />}
+  ...variant
+}: Variant & { href: string; onClick?: () => void; children: React.ReactNode }) => (
+  <Link href={href} {...(onClick && { onClick })} className={classOf(variant)}>
+    {variant.icon && <Icon name={variant.icon} />}
     {children}
   </Link>
 );

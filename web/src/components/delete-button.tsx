@@ -6,15 +6,15 @@ import { toast } from './toast.tsx';
 
 type Props = { name: string; list: string; remove: () => Promise<unknown>; children: ReactNode };
 
-/** Deletes what a page is about, once that is confirmed, and goes to the list that it was in. */
+/** Asks for confirmation, deletes the item of the current page and opens its list. */
 export function DeleteButton({ name, list, remove, children }: Props) {
   const refresh = useRefresh();
   const [, navigate] = useLocation();
-  const act = async () => {
+  const confirmDelete = async () => {
     await remove();
     navigate(list);
     await refresh();
-    toast(`${name} is deleted.`);
+    toast(`Deleted ${name}`);
   };
   return (
     <DialogButton
@@ -22,7 +22,7 @@ export function DeleteButton({ name, list, remove, children }: Props) {
       icon="trash"
       aria-label="Delete"
       dialog={(onClose) => (
-        <Confirm title={`Delete ${name}?`} action="Delete" danger act={act} onClose={onClose}>
+        <Confirm title={`Delete ${name}?`} action="Delete" danger act={confirmDelete} onClose={onClose}>
           <p>{children}</p>
         </Confirm>
       )}

@@ -2,31 +2,31 @@ import type { ReactNode } from 'react';
 import { useState } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { Button, type ButtonProps } from './button.tsx';
-import { ProblemNotice } from './problem.tsx';
+import { ErrorNotice } from './error-notice.tsx';
 
 type Props = {
   title: string;
   onClose: () => void;
   children: ReactNode;
   wide?: boolean;
-  /** While something runs in it that must be seen to its end. */
-  isHeld?: boolean;
+  /** Can't be closed while an operation runs in it. */
+  isLocked?: boolean;
 };
 
-/** Over the page until it is closed; Escape closes it, and the focus goes back to where it was. */
-export const Dialog = ({ title, onClose, children, wide = false, isHeld = false }: Props) => (
+/** A modal dialog. Escape closes it and returns the focus to the element that opened it. */
+export const Dialog = ({ title, onClose, children, wide = false, isLocked = false }: Props) => (
   <ModalOverlay
     className="overlay"
     isOpen
-    isDismissable={!isHeld}
-    isKeyboardDismissDisabled={isHeld}
+    isDismissable={!isLocked}
+    isKeyboardDismissDisabled={isLocked}
     onOpenChange={(open) => open || onClose()}
   >
     <Modal className={wide ? 'modal wide' : 'modal'}>
       <AriaDialog className="dialog">
         <header>
           <Heading slot="title">{title}</Heading>
-          <Button plain small icon="close" aria-label="Close" isDisabled={isHeld} onPress={onClose} />
+          <Button plain small icon="close" aria-label="Close" isDisabled={isLocked} onPress={onClose} />
         </header>
         {children}
       </AriaDialog>
@@ -34,7 +34,7 @@ export const Dialog = ({ title, onClose, children, wide = false, isHeld = false 
   </ModalOverlay>
 );
 
-/** A button, and the dialog that it opens. */
+/** A button that opens a dialog. */
 export function DialogButton({
   dialog,
   ...button
@@ -52,11 +52,11 @@ type Confirmation = Props & {
   action: string;
   danger?: boolean;
   act: () => Promise<unknown>;
-  isBlocked?: boolean;
+  isDisabled?: boolean;
 };
 
-/** Asks before something that cannot be taken back. */
-export function Confirm({ action, act, danger, isBlocked = false, children, ...dialog }: Confirmation) {
+/** Asks for confirmation before an action that can't be undone. */
+export function Confirm({ action, act, danger, isDisabled = false, children, ...dialog }: Confirmation) {
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const run = async () => {
@@ -64,8 +64,8 @@ export function Confirm({ action, act, danger, isBlocked = false, children, ...d
     try {
       await act();
       dialog.onClose();
-    } catch (problem) {
-      setError(problem);
+    } catch (reason) {
+      setError(reason);
       setBusy(false);
     }
   };
@@ -73,11 +73,11 @@ export function Confirm({ action, act, danger, isBlocked = false, children, ...d
     <Dialog {...dialog}>
       <div className="dialog-body">
         {children}
-        {error !== undefined && <ProblemNotice error={error} />}
+        {error !== undefined && <ErrorNotice error={error} />}
       </div>
       <footer>
         <Button onPress={dialog.onClose}>Cancel</Button>
-        <Button primary={!danger} danger={danger} isPending={isBusy} isDisabled={isBlocked} onPress={run}>
+        <Button primary={!danger} danger={danger} isPending={isBusy} isDisabled={isDisabled} onPress={run}>
           {action}
         </Button>
       </footer>

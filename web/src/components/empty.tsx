@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Where there is nothing yet: what it would be, and what to do first. */
+/** Shown in place of an empty list. Explains how to start. */
 export const Empty = ({
   title,
   children,

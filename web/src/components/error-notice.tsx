@@ -1,12 +1,12 @@
-import { ApiProblem } from '../api/client.ts';
+import { ApiError } from '../api/client.ts';
 import { Button } from './button.tsx';
 
-/** What went wrong, in the words of the service, where it belongs. */
-export const ProblemNotice = ({ error, retry }: { error: unknown; retry?: () => void }) => (
+/** Shows an error with the messages of the service. */
+export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => void }) => (
   <div className="notice bad" role="alert">
     <div>
-      {sentencesOf(error).map((sentence) => (
-        <p key={sentence}>{sentence}</p>
+      {messagesOf(error).map((message) => (
+        <p key={message}>{message}</p>
       ))}
     </div>
     {retry && (
@@ -17,11 +17,12 @@ export const ProblemNotice = ({ error, retry }: { error: unknown; retry?: () => 
   </div>
 );
 
-/** A fault of the address is told with the name of the filter it is about. */
-function sentencesOf(error: unknown): string[] {
+/** An error about the URL's filters names each filter, which has no field to stand next to. */
+function messagesOf(error: unknown): string[] {
   if (!(error instanceof Error)) return [String(error)];
-  const faults = error instanceof ApiProblem ? error.faults.filter(({ parameter }) => parameter) : [];
-  return faults.length > 0
-    ? faults.map(({ parameter, detail }) => `${parameter}: ${detail}`)
+  const parameterErrors =
+    error instanceof ApiError ? error.fieldErrors.filter(({ parameter }) => parameter) : [];
+  return parameterErrors.length > 0
+    ? parameterErrors.map(({ parameter, detail }) => `${parameter}: ${detail}`)
     : [error.message];
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { fetchFrom } from '../api/client.ts';
-import { leaveWhenUnauthenticated } from '../api/queries.ts';
+import { endSessionOn401 } from '../api/queries.ts';
 import { today } from '../format.ts';
 import { Button } from './button.tsx';
 import type { Filters } from './filters.tsx';
@@ -10,7 +10,7 @@ import { toast } from './toast.tsx';
 const formats = { csv: 'CSV', xlsx: 'Excel workbook' } as const;
 type Format = keyof typeof formats;
 
-/** All rows of what is on screen, under its filters, as a file. */
+/** Exports all rows that match the filters, not only the ones loaded so far. */
 export function ExportButton({ path, filters, name }: { path: string; filters: Filters; name: string }) {
   const [isBusy, setBusy] = useState(false);
   const save = async (format: Format) => {
@@ -19,7 +19,7 @@ export function ExportButton({ path, filters, name }: { path: string; filters: F
       const response = await fetchFrom(`${path}?${new URLSearchParams({ ...filters, format })}`);
       saveFile(await response.blob(), `${name}-${today()}.${format}`);
     } catch (error) {
-      leaveWhenUnauthenticated(error);
+      endSessionOn401(error);
       toast((error as Error).message);
     }
     setBusy(false);
@@ -50,14 +50,17 @@ export function saveFile(content: Blob, name: string): void {
   URL.revokeObjectURL(link.href);
 }
 
-/** Fetches what is not there yet, and prints all of it. */
-export function PrintButton({ more }: { more: (() => Promise<{ hasNextPage: boolean }>) | undefined }) {
+/** Loads up to ten more pages, then prints. The printout says when rows are missing. */
+export function PrintButton({
+  loadMore,
+}: {
+  loadMore: (() => Promise<{ hasNextPage: boolean }>) | undefined;
+}) {
   const [isBusy, setBusy] = useState(false);
   const run = async () => {
     setBusy(true);
     try {
-      // A register on paper ends somewhere; the page says so when it does.
-      for (let pages = 0; more && pages < 10; pages++) if (!(await more()).hasNextPage) break;
+      for (let pages = 0; loadMore && pages < 10; pages++) if (!(await loadMore()).hasNextPage) break;
       await new Promise(requestAnimationFrame);
       print();
     } catch (error) {

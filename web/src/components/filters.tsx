@@ -10,15 +10,15 @@ import {
   SearchField,
 } from 'react-aria-components';
 import { useSearchParams } from 'wouter';
-import { words } from '../format.ts';
+import { humanize } from '../format.ts';
 import { Button } from './button.tsx';
-import { useDelayed } from './delayed.ts';
 import { Empty } from './empty.tsx';
 import { Icon } from './icon.tsx';
+import { useDebounced } from './use-debounced.ts';
 
 export type Filters = Record<string, string>;
 
-/** The filters of a list are in the address: a view can be kept, sent and gone back to. */
+/** The filters of a list are in the URL, so that a view can be bookmarked and shared. */
 export function useFilters(names: readonly string[]) {
   const [params, setParams] = useSearchParams();
   const filters: Filters = Object.fromEntries(
@@ -26,8 +26,8 @@ export function useFilters(names: readonly string[]) {
   );
   const set = (changes: Record<string, string | null>) =>
     setParams(
-      (now) => {
-        const next = new URLSearchParams(now);
+      (current) => {
+        const next = new URLSearchParams(current);
         for (const [name, value] of Object.entries(changes)) {
           if (value) next.set(name, value);
           else next.delete(name);
@@ -41,31 +41,33 @@ export function useFilters(names: readonly string[]) {
     isFiltered: Object.keys(filters).length > 0,
     set,
     clear: () => setParams(new URLSearchParams()),
-    /** What the control of one of them needs. */
-    choice: (name: string) => ({
+    /** The props of the control of one filter. */
+    bind: (name: string) => ({
       value: filters[name],
       onChange: (value: string | null) => set({ [name]: value }),
     }),
   };
 }
 
+export type FilterState = ReturnType<typeof useFilters>;
+
 type BarProps = {
-  bar: ReturnType<typeof useFilters>;
+  state: FilterState;
   search: string;
-  /** Filters that are set by a click elsewhere, and what is said of them. */
+  /** Labels of the filters that have no control here: links on other pages set them. */
   applied?: Record<string, (value: string) => string>;
   children: ReactNode;
 };
 
-/** The filters above a list: its search, its own controls, what else is applied, and the way out of them. */
-export const FilterBar = ({ bar: { filters, set, clear }, search, applied = {}, children }: BarProps) => (
+/** The search and filter controls above a list. */
+export const FilterBar = ({ state: { filters, set, clear }, search, applied = {}, children }: BarProps) => (
   <search className="filters">
     <Search label={search} value={filters.q ?? ''} onChange={(q) => set({ q: q || null })} />
     {children}
     {Object.entries(applied).map(
       ([name, describe]) =>
         filters[name] && (
-          <Applied key={name} label={describe(filters[name])} onRemove={() => set({ [name]: null })} />
+          <FilterChip key={name} label={describe(filters[name])} onRemove={() => set({ [name]: null })} />
         ),
     )}
     {Object.keys(filters).length > 1 && (
@@ -76,22 +78,12 @@ export const FilterBar = ({ bar: { filters, set, clear }, search, applied = {}, 
   </search>
 );
 
-/** Where the filters leave nothing: what to do about it. */
-export const NoMatch = ({
-  title,
-  clear,
-  children,
-}: {
-  title: string;
-  clear: () => void;
-  children: ReactNode;
-}) => (
-  <Empty title={title} action={<Button onPress={clear}>Clear the filters</Button>}>
-    {children}
-  </Empty>
+/** Shown when no row matches the filters. */
+export const NoMatches = ({ title, clear }: { title: string; clear: () => void }) => (
+  <Empty title={title} action={<Button onPress={clear}>Clear filters</Button>} />
 );
 
-/** Text that narrows a list while it is typed. */
+/** Filters the list while the user types. */
 function Search({
   value,
   onChange,
@@ -102,11 +94,11 @@ function Search({
   label: string;
 }) {
   const [text, setText] = useState(value);
-  const delayed = useDelayed(text);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only what was typed is told, not what the address says
+  const debounced = useDebounced(text);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: reports only typed text, not changes of the URL
   useEffect(() => {
-    if (delayed !== value) onChange(delayed);
-  }, [delayed]);
+    if (debounced !== value) onChange(debounced);
+  }, [debounced]);
   useEffect(() => setText(value), [value]);
   return (
     <SearchField className="search" aria-label={label} value={text} onChange={setText}>
@@ -116,36 +108,36 @@ function Search({
   );
 }
 
-export type ChoiceProps = {
+export type FilterMenuProps = {
   label: string;
   value: string | undefined;
   options: readonly (readonly [value: string, label: ReactNode])[];
   onChange: (value: string | null) => void;
 };
 
-/** One of a list's filters: any of several values. */
-export function Choice({ label, value, options, onChange }: ChoiceProps) {
-  const chosen = value ? value.split(',') : [];
+/** A filter with several values; a row matches any of them. */
+export function FilterMenu({ label, value, options, onChange }: FilterMenuProps) {
+  const selected = value ? value.split(',') : [];
   const summary =
-    chosen.length === 1
-      ? (options.find(([one]) => one === chosen[0])?.[1] ?? words(chosen[0] ?? ''))
-      : chosen.length;
+    selected.length === 1
+      ? (options.find(([one]) => one === selected[0])?.[1] ?? humanize(selected[0] ?? ''))
+      : selected.length;
   return (
     <DialogTrigger>
-      <AriaButton className={chosen.length > 0 ? 'filter set' : 'filter'}>
+      <AriaButton className={selected.length > 0 ? 'filter set' : 'filter'}>
         {label}
-        {chosen.length > 0 && <span className="filter-value">{summary}</span>}
+        {selected.length > 0 && <span className="filter-value">{summary}</span>}
         <Icon name="down" />
       </AriaButton>
       <Popover className="popover" placement="bottom start">
-        <Dialog className="choices" aria-label={label}>
+        <Dialog className="filter-options" aria-label={label}>
           <CheckboxGroup
             aria-label={label}
-            value={chosen}
+            value={selected}
             onChange={(next) => onChange(next.length > 0 ? next.join(',') : null)}
           >
             {options.map(([one, name]) => (
-              <Checkbox key={one} value={one} className="choice">
+              <Checkbox key={one} value={one} className="filter-option">
                 <span className="tick" aria-hidden="true">
                   <Icon name="check" />
                 </span>
@@ -160,7 +152,7 @@ export function Choice({ label, value, options, onChange }: ChoiceProps) {
 }
 
 /** A filter that is on or off. */
-export const Toggle = ({
+export const FilterToggle = ({
   label,
   value,
   onChange,
@@ -179,9 +171,9 @@ export const Toggle = ({
   </button>
 );
 
-/** A filter that the page has no control for, or that is set by a click elsewhere: shown, and taken away. */
-const Applied = ({ label, onRemove }: { label: string; onRemove: () => void }) => (
-  <button type="button" className="filter set" aria-label={`Remove the filter ${label}`} onClick={onRemove}>
+/** A filter without a control of its own: shows it and removes it. */
+const FilterChip = ({ label, onRemove }: { label: string; onRemove: () => void }) => (
+  <button type="button" className="filter set" aria-label={`Remove filter: ${label}`} onClick={onRemove}>
     {label}
     <Icon name="close" />
   </button>

@@ -1,4 +1,4 @@
-/** Drawn on a grid of 16, in the colour of the text beside them. */
+/** Paths on a 16 × 16 grid, in the color of the surrounding text. */
 const shapes = {
   overview: 'M2 9h5V2H2zM9 14h5V7H9zM2 14h5v-3H2zM9 5h5V2H9z',
   risk: 'M8 2.2 14.4 13.5H1.6zM8 6.5v3.2M8 11.6v.1',

@@ -1,12 +1,12 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
 
 /**
- * A component that is loaded when it is first shown, or by `load` before. React's own `lazy` needs `Suspense`, which
- * holds back for 300 ms what has arrived after it showed that something is awaited.
+ * A component that loads on first render, or earlier with `load`. React's own `lazy` needs `Suspense`, which holds
+ * loaded content back for 300 ms once it has shown a fallback.
  */
-export function later<Props extends object>(
+export function lazy<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
-  meanwhile: ReactNode = null,
+  fallback: ReactNode = null,
 ) {
   let Loaded: ComponentType<Props> | undefined;
   let loading: Promise<void> | undefined;
@@ -16,14 +16,14 @@ export function later<Props extends object>(
         Loaded = component;
       },
       (error) => {
-        // The next who wants it tries again.
+        // Lets the next render try again.
         loading = undefined;
         throw error;
       },
     );
     return loading;
   };
-  function Later(props: Props) {
+  function Lazy(props: Props) {
     const [state, setState] = useState<{ error?: unknown }>({});
     useEffect(() => {
       if (!Loaded)
@@ -33,7 +33,7 @@ export function later<Props extends object>(
         );
     }, []);
     if (state.error !== undefined) throw state.error;
-    return Loaded ? <Loaded {...props} /> : meanwhile;
+    return Loaded ? <Loaded {...props} /> : fallback;
   }
-  return Object.assign(Later, { load: start });
+  return Object.assign(Lazy, { load: start });
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Rows } from '../api/queries.ts';
+import { ErrorNotice } from './error-notice.tsx';
 import { Loading } from './loading.tsx';
-import { ProblemNotice } from './problem.tsx';
 import { type Column, Table } from './table.tsx';
 
 type Props<Row> = {
@@ -9,18 +9,18 @@ type Props<Row> = {
   list: Rows<Row>;
   columns: readonly Column<Row>[];
   rowKey: (row: Row) => string;
-  /** How many they are, in words. */
+  /** The count, shown above the rows. */
   summary?: ReactNode;
-  /** What is said instead when there is none. */
+  /** Shown in place of the rows when there are none. */
   empty: ReactNode;
 };
 
-/** A long list, page by page as it is scrolled, or why it could not be read. */
+/** A paged list with its loading, error and empty states. Scrolling loads more. */
 export const List = <Row,>({ label, list, columns, rowKey, summary, empty }: Props<Row>) => (
   <>
-    {list.isError && <ProblemNotice error={list.error} retry={() => list.refetch()} />}
+    {list.isError && <ErrorNotice error={list.error} retry={() => list.refetch()} />}
     {list.isPending && <Loading />}
-    {list.first && list.rows.length === 0 && empty}
+    {list.firstPage && list.rows.length === 0 && empty}
     {list.rows.length > 0 && (
       <>
         {summary !== undefined && (
@@ -34,7 +34,7 @@ export const List = <Row,>({ label, list, columns, rowKey, summary, empty }: Pro
           rows={list.rows}
           rowKey={rowKey}
           total={list.total}
-          more={list.hasNextPage && !list.isFetchingNextPage ? list.fetchNextPage : undefined}
+          loadMore={list.hasNextPage && !list.isFetchingNextPage ? list.fetchNextPage : undefined}
         />
       </>
     )}

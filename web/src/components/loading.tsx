@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { ProblemNotice } from './problem.tsx';
+import { ErrorNotice } from './error-notice.tsx';
 
 export const Loading = () => (
   <p className="loading" role="status">
@@ -8,7 +8,7 @@ export const Loading = () => (
   </p>
 );
 
-/** What a query has read, or why it could not. */
+/** Renders a query's data, its error or a loading message. */
 export function Loaded<T>({
   query,
   children,
@@ -17,6 +17,6 @@ export function Loaded<T>({
   children: (data: T) => ReactNode;
 }) {
   if (query.data !== undefined) return children(query.data);
-  if (query.isError) return <ProblemNotice error={query.error} retry={() => query.refetch()} />;
+  if (query.isError) return <ErrorNotice error={query.error} retry={() => query.refetch()} />;
   return <Loading />;
 }

@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button, ComboBox, Input, ListBox, ListBoxItem, Popover } from 'react-aria-components';
-import { answerOf, api } from '../api/client.ts';
-import { useDelayed } from './delayed.ts';
+import { api, dataOrThrow } from '../api/client.ts';
 import { Icon } from './icon.tsx';
+import { useDebounced } from './use-debounced.ts';
 
 type Option = { id: string; name: string; note?: string | null };
 
@@ -11,20 +11,22 @@ type Props = {
   id?: string;
   label: string;
   value: string;
-  /** The name of what is chosen already. */
+  /** The name of the item that `value` is the id of. */
   name: string;
   onChange: (id: string, name: string) => void;
   required?: boolean;
   autoFocus?: boolean;
-  /** Whether what is chosen goes elsewhere, and the next can be found at once. */
-  isEmptied?: boolean;
+  /** Empties the input after each selection, to pick several items in a row. */
+  clearsOnSelect?: boolean;
   'aria-describedby'?: string;
   'aria-invalid'?: 'true';
 };
 
-type PickerProps = Props & { kind: string; search: (q: string) => Promise<Option[]> };
+const plurals = { person: 'people', group: 'groups', project: 'projects' };
 
-/** Finds one of many by typing: the service searches, a few are shown. */
+type PickerProps = Props & { kind: keyof typeof plurals; search: (q: string) => Promise<Option[]> };
+
+/** A combo box whose options come from a search of the service. */
 function Picker({
   id,
   label,
@@ -35,22 +37,22 @@ function Picker({
   search,
   required,
   autoFocus,
-  isEmptied = false,
+  clearsOnSelect = false,
   ...aria
 }: PickerProps) {
-  const [chosen, setChosen] = useState<Option | undefined>(value ? { id: value, name } : undefined);
+  const [selected, setSelected] = useState<Option | undefined>(value ? { id: value, name } : undefined);
   const [text, setText] = useState(name);
-  const q = useDelayed(text === chosen?.name ? '' : text.trim());
+  const q = useDebounced(text === selected?.name ? '' : text.trim());
   const { data = [] } = useQuery({
     queryKey: ['pick', kind, q],
     queryFn: () => search(q),
     placeholderData: keepPreviousData,
   });
-  const items = [...(chosen ? [chosen] : []), ...data.filter((one) => one.id !== chosen?.id)];
-  const choose = (key: React.Key | null) => {
+  const items = [...(selected ? [selected] : []), ...data.filter((one) => one.id !== selected?.id)];
+  const select = (key: React.Key | null) => {
     const next = items.find((one) => one.id === key);
-    setChosen(isEmptied ? undefined : next);
-    setText(isEmptied ? '' : (next?.name ?? ''));
+    setSelected(clearsOnSelect ? undefined : next);
+    setText(clearsOnSelect ? '' : (next?.name ?? ''));
     onChange(next?.id ?? '', next?.name ?? '');
   };
   return (
@@ -61,10 +63,10 @@ function Picker({
       inputValue={text}
       onInputChange={(next) => {
         setText(next);
-        if (next === '' && chosen) choose(null);
+        if (next === '' && selected) select(null);
       }}
-      selectedKey={chosen?.id ?? null}
-      onSelectionChange={choose}
+      selectedKey={selected?.id ?? null}
+      onSelectionChange={select}
       menuTrigger="focus"
       allowsEmptyCollection
       isRequired={required ?? false}
@@ -74,18 +76,15 @@ function Picker({
           {...(id && { id })}
           {...aria}
           autoFocus={autoFocus}
-          placeholder={`Find a ${kind}`}
+          placeholder={`Search ${plurals[kind]}`}
           dir="auto"
         />
-        <Button className="button plain small" aria-label={`Show ${kind} list`}>
+        <Button className="button plain small" aria-label={`Show ${plurals[kind]}`}>
           <Icon name="down" />
         </Button>
       </div>
       <Popover className="popover">
-        <ListBox<Option>
-          className="options"
-          renderEmptyState={() => <p className="hint">Nobody and nothing by that name.</p>}
-        >
+        <ListBox<Option> className="options" renderEmptyState={() => <p className="hint">No results</p>}>
           {(one) => (
             <ListBoxItem className="option" textValue={one.name}>
               <bdi>{one.name}</bdi>
@@ -98,14 +97,14 @@ function Picker({
   );
 }
 
-/** People who can take something on. */
+/** Finds people that work can be assigned to. */
 export const PersonPicker = (props: Props) => (
   <Picker
     {...props}
     kind="person"
     search={async (q) => {
       const query = { limit: 8, assignable: true, ...(q && { q }) };
-      const { data } = await answerOf(api.GET('/v1/personnel', { params: { query } }));
+      const { data } = await dataOrThrow(api.GET('/v1/personnel', { params: { query } }));
       return data.map(({ user_id, name, title }) => ({ id: user_id, name, note: title }));
     }}
   />
@@ -116,7 +115,7 @@ export const GroupPicker = (props: Props) => (
     {...props}
     kind="group"
     search={async (q) => {
-      const { data } = await answerOf(
+      const { data } = await dataOrThrow(
         api.GET('/v1/groups', { params: { query: { limit: 8, ...(q && { q }) } } }),
       );
       return data.map(({ id, name }) => ({ id, name }));
@@ -124,13 +123,12 @@ export const GroupPicker = (props: Props) => (
   />
 );
 
-/** Projects that take something in. */
 export const ProjectPicker = (props: Props) => (
   <Picker
     {...props}
     kind="project"
     search={async (q) => {
-      const { data } = await answerOf(
+      const { data } = await dataOrThrow(
         api.GET('/v1/projects', { params: { query: { limit: 8, ...(q && { q }) } } }),
       );
       return data.map(({ key, name }) => ({ id: key, name, note: key }));

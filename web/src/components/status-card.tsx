@@ -3,32 +3,32 @@ import { Status } from './badges.tsx';
 import { Button } from './button.tsx';
 import { toast } from './toast.tsx';
 
-type Props<State extends string> = {
-  state: State;
-  moves: Record<State, readonly State[]>;
-  labels: Record<State, string>;
-  /** Whether more must be said than where to. */
-  needsMore: (to: State) => boolean;
-  dialog: (to: State, onClose: () => void) => ReactNode;
-  move: (to: State) => Promise<unknown>;
+type Props<Value extends string> = {
+  status: Value;
+  transitions: readonly Value[];
+  labelOf: (to: Value) => string;
+  /** Whether a transition needs more input, which `dialog` asks for. */
+  needsInput: (to: Value) => boolean;
+  dialog: (to: Value, onClose: () => void) => ReactNode;
+  changeStatus: (to: Value) => Promise<unknown>;
   children?: ReactNode;
 };
 
-/** The state that a thing is in, and those it may go to from there, as buttons; what needs more asks for it. */
-export function StateCard<State extends string>(props: Props<State>) {
-  const { state, moves, labels, needsMore, dialog, move, children } = props;
-  const [target, setTarget] = useState<State | null>(null);
-  const go = (to: State) =>
-    needsMore(to) ? setTarget(to) : move(to).catch((error: Error) => toast(error.message));
+/** The status of an item, and a button for each allowed transition. */
+export function StatusCard<Value extends string>(props: Props<Value>) {
+  const { status, transitions, labelOf, needsInput, dialog, changeStatus, children } = props;
+  const [target, setTarget] = useState<Value | null>(null);
+  const start = (to: Value) =>
+    needsInput(to) ? setTarget(to) : changeStatus(to).catch((error: Error) => toast(error.message));
   return (
-    <section className="card" aria-labelledby="state">
-      <h2 id="state">
-        State <Status status={state} />
+    <section className="card" aria-labelledby="status">
+      <h2 id="status">
+        Status <Status status={status} />
       </h2>
-      <div className="moves">
-        {moves[state].map((to) => (
-          <Button key={to} small onPress={() => go(to)}>
-            {labels[to]}
+      <div className="button-row">
+        {transitions.map((to) => (
+          <Button key={to} small onPress={() => start(to)}>
+            {labelOf(to)}
           </Button>
         ))}
       </div>

@@ -1,16 +1,16 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { plural } from '../format.ts';
+import { formatNumber, pluralize } from '../format.ts';
 
 export type Column<Row> = {
   name: string;
   header: string;
   cell: (row: Row) => ReactNode;
-  /** In rem; the column without one takes what is left. */
+  /** In rem. The column without a width takes the remaining space. */
   width?: number;
   end?: boolean;
-  /** Shown only where there is room for it. */
+  /** The smallest screen that shows the column. */
   from?: 'tablet' | 'desktop' | 'wide';
 };
 
@@ -19,15 +19,15 @@ type Props<Row> = {
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   rowKey: (row: Row) => string;
-  /** All there are, when more than `rows` can be had by `more`. */
+  /** The number of all rows, when `loadMore` can load more of them. */
   total?: number | null;
-  more?: (() => void) | undefined;
+  loadMore?: (() => void) | undefined;
 };
 
 const rowHeight = 41;
 
-/** A list of any length: only the rows in view are in the page, and more are fetched as the end comes near. */
-export function Table<Row>({ label, columns, rows, rowKey, total = rows.length, more }: Props<Row>) {
+/** A virtualized table: only the visible rows are in the DOM, and scrolling near the end loads more. */
+export function Table<Row>({ label, columns, rows, rowKey, total = rows.length, loadMore }: Props<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => setOffset(body.current?.offsetTop ?? 0), []);
@@ -42,11 +42,11 @@ export function Table<Row>({ label, columns, rows, rowKey, total = rows.length, 
   const items = virtualizer.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (more && last >= rows.length - 20) more();
-  }, [more, last, rows.length]);
+    if (loadMore && last >= rows.length - 20) loadMore();
+  }, [loadMore, last, rows.length]);
 
   const first = items[0]?.index ?? 0;
-  const shown = isPrinting ? rows.map((_, index) => index) : items.map((item) => item.index);
+  const visible = isPrinting ? rows.map((_, index) => index) : items.map((item) => item.index);
   const above = isPrinting ? 0 : first * rowHeight;
   const below = isPrinting ? 0 : (rows.length - 1 - last) * rowHeight;
   return (
@@ -72,8 +72,8 @@ export function Table<Row>({ label, columns, rows, rowKey, total = rows.length, 
           </tr>
         </thead>
         <tbody ref={body}>
-          {above > 0 && <Space height={above} />}
-          {shown.map((index) => {
+          {above > 0 && <Spacer height={above} />}
+          {visible.map((index) => {
             const row = rows[index] as Row;
             return (
               <tr key={rowKey(row)} aria-rowindex={index + 2}>
@@ -85,23 +85,22 @@ export function Table<Row>({ label, columns, rows, rowKey, total = rows.length, 
               </tr>
             );
           })}
-          {below > 0 && <Space height={below} />}
+          {below > 0 && <Spacer height={below} />}
         </tbody>
       </table>
       {total !== null && rows.length < total && (
         <p className="print-only">
-          {plural(rows.length, 'row')} of {plural(total, 'row')}. Scroll to the end before printing, or
-          export, for all.
+          {formatNumber(rows.length)} of {pluralize(total, 'row')}. Export the list to get all rows.
         </p>
       )}
     </>
   );
 }
 
-/** The room of the rows that are out of view. */
-const Space = ({ height }: { height: number }) => (
-  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: there is nothing in it to focus
-  <tr aria-hidden="true" className="space">
+/** Takes the height of the rows outside the view. */
+const Spacer = ({ height }: { height: number }) => (
+  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: it contains nothing focusable
+  <tr aria-hidden="true" className="spacer">
     <td style={{ height }} />
   </tr>
 );
@@ -109,7 +108,7 @@ const Space = ({ height }: { height: number }) => (
 const classOf = ({ end, from }: { end?: boolean | undefined; from?: string | undefined }) =>
   [end && 'end', from && `from-${from}`].filter(Boolean).join(' ') || undefined;
 
-/** Arrow keys go from row to row, as Tab does from link to link. */
+/** The up and down arrow keys move the focus between the links of the rows. */
 function moveBetweenRows(event: KeyboardEvent<HTMLTableElement>): void {
   const row = (event.target as HTMLElement).closest('tbody tr');
   if (!row || !(event.target instanceof HTMLAnchorElement)) return;
@@ -120,7 +119,7 @@ function moveBetweenRows(event: KeyboardEvent<HTMLTableElement>): void {
   link.focus();
 }
 
-/** On paper all rows are there, not only those in view. */
+/** A printout contains all loaded rows, not only the visible ones. */
 function usePrinting(): boolean {
   const [isPrinting, setPrinting] = useState(false);
   useEffect(() => {

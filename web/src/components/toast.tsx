@@ -7,19 +7,19 @@ let toasts: readonly Toast[] = [];
 let lastId = 0;
 const listeners = new Set<() => void>();
 
-function set(next: readonly Toast[]): void {
+function setToasts(next: readonly Toast[]): void {
   toasts = next;
   for (const listener of listeners) listener();
 }
 
-const dismiss = (id: number) => set(toasts.filter((toast) => toast.id !== id));
+const dismiss = (id: number) => setToasts(toasts.filter((toast) => toast.id !== id));
 
-/** Says that something is done, and, where it can be, how to take it back. */
+/** Shows a short message, with an Undo button when the action can be undone. */
 export function toast(text: string, undo?: () => Promise<unknown>): void {
-  // Many requests may fail at once, for one reason.
-  if (toasts.some((shown) => shown.text === text && !undo)) return;
+  // Several requests can fail at once with the same message.
+  if (toasts.some((one) => one.text === text && !undo)) return;
   lastId += 1;
-  set([...toasts.slice(-2), { id: lastId, text, ...(undo && { undo }) }]);
+  setToasts([...toasts.slice(-2), { id: lastId, text, ...(undo && { undo }) }]);
 }
 
 const subscribe = (listener: () => void) => {
@@ -28,10 +28,10 @@ const subscribe = (listener: () => void) => {
 };
 
 export function ToastRegion() {
-  const shown = useSyncExternalStore(subscribe, () => toasts);
+  const current = useSyncExternalStore(subscribe, () => toasts);
   return (
     <div className="toasts" role="status">
-      {shown.map((one) => (
+      {current.map((one) => (
         <ToastBox key={one.id} {...one} />
       ))}
     </div>
@@ -40,14 +40,14 @@ export function ToastRegion() {
 
 function ToastBox({ id, text, undo }: Toast) {
   useEffect(() => {
-    // What can be undone stays until it is dismissed or pushed out by others.
+    // A toast with Undo stays until it is dismissed or newer toasts replace it.
     const timer = undo ? undefined : setTimeout(() => dismiss(id), 6000);
     return () => clearTimeout(timer);
   }, [id, undo]);
-  const takeBack = async () => {
+  const runUndo = async () => {
     dismiss(id);
     await undo?.().then(
-      () => toast('Undone.'),
+      () => toast('Undone'),
       (error: Error) => toast(error.message),
     );
   };
@@ -55,7 +55,7 @@ function ToastBox({ id, text, undo }: Toast) {
     <div className="toast">
       <span>{text}</span>
       {undo && (
-        <Button small plain onPress={takeBack}>
+        <Button small plain onPress={runUndo}>
           Undo
         </Button>
       )}

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react';
 
-/** What was typed, once the typing pauses: one request a word, not one a letter. */
-export function useDelayed<T>(value: T, milliseconds = 200): T {
-  const [delayed, setDelayed] = useState(value);
+/** The value once it has not changed for a while: one request per pause in typing, not one per key. */
+export function useDebounced<T>(value: T, delayMs = 200): T {
+  const [debounced, setDebounced] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => setDelayed(value), milliseconds);
+    const timer = setTimeout(() => setDebounced(value), delayMs);
     return () => clearTimeout(timer);
-  }, [value, milliseconds]);
-  return delayed;
+  }, [value, delayMs]);
+  return debounced;
 }

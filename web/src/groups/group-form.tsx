@@ -1,30 +1,31 @@
 import { useLocation } from 'wouter';
-import { answerOf, api, ifMatch } from '../api/client.ts';
+import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Group, GroupInput, GroupPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { Dialog } from '../components/dialog.tsx';
-import { type Field, Form, type Values } from '../components/form.tsx';
+import { Form } from '../components/form.tsx';
+import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
 
-const fieldsOf = (parent: string | null, lead: string | null): Field[] => [
+const fieldsOf = (parent: string | null, lead: string | null): FieldOf<GroupInput>[] => [
   { name: 'name', label: 'Name', kind: 'line', required: true },
   { name: 'description', label: 'Description', kind: 'text' },
-  { name: 'parent_id', label: 'Part of', kind: 'group', half: true, shown: parent },
-  { name: 'lead_user_id', label: 'Lead', kind: 'person', half: true, shown: lead },
-  { name: 'external_id', label: 'Your id', kind: 'line' },
+  { name: 'parent_id', label: 'Parent group', kind: 'group', half: true, selectedName: parent },
+  { name: 'lead_user_id', label: 'Lead', kind: 'person', half: true, selectedName: lead },
+  { name: 'external_id', label: 'External ID', kind: 'line' },
 ];
 
 export function NewGroup({ onClose }: { onClose: () => void }) {
   const [, navigate] = useLocation();
   const refresh = useRefresh();
-  const create = async (values: Values) => {
-    const group = await answerOf(api.POST('/v1/groups', { body: values as GroupInput }));
+  const create = async (body: GroupInput) => {
+    const group = await dataOrThrow(api.POST('/v1/groups', { body }));
     await refresh();
-    toast(`${group.name} is made.`);
+    toast(`Created ${group.name}`);
     navigate(`/groups/${group.id}`);
   };
   return (
-    <Dialog title="New group" onClose={onClose}>
+    <Dialog title="Create group" onClose={onClose}>
       <Form fields={fieldsOf(null, null)} action="Create group" submit={create} onClose={onClose} />
     </Dialog>
   );
@@ -34,16 +35,12 @@ type EditProps = { group: Group; parent: string | null; lead: string | null; onC
 
 export function EditGroup({ group, parent, lead, onClose }: EditProps) {
   const refresh = useRefresh();
-  const save = async (values: Values) => {
-    await answerOf(
-      api.PATCH('/v1/groups/{id}', {
-        params: { path: { id: group.id } },
-        body: values as GroupPatch,
-        ...ifMatch(group),
-      }),
+  const save = async (body: GroupPatch) => {
+    await dataOrThrow(
+      api.PATCH('/v1/groups/{id}', { params: { path: { id: group.id } }, body, ...ifMatch(group) }),
     );
     await refresh();
-    toast(`${group.name} is saved.`);
+    toast(`Saved ${group.name}`);
   };
   return (
     <Dialog title={`Edit ${group.name}`} onClose={onClose}>

@@ -1,22 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'wouter';
-import { answerOf, api, ifMatch } from '../api/client.ts';
+import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Group, Person } from '../api/openapi.ts';
 import { useRefresh, useRows } from '../api/queries.ts';
-import { useIsLimited, useMay } from '../api/session.ts';
+import { useHasScope, useIsLimited } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
-import { Card } from '../components/card.tsx';
+import { Card, Facts } from '../components/card.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { DialogButton } from '../components/dialog.tsx';
 import { ExportButton } from '../components/export.tsx';
-import { Facts } from '../components/facts.tsx';
-import { Toggle, useFilters } from '../components/filters.tsx';
+import { FilterToggle, useFilters } from '../components/filters.tsx';
 import { History } from '../components/history.tsx';
 import { List } from '../components/list.tsx';
 import { PersonPicker } from '../components/picker.tsx';
 import type { Column } from '../components/table.tsx';
 import { toast } from '../components/toast.tsx';
-import { plural } from '../format.ts';
+import { pluralize } from '../format.ts';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Title } from '../layout/title.tsx';
 import { nameColumn } from '../personnel/name-column.tsx';
@@ -29,7 +28,7 @@ export function GroupPage() {
   const { id = '' } = useParams();
   const query = useQuery({
     queryKey: ['group', id],
-    queryFn: () => answerOf(api.GET('/v1/groups/{id}', { params: { path: { id } } })),
+    queryFn: () => dataOrThrow(api.GET('/v1/groups/{id}', { params: { path: { id } } })),
   });
   return (
     <LoadedPage query={query}>
@@ -41,7 +40,7 @@ export function GroupPage() {
             <div className="stack">
               <Details group={group} />
               <History
-                of={group.id}
+                id={group.id}
                 read={(client) =>
                   client.GET('/v1/groups/{id}/history', { params: { path: { id: group.id } } })
                 }
@@ -54,7 +53,7 @@ export function GroupPage() {
   );
 }
 
-/** The names around a group: what it is part of, and who leads it. */
+/** The names of the parent group and the lead. */
 function useNames({ parent_id, lead_user_id }: Group) {
   const { data: groups = [] } = useGroups();
   const lead = usePerson(lead_user_id);
@@ -62,15 +61,15 @@ function useNames({ parent_id, lead_user_id }: Group) {
 }
 
 function Head({ group }: { group: Group }) {
-  const may = useMay();
+  const hasScope = useHasScope();
   const isLimited = useIsLimited();
   const names = useNames(group);
   const remove = () =>
-    answerOf(api.DELETE('/v1/groups/{id}', { params: { path: { id: group.id } }, ...ifMatch(group) }));
+    dataOrThrow(api.DELETE('/v1/groups/{id}', { params: { path: { id: group.id } }, ...ifMatch(group) }));
   return (
     <Title
       title={group.name}
-      above={
+      breadcrumbs={
         <>
           <Link href="/groups">Groups</Link>
           {names.parent && (
@@ -82,7 +81,7 @@ function Head({ group }: { group: Group }) {
         </>
       }
     >
-      {may('personnel.manage') && (
+      {hasScope('personnel.manage') && (
         <>
           <DialogButton
             icon="edit"
@@ -92,8 +91,8 @@ function Head({ group }: { group: Group }) {
           </DialogButton>
           {!isLimited && (
             <DeleteButton name={group.name} list="/groups" remove={remove}>
-              This cannot be taken back. A group that owns risks or issues, or has groups below it, stays
-              until those are moved.
+              This can't be undone. A group that owns risks or issues or has subgroups can't be deleted.
+              Reassign those first.
             </DeleteButton>
           )}
         </>
@@ -103,11 +102,11 @@ function Head({ group }: { group: Group }) {
 }
 
 function Members({ group }: { group: Group }) {
-  const { filters, choice } = useFilters(['transitive']);
-  const may = useMay();
+  const { filters, bind } = useFilters(['transitive']);
+  const hasScope = useHasScope();
   const transitive = filters.transitive === 'true';
   const members = useRows(['members', group.id, transitive], (paging) =>
-    answerOf(
+    dataOrThrow(
       api.GET('/v1/groups/{id}/members', {
         params: { path: { id: group.id }, query: { transitive, ...paging } },
       }),
@@ -115,22 +114,22 @@ function Members({ group }: { group: Group }) {
   );
   const { rows, total } = members;
   const change = useMembership(group);
-  const isChangeable = may('personnel.manage') && !transitive;
+  const isEditable = hasScope('personnel.manage') && !transitive;
   return (
     <section aria-labelledby="members">
       <header className="title">
-        <h2 id="members">{total === null ? 'Members' : plural(total, 'member')}</h2>
+        <h2 id="members">{total === null ? 'Members' : pluralize(total, 'member')}</h2>
         <div className="actions">
-          <Toggle label="With groups below" {...choice('transitive')} />
+          <FilterToggle label="Include subgroups" {...bind('transitive')} />
           <ExportButton path={`/v1/groups/${group.id}/members`} filters={filters} name="members" />
         </div>
       </header>
-      {isChangeable && (
+      {isEditable && (
         <div className="add-member">
-          {/* Anew after each: it is empty again. */}
           <PersonPicker
+            // A new key empties the input after each person.
             key={rows.length}
-            label="Add a member"
+            label="Add member"
             value=""
             name=""
             onChange={(id, name) => id && change.add(id, name)}
@@ -140,9 +139,9 @@ function Members({ group }: { group: Group }) {
       <List
         label="Members"
         list={members}
-        columns={isChangeable ? [...columns, removal(change.remove)] : columns}
+        columns={isEditable ? [...columns, removeColumn(change.remove)] : columns}
         rowKey={({ user_id }) => user_id}
-        empty={<p className="quiet">Nobody is in it yet.</p>}
+        empty={<p className="quiet">No members yet</p>}
       />
     </section>
   );
@@ -151,24 +150,24 @@ function Members({ group }: { group: Group }) {
 function useMembership(group: Group) {
   const refresh = useRefresh();
   const params = (user_id: string) => ({ params: { path: { id: group.id, user_id } } });
-  const put = async (user_id: string) => {
-    await answerOf(api.PUT('/v1/groups/{id}/members/{user_id}', params(user_id)));
+  const add = async (user_id: string) => {
+    await dataOrThrow(api.PUT('/v1/groups/{id}/members/{user_id}', params(user_id)));
     await refresh();
   };
-  const take = async (user_id: string) => {
-    await answerOf(api.DELETE('/v1/groups/{id}/members/{user_id}', params(user_id)));
+  const remove = async (user_id: string) => {
+    await dataOrThrow(api.DELETE('/v1/groups/{id}/members/{user_id}', params(user_id)));
     await refresh();
   };
-  const told = (work: Promise<void>, text: string, undo: () => Promise<void>) =>
-    work.then(
-      () => toast(text, undo),
+  const report = (change: Promise<void>, message: string, undo: () => Promise<void>) =>
+    change.then(
+      () => toast(message, undo),
       (error: Error) => toast(error.message),
     );
   return {
     add: (user_id: string, name: string) =>
-      told(put(user_id), `${name} is in ${group.name}.`, () => take(user_id)),
+      report(add(user_id), `Added ${name} to ${group.name}`, () => remove(user_id)),
     remove: ({ user_id, name }: Person) =>
-      told(take(user_id), `${name} is out of ${group.name}.`, () => put(user_id)),
+      report(remove(user_id), `Removed ${name} from ${group.name}`, () => add(user_id)),
   };
 }
 
@@ -177,7 +176,7 @@ const columns: readonly Column<Person>[] = [
   { name: 'title', header: 'Title', width: 16, from: 'tablet', cell: ({ title }) => <bdi>{title}</bdi> },
 ];
 
-const removal = (remove: (person: Person) => void): Column<Person> => ({
+const removeColumn = (remove: (person: Person) => void): Column<Person> => ({
   name: 'actions',
   header: 'Actions',
   width: 6,
@@ -190,17 +189,20 @@ const removal = (remove: (person: Person) => void): Column<Person> => ({
 });
 
 function Details({ group }: { group: Group }) {
-  const may = useMay();
+  const hasScope = useHasScope();
   const names = useNames(group);
   return (
     <Card id="details" title="Details">
       <Facts
         facts={[
           ['Description', group.description],
-          ['Part of', names.parent],
+          ['Parent group', names.parent],
           ['Lead', names.lead && <Link href={`/personnel/${group.lead_user_id}`}>{names.lead}</Link>],
-          ['Owns', may('projects.read') && <Link href={`/risks?owner_group_id=${group.id}`}>Its risks</Link>],
-          ['Your id', group.external_id],
+          [
+            'Owns',
+            hasScope('projects.read') && <Link href={`/risks?owner_group_id=${group.id}`}>View risks</Link>,
+          ],
+          ['External ID', group.external_id],
         ]}
       />
     </Card>

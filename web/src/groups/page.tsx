@@ -1,32 +1,32 @@
 import { Button as AriaButton, Tree, TreeItem, TreeItemContent } from 'react-aria-components';
 import { useLocation } from 'wouter';
-import { useMay } from '../api/session.ts';
+import { useHasScope } from '../api/session.ts';
 import { DialogButton } from '../components/dialog.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton } from '../components/export.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { plural } from '../format.ts';
+import { pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
-import { groups as groupImport } from '../imports/importables.ts';
+import { groupImport } from '../imports/targets.ts';
 import { Title } from '../layout/title.tsx';
 import { NewGroup } from './group-form.tsx';
-import { type Branch, treeOf, useGroups } from './queries.ts';
+import { type Branch, buildTree, useGroups } from './queries.ts';
 import './groups.css';
 
-/** The groups as the tree they are. */
+/** All groups as a tree. */
 export function GroupsPage() {
-  const may = useMay();
+  const hasScope = useHasScope();
   const query = useGroups();
   return (
     <>
       <Title title="Groups">
         <ExportButton path="/v1/groups" filters={{}} name="groups" />
-        {may('personnel.manage') && (
+        {hasScope('personnel.manage') && (
           <>
-            <ImportButton among={[groupImport]} />
+            <ImportButton targets={[groupImport]} />
             <DialogButton primary icon="plus" dialog={(onClose) => <NewGroup onClose={onClose} />}>
-              New group
+              Create group
             </DialogButton>
           </>
         )}
@@ -34,14 +34,14 @@ export function GroupsPage() {
       <Loaded query={query}>
         {(groups) =>
           groups.length === 0 ? (
-            <Empty title="No group yet">
-              Groups own risks and issues together. Make the first with “New group”, then put people in it, or
-              drop a file with both here.
+            <Empty title="No groups yet">
+              Groups can own risks and issues. Create a group and add people to it, or drop a CSV or Excel
+              file here to import both.
             </Empty>
           ) : (
             <>
-              <p className="summary-line">{plural(groups.length, 'group')}</p>
-              <GroupTree branches={treeOf(groups)} />
+              <p className="summary-line">{pluralize(groups.length, 'group')}</p>
+              <GroupTree branches={buildTree(groups)} />
             </>
           )
         }
@@ -52,13 +52,13 @@ export function GroupsPage() {
 
 function GroupTree({ branches }: { branches: Branch[] }) {
   const [, navigate] = useLocation();
-  const parents = (list: Branch[]): string[] =>
-    list.flatMap(({ id, children }) => (children.length > 0 ? [id, ...parents(children)] : []));
+  const idsWithChildren = (list: Branch[]): string[] =>
+    list.flatMap(({ id, children }) => (children.length > 0 ? [id, ...idsWithChildren(children)] : []));
   return (
     <Tree
       className="group-tree"
       aria-label="Groups"
-      defaultExpandedKeys={parents(branches)}
+      defaultExpandedKeys={idsWithChildren(branches)}
       onAction={(id) => navigate(`/groups/${id}`)}
     >
       {branches.map((branch) => (
@@ -77,10 +77,10 @@ const GroupItem = ({ branch }: { branch: Branch }) => (
           <Icon name="right" />
         </AriaButton>
       ) : (
-        <span className="chevron-room" />
+        <span className="chevron-space" />
       )}
       <bdi className="group-name">{branch.name}</bdi>
-      <span className="quiet">{plural(branch.member_count, 'member')}</span>
+      <span className="quiet">{pluralize(branch.member_count, 'member')}</span>
       {branch.description && (
         <span className="note quiet" dir="auto">
           {branch.description}

@@ -1,69 +1,69 @@
 import { useState } from 'react';
 import { Button } from '../components/button.tsx';
-import { type Importable, nameOf } from './importables.ts';
-import type { Settings, Columns as Taken } from './run.ts';
+import type { ColumnMap, Settings } from './run-import.ts';
+import { fieldLabel, type ImportTarget } from './targets.ts';
 
 type Map = Settings['map'];
 
 type Props = {
-  columns: Taken;
-  undecided: readonly string[];
-  of: Importable;
+  columns: ColumnMap;
+  unmapped: readonly string[];
+  target: ImportTarget;
   map: Map;
-  /** Whether nothing comes of the file as its columns are taken. */
-  isNeeded: boolean;
+  /** Whether the file can't be imported with the current mapping. */
+  hasError: boolean;
   onChange: (map: Map) => void;
 };
 
-/** What each column of the file is taken for, and a way to say it otherwise. */
-export function Columns({ columns, undecided, of, map, isNeeded, onChange }: Props) {
+/** The field each column of the file is mapped to, which the user can change. */
+export function Columns({ columns, unmapped, target, map, hasError, onChange }: Props) {
   const [isOpen, setOpen] = useState(false);
   const names = Object.keys(columns).filter((name) => name !== '');
   if (names.length === 0) return null;
   const unknown = names.filter((name) => columns[name] === null);
-  const ignored = names.filter((name) => columns[name] === '');
-  const set = (some: readonly string[], fieldOf: (name: string) => string) =>
+  const skipped = names.filter((name) => columns[name] === '');
+  const setAll = (some: readonly string[], fieldOf: (name: string) => string) =>
     onChange({ ...map, ...Object.fromEntries(some.map((name) => [name, fieldOf(name)])) });
   return (
     <details
       className="import-columns"
-      // Once open it stays so: the focus may be in it.
-      open={isOpen || isNeeded || unknown.length > 0}
+      // Stays open, because the focus can be in it.
+      open={isOpen || hasError || unknown.length > 0}
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
     >
       <summary>
         Columns{' '}
         <span className="quiet">
           {[
-            `${names.length - unknown.length - ignored.length} taken`,
-            ignored.length > 0 && `${ignored.length} ignored`,
-            unknown.length > 0 && `${unknown.length} unknown`,
+            `${names.length - unknown.length - skipped.length} mapped`,
+            skipped.length > 0 && `${skipped.length} skipped`,
+            unknown.length > 0 && `${unknown.length} unmapped`,
           ]
             .filter(Boolean)
             .join(', ')}
         </span>
       </summary>
-      {undecided.length > 1 && (
-        <p className="moves">
-          <span className="quiet">All that are unknown:</span>
-          <Button small onPress={() => set(undecided, () => '')}>
-            Leave out
+      {unmapped.length > 1 && (
+        <p className="button-row">
+          <span className="quiet">All unmapped columns:</span>
+          <Button small onPress={() => setAll(unmapped, () => '')}>
+            Skip
           </Button>
-          {of.hasAttributes && (
-            <Button small onPress={() => set(undecided, attributeOf)}>
-              Keep as attributes
+          {target.hasAttributes && (
+            <Button small onPress={() => setAll(unmapped, attributeOf)}>
+              Import as attributes
             </Button>
           )}
         </p>
       )}
       <ul>
         {names.map((name) => (
-          <ColumnChoice
+          <ColumnSelect
             key={name}
             name={name}
-            taken={map[name] ?? columns[name] ?? null}
-            of={of}
-            onChange={(field) => set([name], () => field)}
+            field={map[name] ?? columns[name] ?? null}
+            target={target}
+            onChange={(field) => setAll([name], () => field)}
           />
         ))}
       </ul>
@@ -71,35 +71,35 @@ export function Columns({ columns, undecided, of, map, isNeeded, onChange }: Pro
   );
 }
 
-/** What keeps a column as an attribute of its own name, without what parts the pairs of a map. */
+/** Names the attribute after the column. `,` and `=` separate the pairs of `map`, so a name can't contain them. */
 const attributeOf = (name: string) => `attributes.${name.replace(/^attributes\./, '').replace(/[,=]/g, ' ')}`;
 
-type ChoiceProps = {
+type SelectProps = {
   name: string;
-  taken: string | null;
-  of: Importable;
+  field: string | null;
+  target: ImportTarget;
   onChange: (field: string) => void;
 };
 
-/** `?` stands for what has not been said yet. */
-function ColumnChoice({ name, taken, of, onChange }: ChoiceProps) {
+/** The value `?` means that the column is not mapped yet. */
+function ColumnSelect({ name, field, target, onChange }: SelectProps) {
   const attribute = attributeOf(name);
-  const isOther = taken !== null && taken !== '' && taken !== attribute && !(taken in of.fields);
+  const isUnlisted = field !== null && field !== '' && field !== attribute && !(field in target.fields);
   return (
     <li>
       <label>
         <bdi>{name}</bdi>
-        <select value={taken ?? '?'} onChange={({ target }) => onChange(target.value)}>
-          {taken === null && (
+        <select value={field ?? '?'} onChange={(event) => onChange(event.target.value)}>
+          {field === null && (
             <option value="?" disabled>
-              What is it?
+              Choose field
             </option>
           )}
-          <option value="">Leave out</option>
-          {of.hasAttributes && <option value={attribute}>Keep as an attribute</option>}
-          {isOther && <option value={taken}>{nameOf(of, taken)}</option>}
-          {Object.entries(of.fields).map(([field, label]) => (
-            <option key={field} value={field}>
+          <option value="">Skip</option>
+          {target.hasAttributes && <option value={attribute}>Import as attribute</option>}
+          {isUnlisted && <option value={field}>{fieldLabel(target, field)}</option>}
+          {Object.entries(target.fields).map(([option, label]) => (
+            <option key={option} value={option}>
               {label}
             </option>
           ))}

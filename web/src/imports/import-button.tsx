@@ -1,57 +1,59 @@
 import { useEffect, useState } from 'react';
 import { Button } from '../components/button.tsx';
-import { later } from '../components/later.tsx';
+import { lazy } from '../components/lazy.tsx';
 import { toast } from '../components/toast.tsx';
-import type { Importable } from './importables.ts';
+import type { ImportTarget } from './targets.ts';
 import './imports.css';
 
-const ImportDialog = later(async () => (await import('./import-dialog.tsx')).ImportDialog);
+const ImportDialog = lazy(async () => (await import('./import-dialog.tsx')).ImportDialog);
 
-/** Takes a file that is dropped anywhere on the page, or is chosen; what would become of it is shown first. */
-export function ImportButton({ among }: { among: readonly [Importable, ...Importable[]] }) {
+/** Imports a file that the user selects or drops anywhere on the page. */
+export function ImportButton({ targets }: { targets: readonly [ImportTarget, ...ImportTarget[]] }) {
   const [isOpen, setOpen] = useState(false);
   const [file, setFile] = useState<File>();
-  const [isHeld, setHeld] = useState(false);
-  const take = (dropped: File) => {
-    if (isHeld) return;
+  const [isLocked, setLocked] = useState(false);
+  const openFile = (dropped: File) => {
+    if (isLocked) return;
     setFile(dropped);
     setOpen(true);
   };
-  const isOver = useDrop(take);
+  const isOver = useFileDrop(openFile);
   const close = () => {
     setOpen(false);
     setFile(undefined);
-    setHeld(false);
+    setLocked(false);
   };
-  const what = among.length === 1 ? among[0].many : among.map(({ many }) => many).join(', ');
+  const what = targets.map(({ plural }) => plural).join(', ');
   return (
     <>
       <Button icon="import" onPress={() => setOpen(true)}>
         Import
       </Button>
-      {isOver && !isHeld && (
+      {isOver && !isLocked && (
         <div className="drop-veil" aria-hidden="true">
-          <p>Drop the file to import {what}</p>
+          <p>Drop file to import {what}</p>
         </div>
       )}
-      {isOpen && <ImportDialog among={among} file={file} setFile={setFile} hold={setHeld} onClose={close} />}
+      {isOpen && (
+        <ImportDialog targets={targets} file={file} setFile={setFile} setLocked={setLocked} onClose={close} />
+      )}
     </>
   );
 }
 
-/** Whether a file is held over the page; one that is let go is given to `take`. */
-function useDrop(take: (file: File) => void): boolean {
+/** Whether a file is dragged over the page. A dropped file is passed to `openFile`. */
+function useFileDrop(openFile: (file: File) => void): boolean {
   const [isOver, setOver] = useState(false);
   useEffect(() => {
-    const ending = new AbortController();
+    const controller = new AbortController();
     const listen = (name: 'dragover' | 'dragleave' | 'drop', act: (event: DragEvent) => void) => {
-      const ofFiles = (event: DragEvent) => {
+      const onFiles = (event: DragEvent) => {
         if (!event.dataTransfer?.types.includes('Files')) return;
-        // Else the browser would leave the page for the file.
+        // By default the browser would open the file in place of the page.
         event.preventDefault();
         act(event);
       };
-      addEventListener(name, ofFiles, { signal: ending.signal });
+      addEventListener(name, onFiles, { signal: controller.signal });
     };
     listen('dragover', () => setOver(true));
     listen('dragleave', ({ relatedTarget }) => relatedTarget === null && setOver(false));
@@ -59,10 +61,10 @@ function useDrop(take: (file: File) => void): boolean {
       setOver(false);
       const [first, ...more] = dataTransfer?.items ?? [];
       const file = first?.webkitGetAsEntry()?.isDirectory ? null : first?.getAsFile();
-      if (file && more.length === 0) take(file);
-      else toast('Drop one file: CSV, Excel (.xlsx) or NDJSON.');
+      if (file && more.length === 0) openFile(file);
+      else toast("Couldn't open that. Drop a single CSV, Excel (.xlsx) or NDJSON file.");
     });
-    return () => ending.abort();
+    return () => controller.abort();
   });
   return isOver;
 }

@@ -1,78 +1,79 @@
-import { useCallback, useState } from 'react';
+import { useState } from 'react';
 import { FileTrigger } from 'react-aria-components';
-import { ApiProblem } from '../api/client.ts';
-import type { ImportAnswer, ImportSummary } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { Button, ButtonLink } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { ProblemNotice } from '../components/problem.tsx';
-import { number, plural, words } from '../format.ts';
+import { ErrorNotice } from '../components/error-notice.tsx';
+import { humanize, pluralize } from '../format.ts';
 import { Columns } from './columns.tsx';
-import type { Importable } from './importables.ts';
 import { Results } from './results.tsx';
-import { endings, runImport, type Settings, useDryRun } from './run.ts';
+import { fileExtensions, type ImportReport, runImport, type Settings, useDryRun } from './run-import.ts';
+import { FileError, ImportSummary } from './summary.tsx';
+import type { ImportTarget } from './targets.ts';
 
 type Props = {
-  among: readonly [Importable, ...Importable[]];
+  targets: readonly [ImportTarget, ...ImportTarget[]];
   file: File | undefined;
   setFile: (file: File) => void;
-  /** While the rows are written the dialog stays, and takes no other file. */
-  hold: (isHeld: boolean) => void;
+  /** While an import runs, the dialog can't be closed and takes no other file. */
+  setLocked: (isLocked: boolean) => void;
   onClose: () => void;
 };
 
-const untouched: Settings = { mode: 'create', atomic: false, map: {} };
+const defaults: Settings = { mode: 'create', atomic: false, map: {} };
 
-/** From a file to what would become of it, and then to what became of it. */
-export function ImportDialog({ among, file, setFile, hold, onClose }: Props) {
-  const [of, setOf] = useState(among[0]);
-  const [settings, setSettings] = useState(untouched);
-  const [running, setRunning] = useState<{ sent: number }>();
-  const [done, setDone] = useState<{ answer: ImportAnswer; file: File }>();
+/** Dry-runs a file, shows what would happen to each row, and imports it. */
+export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Props) {
+  const [target, setTarget] = useState(targets[0]);
+  const [settings, setSettings] = useState(defaults);
+  const [running, setRunning] = useState<{ progress: number }>();
+  const [done, setDone] = useState<{ report: ImportReport; file: File }>();
   const [failure, setFailure] = useState<Error>();
   const refresh = useRefresh();
-  const [seen, setSeen] = useState({ file, of });
-  // What was said of the columns of one file, or of one kind of things, says nothing of another.
-  if (seen.file !== file || seen.of !== of) {
-    setSeen({ file, of });
-    setSettings((now) => ({ ...now, map: {} }));
+  const [previous, setPrevious] = useState({ file, target });
+  // The column mapping of one file or target does not apply to another.
+  if (previous.file !== file || previous.target !== target) {
+    setPrevious({ file, target });
+    setSettings((current) => ({ ...current, map: {} }));
     setFailure(undefined);
   }
-  const outcome = done && done.file === file ? done.answer : undefined;
-  const run = file && { path: of.path, file, settings };
-  const dryRun = useDryRun(outcome ? undefined : run);
+  const result = done && done.file === file ? done.report : undefined;
+  const run = file && { path: target.path, file, settings };
+  const dryRun = useDryRun(result ? undefined : run);
 
   const start = async () => {
     if (!run) return;
-    hold(true);
+    setLocked(true);
     setFailure(undefined);
-    setRunning({ sent: 0 });
+    setRunning({ progress: 0 });
     try {
       const { signal } = new AbortController();
-      const answer = await runImport(run, { dryRun: false, signal, onSent: (sent) => setRunning({ sent }) });
-      setDone({ answer, file: run.file });
+      const onProgress = (progress: number) => setRunning({ progress });
+      const report = await runImport(run, { dryRun: false, signal, onProgress });
+      setDone({ report, file: run.file });
     } catch (error) {
       setFailure(error as Error);
     }
     setRunning(undefined);
-    hold(false);
+    setLocked(false);
     await refresh();
   };
-  const title = `Import ${of.many}`;
+  const title = `Import ${target.plural}`;
   if (!run) {
     return (
-      <Dialog title={among.length === 1 ? title : 'Import'} wide onClose={onClose}>
+      <Dialog title={targets.length === 1 ? title : 'Import'} wide onClose={onClose}>
         <div className="dialog-body">
-          <Kind among={among} of={of} onChange={setOf} />
+          <TargetSwitch targets={targets} target={target} onChange={setTarget} />
           <div className="import-drop">
-            <p>Drop a file here: CSV, an Excel workbook (.xlsx) or NDJSON.</p>
-            <FileButton choose={setFile} primary>
-              Choose a file
+            <p>Drop a CSV, Excel (.xlsx) or NDJSON file here.</p>
+            <FileButton onSelect={setFile} primary>
+              Choose file
             </FileButton>
           </div>
           <p className="hint">
-            Its first line names the columns, such as {Object.values(of.fields).slice(0, 3).join(', ')}. You
-            see what would become of each row before anything is changed.
+            The first line must contain column names, such as{' '}
+            {Object.values(target.fields).slice(0, 3).join(', ')}. You can review every row before anything is
+            imported.
           </p>
         </div>
         <footer>
@@ -81,63 +82,61 @@ export function ImportDialog({ among, file, setFile, hold, onClose }: Props) {
       </Dialog>
     );
   }
-  if (outcome) {
+  if (result) {
     return (
       <Dialog title={title} wide onClose={onClose}>
         <div className="dialog-body">
-          <Told summary={outcome.summary} of={of} isEnd />
-          <Results answer={outcome} of={of} />
+          <ImportSummary summary={result.summary} isFinal />
+          <Results report={result} target={target} />
         </div>
         <footer>
-          <FileButton choose={setFile}>Import another file</FileButton>
-          <ButtonLink primary href={of.list} onClick={onClose}>
-            See the {of.many}
+          <FileButton onSelect={setFile}>Import another file</FileButton>
+          <ButtonLink primary href={target.list} onClick={onClose}>
+            View {target.plural}
           </ButtonLink>
         </footer>
       </Dialog>
     );
   }
-  const { answer, error, columns, undecided, isPending, sent, retry } = dryRun;
-  const count = answer ? answer.summary.created + answer.summary.updated : 0;
+  const { report, error, columns, unmapped, isPending, progress, retry } = dryRun;
+  const count = report ? report.summary.created + report.summary.updated : 0;
   return (
-    <Dialog title={title} wide isHeld={running !== undefined} onClose={onClose}>
+    <Dialog title={title} wide isLocked={running !== undefined} onClose={onClose}>
       <div className="dialog-body">
         <p className="import-file">
           <strong>
             <bdi>{run.file.name}</bdi>
           </strong>
           {!running && (
-            <FileButton small choose={setFile}>
-              Choose another
+            <FileButton small onSelect={setFile}>
+              Choose another file
             </FileButton>
           )}
         </p>
-        {!running && (
+        {running ? (
+          <Progress progress={running.progress} message="Importing… Keep this page open." />
+        ) : (
           <>
-            <Kind among={among} of={of} onChange={setOf} />
-            <Choices settings={settings} of={of} onChange={setSettings} />
+            <TargetSwitch targets={targets} target={target} onChange={setTarget} />
+            <ImportOptions settings={settings} target={target} onChange={setSettings} />
             <Columns
               columns={columns}
-              undecided={undecided}
-              of={of}
+              unmapped={unmapped}
+              target={target}
               map={settings.map}
-              isNeeded={error !== undefined}
+              hasError={error !== undefined}
               onChange={(map) => setSettings({ ...settings, map })}
             />
+            {isPending && <Progress progress={progress} message="Checking… Nothing has been imported yet." />}
+            {failure && <ErrorNotice error={failure} />}
+            {error && !isPending && <FileError error={error} target={target} retry={retry} />}
+            {report && (
+              <div className={isPending ? 'import-outdated' : undefined}>
+                <ImportSummary summary={report.summary} />
+                <Results report={report} target={target} />
+              </div>
+            )}
           </>
-        )}
-        {running ? (
-          <Progress sent={running.sent} then="The rows are written. Leave this page open." />
-        ) : (
-          isPending && <Progress sent={sent} then="The rows are checked; nothing is changed." />
-        )}
-        {failure && !running && <ProblemNotice error={failure} />}
-        {error && !running && !isPending && <Refusal error={error} retry={retry} />}
-        {answer && !running && (
-          <div className={isPending ? 'import-outdated' : undefined}>
-            <Told summary={answer.summary} of={of} />
-            <Results answer={answer} of={of} />
-          </div>
         )}
       </div>
       <footer>
@@ -147,10 +146,10 @@ export function ImportDialog({ among, file, setFile, hold, onClose }: Props) {
         <Button
           primary
           isPending={running !== undefined}
-          isDisabled={isPending || !answer || count === 0}
+          isDisabled={isPending || !report || count === 0}
           onPress={start}
         >
-          {count > 0 ? `Import ${plural(count, 'row')}` : 'Import'}
+          {count > 0 ? `Import ${pluralize(count, 'row')}` : 'Import'}
         </Button>
       </footer>
     </Dialog>
@@ -158,129 +157,79 @@ export function ImportDialog({ among, file, setFile, hold, onClose }: Props) {
 }
 
 type FileButtonProps = {
-  choose: (file: File) => void;
+  onSelect: (file: File) => void;
   children: string;
   primary?: boolean;
   small?: boolean;
 };
 
-const FileButton = ({ choose, children, ...look }: FileButtonProps) => (
+const FileButton = ({ onSelect, children, ...variant }: FileButtonProps) => (
   <FileTrigger
-    acceptedFileTypes={endings}
+    acceptedFileTypes={fileExtensions}
     onSelect={(files) => {
-      if (files?.[0]) choose(files[0]);
+      if (files?.[0]) onSelect(files[0]);
     }}
   >
-    <Button {...look}>{children}</Button>
+    <Button {...variant}>{children}</Button>
   </FileTrigger>
 );
 
-type KindProps = { among: readonly Importable[]; of: Importable; onChange: (of: Importable) => void };
+type TargetProps = {
+  targets: readonly ImportTarget[];
+  target: ImportTarget;
+  onChange: (target: ImportTarget) => void;
+};
 
-/** Where a page can take in several kinds of things. */
-const Kind = ({ among, of, onChange }: KindProps) =>
-  among.length > 1 && (
-    <fieldset className="moves">
-      <legend className="visually-hidden">What is in the file</legend>
-      {among.map((one) => (
+/** Shown where a page can import several kinds of items. */
+const TargetSwitch = ({ targets, target, onChange }: TargetProps) =>
+  targets.length > 1 && (
+    <fieldset className="button-row">
+      <legend className="visually-hidden">Import as</legend>
+      {targets.map((one) => (
         <button
           key={one.path}
           type="button"
-          className={one.path === of.path ? 'filter set' : 'filter'}
-          aria-pressed={one.path === of.path}
+          className={one.path === target.path ? 'filter set' : 'filter'}
+          aria-pressed={one.path === target.path}
           onClick={() => onChange(one)}
         >
-          {words(one.many)}
+          {humanize(one.plural)}
         </button>
       ))}
     </fieldset>
   );
 
-type ChoicesProps = { settings: Settings; of: Importable; onChange: (settings: Settings) => void };
+type OptionsProps = { settings: Settings; target: ImportTarget; onChange: (settings: Settings) => void };
 
-const Choices = ({ settings, of, onChange }: ChoicesProps) => (
-  <div className="import-choices">
+const ImportOptions = ({ settings, target, onChange }: OptionsProps) => (
+  <div className="import-options">
     <label>
       <input
         type="checkbox"
         checked={settings.mode === 'upsert'}
-        onChange={({ target }) => onChange({ ...settings, mode: target.checked ? 'upsert' : 'create' })}
+        onChange={(event) => onChange({ ...settings, mode: event.target.checked ? 'upsert' : 'create' })}
       />
-      Change {of.many} that are there already
+      Update existing {target.plural}
     </label>
     <label>
       <input
         type="checkbox"
         checked={settings.atomic}
-        onChange={({ target }) => onChange({ ...settings, atomic: target.checked })}
+        onChange={(event) => onChange({ ...settings, atomic: event.target.checked })}
       />
-      All rows or none
+      Import only if every row is valid
     </label>
   </div>
 );
 
-/** How much has been sent is known; how far the service has come with it is not. */
-const Progress = ({ sent, then }: { sent: number; then: string }) => (
+/** The upload has a known progress; the work of the service after it has not. */
+const Progress = ({ progress, message }: { progress: number; message: string }) => (
   <div className="import-progress" role="status">
-    <p>{sent < 1 ? 'The file is sent.' : then}</p>
-    {sent < 1 ? (
-      <progress aria-label="Sent" max={1} value={sent} />
+    <p>{progress < 1 ? 'Uploading…' : message}</p>
+    {progress < 1 ? (
+      <progress aria-label="Upload" max={1} value={progress} />
     ) : (
-      <progress aria-label="The service is at work" />
+      <progress aria-label="Processing" />
     )}
   </div>
 );
-
-/** Why the file cannot be read as it is. Of a column that is unknown, the list of columns says so itself. */
-function Refusal({ error, retry }: { error: Error; retry: () => void }) {
-  const faults = error instanceof ApiProblem ? error.faults : [];
-  const others = faults.filter(({ code }) => code !== 'unknown_column');
-  if (faults.length === 0 || faults.some(({ parameter }) => parameter))
-    return <ProblemNotice error={error} retry={retry} />;
-  const unknown = faults.length - others.length;
-  return (
-    <div className="notice bad" role="alert">
-      <div>
-        {unknown > 0 && (
-          <p>
-            {plural(unknown, 'column')} of the file {unknown === 1 ? 'is' : 'are'} not known here. Say above
-            what {unknown === 1 ? 'it is' : 'they are'}, or leave {unknown === 1 ? 'it' : 'them'} out.
-          </p>
-        )}
-        {others.map(({ detail }) => (
-          <p key={detail}>{detail.replace('with `map`', 'above')}</p>
-        ))}
-      </div>
-    </div>
-  );
-}
-
-/** The whole in a sentence. */
-function Told({ summary, of, isEnd = false }: { summary: ImportSummary; of: Importable; isEnd?: boolean }) {
-  // The button that had the focus is gone.
-  const focus = useCallback((told: HTMLElement | null) => void (isEnd && told?.focus()), [isEnd]);
-  const { rows, created, updated, unchanged, failed, atomic, dry_run } = summary;
-  const isRefused = atomic && failed > 0;
-  const parts = [
-    created > 0 && `${number(created)} new`,
-    updated > 0 && `${number(updated)} changed`,
-    unchanged > 0 && `${number(unchanged)} as ${unchanged === 1 ? 'it is' : 'they are'}`,
-    failed > 0 && `${number(failed)} with faults`,
-  ].filter(Boolean);
-  const counts = `${plural(rows, 'row')}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.`;
-  const look = failed > 0 ? 'notice' : 'notice good';
-  if (isRefused) {
-    return (
-      <p ref={focus} tabIndex={-1} className="notice bad" role="status">
-        {counts} All or none: {dry_run ? 'nothing can be imported' : 'nothing was changed'}. Mend what is said
-        of them, or import the others without “All rows or none”.
-      </p>
-    );
-  }
-  return (
-    <p ref={focus} tabIndex={-1} className={look} role="status">
-      {dry_run ? `${counts} Nothing is changed yet.` : `Done. ${counts}`}
-      {dry_run && failed > 0 && ` The ${of.many} with faults would be left out.`}
-    </p>
-  );
-}

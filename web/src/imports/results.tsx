@@ -1,61 +1,62 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef, useState } from 'react';
-import type { ImportAnswer, ImportResult } from '../api/openapi.ts';
+import type { ImportResult } from '../api/openapi.ts';
 import { Button } from '../components/button.tsx';
 import { saveFile } from '../components/export.tsx';
-import { number } from '../format.ts';
-import { type Importable, nameOf } from './importables.ts';
+import { formatNumber } from '../format.ts';
+import type { ImportReport } from './run-import.ts';
+import { fieldLabel, type ImportTarget } from './targets.ts';
 
 const statuses = {
-  failed: { name: 'Faults', one: 'Fault', look: 'level-critical' },
-  skipped: { name: 'Left out', one: 'Left out', look: 'level-medium' },
-  created: { name: 'New', one: 'New', look: 'level-low' },
-  updated: { name: 'Changed', one: 'Changed', look: 'status-active' },
-  unchanged: { name: 'As they are', one: 'As it is', look: '' },
+  failed: { plural: 'Errors', singular: 'Error', className: 'level-critical' },
+  skipped: { plural: 'Skipped', singular: 'Skipped', className: 'level-medium' },
+  created: { plural: 'New', singular: 'New', className: 'level-low' },
+  updated: { plural: 'Updated', singular: 'Updated', className: 'status-active' },
+  unchanged: { plural: 'Unchanged', singular: 'Unchanged', className: '' },
 } as const;
 
 type Status = ImportResult['status'];
-type Shown = Status | 'all';
+type Filter = Status | 'all';
 
-/** What becomes of each row of the file; first of those that cannot be taken in. */
-export function Results({ answer, of }: { answer: ImportAnswer; of: Importable }) {
-  const { summary, results } = answer;
-  const [chosen, setChosen] = useState<Shown>();
+/** The result of each row. Rows with errors are shown first. */
+export function Results({ report, target }: { report: ImportReport; target: ImportTarget }) {
+  const { summary, results } = report;
+  const [selected, setSelected] = useState<Filter>();
   const present = (Object.keys(statuses) as Status[]).filter((status) => summary[status] > 0);
-  const wanted = chosen ?? (summary.failed > 0 ? 'failed' : 'all');
-  const shown = wanted === 'all' || present.includes(wanted) ? wanted : 'all';
-  const rows = shown === 'all' ? results : results.filter(({ status }) => status === shown);
-  const filters: [Shown, string, number][] = [
+  const preferred = selected ?? (summary.failed > 0 ? 'failed' : 'all');
+  const filter = preferred === 'all' || present.includes(preferred) ? preferred : 'all';
+  const rows = filter === 'all' ? results : results.filter(({ status }) => status === filter);
+  const filters: [Filter, string, number][] = [
     ['all', 'All', summary.rows],
-    ...present.map((status): [Shown, string, number] => [status, statuses[status].name, summary[status]]),
+    ...present.map((status): [Filter, string, number] => [status, statuses[status].plural, summary[status]]),
   ];
   return (
     <div className="import-results">
-      <div className="moves">
+      <div className="button-row">
         {filters.map(([status, name, count]) => (
           <button
             key={status}
             type="button"
-            className={status === shown ? 'filter set' : 'filter'}
-            aria-pressed={status === shown}
-            onClick={() => setChosen(status)}
+            className={status === filter ? 'filter set' : 'filter'}
+            aria-pressed={status === filter}
+            onClick={() => setSelected(status)}
           >
-            {name} {number(count)}
+            {name} {formatNumber(count)}
           </button>
         ))}
         {summary.failed > 0 && (
-          <Button plain small icon="export" onPress={() => saveFaults(results, of)}>
-            Save the faults
+          <Button plain small icon="export" onPress={() => downloadErrors(results, target)}>
+            Download error report
           </Button>
         )}
       </div>
-      <Rows key={shown} rows={rows} of={of} />
+      <Rows key={filter} rows={rows} target={target} />
     </div>
   );
 }
 
-/** Any number of them; a sentence may take several lines, so their heights are measured. */
-function Rows({ rows, of }: { rows: readonly ImportResult[]; of: Importable }) {
+/** A virtualized table. An error can take several lines, so the row heights are measured. */
+function Rows({ rows, target }: { rows: readonly ImportResult[]; target: ImportTarget }) {
   const box = useRef<HTMLElement>(null);
   const virtualizer = useVirtualizer({
     count: rows.length,
@@ -67,75 +68,75 @@ function Rows({ rows, of }: { rows: readonly ImportResult[]; of: Importable }) {
   const above = items[0]?.start ?? 0;
   const below = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be focusable
     <section ref={box} className="import-rows" aria-label="Rows" tabIndex={0}>
       <table aria-label="Rows of the file" aria-rowcount={rows.length + 1}>
         <thead>
           <tr aria-rowindex={1}>
             <th scope="col">Line</th>
             <th scope="col">Result</th>
-            <th scope="col">What is said of it</th>
+            <th scope="col">Details</th>
           </tr>
         </thead>
         <tbody>
-          {above > 0 && <Space height={above} />}
+          {above > 0 && <Spacer height={above} />}
           {items.map(({ index }) => {
             const { line, status, key, changed = [], errors = [] } = rows[index] as ImportResult;
-            const { one, look } = statuses[status];
+            const { singular, className } = statuses[status];
             return (
               <tr key={line} ref={virtualizer.measureElement} data-index={index} aria-rowindex={index + 2}>
-                <td>{number(line)}</td>
+                <td>{formatNumber(line)}</td>
                 <td>
-                  <span className={`chip ${look}`}>{one}</span>
+                  <span className={`chip ${className}`}>{singular}</span>
                 </td>
                 <td>
                   {key}
-                  {changed.map((field) => nameOf(of, field)).join(', ')}
-                  {errors.map((fault) => (
-                    <p key={fault.detail}>
-                      {columnOf(fault, of) && (
+                  {changed.map((field) => fieldLabel(target, field)).join(', ')}
+                  {errors.map((error) => (
+                    <p key={error.detail}>
+                      {columnOf(error, target) && (
                         <strong>
-                          <bdi>{columnOf(fault, of)}</bdi>:{' '}
+                          <bdi>{columnOf(error, target)}</bdi>:{' '}
                         </strong>
                       )}
-                      {fault.detail}
+                      {error.detail}
                     </p>
                   ))}
                 </td>
               </tr>
             );
           })}
-          {below > 0 && <Space height={below} />}
+          {below > 0 && <Spacer height={below} />}
         </tbody>
       </table>
     </section>
   );
 }
 
-const Space = ({ height }: { height: number }) => (
-  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: there is nothing in it to focus
-  <tr aria-hidden="true" className="space">
+const Spacer = ({ height }: { height: number }) => (
+  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: it contains nothing focusable
+  <tr aria-hidden="true" className="spacer">
     <td style={{ height }} />
   </tr>
 );
 
-type Fault = NonNullable<ImportResult['errors']>[number];
+type RowError = NonNullable<ImportResult['errors']>[number];
 
-/** The column as the file names it; without one, the field. */
-const columnOf = ({ column, pointer }: Fault, of: Importable) =>
-  column ?? (pointer && nameOf(of, pointer.slice(2).split('/')[0] ?? ''));
+/** The column as the file names it, or the label of the field. */
+const columnOf = ({ column, pointer }: RowError, target: ImportTarget) =>
+  column ?? (pointer && fieldLabel(target, pointer.slice(2).split('/')[0] ?? ''));
 
-/** A fault a row, to mend them by. */
-function saveFaults(results: readonly ImportResult[], of: Importable): void {
-  const faults = results.flatMap(({ line, errors = [] }) =>
-    errors.map((fault) => [String(line), columnOf(fault, of) ?? '', fault.code, fault.detail]),
+/** A CSV file with a line for each error. */
+function downloadErrors(results: readonly ImportResult[], target: ImportTarget): void {
+  const errors = results.flatMap(({ line, errors = [] }) =>
+    errors.map((error) => [String(line), columnOf(error, target) ?? '', error.code, error.detail]),
   );
-  const lines = [['line', 'column', 'code', 'detail'], ...faults].map((cells) =>
+  const lines = [['line', 'column', 'code', 'detail'], ...errors].map((cells) =>
     cells.map(csvCell).join(','),
   );
-  saveFile(new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' }), `${of.many}-faults.csv`);
+  saveFile(new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' }), `${target.plural}-errors.csv`);
 }
 
-/** Quoted always, and with a quote before what a spreadsheet would run as a formula. */
+/** Always quoted. The apostrophe keeps a spreadsheet from running the text as a formula. */
 const csvCell = (text: string) =>
   `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;

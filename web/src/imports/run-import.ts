@@ -1,11 +1,13 @@
 import { useEffect, useMemo, useState } from 'react';
-import { ApiProblem, upload } from '../api/client.ts';
+import { ApiError, upload } from '../api/client.ts';
 import type { ImportAnswer, ImportSummary } from '../api/openapi.ts';
-import { leaveWhenUnauthenticated } from '../api/queries.ts';
+import { endSessionOn401 } from '../api/queries.ts';
 import { useMe } from '../api/session.ts';
-import { number } from '../format.ts';
+import { formatNumber } from '../format.ts';
 
-/** How a file is to be taken in. In `map`, what a column is: a field, or nothing. */
+export type ImportReport = ImportAnswer;
+
+/** `map` overrides what the service makes of a column: the name of a field, or '' to skip the column. */
 export type Settings = {
   mode: ImportSummary['mode'];
   atomic: boolean;
@@ -14,18 +16,23 @@ export type Settings = {
 
 type Run = { path: string; file: File; settings: Settings };
 
-const typesByEnding: Record<string, string> = {
+const contentTypes: Record<string, string> = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   ndjson: 'application/x-ndjson',
   jsonl: 'application/x-ndjson',
 };
 
-export const endings = ['.csv', '.tsv', '.txt', ...Object.keys(typesByEnding).map((ending) => `.${ending}`)];
+export const fileExtensions = [
+  '.csv',
+  '.tsv',
+  '.txt',
+  ...Object.keys(contentTypes).map((name) => `.${name}`),
+];
 
-type Sending = { signal: AbortSignal; onSent: (share: number) => void; dryRun: boolean };
+type Options = { signal: AbortSignal; onProgress: (fraction: number) => void; dryRun: boolean };
 
-/** What became of each row; also where a fault has kept all of them out. */
-export async function runImport({ path, file, settings }: Run, { dryRun, ...sending }: Sending) {
+/** The result of each row, also when an invalid row has stopped an atomic import. */
+export async function runImport({ path, file, settings }: Run, { dryRun, ...options }: Options) {
   const { mode, atomic, map } = settings;
   const pairs = Object.entries(map).map(([column, field]) => `${column}=${field}`);
   const query = new URLSearchParams({
@@ -34,19 +41,19 @@ export async function runImport({ path, file, settings }: Run, { dryRun, ...send
     dry_run: String(dryRun),
     ...(pairs.length > 0 && { map: pairs.join(',') }),
   });
-  const type = typesByEnding[file.name.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'text/csv';
+  const type = contentTypes[file.name.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'text/csv';
   try {
-    return await upload<ImportAnswer>(`${path}?${query}`, file, { type, ...sending });
+    return await upload<ImportReport>(`${path}?${query}`, file, { type, ...options });
   } catch (error) {
-    leaveWhenUnauthenticated(error);
-    if (!(error instanceof ApiProblem)) throw error;
-    if (error.code === 'import_refused') return error.body as unknown as ImportAnswer;
-    if (error.status === 0 && !(await isReadable(file))) throw changedFile();
+    endSessionOn401(error);
+    if (!(error instanceof ApiError)) throw error;
+    if (error.code === 'import_refused') return error.body as unknown as ImportReport;
+    if (error.status === 0 && !(await isReadable(file))) throw fileChanged();
     throw error;
   }
 }
 
-/** A browser reads a file when it is sent, and not at all when it was written to since it was chosen. */
+/** A browser reads a file when it sends it, and fails if the file has changed since it was selected. */
 const isReadable = (file: File) =>
   file
     .slice(0, 1)
@@ -56,67 +63,68 @@ const isReadable = (file: File) =>
       () => false,
     );
 
-const changedFile = () =>
-  new ApiProblem(0, { detail: 'The file was changed or moved since it was chosen. Choose it again.' });
+const fileChanged = () =>
+  new ApiError(0, { detail: 'The file was changed or moved after you chose it. Choose it again.' });
 
-/** What each column was taken for: a field, nothing (`''`), or, unknown to the service, null. */
-export type Columns = Readonly<Record<string, string | null>>;
+/** What each column is mapped to: a field, nothing (`''`), or `null` when the service does not know the column. */
+export type ColumnMap = Readonly<Record<string, string | null>>;
 
-type Outcome = { of: Run; asked: string; answer?: ImportAnswer; error?: Error };
+type Outcome = { run: Run; requestKey: string; report?: ImportReport; error?: Error };
 
 /**
- * What would happen, asked anew whenever the file or the settings change; until it is told, what was told last. While
- * columns are unknown that nothing has been said of, there is no use in asking.
+ * Dry-runs the import again whenever the file or the settings change, and returns the last outcome until then. While
+ * a column is unmapped the service would reject the file again, so there is no request.
  */
 export function useDryRun(run: Run | undefined) {
   const [outcome, setOutcome] = useState<Outcome>();
-  const [sent, setSent] = useState(0);
+  const [progress, setProgress] = useState(0);
   const [attempt, setAttempt] = useState(1);
-  const { import_bytes } = useMe().limits;
-  const asked = JSON.stringify([run?.path, run?.settings, attempt]);
-  const last = outcome && outcome.of.file === run?.file && outcome.of.path === run.path ? outcome : undefined;
+  const { import_bytes: maxBytes } = useMe().limits;
+  const requestKey = JSON.stringify([run?.path, run?.settings, attempt]);
+  const last =
+    outcome && outcome.run.file === run?.file && outcome.run.path === run.path ? outcome : undefined;
   const columns = useMemo(() => columnsOf(last), [last]);
-  const undecided = Object.keys(last?.error ? columns : {}).filter(
+  const unmapped = Object.keys(last?.error ? columns : {}).filter(
     (name) => columns[name] === null && run?.settings.map[name] === undefined,
   );
-  const isWanted = undecided.length === 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `asked` is the path, the settings and the attempt
+  const canRun = unmapped.length === 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `requestKey` is the path, the settings and the attempt
   useEffect(() => {
-    if (!run || !isWanted) return;
-    const ending = new AbortController();
-    const settle = (result: { answer: ImportAnswer } | { error: Error }) => {
-      if (!ending.signal.aborted) setOutcome({ ...result, of: run, asked });
+    if (!run || !canRun) return;
+    const controller = new AbortController();
+    const settle = (result: { report: ImportReport } | { error: Error }) => {
+      if (!controller.signal.aborted) setOutcome({ ...result, run, requestKey });
     };
-    setSent(0);
-    if (run.file.size > import_bytes) settle({ error: tooLarge(run.file, import_bytes) });
+    setProgress(0);
+    if (run.file.size > maxBytes) settle({ error: fileTooLarge(run.file, maxBytes) });
     else {
-      runImport(run, { dryRun: true, signal: ending.signal, onSent: setSent }).then(
-        (answer) => settle({ answer }),
+      runImport(run, { dryRun: true, signal: controller.signal, onProgress: setProgress }).then(
+        (report) => settle({ report }),
         (error) => settle({ error }),
       );
     }
-    return () => ending.abort();
-  }, [run?.file, asked, isWanted, import_bytes]);
-  const isPending = run !== undefined && isWanted && last?.asked !== asked;
-  const retry = () => setAttempt((now) => now + 1);
-  return { answer: last?.answer, error: last?.error, columns, undecided, isPending, sent, retry };
+    return () => controller.abort();
+  }, [run?.file, requestKey, canRun, maxBytes]);
+  const isPending = run !== undefined && canRun && last?.requestKey !== requestKey;
+  const retry = () => setAttempt((current) => current + 1);
+  return { report: last?.report, error: last?.error, columns, unmapped, isPending, progress, retry };
 }
 
-function columnsOf({ answer, error }: Partial<Outcome> = {}): Columns {
-  if (error instanceof ApiProblem) return (error.body.columns ?? {}) as Columns;
-  if (!answer) return {};
-  const { columns, ignored_columns } = answer.summary;
-  // In NDJSON every row has columns of its own, and what is unknown is a fault of the row.
-  const unknown = answer.results.flatMap(({ errors = [] }) =>
+function columnsOf({ report, error }: Partial<Outcome> = {}): ColumnMap {
+  if (error instanceof ApiError) return (error.body.columns ?? {}) as ColumnMap;
+  if (!report) return {};
+  const { columns, ignored_columns } = report.summary;
+  // Each row of an NDJSON file has its own columns, so an unknown column is an error of the row.
+  const unknown = report.results.flatMap(({ errors = [] }) =>
     errors.filter(({ code }) => code === 'unknown_field').map(({ pointer }) => pointer?.slice(2) ?? ''),
   );
   const pairs = [...unknown.map((name) => [name, null]), ...ignored_columns.map((name) => [name, ''])];
   return { ...columns, ...Object.fromEntries(pairs) };
 }
 
-const mebibytes = (bytes: number) => `${number(Math.ceil(bytes / 1024 ** 2))} MiB`;
+const mebibytes = (bytes: number) => `${formatNumber(Math.ceil(bytes / 1024 ** 2))} MiB`;
 
-const tooLarge = ({ size }: File, most: number) =>
-  new ApiProblem(413, {
-    detail: `The file has ${mebibytes(size)}; at most ${mebibytes(most)} can be imported at once. Split it.`,
+const fileTooLarge = ({ size }: File, maxBytes: number) =>
+  new ApiError(413, {
+    detail: `The file is too large: ${mebibytes(size)} of at most ${mebibytes(maxBytes)}. Split it and import the parts.`,
   });

@@ -6,51 +6,52 @@ import type {
   RiskPatch,
   TaskPatch,
 } from '../api/openapi.ts';
-import { words } from '../format.ts';
+import { humanize } from '../format.ts';
 
-/** What a file can be imported as. */
-export type Importable = {
+/** A resource that a file can be imported as. */
+export type ImportTarget = {
   path: string;
-  one: string;
-  many: string;
-  /** The fields that a column may be, and what the console calls them. */
+  plural: string;
+  /** The label of the field that every new item needs. */
+  required: string;
+  /** The labels of the fields that a column can be mapped to. */
   fields: Readonly<Record<string, string>>;
   hasAttributes: boolean;
-  /** The page that shows what was imported. */
+  /** The page that lists the imported items. */
   list: string;
 };
 
-/** Every field that can be written has a name here: the compiler asks for those that the API gains. */
-type Names<Patch> = Record<Exclude<keyof Patch, 'attributes' | 'reason'>, string>;
+/** A label for every writable field. The compiler reports a field that is new in the API. */
+type Labels<Patch> = Record<Exclude<keyof Patch, 'attributes' | 'reason'>, string>;
 
-const personFields: Names<PersonPatch> = {
+const personFields: Labels<PersonPatch> = {
   name: 'Name',
-  email: 'E-mail',
+  email: 'Email',
   title: 'Title',
   department: 'Department',
   location: 'Location',
   phone: 'Phone',
   time_zone: 'Time zone',
   kind: 'Kind',
-  accountable_user_id: 'Who answers for it',
+  accountable_user_id: 'Accountable person',
   manager_user_id: 'Manager',
   skills: 'Skills',
   start_on: 'First day',
   end_on: 'Last day',
   status: 'Status',
-  external_id: 'Your id',
+  external_id: 'External ID',
 };
 
-const groupFields: Names<GroupPatch> & { member_user_ids: string } = {
+const groupFields: Labels<GroupPatch> & { member_user_ids: string } = {
   name: 'Name',
   description: 'Description',
-  parent_id: 'Part of',
+  parent_id: 'Parent group',
   lead_user_id: 'Lead',
   member_user_ids: 'Members',
-  external_id: 'Your id',
+  external_id: 'External ID',
 };
 
-const projectFields: Names<ProjectPatch> = {
+const projectFields: Labels<ProjectPatch> = {
   name: 'Name',
   key: 'Key',
   description: 'Description',
@@ -59,10 +60,10 @@ const projectFields: Names<ProjectPatch> = {
   start_on: 'Start',
   due_on: 'Due',
   appetite: 'Appetite',
-  external_id: 'Your id',
+  external_id: 'External ID',
 };
 
-const riskFields: Names<RiskPatch> = {
+const riskFields: Labels<RiskPatch> = {
   title: 'Title',
   description: 'Description',
   kind: 'Kind',
@@ -83,15 +84,15 @@ const riskFields: Names<RiskPatch> = {
   review_on: 'Review',
   status: 'Status',
   accepted_until: 'Accepted until',
-  acceptance_reason: 'Why it is accepted',
+  acceptance_reason: 'Acceptance reason',
   accepted_by_user_id: 'Accepted by',
-  closure_reason: 'Why it is closed',
-  lessons: 'Lessons',
-  external_id: 'Your id',
+  closure_reason: 'Closure reason',
+  lessons: 'Lessons learned',
+  external_id: 'External ID',
   source_url: 'Source',
 };
 
-const issueFields: Names<IssuePatch> = {
+const issueFields: Labels<IssuePatch> = {
   title: 'Title',
   description: 'Description',
   severity: 'Severity',
@@ -103,14 +104,14 @@ const issueFields: Names<IssuePatch> = {
   raised_on: 'Raised',
   due_on: 'Due',
   status: 'Status',
-  blocked_reason: 'What blocks it',
-  resolution: 'How it was resolved',
+  blocked_reason: 'Blocker',
+  resolution: 'Resolution',
   risk_id: 'Risk',
-  external_id: 'Your id',
+  external_id: 'External ID',
   source_url: 'Source',
 };
 
-const taskFields: Names<TaskPatch> = {
+const taskFields: Labels<TaskPatch> = {
   title: 'Title',
   description: 'Description',
   kind: 'Kind',
@@ -120,63 +121,64 @@ const taskFields: Names<TaskPatch> = {
   due_on: 'Due',
   risk_id: 'Risk',
   issue_id: 'Issue',
-  external_id: 'Your id',
+  external_id: 'External ID',
 };
 
-export const people: Importable = {
+export const peopleImport: ImportTarget = {
   path: '/v1/personnel/import',
-  one: 'person',
-  many: 'people',
+  plural: 'people',
+  required: 'Name',
   fields: personFields,
   hasAttributes: true,
   list: '/personnel',
 };
 
-export const groups: Importable = {
+export const groupImport: ImportTarget = {
   path: '/v1/groups/import',
-  one: 'group',
-  many: 'groups',
+  plural: 'groups',
+  required: 'Name',
   fields: groupFields,
   hasAttributes: false,
   list: '/groups',
 };
 
-export const projects: Importable = {
+export const projectImport: ImportTarget = {
   path: '/v1/projects/import',
-  one: 'project',
-  many: 'projects',
+  plural: 'projects',
+  required: 'Name',
   fields: projectFields,
   hasAttributes: true,
   list: '/projects',
 };
 
-export const insideProject = (key: string): [Importable, ...Importable[]] => [
+/** The resources that a project contains. */
+export const projectItemImports = (key: string): [ImportTarget, ...ImportTarget[]] => [
   {
     path: `/v1/projects/${key}/risks/import`,
-    one: 'risk',
-    many: 'risks',
+    plural: 'risks',
+    required: 'Title',
     fields: riskFields,
     hasAttributes: true,
     list: `/risks?project=${key}`,
   },
   {
     path: `/v1/projects/${key}/issues/import`,
-    one: 'issue',
-    many: 'issues',
+    plural: 'issues',
+    required: 'Title',
     fields: issueFields,
     hasAttributes: true,
     list: `/issues?project=${key}`,
   },
   {
     path: `/v1/projects/${key}/tasks/import`,
-    one: 'task',
-    many: 'tasks',
+    plural: 'tasks',
+    required: 'Title',
     fields: taskFields,
     hasAttributes: false,
     list: `/projects/${key}`,
   },
 ];
 
-/** A field as the console calls it. `owner_name` is the owner by name. */
-export const nameOf = ({ fields }: Importable, field: string) =>
-  fields[field] ?? words(field.replace(/^attributes\./, '').replace(/_name$/, ''));
+/** The label of a field. A file can also contain `owner_name`, the name of the owner. */
+export const fieldLabel = ({ fields }: ImportTarget, field: string) =>
+  fields[field] ?? humanize(field.replace(/^attributes\./, '').replace(/_name$/, ''));

@@ -1,19 +1,19 @@
 import { useState } from 'react';
 import { Dialog, DialogTrigger, Popover } from 'react-aria-components';
 import type { Issue } from '../api/openapi.ts';
-import { useMay } from '../api/session.ts';
-import { Person } from '../components/badges.tsx';
+import { useHasScope } from '../api/session.ts';
+import { PersonLabel } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { PersonPicker } from '../components/picker.tsx';
 import { toast } from '../components/toast.tsx';
 import { usePatchIssue } from './queries.ts';
 
-/** Who works on an issue; with the right scopes, a click changes it. */
+/** The assignee of an issue. A key with the scopes for it can change the assignee here. */
 export function Assignee({ issue }: { issue: Issue }) {
-  const may = useMay();
+  const hasScope = useHasScope();
   const name = issue.assignee_name;
-  if (!may('projects.manage') || !may('personnel.read')) {
-    return name ? <Person name={name} /> : <span className="quiet">Nobody</span>;
+  if (!hasScope('projects.manage') || !hasScope('personnel.read')) {
+    return name ? <PersonLabel name={name} /> : <span className="quiet">Unassigned</span>;
   }
   return <QuickAssign issue={issue} />;
 }
@@ -26,8 +26,10 @@ function QuickAssign({ issue }: { issue: Issue }) {
     if (user_id === issue.assignee_user_id) return;
     try {
       const next = await patch(issue, { assignee_user_id: user_id });
-      const who = next.assignee_name ? `goes to ${next.assignee_name}` : 'is assigned to nobody';
-      toast(`${issue.key} ${who}.`, () => patch(next, { assignee_user_id: issue.assignee_user_id }));
+      const message = next.assignee_name
+        ? `Assigned ${issue.key} to ${next.assignee_name}`
+        : `Unassigned ${issue.key}`;
+      toast(message, () => patch(next, { assignee_user_id: issue.assignee_user_id }));
     } catch (error) {
       toast((error as Error).message);
     }
@@ -35,14 +37,14 @@ function QuickAssign({ issue }: { issue: Issue }) {
   return (
     <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
       <Button small plain aria-label={`${issue.assignee_name ?? 'Assign…'}, ${issue.key}`}>
-        {issue.assignee_name ? <Person name={issue.assignee_name} /> : 'Assign…'}
+        {issue.assignee_name ? <PersonLabel name={issue.assignee_name} /> : 'Assign…'}
       </Button>
       <Popover className="popover assign" placement="bottom start">
-        <Dialog aria-label={`${issue.assignee_name ?? 'Assign…'}, ${issue.key}`} className="choices">
+        <Dialog aria-label={`${issue.assignee_name ?? 'Assign…'}, ${issue.key}`} className="filter-options">
           <PersonPicker label="Assign to" autoFocus value="" name="" onChange={(id) => id && assign(id)} />
           {issue.assignee_user_id && (
             <Button small plain onPress={() => assign(null)}>
-              Assign to nobody
+              Unassign
             </Button>
           )}
         </Dialog>

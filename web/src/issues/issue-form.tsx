@@ -1,70 +1,72 @@
 import { useLocation } from 'wouter';
-import { answerOf, api } from '../api/client.ts';
+import { api, dataOrThrow } from '../api/client.ts';
 import type { Issue, IssueInput, IssuePatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { Dialog } from '../components/dialog.tsx';
-import { type Field, Form, type Values } from '../components/form.tsx';
+import { Form } from '../components/form.tsx';
+import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
-import { withWords } from '../format.ts';
+import { enumOptions } from '../format.ts';
 import { priorities, resolutions, severities } from './model.ts';
 import { usePatchIssue } from './queries.ts';
 
-/** What can be said of an issue; its states have dialogs of their own. */
-const fieldsOf = (issue?: Issue): Field[] => [
+/** The fields of an issue without its status, which has dialogs of its own. */
+const fieldsOf = (issue?: Issue): FieldOf<IssueInput>[] => [
   { name: 'title', label: 'Title', kind: 'line', required: true },
   { name: 'description', label: 'Description', kind: 'text' },
   {
     name: 'severity',
     label: 'Severity',
     kind: 'choice',
-    options: withWords(severities),
-    required: true,
+    options: enumOptions(severities),
+    // Blank in a new issue: the service has the defaults.
+    required: issue !== undefined,
     half: true,
   },
   {
     name: 'priority',
     label: 'Priority',
     kind: 'choice',
-    options: withWords(priorities),
-    required: true,
+    options: enumOptions(priorities),
+    required: issue !== undefined,
     half: true,
   },
   {
     name: 'assignee_user_id',
-    label: 'Assign to',
+    label: 'Assignee',
     kind: 'person',
     half: true,
-    shown: issue?.assignee_name ?? null,
+    selectedName: issue?.assignee_name ?? null,
   },
   {
     name: 'owner_user_id',
     label: 'Owner',
     kind: 'person',
     half: true,
-    shown: issue?.owner_user_id ? (issue.owner_name ?? null) : null,
+    selectedName: issue?.owner_user_id ? issue.owner_name : null,
   },
   { name: 'due_on', label: 'Due', kind: 'day', half: true },
 ];
 
+type NewIssueInput = IssueInput & { project: string };
+
 export function NewIssue({ project, onClose }: { project: string | undefined; onClose: () => void }) {
   const [, navigate] = useLocation();
   const refresh = useRefresh();
-  const create = async ({ project: project_id, ...body }: Values) => {
-    const issue = await answerOf(
-      api.POST('/v1/projects/{project_id}/issues', {
-        params: { path: { project_id: String(project_id) } },
-        body: body as IssueInput,
-      }),
+  const create = async ({ project: project_id, ...body }: NewIssueInput) => {
+    const issue = await dataOrThrow(
+      api.POST('/v1/projects/{project_id}/issues', { params: { path: { project_id } }, body }),
     );
     await refresh();
-    toast(`${issue.key} is open.`);
+    toast(`Created ${issue.key}`);
     navigate(`/issues/${issue.key}`);
   };
-  const chosen: Field = { name: 'project', label: 'Project', kind: 'project', required: true };
+  const fields: FieldOf<NewIssueInput>[] = fieldsOf();
+  const projectField = { name: 'project', label: 'Project', kind: 'project', required: true } as const;
   return (
-    <Dialog title="New issue" onClose={onClose}>
-      <Form
-        fields={project ? newFields : [chosen, ...newFields]}
+    <Dialog title="Create issue" onClose={onClose}>
+      <Form<NewIssueInput>
+        fields={project ? fields : [projectField, ...fields]}
         action="Create issue"
         submit={(values) => create(project ? { ...values, project } : values)}
         onClose={onClose}
@@ -73,16 +75,11 @@ export function NewIssue({ project, onClose }: { project: string | undefined; on
   );
 }
 
-/** New issues are medium and normal unless it is said otherwise: the service decides, so nothing is chosen here. */
-const newFields = fieldsOf().map((field) =>
-  field.kind === 'choice' ? { ...field, required: false } : field,
-);
-
 export function EditIssue({ issue, onClose }: { issue: Issue; onClose: () => void }) {
   const patch = usePatchIssue();
-  const save = async (values: Values) => {
-    await patch(issue, values as IssuePatch);
-    toast(`${issue.key} is saved.`);
+  const save = async (values: IssuePatch) => {
+    await patch(issue, values);
+    toast(`Saved ${issue.key}`);
   };
   return (
     <Dialog title={`Edit ${issue.key}`} onClose={onClose}>
@@ -93,9 +90,9 @@ export function EditIssue({ issue, onClose }: { issue: Issue; onClose: () => voi
 
 export function ResolveIssue({ issue, onClose }: { issue: Issue; onClose: () => void }) {
   const patch = usePatchIssue();
-  const resolve = async (values: Values) => {
-    const next = await patch(issue, { ...(values as IssuePatch), status: 'resolved' });
-    toast(`${issue.key} is resolved.`, () =>
+  const resolve = async (values: IssuePatch) => {
+    const next = await patch(issue, { ...values, status: 'resolved' });
+    toast(`Resolved ${issue.key}`, () =>
       patch(next, { status: 'in_progress', reason: 'Resolved by mistake.' }),
     );
   };
@@ -105,12 +102,12 @@ export function ResolveIssue({ issue, onClose }: { issue: Issue; onClose: () => 
         fields={[
           {
             name: 'resolution',
-            label: 'How',
+            label: 'Resolution',
             kind: 'choice',
-            options: withWords(resolutions),
+            options: enumOptions(resolutions),
             required: true,
           },
-          { name: 'reason', label: 'Remark for the history', kind: 'text' },
+          { name: 'reason', label: 'Comment', kind: 'text' },
         ]}
         action="Resolve"
         submit={resolve}

@@ -1,27 +1,27 @@
 import { useParams } from 'wouter';
-import { answerOf, api, ifMatch } from '../api/client.ts';
+import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Issue, IssuePatch } from '../api/openapi.ts';
-import { useMay } from '../api/session.ts';
-import { Person, Severity, Status } from '../components/badges.tsx';
-import { Card } from '../components/card.tsx';
+import { useHasScope } from '../api/session.ts';
+import { issueTransitions } from '../api/transitions.ts';
+import { PersonLabel, Severity, Status } from '../components/badges.tsx';
+import { Card, Facts } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { Facts } from '../components/facts.tsx';
 import { Form } from '../components/form.tsx';
 import { History } from '../components/history.tsx';
-import { StateCard } from '../components/state-card.tsx';
+import { StatusCard } from '../components/status-card.tsx';
 import { toast } from '../components/toast.tsx';
-import { day, plural, words } from '../format.ts';
-import { EntryTitle } from '../layout/entry-title.tsx';
+import { formatDay, humanize, pluralize } from '../format.ts';
+import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
 import { Assignee } from './assign.tsx';
 import { EditIssue, ResolveIssue } from './issue-form.tsx';
-import { type IssueStatus, issueMoves } from './model.ts';
+import type { IssueStatus } from './model.ts';
 import { issuePath, useIssue, usePatchIssue } from './queries.ts';
 
 export function IssuePage() {
   const { key = '' } = useParams();
-  const may = useMay();
+  const hasScope = useHasScope();
   return (
     <LoadedPage query={useIssue(key)}>
       {(issue) => (
@@ -29,7 +29,7 @@ export function IssuePage() {
           <Head issue={issue} />
           <div className="columns">
             <div className="stack">
-              {may('projects.manage') && <IssueState issue={issue} />}
+              {hasScope('projects.manage') && <IssueStatusCard issue={issue} />}
               {issue.description && (
                 <Card id="description" title="Description">
                   <p className="long" dir="auto">
@@ -37,12 +37,12 @@ export function IssuePage() {
                   </p>
                 </Card>
               )}
-              <Tasks project={issue.project_key} of={{ issue_id: issue.id }} kind="resolution" />
+              <Tasks project={issue.project_key} parent={{ issue_id: issue.id }} kind="resolution" />
             </div>
             <div className="stack">
               <Details issue={issue} />
               <History
-                of={issue.id}
+                id={issue.id}
                 read={(client) =>
                   client.GET('/v1/projects/{project_id}/issues/{id}/history', { params: issuePath(issue) })
                 }
@@ -56,53 +56,58 @@ export function IssuePage() {
 }
 
 const Head = ({ issue }: { issue: Issue }) => (
-  <EntryTitle
-    entry={issue}
+  <ItemTitle
+    item={issue}
     list="issues"
     edit={(onClose) => <EditIssue issue={issue} onClose={onClose} />}
     remove={() =>
-      answerOf(
+      dataOrThrow(
         api.DELETE('/v1/projects/{project_id}/issues/{id}', { params: issuePath(issue), ...ifMatch(issue) }),
       )
     }
   >
-    This cannot be taken back. To end an issue and keep it, resolve it instead.
-  </EntryTitle>
+    This can't be undone. To keep the issue, resolve it instead.
+  </ItemTitle>
 );
 
 const labels: Record<IssueStatus, string> = {
   open: 'Reopen',
   in_progress: 'Start work',
-  blocked: 'Blocked…',
+  blocked: 'Mark as blocked…',
   resolved: 'Resolve…',
   closed: 'Close',
 };
 
-function IssueState({ issue }: { issue: Issue }) {
+function labelOf(from: IssueStatus, to: IssueStatus): string {
+  if (from === 'resolved' && to === 'in_progress') return labels.open;
+  // An issue that is worked on has not been resolved, so it is not reopened.
+  if (from !== 'closed' && to === 'open') return 'Move to Open';
+  return labels[to];
+}
+
+function IssueStatusCard({ issue }: { issue: Issue }) {
   const patch = usePatchIssue();
-  const move = async (body: IssuePatch) => {
+  const changeStatus = async (body: IssuePatch) => {
     const next = await patch(issue, body);
-    const canReturn =
-      issueMoves[next.status].includes(issue.status) && !['resolved', 'closed'].includes(issue.status);
+    const canUndo =
+      issueTransitions(next.status).includes(issue.status) && !['resolved', 'closed'].includes(issue.status);
     toast(
-      `${issue.key} is ${words(next.status).toLowerCase()}.`,
-      canReturn
-        ? () => patch(next, { status: issue.status, blocked_reason: issue.blocked_reason })
-        : undefined,
+      `Moved ${issue.key} to ${humanize(next.status)}`,
+      canUndo ? () => patch(next, { status: issue.status, blocked_reason: issue.blocked_reason }) : undefined,
     );
   };
   return (
-    <StateCard
-      state={issue.status}
-      moves={issueMoves}
-      labels={labels}
-      needsMore={(to) => ['blocked', 'resolved'].includes(to) || issue.status === 'closed'}
-      move={(status) => move({ status })}
+    <StatusCard
+      status={issue.status}
+      transitions={issueTransitions(issue.status)}
+      labelOf={(to) => labelOf(issue.status, to)}
+      needsInput={(to) => ['blocked', 'resolved'].includes(to) || issue.status === 'closed'}
+      changeStatus={(status) => changeStatus({ status })}
       dialog={(to, onClose) =>
         to === 'resolved' ? (
           <ResolveIssue issue={issue} onClose={onClose} />
         ) : (
-          <AskReason issue={issue} to={to} move={move} onClose={onClose} />
+          <ReasonDialog issue={issue} to={to} changeStatus={changeStatus} onClose={onClose} />
         )
       }
     />
@@ -112,20 +117,23 @@ function IssueState({ issue }: { issue: Issue }) {
 type ReasonProps = {
   issue: Issue;
   to: IssueStatus;
-  move: (body: IssuePatch) => Promise<void>;
+  changeStatus: (body: IssuePatch) => Promise<void>;
   onClose: () => void;
 };
 
-function AskReason({ issue, to, move, onClose }: ReasonProps) {
-  const action = labels[to].replace('…', '');
-  const label = to === 'blocked' ? 'What blocks it' : 'Why it is open again';
-  const name = issue.status === 'closed' ? 'reason' : 'blocked_reason';
+/** Asks why an issue is blocked or reopened. */
+function ReasonDialog({ issue, to, changeStatus, onClose }: ReasonProps) {
+  const isBlocked = to === 'blocked';
   return (
-    <Dialog title={`${action}: ${issue.key}`} onClose={onClose}>
-      <Form
-        fields={[{ name, label, kind: 'text', required: true }]}
-        action={action}
-        submit={(values) => move({ ...values, status: to })}
+    <Dialog title={isBlocked ? `Mark ${issue.key} as blocked` : `Reopen ${issue.key}`} onClose={onClose}>
+      <Form<IssuePatch>
+        fields={[
+          isBlocked
+            ? { name: 'blocked_reason', label: 'Blocker', kind: 'text', required: true }
+            : { name: 'reason', label: 'Reason', kind: 'text', required: true },
+        ]}
+        action={isBlocked ? 'Mark as blocked' : 'Reopen'}
+        submit={(values) => changeStatus({ ...values, status: to })}
         onClose={onClose}
       />
     </Dialog>
@@ -138,17 +146,19 @@ const Details = ({ issue }: { issue: Issue }) => (
       facts={[
         ['Status', <Status key="status" status={issue.status} />],
         ['Severity', <Severity key="severity" severity={issue.severity} />],
-        ['Priority', words(issue.priority)],
+        ['Priority', humanize(issue.priority)],
         ['Assignee', <Assignee key="assignee" issue={issue} />],
-        ['Owner', issue.owner_name && <Person key="owner" name={issue.owner_name} />],
-        ['Raised', `${day(issue.raised_on)}, ${plural(issue.age_days, 'day')} ago`],
+        ['Owner', issue.owner_name && <PersonLabel key="owner" name={issue.owner_name} />],
+        ['Raised', `${formatDay(issue.raised_on)}, ${pluralize(issue.age_days, 'day')} ago`],
         [
           'Due',
-          issue.due_on && <span className={issue.overdue ? 'late' : undefined}>{day(issue.due_on)}</span>,
+          issue.due_on && (
+            <span className={issue.overdue ? 'overdue' : undefined}>{formatDay(issue.due_on)}</span>
+          ),
         ],
-        ['Blocked by', issue.blocked_reason],
-        ['Resolution', issue.resolution && words(issue.resolution)],
-        ['Your id', issue.external_id],
+        ['Blocker', issue.blocked_reason],
+        ['Resolution', issue.resolution && humanize(issue.resolution)],
+        ['External ID', issue.external_id],
       ]}
     />
   </Card>

@@ -1,67 +1,64 @@
 import { useState } from 'react';
 import type { Issue } from '../api/openapi.ts';
-import { useMay } from '../api/session.ts';
-import { Named, Severity, Status } from '../components/badges.tsx';
+import { useHasScope } from '../api/session.ts';
+import { Severity, Status, TitleCell } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton, PrintButton } from '../components/export.tsx';
-import { Choice, FilterBar, NoMatch, Toggle, useFilters } from '../components/filters.tsx';
+import { FilterBar, FilterMenu, FilterToggle, NoMatches, useFilters } from '../components/filters.tsx';
 import { List } from '../components/list.tsx';
 import type { Column } from '../components/table.tsx';
-import { day, dayOrText, number, plural, withWords, words } from '../format.ts';
+import { enumOptions, formatDay, formatDayOrText, formatNumber, humanize, pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
-import { ProjectChoice } from '../projects/project-choice.tsx';
+import { ProjectFilter } from '../projects/project-filter.tsx';
 import { Assignee } from './assign.tsx';
 import { NewIssue, ResolveIssue } from './issue-form.tsx';
 import { priorities, severities } from './model.ts';
 import { issueFilterNames, useIssues } from './queries.ts';
 
-/** The open issues of all projects, the worst first. */
+/** The open issues of all projects, worst first. */
 export function IssuesPage() {
-  const bar = useFilters(issueFilterNames);
-  const { filters, choice, isFiltered, clear } = bar;
+  const filterState = useFilters(issueFilterNames);
+  const { filters, bind, isFiltered, clear } = filterState;
   const [open, setOpen] = useState<'new' | Issue | null>(null);
-  const may = useMay();
+  const hasScope = useHasScope();
   const issues = useIssues(filters);
   const { total, hasNextPage, fetchNextPage } = issues;
   return (
     <>
       <Title title="Issues">
-        <PrintButton more={hasNextPage ? fetchNextPage : undefined} />
+        <PrintButton loadMore={hasNextPage ? fetchNextPage : undefined} />
         <ExportButton path="/v1/issues" filters={filters} name="issues" />
-        {may('projects.manage') && (
+        {hasScope('projects.manage') && (
           <Button primary icon="plus" onPress={() => setOpen('new')}>
-            New issue
+            Create issue
           </Button>
         )}
       </Title>
-      <FilterBar bar={bar} search="Find by title or key" applied={applied}>
-        <ProjectChoice {...choice('project')} />
-        <Choice label="Severity" options={withWords(severities)} {...choice('severity')} />
-        <Choice label="Priority" options={withWords(priorities)} {...choice('priority')} />
-        <Choice
+      <FilterBar state={filterState} search="Search by title or key" applied={appliedFilters(issues.rows)}>
+        <ProjectFilter {...bind('project')} />
+        <FilterMenu label="Severity" options={enumOptions(severities)} {...bind('severity')} />
+        <FilterMenu label="Priority" options={enumOptions(priorities)} {...bind('priority')} />
+        <FilterMenu
           label="Status"
-          options={withWords(['open', 'in_progress', 'blocked'])}
-          {...choice('status')}
+          options={enumOptions(['open', 'in_progress', 'blocked'])}
+          {...bind('status')}
         />
-        <Toggle label="Overdue" {...choice('overdue')} />
-        <Toggle label="Unassigned" {...choice('unassigned')} />
+        <FilterToggle label="Overdue" {...bind('overdue')} />
+        <FilterToggle label="Unassigned" {...bind('unassigned')} />
       </FilterBar>
       <List
         label="Open issues"
         list={issues}
-        columns={may('projects.manage') ? [...columns, resolveColumn(setOpen)] : columns}
+        columns={hasScope('projects.manage') ? [...columns, resolveColumn(setOpen)] : columns}
         rowKey={({ id }) => id}
-        summary={total !== null && plural(total, 'open issue')}
+        summary={total !== null && pluralize(total, 'open issue')}
         empty={
           isFiltered ? (
-            <NoMatch title="No open issue matches" clear={clear}>
-              Nothing that is open has all that you asked for.
-            </NoMatch>
+            <NoMatches title="No open issues match these filters" clear={clear} />
           ) : (
-            <Empty title="No issue is open">
-              When something has gone wrong, write it down with “New issue”, or let a risk become one on its
-              page.
+            <Empty title="No open issues">
+              Create an issue when something goes wrong, or mark a risk as occurred on its page.
             </Empty>
           )
         }
@@ -77,11 +74,13 @@ export function IssuesPage() {
   );
 }
 
-const applied = {
-  min_age_days: (value: string) => `At least ${value} days old`,
-  raised_since: (value: string) => `Raised since ${dayOrText(value)}`,
-  assignee_user_id: () => 'One assignee',
-};
+/** Labels of the filters that only links set. The rows contain the assignee's name. */
+const appliedFilters = (rows: readonly Issue[]) => ({
+  min_age_days: (value: string) => `${value} days or older`,
+  raised_since: (value: string) => `Raised since ${formatDayOrText(value)}`,
+  assignee_user_id: (value: string) =>
+    `Assignee: ${rows.find((one) => one.assignee_user_id === value)?.assignee_name ?? 'selected person'}`,
+});
 
 const columns: readonly Column<Issue>[] = [
   {
@@ -93,14 +92,14 @@ const columns: readonly Column<Issue>[] = [
   {
     name: 'title',
     header: 'Issue',
-    cell: (issue) => <Named {...issue} href={`/issues/${issue.key}`} />,
+    cell: (issue) => <TitleCell {...issue} href={`/issues/${issue.key}`} />,
   },
   {
     name: 'priority',
     header: 'Priority',
     width: 5.5,
     from: 'desktop',
-    cell: ({ priority }) => words(priority),
+    cell: ({ priority }) => humanize(priority),
   },
   {
     name: 'status',
@@ -115,7 +114,7 @@ const columns: readonly Column<Issue>[] = [
     width: 4.5,
     end: true,
     from: 'desktop',
-    cell: ({ age_days }) => `${number(age_days)} d`,
+    cell: ({ age_days }) => `${formatNumber(age_days)} d`,
   },
   {
     name: 'due',
@@ -123,7 +122,7 @@ const columns: readonly Column<Issue>[] = [
     width: 7.5,
     from: 'tablet',
     cell: ({ due_on, overdue }) =>
-      due_on && <span className={overdue ? 'late' : undefined}>{day(due_on)}</span>,
+      due_on && <span className={overdue ? 'overdue' : undefined}>{formatDay(due_on)}</span>,
   },
   {
     name: 'assignee',

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
-import { answerOf, api, ifMatch } from '../api/client.ts';
+import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Issue, IssuePatch, paths } from '../api/openapi.ts';
 import { useRefresh, useRows } from '../api/queries.ts';
 import type { Filters } from '../components/filters.tsx';
-import { projectOf } from '../risks/queries.ts';
+import { projectKeyOf } from '../risks/queries.ts';
 
 type Query = NonNullable<paths['/v1/issues']['get']['parameters']['query']>;
 
-/** What the address of the list may hold. The service checks the values, and says what is wrong with them. */
+/** The filters that the URL can contain. The service validates their values. */
 export const issueFilterNames = [
   'q',
   'project',
@@ -23,7 +23,9 @@ export const issueFilterNames = [
 
 export const useIssues = (filters: Filters) =>
   useRows(['issues', 'list', filters], (paging) =>
-    answerOf(api.GET('/v1/issues', { params: { query: { ...(filters as unknown as Query), ...paging } } })),
+    dataOrThrow(
+      api.GET('/v1/issues', { params: { query: { ...(filters as unknown as Query), ...paging } } }),
+    ),
   );
 
 export const issuePath = ({ project_key, key }: Pick<Issue, 'project_key' | 'key'>) => ({
@@ -34,19 +36,19 @@ export function useIssue(key: string) {
   return useQuery({
     queryKey: ['issue', key],
     queryFn: () =>
-      answerOf(
+      dataOrThrow(
         api.GET('/v1/projects/{project_id}/issues/{id}', {
-          params: issuePath({ project_key: projectOf(key), key }),
+          params: issuePath({ project_key: projectKeyOf(key), key }),
         }),
       ),
   });
 }
 
-/** Changes an issue as it was read, and shows what became of it everywhere. */
+/** Updates an issue unless it has changed since it was read, and refreshes the page. */
 export function usePatchIssue() {
   const refresh = useRefresh();
   return async (issue: Issue, body: IssuePatch): Promise<Issue> => {
-    const next = await answerOf(
+    const next = await dataOrThrow(
       api.PATCH('/v1/projects/{project_id}/issues/{id}', {
         params: issuePath(issue),
         body,

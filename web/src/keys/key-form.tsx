@@ -1,16 +1,16 @@
 import { useState } from 'react';
-import { answerOf, api, ifMatch } from '../api/client.ts';
-import { everyOf } from '../api/enums.ts';
+import { api, dataOrThrow, enumValues, ifMatch } from '../api/client.ts';
 import type { Key, KeyInput, KeyPatch, KeyWithSecret } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
-import { resumeSession, type Scope, useIsLimited, useMay, useMe } from '../api/session.ts';
+import { resumeSession, type Scope, useHasScope, useIsLimited, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { type Field, Form, type Values } from '../components/form.tsx';
+import { Form } from '../components/form.tsx';
+import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
 import { daysFromToday } from '../format.ts';
 
-const scopes = everyOf<Scope>({
+const scopes = enumValues<Scope>({
   'personnel.read': true,
   'personnel.manage': true,
   'projects.read': true,
@@ -21,9 +21,9 @@ const scopes = everyOf<Scope>({
   'keys.manage': true,
 });
 
-/** What can be said of a key; one that is there already may have an end in the past. */
-function useFields(firstDay: string): Field[] {
-  const may = useMay();
+/** `minExpiry` is in the past for a key that has expired. */
+function useFields(minExpiry: string): FieldOf<KeyInput>[] {
+  const hasScope = useHasScope();
   const isLimited = useIsLimited();
   return [
     {
@@ -31,106 +31,108 @@ function useFields(firstDay: string): Field[] {
       label: 'Name',
       kind: 'line',
       required: true,
-      hint: 'What it is for: it stands in the history of what it changes.',
+      hint: 'Shown in the history of everything the key changes',
     },
     {
       name: 'scopes',
       label: 'Scopes',
       kind: 'checks',
-      // A key cannot give what it does not hold.
-      options: scopes.filter(may).map((scope) => [scope, scope] as const),
-      hint: 'A .manage scope also grants the .read scope of the same area.',
+      // A key can't grant a scope that it doesn't have.
+      options: scopes.filter(hasScope).map((scope) => [scope, scope] as const),
+      hint: 'A .manage scope includes the .read scope of the same area.',
     },
-    ...(may('projects.read') ? [limitedTo(isLimited)] : []),
+    ...(hasScope('projects.read') ? [projectsField(isLimited)] : []),
     {
       name: 'expires_at',
       label: 'Expires',
       kind: 'day',
       half: true,
-      min: firstDay,
-      hint: 'At the end of that day, UTC; never when left empty.',
+      min: minExpiry,
+      hint: 'At the end of that day (UTC). Leave blank to never expire.',
     },
     {
       name: 'rate_limit',
-      label: 'Requests a minute',
+      label: 'Rate limit per minute',
       kind: 'number',
       half: true,
       min: 0,
-      hint: 'At most; 0 is any number. As the service is set up when left empty.',
+      hint: '0 = unlimited; blank = default',
     },
   ];
 }
 
-/** The day that was chosen is the last on which it works. */
-const withEndOfDay = ({ expires_at, ...values }: Values) =>
-  expires_at === undefined
-    ? values
-    : { ...values, expires_at: expires_at === null ? null : `${expires_at}T23:59:59Z` };
+/** The selected day is the last one on which the key works. */
+const withEndOfDay = <Input extends { expires_at?: string | null }>(values: Input): Input =>
+  values.expires_at ? { ...values, expires_at: `${values.expires_at}T23:59:59Z` } : values;
 
-export function NewKey({ onClose, onMade }: { onClose: () => void; onMade: (key: KeyWithSecret) => void }) {
+type NewProps = { onClose: () => void; onCreated: (key: KeyWithSecret) => void };
+
+export function NewKey({ onClose, onCreated }: NewProps) {
   const refresh = useRefresh();
   const fields = useFields(daysFromToday(1));
-  const create = async (values: Values) => {
-    const key = await answerOf(api.POST('/v1/keys', { body: withEndOfDay(values) as KeyInput }));
+  const create = async (values: KeyInput) => {
+    const key = await dataOrThrow(api.POST('/v1/keys', { body: withEndOfDay(values) }));
     await refresh();
-    onMade(key);
+    onCreated(key);
   };
   return (
-    <Dialog title="New key" onClose={onClose}>
+    <Dialog title="Create key" onClose={onClose}>
       <Form fields={fields} action="Create key" submit={create} onClose={onClose} />
     </Dialog>
   );
 }
 
-type EditProps = { edited: Key; nameOf: (project_id: string) => string; onClose: () => void };
+type EditProps = { edited: Key; projectKeyOf: (project_id: string) => string; onClose: () => void };
 
-export function EditKey({ edited, nameOf, onClose }: EditProps) {
+export function EditKey({ edited, projectKeyOf, onClose }: EditProps) {
   const refresh = useRefresh();
   const me = useMe();
-  const isMine = edited.id === me.key_id;
+  const isOwnKey = edited.id === me.key_id;
   const lastDay = edited.expires_at?.slice(0, 10) ?? null;
   const tomorrow = daysFromToday(1);
   const fields = useFields(lastDay !== null && lastDay < tomorrow ? lastDay : tomorrow);
-  const save = async (values: Values) => {
-    const { name } = await answerOf(
+  const save = async (values: KeyPatch) => {
+    const { name } = await dataOrThrow(
       api.PATCH('/v1/keys/{id}', {
         params: { path: { id: edited.id } },
-        body: withEndOfDay(values) as KeyPatch,
+        body: withEndOfDay(values),
         ...ifMatch(edited),
       }),
     );
-    // What one's own key may do now is what the console shows.
-    if (isMine) await resumeSession();
+    // The console shows what the key can do, so it needs the new scopes.
+    if (isOwnKey) await resumeSession();
     await refresh();
-    toast(`${name} is saved.`);
+    toast(`Saved ${name}`);
   };
   return (
     <Dialog title={`Edit ${edited.name}`} onClose={onClose}>
       <Form
         fields={fields}
-        initial={{ ...edited, expires_at: lastDay, project_ids: edited.project_ids?.map(nameOf) }}
+        initial={{ ...edited, expires_at: lastDay, project_ids: edited.project_ids?.map(projectKeyOf) }}
         action="Save"
         submit={save}
         onClose={onClose}
       >
-        {isMine && (
-          <p className="notice">This is the key you are signed in with: what it loses, you lose here.</p>
+        {isOwnKey && (
+          <p className="notice">
+            You are signed in with this key. If you remove a scope, you lose access here too.
+          </p>
         )}
       </Form>
     </Dialog>
   );
 }
 
-const limitedTo = (isLimited: boolean): Field => ({
+const projectsField = (isLimited: boolean): FieldOf<KeyInput> => ({
   name: 'project_ids',
   label: 'Limited to projects',
   kind: 'projects',
   hint: isLimited
-    ? 'Your own key is limited: name some of the projects that it sees.'
-    : 'It sees and changes nothing of the others. All projects when left empty.',
+    ? 'Your key is limited to some projects. Choose from those.'
+    : 'The key has no access to other projects. Leave blank to allow all projects.',
 });
 
-/** The one time that a secret is seen. */
+/** Shows the secret of a key, which the service returns only once. */
 export function Secret({ created, onClose }: { created: KeyWithSecret; onClose: () => void }) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
@@ -140,10 +142,10 @@ export function Secret({ created, onClose }: { created: KeyWithSecret; onClose: 
   return (
     <Dialog title={created.name} onClose={onClose}>
       <div className="dialog-body">
-        <p>This is the secret of the key. Keep it now: it is not shown again.</p>
+        <p>Copy this key now; you won't see it again.</p>
         <div className="secret">
           <code>{created.secret}</code>
-          {/* There is no clipboard without https, but on the machine itself. */}
+          {/* Browsers have no clipboard on pages without HTTPS, except on localhost. */}
           {navigator.clipboard && (
             <Button icon={isCopied ? 'check' : 'copy'} onPress={copy}>
               {isCopied ? 'Copied' : 'Copy'}
@@ -153,7 +155,7 @@ export function Secret({ created, onClose }: { created: KeyWithSecret; onClose: 
       </div>
       <footer>
         <Button primary onPress={onClose}>
-          I have kept it
+          Done
         </Button>
       </footer>
     </Dialog>

@@ -1,70 +1,70 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { answerOf, api, ifMatch } from '../api/client.ts';
+import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Key, KeyWithSecret } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
-import { useMay, useMe } from '../api/session.ts';
+import { useHasScope, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
-import { Empty } from '../components/empty.tsx';
-import { Choice, FilterBar, useFilters } from '../components/filters.tsx';
+import { FilterBar, FilterMenu, NoMatches, useFilters } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { toast } from '../components/toast.tsx';
-import { day, number, time, withWords, words } from '../format.ts';
+import { enumOptions, formatDay, formatNumber, formatTime, humanize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { useProjects } from '../projects/queries.ts';
 import { EditKey, NewKey, Secret } from './key-form.tsx';
 import './keys.css';
 
-type Open =
-  | { kind: 'new' }
-  | { kind: 'edit' | 'revoke' | 'rotate'; key: Key }
-  | { kind: 'secret'; key: KeyWithSecret };
+type OpenDialog = { kind: 'new' } | { kind: 'edit' | 'revoke' | 'rotate'; key: Key };
 
-/** Who may call the service, and what with. */
+/** The API keys and what each can do. */
 export function KeysPage() {
-  const bar = useFilters(['q', 'status']);
-  const { filters, choice } = bar;
-  const [open, setOpen] = useState<Open>();
-  const [made, setMade] = useState<KeyWithSecret>();
-  const may = useMay();
+  const filterState = useFilters(['q', 'status']);
+  const { filters, bind, clear } = filterState;
+  const [open, setOpen] = useState<OpenDialog>();
+  const [created, setCreated] = useState<KeyWithSecret>();
+  const hasScope = useHasScope();
   const query = useQuery({
     queryKey: ['keys', filters],
     queryFn: async () =>
       (
-        await answerOf(api.GET('/v1/keys', { params: { query: filters as { q?: string } } }))
+        await dataOrThrow(api.GET('/v1/keys', { params: { query: filters as { q?: string } } }))
       ).data.toReversed(),
   });
-  const nameOf = useProjectNames();
+  const projectKeyOf = useProjectKeys();
   const close = () => setOpen(undefined);
-  // A key changes only those that hold no more than itself.
+  // A key can't edit a key that has scopes which it doesn't have itself.
   const isEditable = ({ scopes, revoked_at }: Key) =>
-    may('keys.manage') && revoked_at === null && scopes.every(may);
+    hasScope('keys.manage') && revoked_at === null && scopes.every(hasScope);
   return (
     <>
       <Title title="Keys">
-        {may('keys.manage') && (
+        {hasScope('keys.manage') && (
           <Button primary icon="plus" onPress={() => setOpen({ kind: 'new' })}>
-            New key
+            Create key
           </Button>
         )}
       </Title>
-      <FilterBar bar={bar} search="Find by name">
-        <Choice label="Status" options={withWords(['valid', 'expired', 'revoked'])} {...choice('status')} />
+      <FilterBar state={filterState} search="Search by name">
+        <FilterMenu
+          label="Status"
+          options={enumOptions(['valid', 'expired', 'revoked'])}
+          {...bind('status')}
+        />
       </FilterBar>
       <Loaded query={query}>
         {(keys) =>
           keys.length === 0 ? (
-            <Empty title="No key matches">Try another name or status.</Empty>
+            <NoMatches title="No keys match these filters" clear={clear} />
           ) : (
             <Table
               label="Keys"
               columns={[
                 nameColumn(isEditable, (key) => setOpen({ kind: 'edit', key })),
                 ...columns,
-                limits(nameOf),
-                ...(may('keys.manage') ? [actions(setOpen)] : []),
+                limits(projectKeyOf),
+                ...(hasScope('keys.manage') ? [actions(setOpen)] : []),
               ]}
               rows={keys}
               rowKey={({ id }) => id}
@@ -72,23 +72,23 @@ export function KeysPage() {
           )
         }
       </Loaded>
-      {open?.kind === 'new' && <NewKey onClose={close} onMade={setMade} />}
-      {made && <Secret created={made} onClose={() => setMade(undefined)} />}
-      {open?.kind === 'edit' && <EditKey edited={open.key} nameOf={nameOf} onClose={close} />}
+      {open?.kind === 'new' && <NewKey onClose={close} onCreated={setCreated} />}
+      {created && <Secret created={created} onClose={() => setCreated(undefined)} />}
+      {open?.kind === 'edit' && <EditKey edited={open.key} projectKeyOf={projectKeyOf} onClose={close} />}
       {open?.kind === 'revoke' && <Revoke revoked={open.key} onClose={close} />}
-      {open?.kind === 'rotate' && <Rotate rotated={open.key} onClose={close} onMade={setMade} />}
+      {open?.kind === 'rotate' && <Rotate rotated={open.key} onClose={close} onCreated={setCreated} />}
     </>
   );
 }
 
-/** How a project is called in short; its id, when that is not for this key to know. */
-function useProjectNames(): (id: string) => string {
-  const { data = [] } = useProjects('any', useMay()('projects.read'));
+/** The key of a project, or its id when the API key in use can't see the project. */
+function useProjectKeys(): (id: string) => string {
+  const { data = [] } = useProjects('any', useHasScope()('projects.read'));
   const keys = new Map(data.map(({ id, key }) => [id, key]));
   return (id) => keys.get(id) ?? id;
 }
 
-const stateOf = ({ revoked_at, expires_at }: Key) =>
+const statusOf = ({ revoked_at, expires_at }: Key) =>
   revoked_at ? 'revoked' : expires_at && expires_at <= new Date().toISOString() ? 'expired' : 'valid';
 
 const nameColumn = (isEditable: (key: Key) => boolean, edit: (key: Key) => void): Column<Key> => ({
@@ -109,7 +109,7 @@ const nameColumn = (isEditable: (key: Key) => boolean, edit: (key: Key) => void)
       ) : (
         <bdi className="key-name">{key.name}</bdi>
       )}
-      <span className="under">…{key.last_four}</span>
+      <span className="secondary-line">…{key.last_four}</span>
     </>
   ),
 });
@@ -134,37 +134,38 @@ const columns: readonly Column<Key>[] = [
     cell: ({ scopes }) => <span title={scopes.join('\n')}>{scopes.join(', ')}</span>,
   },
   {
-    name: 'state',
+    name: 'status',
     header: 'Status',
     width: 6.5,
-    cell: (key) => <span className={`chip key-${stateOf(key)}`}>{words(stateOf(key))}</span>,
+    cell: (key) => <span className={`chip key-${statusOf(key)}`}>{humanize(statusOf(key))}</span>,
   },
   {
     name: 'used',
     header: 'Last used',
     width: 10.5,
     from: 'tablet',
-    cell: ({ last_used_at }) => (last_used_at ? time(last_used_at) : <span className="quiet">Never</span>),
+    cell: ({ last_used_at }) =>
+      last_used_at ? formatTime(last_used_at) : <span className="quiet">Never</span>,
   },
 ];
 
-const limits = (nameOf: (id: string) => string): Column<Key> => ({
+const limits = (projectKeyOf: (id: string) => string): Column<Key> => ({
   name: 'limits',
   header: 'Limits',
   width: 12,
   from: 'desktop',
   cell: ({ expires_at, project_ids, rate_limit }) => {
     const parts = [
-      expires_at && `Until ${day(expires_at.slice(0, 10))}`,
-      project_ids?.map(nameOf).join(', '),
-      rate_limit && `${number(rate_limit)} a minute`,
+      expires_at && `Until ${formatDay(expires_at.slice(0, 10))}`,
+      project_ids?.map(projectKeyOf).join(', '),
+      rate_limit && `${formatNumber(rate_limit)} per minute`,
     ];
     const text = parts.filter(Boolean).join(' · ');
     return text ? <span title={text}>{text}</span> : <span className="quiet">None</span>;
   },
 });
 
-const actions = (open: (dialog: Open) => void): Column<Key> => ({
+const actions = (open: (dialog: OpenDialog) => void): Column<Key> => ({
   name: 'actions',
   header: 'Actions',
   width: 9.5,
@@ -186,44 +187,44 @@ function Revoke({ revoked, onClose }: { revoked: Key; onClose: () => void }) {
   const refresh = useRefresh();
   const me = useMe();
   const revoke = async () => {
-    await answerOf(
+    await dataOrThrow(
       api.DELETE('/v1/keys/{id}', { params: { path: { id: revoked.id } }, ...ifMatch(revoked) }),
     );
-    toast(`${revoked.name} is revoked.`);
+    toast(`Revoked ${revoked.name}`);
     await refresh();
   };
   return (
     <Confirm title={`Revoke ${revoked.name}?`} action="Revoke" danger act={revoke} onClose={onClose}>
-      <p>It is refused from the next request on. This cannot be taken back.</p>
+      <p>Stops working immediately. This can't be undone.</p>
       {revoked.id === me.key_id && (
-        <p className="notice">This is the key you are signed in with: you will be signed out.</p>
+        <p className="notice">You are signed in with this key, so you will be signed out.</p>
       )}
     </Confirm>
   );
 }
 
-type RotateProps = { rotated: Key; onClose: () => void; onMade: (key: KeyWithSecret) => void };
+type RotateProps = { rotated: Key; onClose: () => void; onCreated: (key: KeyWithSecret) => void };
 
-function Rotate({ rotated, onClose, onMade }: RotateProps) {
+function Rotate({ rotated, onClose, onCreated }: RotateProps) {
   const refresh = useRefresh();
   const me = useMe();
-  const isMine = rotated.id === me.key_id;
+  const isOwnKey = rotated.id === me.key_id;
   const rotate = async () => {
-    const key = await answerOf(
+    const key = await dataOrThrow(
       api.POST('/v1/keys/{id}/rotate', {
         params: { path: { id: rotated.id } },
-        // Long enough to put the new one everywhere, and, for one's own, to sign in again.
+        // Time to replace the secret everywhere, and to sign in again with one's own key.
         body: { overlap_seconds: 3600 },
       }),
     );
     await refresh();
-    onMade(key);
+    onCreated(key);
   };
   return (
     <Confirm title={`Rotate ${rotated.name}?`} action="Rotate" act={rotate} onClose={onClose}>
-      <p>It gets a new secret, shown once. The secret until now works for one more hour.</p>
-      {isMine && (
-        <p className="notice">This is the key you are signed in with: sign in again with the new secret.</p>
+      <p>Creates a new secret, shown once. The old secret works for one more hour.</p>
+      {isOwnKey && (
+        <p className="notice">You are signed in with this key. Sign in again with the new secret.</p>
       )}
     </Confirm>
   );

@@ -3,25 +3,25 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
 import { Link, useLocation } from 'wouter';
 import { basePath } from '../api/client.ts';
-import { signOut, useMay, useMe } from '../api/session.ts';
+import { signOut, useHasScope, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
-import { later } from '../components/later.tsx';
+import { lazy } from '../components/lazy.tsx';
 import { toast } from '../components/toast.tsx';
 import { destinations } from './navigation.ts';
 import { type Theme, useTheme } from './theme.ts';
 
-const Palette = later(async () => (await import('./palette.tsx')).Palette);
+const Palette = lazy(async () => (await import('./palette.tsx')).Palette);
 
-/** What all pages have around them: the way to the others, the palette, and the way out. */
+/** The layout around every page: navigation, command palette, theme and sign-out. */
 export function Frame({ children }: { children: ReactNode }) {
   const [open, setOpen] = useState<'palette' | 'menu' | null>(null);
   const [path] = useLocation();
   const close = () => setOpen(null);
   useShortcut(() => setOpen('palette'));
-  // Once the page stands, so that the first letters typed are not lost to loading.
+  // Preloads the palette, so that the first keys typed into it are not lost.
   useEffect(() => void setTimeout(Palette.load, 500), []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: on each page, the menu is closed and the top is shown
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs on each navigation
   useEffect(() => {
     close();
     scrollTo(0, 0);
@@ -29,7 +29,7 @@ export function Frame({ children }: { children: ReactNode }) {
   return (
     <div className="frame">
       <a className="skip" href={`${basePath}${path}#main`} onClick={skipToMain}>
-        Skip to the content
+        Skip to main content
       </a>
       <aside className="sidebar">
         <Navigation openPalette={() => setOpen('palette')} />
@@ -74,10 +74,10 @@ const Brand = () => (
 );
 
 function Navigation({ openPalette }: { openPalette: () => void }) {
-  const may = useMay();
+  const hasScope = useHasScope();
   const me = useMe();
   const [path] = useLocation();
-  const isHere = (target: string) =>
+  const isCurrent = (target: string) =>
     target === '/' ? path === '/' : path === target || path.startsWith(`${target}/`);
   return (
     <>
@@ -89,9 +89,9 @@ function Navigation({ openPalette }: { openPalette: () => void }) {
       </button>
       <nav aria-label="Pages">
         {destinations
-          .filter(({ scope }) => may(scope))
+          .filter(({ scope }) => hasScope(scope))
           .map(({ path, name, icon }) => (
-            <Link key={path} href={path} aria-current={isHere(path) ? 'page' : undefined}>
+            <Link key={path} href={path} aria-current={isCurrent(path) ? 'page' : undefined}>
               <Icon name={icon} />
               {name}
             </Link>
@@ -122,13 +122,13 @@ function Navigation({ openPalette }: { openPalette: () => void }) {
 function ThemeChoice() {
   const [theme, setTheme] = useTheme();
   const themes: [Theme, 'system' | 'sun' | 'moon', string][] = [
-    ['system', 'system', 'As the system'],
+    ['system', 'system', 'System'],
     ['light', 'sun', 'Light'],
     ['dark', 'moon', 'Dark'],
   ];
   return (
     <fieldset className="theme-choice">
-      <legend className="visually-hidden">Colours</legend>
+      <legend className="visually-hidden">Theme</legend>
       {themes.map(([value, icon, label]) => (
         <button
           key={value}
@@ -145,7 +145,7 @@ function ThemeChoice() {
   );
 }
 
-/** `<base>` would make a plain fragment lead to another page. */
+/** With `<base>`, a link to a fragment would open another page. */
 function skipToMain(event: React.MouseEvent): void {
   event.preventDefault();
   document.getElementById('main')?.focus();

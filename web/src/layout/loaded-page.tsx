@@ -1,11 +1,11 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { ApiProblem } from '../api/client.ts';
+import { ApiError } from '../api/client.ts';
+import { ErrorNotice } from '../components/error-notice.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { ProblemNotice } from '../components/problem.tsx';
 import { Title } from './title.tsx';
 
-/** A page about one thing; one that cannot be had is a page, too, with a heading of its own. */
+/** The page of one item. When it can't be loaded, the error has a heading too. */
 export function LoadedPage<T>({
   query,
   children,
@@ -14,11 +14,11 @@ export function LoadedPage<T>({
   children: (data: T) => ReactNode;
 }) {
   if (query.data !== undefined || !query.isError) return <Loaded query={query}>{children}</Loaded>;
-  const isMissing = query.error instanceof ApiProblem && query.error.status === 404;
+  const isMissing = query.error instanceof ApiError && query.error.status === 404;
   return (
     <>
-      <Title title={isMissing ? 'Not found' : 'This could not be loaded'} />
-      <ProblemNotice error={query.error} retry={() => query.refetch()} />
+      <Title title={isMissing ? 'Not found' : "Couldn't load this page"} />
+      <ErrorNotice error={query.error} retry={() => query.refetch()} />
     </>
   );
 }

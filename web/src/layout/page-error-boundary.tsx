@@ -1,8 +1,8 @@
 import { Component, type ReactNode } from 'react';
-import { ProblemNotice } from '../components/problem.tsx';
+import { ErrorNotice } from '../components/error-notice.tsx';
 
-/** A defect of one page, or a part of it that could not be loaded, leaves the others usable. */
-export class PageErrors extends Component<{ children: ReactNode }, { error?: unknown }> {
+/** An error in one page, or a chunk that fails to load, leaves the navigation usable. */
+export class PageErrorBoundary extends Component<{ children: ReactNode }, { error?: unknown }> {
   override state: { error?: unknown } = {};
 
   static getDerivedStateFromError(error: unknown) {
@@ -11,6 +11,6 @@ export class PageErrors extends Component<{ children: ReactNode }, { error?: unk
 
   override render() {
     if (this.state.error === undefined) return this.props.children;
-    return <ProblemNotice error={this.state.error} retry={() => location.reload()} />;
+    return <ErrorNotice error={this.state.error} retry={() => location.reload()} />;
   }
 }

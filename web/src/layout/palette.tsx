@@ -14,38 +14,38 @@ import {
   SearchField,
 } from 'react-aria-components';
 import { useLocation } from 'wouter';
-import { answerOf, api } from '../api/client.ts';
-import { type Scope, useMay } from '../api/session.ts';
-import { useDelayed } from '../components/delayed.ts';
+import { api, dataOrThrow } from '../api/client.ts';
+import { type Scope, useHasScope } from '../api/session.ts';
 import { Icon, type IconName } from '../components/icon.tsx';
+import { useDebounced } from '../components/use-debounced.ts';
 import { destinations } from './navigation.ts';
 
-type Hit = { path: string; name: string; note?: string | null };
-type Section = { id: string; name: string; icon: IconName; hits: Hit[] };
+type Result = { path: string; name: string; note?: string | null };
+type Section = { id: string; name: string; icon: IconName; results: Result[] };
 
-/** To anything by typing a part of it: pages, people, projects, risks and issues by key or title. */
+/** The command palette: finds pages, people, projects, risks and issues. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('');
   const [, navigate] = useLocation();
-  const may = useMay();
-  const q = useDelayed(text.trim(), 120);
+  const hasScope = useHasScope();
+  const q = useDebounced(text.trim(), 120);
   const { data = [], isFetching } = useQuery({
     queryKey: ['palette', q],
-    queryFn: () => find(q, may),
+    queryFn: () => search(q, hasScope),
     enabled: q !== '',
     placeholderData: keepPreviousData,
   });
   const matches = (name: string) => name.toLowerCase().includes(text.trim().toLowerCase());
-  const pages = destinations.filter(({ scope, name }) => may(scope) && matches(name));
+  const pages = destinations.filter(({ scope, name }) => hasScope(scope) && matches(name));
   const sections: Section[] = [
     {
       id: 'pages',
       name: 'Pages',
       icon: 'right' as const,
-      hits: pages.map(({ path, name }) => ({ path, name })),
+      results: pages.map(({ path, name }) => ({ path, name })),
     },
     ...(text.trim() === '' ? [] : data),
-  ].filter(({ hits }) => hits.length > 0);
+  ].filter(({ results }) => results.length > 0);
   return (
     <ModalOverlay className="overlay" isOpen isDismissable onOpenChange={(open) => open || onClose()}>
       <Modal className="modal palette">
@@ -56,26 +56,24 @@ export function Palette({ onClose }: { onClose: () => void }) {
               <Input placeholder="People, projects, risks, issues…" dir="auto" />
             </SearchField>
             <Menu
-              className="palette-hits"
-              aria-label="Found"
+              className="palette-results"
+              aria-label="Results"
               items={sections}
               onAction={(path) => {
                 onClose();
                 navigate(String(path));
               }}
-              renderEmptyState={() => (
-                <p className="hint">{isFetching ? 'Searching…' : 'Nothing by that name or key.'}</p>
-              )}
+              renderEmptyState={() => <p className="hint">{isFetching ? 'Searching…' : 'No results'}</p>}
             >
               {(section) => (
                 <MenuSection>
                   <Header>{section.name}</Header>
-                  <Collection items={section.hits}>
-                    {(hit) => (
-                      <MenuItem id={hit.path} className="option" textValue={hit.name}>
+                  <Collection items={section.results}>
+                    {(result) => (
+                      <MenuItem id={result.path} className="option" textValue={result.name}>
                         <Icon name={section.icon} />
-                        <bdi>{hit.name}</bdi>
-                        {hit.note && <span className="note">{hit.note}</span>}
+                        <bdi>{result.name}</bdi>
+                        {result.note && <span className="note">{result.note}</span>}
                       </MenuItem>
                     )}
                   </Collection>
@@ -89,22 +87,22 @@ export function Palette({ onClose }: { onClose: () => void }) {
   );
 }
 
-async function find(q: string, may: (scope: Scope) => boolean): Promise<Section[]> {
+async function search(q: string, hasScope: (scope: Scope) => boolean): Promise<Section[]> {
   const params = { query: { q, limit: 5 } };
   const [risks, issues, projects, people] = await Promise.all([
-    may('projects.read')
-      ? answerOf(api.GET('/v1/risks', { params: { query: { q, limit: 5, status: ['all'] } } }))
+    hasScope('projects.read')
+      ? dataOrThrow(api.GET('/v1/risks', { params: { query: { q, limit: 5, status: ['all'] } } }))
       : undefined,
-    may('projects.read') ? answerOf(api.GET('/v1/issues', { params })) : undefined,
-    may('projects.read') ? answerOf(api.GET('/v1/projects', { params })) : undefined,
-    may('personnel.read') ? answerOf(api.GET('/v1/personnel', { params })) : undefined,
+    hasScope('projects.read') ? dataOrThrow(api.GET('/v1/issues', { params })) : undefined,
+    hasScope('projects.read') ? dataOrThrow(api.GET('/v1/projects', { params })) : undefined,
+    hasScope('personnel.read') ? dataOrThrow(api.GET('/v1/personnel', { params })) : undefined,
   ]);
   return [
     {
       id: 'people',
       name: 'People',
       icon: 'people',
-      hits: (people?.data ?? []).map((one) => ({
+      results: (people?.data ?? []).map((one) => ({
         path: `/personnel/${one.user_id}`,
         name: one.name,
         note: one.title,
@@ -114,7 +112,7 @@ async function find(q: string, may: (scope: Scope) => boolean): Promise<Section[
       id: 'projects',
       name: 'Projects',
       icon: 'project',
-      hits: (projects?.data ?? []).map((one) => ({
+      results: (projects?.data ?? []).map((one) => ({
         path: `/projects/${one.key}`,
         name: one.name,
         note: one.key,
@@ -124,13 +122,17 @@ async function find(q: string, may: (scope: Scope) => boolean): Promise<Section[
       id: 'risks',
       name: 'Risks',
       icon: 'risk',
-      hits: (risks?.data ?? []).map((one) => ({ path: `/risks/${one.key}`, name: one.title, note: one.key })),
+      results: (risks?.data ?? []).map((one) => ({
+        path: `/risks/${one.key}`,
+        name: one.title,
+        note: one.key,
+      })),
     },
     {
       id: 'issues',
       name: 'Open issues',
       icon: 'issue',
-      hits: (issues?.data ?? []).map((one) => ({
+      results: (issues?.data ?? []).map((one) => ({
         path: `/issues/${one.key}`,
         name: one.title,
         note: one.key,

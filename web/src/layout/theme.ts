@@ -6,7 +6,7 @@ const storageKey = 'muster-theme';
 
 const storedTheme = () => (localStorage.getItem(storageKey) ?? 'system') as Theme;
 
-/** `system` follows the reader's system; the others overrule it. */
+/** `system` follows the operating system; `light` and `dark` override it. */
 export function applyTheme(theme = storedTheme()): void {
   document.documentElement.dataset.theme = theme;
 }

@@ -1,13 +1,13 @@
 import { type ReactNode, useEffect } from 'react';
 
-/** The head of a page: what it is, and what can be done on it. */
+/** The heading of a page, its breadcrumbs and its actions. */
 export function Title({
   title,
-  above,
+  breadcrumbs,
   children,
 }: {
   title: string;
-  above?: ReactNode;
+  breadcrumbs?: ReactNode;
   children?: ReactNode;
 }) {
   useEffect(() => {
@@ -16,7 +16,7 @@ export function Title({
   return (
     <header className="title">
       <div>
-        {above && <p className="above">{above}</p>}
+        {breadcrumbs && <p className="breadcrumbs">{breadcrumbs}</p>}
         <h1 dir="auto">{title}</h1>
       </div>
       {children && <div className="actions">{children}</div>}

@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { answerOf, api } from '../api/client.ts';
+import { api, dataOrThrow } from '../api/client.ts';
 import type { IssueSummary, Project, RankedRisk } from '../api/openapi.ts';
-import { useIsLimited, useMay } from '../api/session.ts';
+import { useHasScope, useIsLimited } from '../api/session.ts';
 import { Health, Movement, Score } from '../components/badges.tsx';
 import { Bars } from '../components/bars.tsx';
 import { ButtonLink } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
+import { ErrorNotice } from '../components/error-notice.tsx';
 import { Loaded, Loading } from '../components/loading.tsx';
-import { ProblemNotice } from '../components/problem.tsx';
-import { daysFromToday, number, plural, words } from '../format.ts';
+import { daysFromToday, formatNumber, humanize, pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { healthStates, useProjects } from '../projects/queries.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
@@ -17,42 +17,42 @@ import { useRisks } from '../risks/queries.ts';
 import { Trend } from './trend.tsx';
 import './overview.css';
 
-/** The health of the portfolio on one screen. Every number leads to the list behind it. */
+/** The health of the portfolio. Every number links to the list it counts. */
 export function OverviewPage() {
   const projects = useProjects();
   return (
     <>
       <Title title="Overview" />
       <Loaded query={projects}>
-        {(all) => (all.length === 0 ? <NothingYet /> : <Portfolio projects={all} />)}
+        {(all) => (all.length === 0 ? <NoProjects /> : <Portfolio projects={all} />)}
       </Loaded>
     </>
   );
 }
 
-function NothingYet() {
-  const may = useMay();
+function NoProjects() {
+  const hasScope = useHasScope();
   const isLimited = useIsLimited();
   return (
     <Empty
-      title="No project yet"
+      title="No projects yet"
       action={
-        may('projects.manage') &&
+        hasScope('projects.manage') &&
         !isLimited && (
           <ButtonLink primary icon="plus" href="/projects?new=true">
-            Make the first project
+            Create project
           </ButtonLink>
         )
       }
     >
-      Risks, issues and tasks live in projects. Make one, and write down what could go wrong in it.
+      Create a project, then add risks, issues and tasks to it.
     </Empty>
   );
 }
 
 const Portfolio = ({ projects }: { projects: Project[] }) => (
   <div className="overview">
-    <ProjectStates projects={projects} />
+    <ProjectHealth projects={projects} />
     <TopRisks />
     <Matrix />
     <OpenIssues />
@@ -60,7 +60,7 @@ const Portfolio = ({ projects }: { projects: Project[] }) => (
   </div>
 );
 
-function ProjectStates({ projects }: { projects: Project[] }) {
+function ProjectHealth({ projects }: { projects: Project[] }) {
   const worst = projects
     .filter(({ health }) => ['off_track', 'at_risk'].includes(health.state))
     .sort(
@@ -69,13 +69,13 @@ function ProjectStates({ projects }: { projects: Project[] }) {
         (b.counts.top_score ?? 0) - (a.counts.top_score ?? 0),
     );
   return (
-    <section className="card states" aria-labelledby="states">
-      <h2 id="states">Projects by state</h2>
+    <section className="card project-health" aria-labelledby="project-health">
+      <h2 id="project-health">Project health</h2>
       <ul className="tiles">
         {healthStates.map((state) => (
           <li key={state}>
             <Link href={`/projects?health=${state}`}>
-              <strong>{number(projects.filter(({ health }) => health.state === state).length)}</strong>
+              <strong>{formatNumber(projects.filter(({ health }) => health.state === state).length)}</strong>
               <Health state={state} />
             </Link>
           </li>
@@ -86,15 +86,15 @@ function ProjectStates({ projects }: { projects: Project[] }) {
           <li key={id}>
             <Link href={`/projects/${key}`} className={`health health-${health.state}`}>
               <bdi>{name}</bdi>
-              <span className="visually-hidden">, {words(health.state)}</span>
+              <span className="visually-hidden">, {humanize(health.state)}</span>
             </Link>
             <p title={health.reasons.join('\n')}>{health.reasons.join(' · ')}</p>
           </li>
         ))}
       </ul>
       {worst.length > 5 && (
-        <Link className="further" href="/projects?health=off_track,at_risk">
-          All {number(worst.length)} that need attention
+        <Link className="view-all" href="/projects?health=off_track,at_risk">
+          View {pluralize(worst.length, 'project')}
         </Link>
       )}
     </section>
@@ -106,21 +106,19 @@ function TopRisks() {
   return (
     <section className="card top-risks" aria-labelledby="top-risks">
       <header>
-        <h2 id="top-risks">Top ten risks</h2>
+        <h2 id="top-risks">Top 10 risks</h2>
         <span className="quiet">movement over 30 days</span>
       </header>
-      {risks.isError && <ProblemNotice error={risks.error} retry={() => risks.refetch()} />}
+      {risks.isError && <ErrorNotice error={risks.error} retry={() => risks.refetch()} />}
       {risks.isPending && <Loading />}
-      {risks.first && risks.rows.length === 0 && (
-        <p className="quiet">No active risk. Write one down in its project.</p>
-      )}
+      {risks.firstPage && risks.rows.length === 0 && <p className="quiet">No active risks</p>}
       <ol className="ranking">
         {risks.rows.map((risk) => (
           <TopRisk key={risk.id} risk={risk} />
         ))}
       </ol>
-      <Link className="further" href="/risks">
-        The whole register
+      <Link className="view-all" href="/risks">
+        View all risks
       </Link>
     </section>
   );
@@ -141,7 +139,7 @@ const TopRisk = ({ risk }: { risk: RankedRisk }) => (
 function Matrix() {
   const query = useQuery({
     queryKey: ['risks', 'heatmap', {}],
-    queryFn: () => answerOf(api.GET('/v1/risks/heatmap')),
+    queryFn: () => dataOrThrow(api.GET('/v1/risks/heatmap')),
   });
   return (
     <section className="card matrix" aria-labelledby="matrix">
@@ -161,7 +159,7 @@ function Matrix() {
 function OpenIssues() {
   const query = useQuery({
     queryKey: ['issues', 'summary'],
-    queryFn: () => answerOf(api.GET('/v1/issues/summary')),
+    queryFn: () => dataOrThrow(api.GET('/v1/issues/summary')),
   });
   return (
     <section className="card issues" aria-labelledby="open-issues">
@@ -170,16 +168,16 @@ function OpenIssues() {
           <>
             <header>
               <h2 id="open-issues">
-                <Link href="/issues">{plural(data.total, 'open issue')}</Link>
+                <Link href="/issues">{pluralize(data.total, 'open issue')}</Link>
               </h2>
-              <Link href="/issues?overdue=true">{number(data.overdue)} overdue</Link>
+              <Link href="/issues?overdue=true">{formatNumber(data.overdue)} overdue</Link>
             </header>
             <div className="two">
               <div>
                 <h3>By severity</h3>
                 <Bars
                   bars={data.by_severity.map(({ severity, count }) => ({
-                    label: words(severity),
+                    label: humanize(severity),
                     count,
                     href: `/issues?severity=${severity}`,
                     tone: severity,
@@ -190,9 +188,9 @@ function OpenIssues() {
                 <h3>By age</h3>
                 <Bars
                   bars={data.by_age.map(({ age, count }) => ({
-                    label: words(age),
+                    label: humanize(age),
                     count,
-                    href: `/issues?${ages[age]()}`,
+                    href: `/issues?${ageFilters[age]()}`,
                   }))}
                 />
               </div>
@@ -204,8 +202,8 @@ function OpenIssues() {
   );
 }
 
-/** The filters that show exactly the issues of an age. */
-const ages: Record<IssueSummary['by_age'][number]['age'], () => string> = {
+/** The filters that select the issues of an age group. */
+const ageFilters: Record<IssueSummary['by_age'][number]['age'], () => string> = {
   '0-7 days': () => `raised_since=${daysFromToday(-7)}`,
   '8-30 days': () => `min_age_days=8&raised_since=${daysFromToday(-30)}`,
   '31-90 days': () => `min_age_days=31&raised_since=${daysFromToday(-90)}`,
@@ -216,15 +214,15 @@ function Exposure() {
   const query = useQuery({
     queryKey: ['risks', 'trend'],
     queryFn: () =>
-      answerOf(
+      dataOrThrow(
         api.GET('/v1/risks/trend', { params: { query: { from: daysFromToday(-91), interval: 'week' } } }),
       ),
   });
   return (
     <section className="card exposure" aria-labelledby="exposure">
       <header>
-        <h2 id="exposure">Exposure</h2>
-        <span className="quiet">the sum of all scores, 13 weeks</span>
+        <h2 id="exposure">Total risk score</h2>
+        <span className="quiet">last 13 weeks</span>
       </header>
       <Loaded query={query}>{({ data }) => <Trend points={data} />}</Loaded>
     </section>

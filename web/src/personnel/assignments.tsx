@@ -1,36 +1,37 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { answerOf, api } from '../api/client.ts';
+import { api, dataOrThrow } from '../api/client.ts';
 import type { Assignment, Person } from '../api/openapi.ts';
 import { useRows } from '../api/queries.ts';
 import { Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
+import { ErrorNotice } from '../components/error-notice.tsx';
 import { Loading } from '../components/loading.tsx';
-import { ProblemNotice } from '../components/problem.tsx';
-import { day, number, today, words } from '../format.ts';
+import { formatDay, formatNumber, humanize, today } from '../format.ts';
 
 const types = ['risk', 'issue', 'task', 'project'] as const;
 
-/** What a person has on their hands across projects, due soonest first. */
-export function Carries({ person: { user_id } }: { person: Person }) {
+/** The open work of a person across projects, earliest due date first. */
+export function Assignments({ person: { user_id } }: { person: Person }) {
   const [type, setType] = useState<Assignment['type']>();
-  const carried = useRows(
-    ['carries', user_id, type],
+  const assignments = useRows(
+    ['assignments', user_id, type],
     (paging) =>
-      answerOf(
+      dataOrThrow(
         api.GET('/v1/personnel/{user_id}/assignments', {
           params: { path: { user_id }, query: { ...paging, ...(type && { type: [type] }) } },
         }),
       ),
     { limit: 25 },
   );
+  const { firstPage, rows, total, hasNextPage, isFetchingNextPage } = assignments;
   return (
-    <section className="card" aria-labelledby="carries">
+    <section className="card" aria-labelledby="assignments">
       <header>
-        <h2 id="carries">
-          Carries {carried.total !== null && <span className="quiet">{number(carried.total)}</span>}
+        <h2 id="assignments">
+          Assigned work {total !== null && <span className="quiet">{formatNumber(total)}</span>}
         </h2>
-        <div className="moves">
+        <div className="button-row">
           {types.map((one) => (
             <button
               key={one}
@@ -39,21 +40,21 @@ export function Carries({ person: { user_id } }: { person: Person }) {
               aria-pressed={one === type}
               onClick={() => setType(one === type ? undefined : one)}
             >
-              {words(one)}s
+              {humanize(one)}s
             </button>
           ))}
         </div>
       </header>
-      {carried.isError && <ProblemNotice error={carried.error} retry={() => carried.refetch()} />}
-      {carried.isPending && <Loading />}
-      {carried.first && carried.rows.length === 0 && <p className="quiet">Nothing that is open.</p>}
+      {assignments.isError && <ErrorNotice error={assignments.error} retry={() => assignments.refetch()} />}
+      {assignments.isPending && <Loading />}
+      {firstPage && rows.length === 0 && <p className="quiet">No open work</p>}
       <ul className="lines">
-        {carried.rows.map((one) => (
-          <Duty key={`${one.id} ${one.role}`} duty={one} />
+        {rows.map((one) => (
+          <AssignmentLine key={`${one.id} ${one.role}`} assignment={one} />
         ))}
       </ul>
-      {carried.hasNextPage && (
-        <Button small plain isDisabled={carried.isFetchingNextPage} onPress={() => carried.fetchNextPage()}>
+      {hasNextPage && (
+        <Button small plain isDisabled={isFetchingNextPage} onPress={() => assignments.fetchNextPage()}>
           Show more
         </Button>
       )}
@@ -63,9 +64,10 @@ export function Carries({ person: { user_id } }: { person: Person }) {
 
 const pages = { risk: '/risks', issue: '/issues', project: '/projects' } as const;
 
-function Duty({ duty: { type, role, key, title, status, due_on } }: { duty: Assignment }) {
+function AssignmentLine({ assignment }: { assignment: Assignment }) {
+  const { type, role, key, title, status, due_on } = assignment;
   const name = <bdi>{title}</bdi>;
-  const isLate = due_on !== null && due_on < today();
+  const isOverdue = due_on !== null && due_on < today();
   return (
     <li>
       <span className="key">{key}</span>
@@ -76,8 +78,8 @@ function Duty({ duty: { type, role, key, title, status, due_on } }: { duty: Assi
           {name}
         </Link>
       )}
-      <span className="quiet">{words(role)}</span>
-      {due_on && <span className={isLate ? 'late' : 'quiet'}>{day(due_on)}</span>}
+      <span className="quiet">{humanize(role)}</span>
+      {due_on && <span className={isOverdue ? 'overdue' : 'quiet'}>{formatDay(due_on)}</span>}
       <Status status={status} />
     </li>
   );

@@ -1,66 +1,66 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { answerOf, api, ifMatch } from '../api/client.ts';
+import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { DeactivateInput, Handover, Person } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { Confirm } from '../components/dialog.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { GroupPicker, PersonPicker } from '../components/picker.tsx';
 import { toast } from '../components/toast.tsx';
-import { number, words } from '../format.ts';
+import { formatNumber, humanize } from '../format.ts';
 
-/** Who leaves hands over what they carry: what would move is shown before it does. */
+/** Deactivates a person and hands their work over. A dry run shows what would be reassigned. */
 export function Deactivate({ person, onClose }: { person: Person; onClose: () => void }) {
-  const [heirs, setHeirs] = useState<DeactivateInput>({});
+  const [handover, setHandover] = useState<DeactivateInput>({});
   const refresh = useRefresh();
   const dryRun = useQuery({
-    queryKey: ['deactivate', person.user_id, heirs],
-    queryFn: () => deactivate(person, { ...heirs, dry_run: true }),
+    queryKey: ['deactivate', person.user_id, handover],
+    queryFn: () => deactivate(person, { ...handover, dry_run: true }),
     gcTime: 0,
   });
-  const act = async () => {
-    await deactivate(person, heirs);
+  const confirm = async () => {
+    await deactivate(person, handover);
     await refresh();
-    toast(`${person.name} is deactivated.`);
+    toast(`Deactivated ${person.name}`);
   };
   return (
     <Confirm
       title={`Deactivate ${person.name}`}
       action="Deactivate"
       danger
-      isBlocked={!dryRun.isSuccess}
-      act={act}
+      isDisabled={!dryRun.isSuccess}
+      act={confirm}
       onClose={onClose}
     >
       <div className="fields">
         <div className="field half">
-          <label htmlFor="heir">Hand over to</label>
+          <label htmlFor="handover-person">Hand over to</label>
           <PersonPicker
-            id="heir"
+            id="handover-person"
             label="Hand over to"
             value=""
             name=""
-            onChange={(id) => setHeirs((now) => ({ ...now, handover_to_user_id: id || null }))}
+            onChange={(id) => setHandover((current) => ({ ...current, handover_to_user_id: id || null }))}
           />
         </div>
         <div className="field half">
-          <label htmlFor="heirs">Risks and issues to a group</label>
+          <label htmlFor="handover-group">Reassign risks and issues to group</label>
           <GroupPicker
-            id="heirs"
-            label="Risks and issues to a group"
+            id="handover-group"
+            label="Reassign risks and issues to group"
             value=""
             name=""
-            onChange={(id) => setHeirs((now) => ({ ...now, handover_to_group_id: id || null }))}
+            onChange={(id) => setHandover((current) => ({ ...current, handover_to_group_id: id || null }))}
           />
         </div>
       </div>
-      <Loaded query={dryRun}>{(handover) => <Preview handover={handover} />}</Loaded>
+      <Loaded query={dryRun}>{(preview) => <Preview preview={preview} name={person.name} />}</Loaded>
     </Confirm>
   );
 }
 
 const deactivate = (person: Person, body: DeactivateInput) =>
-  answerOf(
+  dataOrThrow(
     api.POST('/v1/personnel/{user_id}/deactivate', {
       params: { path: { user_id: person.user_id } },
       body,
@@ -70,31 +70,32 @@ const deactivate = (person: Person, body: DeactivateInput) =>
 
 const kinds = ['risks', 'issues', 'tasks', 'projects', 'groups', 'reports', 'agents', 'memberships'] as const;
 
-/** What they carry, kind by kind, and how much of it moves. */
-function Preview({ handover: { carries, moves, by_project } }: { handover: Handover }) {
-  const held = kinds.filter((kind) => carries[kind] > 0);
-  if (held.length === 0) return <p>They carry nothing: there is nothing to hand over.</p>;
-  const isLeft = held.some((kind) => moves[kind] < carries[kind]);
+/** How much work of each kind the person has, and how much of it would be reassigned. */
+function Preview({ preview, name }: { preview: Handover; name: string }) {
+  const { carries: assigned, moves: reassigned, by_project } = preview;
+  const present = kinds.filter((kind) => assigned[kind] > 0);
+  if (present.length === 0) return <p>No work to hand over</p>;
+  const hasRemainder = present.some((kind) => reassigned[kind] < assigned[kind]);
   return (
     <>
       <table className="table preview">
         <thead>
           <tr>
-            <th scope="col">What they carry</th>
+            <th scope="col">Assigned work</th>
             <th scope="col" className="end">
               Now
             </th>
             <th scope="col" className="end">
-              Moves
+              Reassigned
             </th>
           </tr>
         </thead>
         <tbody>
-          {held.map((kind) => (
+          {present.map((kind) => (
             <tr key={kind}>
-              <th scope="row">{words(kind)}</th>
-              <td className="end">{number(carries[kind])}</td>
-              <td className="end">{number(moves[kind])}</td>
+              <th scope="row">{humanize(kind)}</th>
+              <td className="end">{formatNumber(assigned[kind])}</td>
+              <td className="end">{formatNumber(reassigned[kind])}</td>
             </tr>
           ))}
         </tbody>
@@ -102,8 +103,8 @@ function Preview({ handover: { carries, moves, by_project } }: { handover: Hando
       {by_project.length > 0 && (
         <p className="quiet">In {by_project.map(({ project_key }) => project_key).join(', ')}.</p>
       )}
-      {isLeft && (
-        <p className="notice">What does not move stays with them, marked as carried by nobody active.</p>
+      {hasRemainder && (
+        <p className="notice">Anything not reassigned stays with {name}, flagged “Owner inactive”.</p>
       )}
     </>
   );

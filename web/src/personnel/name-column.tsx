@@ -1,18 +1,18 @@
 import { Link } from 'wouter';
 import type { Person } from '../api/openapi.ts';
-import { Person as Face } from '../components/badges.tsx';
+import { PersonLabel } from '../components/badges.tsx';
 import type { Column } from '../components/table.tsx';
 
-/** Who a row of a list is about; the link covers the row. */
+/** The name of a person. The link covers the whole row (table.css). */
 export const nameColumn: Column<Person> = {
   name: 'name',
   header: 'Name',
   cell: ({ user_id, name, title }) => (
     <>
       <Link className="row-link" href={`/personnel/${user_id}`}>
-        <Face name={name} />
+        <PersonLabel name={name} />
       </Link>
-      <span className="under">
+      <span className="secondary-line">
         <bdi>{title}</bdi>
       </span>
     </>

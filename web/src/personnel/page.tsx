@@ -1,58 +1,55 @@
 import type { Person } from '../api/openapi.ts';
-import { useMay } from '../api/session.ts';
+import { useHasScope } from '../api/session.ts';
 import { DialogButton } from '../components/dialog.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton } from '../components/export.tsx';
-import { Choice, FilterBar, NoMatch, Toggle, useFilters } from '../components/filters.tsx';
+import { FilterBar, FilterMenu, FilterToggle, NoMatches, useFilters } from '../components/filters.tsx';
 import { List } from '../components/list.tsx';
 import type { Column } from '../components/table.tsx';
-import { plural, withWords, words } from '../format.ts';
+import { enumOptions, humanize, pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
-import { people } from '../imports/importables.ts';
+import { peopleImport } from '../imports/targets.ts';
 import { Title } from '../layout/title.tsx';
 import { nameColumn } from './name-column.tsx';
 import { NewPerson } from './person-form.tsx';
 import { personFilterNames, personKinds, usePersonnel } from './queries.ts';
 
-/** Everyone on the roster, by name: found by typing, however many they are. */
+/** Everyone on the roster, by name. */
 export function PersonnelPage() {
-  const bar = useFilters(personFilterNames);
-  const { filters, choice, isFiltered, clear } = bar;
-  const may = useMay();
-  const found = usePersonnel(filters);
+  const filterState = useFilters(personFilterNames);
+  const { filters, bind, isFiltered, clear } = filterState;
+  const hasScope = useHasScope();
+  const people = usePersonnel(filters);
   return (
     <>
       <Title title="Personnel">
         <ExportButton path="/v1/personnel" filters={filters} name="personnel" />
-        {may('personnel.manage') && (
+        {hasScope('personnel.manage') && (
           <>
-            <ImportButton among={[people]} />
+            <ImportButton targets={[peopleImport]} />
             <DialogButton primary icon="plus" dialog={(onClose) => <NewPerson onClose={onClose} />}>
               Add person
             </DialogButton>
           </>
         )}
       </Title>
-      <FilterBar bar={bar} search="Find by name, e-mail or title" applied={applied}>
-        <Choice label="Status" options={withWords(['active', 'inactive'])} {...choice('status')} />
-        <Choice label="Kind" options={withWords(personKinds)} {...choice('kind')} />
-        <Toggle label="Assignable" {...choice('assignable')} />
+      <FilterBar state={filterState} search="Search by name, email or title" applied={applied}>
+        <FilterMenu label="Status" options={enumOptions(['active', 'inactive'])} {...bind('status')} />
+        <FilterMenu label="Kind" options={enumOptions(personKinds)} {...bind('kind')} />
+        <FilterToggle label="Assignable" {...bind('assignable')} />
       </FilterBar>
       <List
         label="Personnel"
-        list={found}
+        list={people}
         columns={columns}
         rowKey={({ user_id }) => user_id}
-        summary={found.total !== null && plural(found.total, 'person', 'people')}
+        summary={people.total !== null && pluralize(people.total, 'person', 'people')}
         empty={
           isFiltered ? (
-            <NoMatch title="Nobody matches" clear={clear}>
-              Nobody on the roster has all that you asked for.
-            </NoMatch>
+            <NoMatches title="No people match these filters" clear={clear} />
           ) : (
-            <Empty title="The roster is empty">
-              Add the people who own risks and take on tasks, with “Add person”, or drop a list of them here:
-              CSV or Excel.
+            <Empty title="No people yet">
+              Add the people who own risks and work on tasks, or drop a CSV or Excel file here to import them.
             </Empty>
           )
         }
@@ -62,8 +59,8 @@ export function PersonnelPage() {
 }
 
 const applied = {
-  department: (value: string) => `Department ${value}`,
-  skill: (value: string) => `Skill ${value}`,
+  department: (value: string) => `Department: ${value}`,
+  skill: (value: string) => `Skill: ${value}`,
 };
 
 const columns: readonly Column<Person>[] = [
@@ -76,7 +73,7 @@ const columns: readonly Column<Person>[] = [
     from: 'desktop',
     cell: ({ department }) => <bdi>{department}</bdi>,
   },
-  { name: 'email', header: 'E-mail', width: 17, from: 'tablet', cell: ({ email }) => email },
+  { name: 'email', header: 'Email', width: 17, from: 'tablet', cell: ({ email }) => email },
   {
     name: 'groups',
     header: 'Groups',
@@ -90,7 +87,7 @@ const columns: readonly Column<Person>[] = [
     width: 7,
     cell: ({ status, kind }) => (
       <span className={`chip status-${status}`}>
-        {status === 'active' && kind !== 'human' ? words(kind) : words(status)}
+        {status === 'active' && kind !== 'human' ? humanize(kind) : humanize(status)}
       </span>
     ),
   },

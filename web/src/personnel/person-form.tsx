@@ -1,82 +1,83 @@
 import { useLocation } from 'wouter';
-import { answerOf, api, ifMatch } from '../api/client.ts';
+import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Person, PersonInput, PersonPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { Dialog } from '../components/dialog.tsx';
-import { type Field, Form, type Values } from '../components/form.tsx';
+import { Form } from '../components/form.tsx';
+import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
-import { withWords } from '../format.ts';
+import { enumOptions } from '../format.ts';
 import { personKinds } from './queries.ts';
 
 type Names = { manager: string | null; accountable: string | null };
 
-const fieldsOf = ({ manager, accountable }: Names = { manager: null, accountable: null }): Field[] => [
+const fieldsOf = (names?: Names): FieldOf<PersonInput>[] => [
   { name: 'name', label: 'Name', kind: 'line', required: true },
-  { name: 'email', label: 'E-mail', kind: 'line', half: true },
+  { name: 'email', label: 'Email', kind: 'line', half: true },
   { name: 'phone', label: 'Phone', kind: 'line', half: true },
   { name: 'title', label: 'Title', kind: 'line', half: true },
   { name: 'department', label: 'Department', kind: 'line', half: true },
   { name: 'location', label: 'Location', kind: 'line', half: true },
-  { name: 'time_zone', label: 'Time zone', kind: 'line', half: true, hint: 'Such as Europe/London.' },
+  { name: 'time_zone', label: 'Time zone', kind: 'line', half: true, hint: 'For example, Europe/London' },
   {
     name: 'kind',
     label: 'Kind',
     kind: 'choice',
     required: true,
     half: true,
-    options: withWords(personKinds),
+    options: enumOptions(personKinds),
   },
   {
     name: 'accountable_user_id',
-    label: 'Who answers for it',
+    label: 'Accountable person',
     kind: 'person',
     half: true,
-    shown: accountable,
-    hint: 'Of an agent: the human who does.',
+    selectedName: names?.accountable ?? null,
+    hint: 'Agents only',
   },
-  { name: 'manager_user_id', label: 'Manager', kind: 'person', half: true, shown: manager },
-  { name: 'external_id', label: 'Your id', kind: 'line', half: true },
+  {
+    name: 'manager_user_id',
+    label: 'Manager',
+    kind: 'person',
+    half: true,
+    selectedName: names?.manager ?? null,
+  },
+  { name: 'external_id', label: 'External ID', kind: 'line', half: true },
   { name: 'start_on', label: 'First day', kind: 'day', half: true },
   { name: 'end_on', label: 'Last day', kind: 'day', half: true },
-  { name: 'skills', label: 'Skills', kind: 'list', hint: 'Separated by commas.' },
+  { name: 'skills', label: 'Skills', kind: 'list', hint: 'Separate with commas' },
 ];
 
 export function NewPerson({ onClose }: { onClose: () => void }) {
   const [, navigate] = useLocation();
   const refresh = useRefresh();
-  const create = async (values: Values) => {
-    const person = await answerOf(api.POST('/v1/personnel', { body: values as PersonInput }));
+  const create = async (body: PersonInput) => {
+    const person = await dataOrThrow(api.POST('/v1/personnel', { body }));
     await refresh();
-    toast(`${person.name} is on the roster.`);
+    toast(`Added ${person.name}`);
     navigate(`/personnel/${person.user_id}`);
   };
   return (
-    <Dialog title="Add a person" wide onClose={onClose}>
+    <Dialog title="Add person" wide onClose={onClose}>
       <Form fields={fieldsOf()} action="Add person" submit={create} onClose={onClose} />
     </Dialog>
   );
 }
 
-export function EditPerson({
-  person,
-  names,
-  onClose,
-}: {
-  person: Person;
-  names: Names;
-  onClose: () => void;
-}) {
+type EditProps = { person: Person; names: Names; onClose: () => void };
+
+export function EditPerson({ person, names, onClose }: EditProps) {
   const refresh = useRefresh();
-  const save = async (values: Values) => {
-    await answerOf(
+  const save = async (body: PersonPatch) => {
+    await dataOrThrow(
       api.PATCH('/v1/personnel/{user_id}', {
         params: { path: { user_id: person.user_id } },
-        body: values as PersonPatch,
+        body,
         ...ifMatch(person),
       }),
     );
     await refresh();
-    toast(`${person.name} is saved.`);
+    toast(`Saved ${person.name}`);
   };
   return (
     <Dialog title={`Edit ${person.name}`} wide onClose={onClose}>

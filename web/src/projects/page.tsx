@@ -1,30 +1,37 @@
 import { useDeferredValue, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { Project } from '../api/openapi.ts';
-import { useIsLimited, useMay } from '../api/session.ts';
+import { useHasScope, useIsLimited } from '../api/session.ts';
 import { Health, Score, Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton } from '../components/export.tsx';
-import { Choice, FilterBar, NoMatch, Toggle, useFilters } from '../components/filters.tsx';
+import {
+  FilterBar,
+  FilterMenu,
+  type FilterState,
+  FilterToggle,
+  NoMatches,
+  useFilters,
+} from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { type Column, Table } from '../components/table.tsx';
-import { day, number, plural, withWords } from '../format.ts';
+import { enumOptions, formatDay, formatNumber, pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
-import { projects as projectImport } from '../imports/importables.ts';
+import { projectImport } from '../imports/targets.ts';
 import { Title } from '../layout/title.tsx';
 import { NewProject } from './project-form.tsx';
 import { healthStates, projectStatuses, useProjects } from './queries.ts';
 
 const filterNames = ['q', 'status', 'health', 'archived'] as const;
 
-/** All projects with their health; the list is whole, so it is filtered here. */
+/** All projects with their health. The list is complete, so it is filtered in the browser. */
 export function ProjectsPage() {
-  const bar = useFilters(filterNames);
-  const { filters, choice } = bar;
+  const filterState = useFilters(filterNames);
+  const { filters, bind } = filterState;
   const [params] = useSearchParams();
-  const [isNew, setNew] = useState(params.has('new'));
-  const may = useMay();
+  const [isCreating, setCreating] = useState(params.has('new'));
+  const hasScope = useHasScope();
   const isLimited = useIsLimited();
   const query = useProjects(filters.archived === 'true' ? 'true' : 'false');
   const { health: _, ...exported } = filters;
@@ -32,64 +39,59 @@ export function ProjectsPage() {
     <>
       <Title title="Projects">
         {!filters.health && <ExportButton path="/v1/projects" filters={exported} name="projects" />}
-        {may('projects.manage') && !isLimited && (
+        {hasScope('projects.manage') && !isLimited && (
           <>
-            <ImportButton among={[projectImport]} />
-            <Button primary icon="plus" onPress={() => setNew(true)}>
-              New project
+            <ImportButton targets={[projectImport]} />
+            <Button primary icon="plus" onPress={() => setCreating(true)}>
+              Create project
             </Button>
           </>
         )}
       </Title>
-      <FilterBar bar={bar} search="Find by name or key">
-        <Choice label="Health" options={withWords(healthStates)} {...choice('health')} />
-        <Choice label="Status" options={withWords(projectStatuses)} {...choice('status')} />
-        <Toggle label="Archived" {...choice('archived')} />
+      <FilterBar state={filterState} search="Search by name or key">
+        <FilterMenu label="Health" options={enumOptions(healthStates)} {...bind('health')} />
+        <FilterMenu label="Status" options={enumOptions(projectStatuses)} {...bind('status')} />
+        <FilterToggle label="Archived" {...bind('archived')} />
       </FilterBar>
-      <Loaded query={query}>{(projects) => <ProjectTable projects={projects} bar={bar} />}</Loaded>
-      {isNew && <NewProject onClose={() => setNew(false)} />}
+      <Loaded query={query}>
+        {(projects) => <ProjectTable projects={projects} filterState={filterState} />}
+      </Loaded>
+      {isCreating && <NewProject onClose={() => setCreating(false)} />}
     </>
   );
 }
 
-type TableProps = { projects: Project[]; bar: ReturnType<typeof useFilters> };
+type TableProps = { projects: Project[]; filterState: FilterState };
 
-function ProjectTable({ projects, bar: { filters, isFiltered, clear } }: TableProps) {
-  const text = useDeferredValue(folded(filters.q ?? ''));
+function ProjectTable({ projects, filterState: { filters, isFiltered, clear } }: TableProps) {
+  const text = useDeferredValue(fold(filters.q ?? ''));
   const rows = projects.filter(
     ({ name, key, status, health }) =>
-      (folded(name).includes(text) || folded(key).includes(text)) &&
-      isAmong(filters.status, status) &&
-      isAmong(filters.health, health.state),
+      (fold(name).includes(text) || fold(key).includes(text)) &&
+      matchesFilter(filters.status, status) &&
+      matchesFilter(filters.health, health.state),
   );
   if (rows.length === 0 && isFiltered) {
-    return (
-      <NoMatch title="No project matches" clear={clear}>
-        None has all that you asked for.
-      </NoMatch>
-    );
+    return <NoMatches title="No projects match these filters" clear={clear} />;
   }
   if (rows.length === 0) {
-    return (
-      <Empty title="No project yet">
-        Risks, issues and tasks live in projects. Make the first with “New project”.
-      </Empty>
-    );
+    return <Empty title="No projects yet">Create a project, then add risks, issues and tasks to it.</Empty>;
   }
   return (
     <>
       <p className="summary-line" role="status">
-        {plural(rows.length, 'project')}
+        {pluralize(rows.length, 'project')}
       </p>
       <Table label="Projects" columns={columns} rows={rows} rowKey={({ id }) => id} />
     </>
   );
 }
 
-/** As the service compares: case and accents do not matter. */
-const folded = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+/** Ignores case and accents, like the service's search. */
+const fold = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 
-const isAmong = (wanted: string | undefined, value: string) => !wanted || wanted.split(',').includes(value);
+const matchesFilter = (filter: string | undefined, value: string) =>
+  !filter || filter.split(',').includes(value);
 
 const columns: readonly Column<Project>[] = [
   { name: 'health', header: 'Health', width: 6.5, cell: ({ health }) => <Health state={health.state} /> },
@@ -101,13 +103,13 @@ const columns: readonly Column<Project>[] = [
         <Link className="row-link" href={`/projects/${key}`} title={health.reasons.join('\n')}>
           <bdi>{name}</bdi>
         </Link>
-        <span className="under">{health.reasons.join(' · ') || key}</span>
+        <span className="secondary-line">{health.reasons.join(' · ') || key}</span>
       </>
     ),
   },
   {
     name: 'reasons',
-    header: 'Why',
+    header: 'Reasons',
     width: 18,
     from: 'desktop',
     cell: ({ health }) => (
@@ -132,8 +134,8 @@ const columns: readonly Column<Project>[] = [
   },
   {
     name: 'top',
-    header: 'Top',
-    width: 4,
+    header: 'Top score',
+    width: 5.5,
     cell: ({ counts: { top_score } }) => <Score score={top_score} level={levelOf(top_score)} />,
   },
   {
@@ -142,7 +144,7 @@ const columns: readonly Column<Project>[] = [
     width: 4.5,
     end: true,
     from: 'tablet',
-    cell: ({ counts }) => number(counts.active_risks),
+    cell: ({ counts }) => formatNumber(counts.active_risks),
   },
   {
     name: 'issues',
@@ -150,11 +152,11 @@ const columns: readonly Column<Project>[] = [
     width: 4.5,
     end: true,
     from: 'tablet',
-    cell: ({ counts }) => number(counts.open_issues),
+    cell: ({ counts }) => formatNumber(counts.open_issues),
   },
-  { name: 'due', header: 'Due', width: 7.5, from: 'wide', cell: ({ due_on }) => due_on && day(due_on) },
+  { name: 'due', header: 'Due', width: 7.5, from: 'wide', cell: ({ due_on }) => due_on && formatDay(due_on) },
 ];
 
-/** The bounds of the levels are part of the API, and do not change. */
+/** The bounds of the levels are part of the API and never change. */
 const levelOf = (score: number | null) =>
   score === null ? null : score >= 20 ? 'critical' : score >= 12 ? 'high' : score >= 6 ? 'medium' : 'low';

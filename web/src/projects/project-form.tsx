@@ -1,21 +1,22 @@
 import { useLocation } from 'wouter';
-import { answerOf, api, ifMatch } from '../api/client.ts';
+import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Project, ProjectInput, ProjectPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { Dialog } from '../components/dialog.tsx';
-import { type Field, Form, type Values } from '../components/form.tsx';
+import { Form } from '../components/form.tsx';
+import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
-import { withWords } from '../format.ts';
+import { enumOptions } from '../format.ts';
 import { projectStatuses } from './queries.ts';
 
-const fields: Field[] = [
+const fieldsOf = (lead: string | null): FieldOf<ProjectInput>[] => [
   { name: 'name', label: 'Name', kind: 'line', required: true },
   {
     name: 'key',
     label: 'Key',
     kind: 'line',
     half: true,
-    hint: '2 to 10 of A-Z and 0-9. Made from the name when left empty.',
+    hint: '2 to 10 characters, A-Z and 0-9. Leave blank to derive it from the name.',
   },
   {
     name: 'appetite',
@@ -24,17 +25,11 @@ const fields: Field[] = [
     min: 1,
     max: 25,
     half: true,
-    hint: 'The score above which a risk needs attention; 12 when left empty.',
+    hint: 'Risks with a higher score need attention. Leave blank to use 12.',
   },
   { name: 'description', label: 'Description', kind: 'text' },
-  {
-    name: 'status',
-    label: 'Status',
-    kind: 'choice',
-    options: withWords(projectStatuses),
-    half: true,
-  },
-  { name: 'lead_user_id', label: 'Lead', kind: 'person', half: true },
+  { name: 'status', label: 'Status', kind: 'choice', options: enumOptions(projectStatuses), half: true },
+  { name: 'lead_user_id', label: 'Lead', kind: 'person', half: true, selectedName: lead },
   { name: 'start_on', label: 'Start', kind: 'day', half: true },
   { name: 'due_on', label: 'Due', kind: 'day', half: true },
 ];
@@ -42,46 +37,39 @@ const fields: Field[] = [
 export function NewProject({ onClose }: { onClose: () => void }) {
   const [, navigate] = useLocation();
   const refresh = useRefresh();
-  const create = async (values: Values) => {
-    const project = await answerOf(api.POST('/v1/projects', { body: values as ProjectInput }));
+  const create = async (body: ProjectInput) => {
+    const project = await dataOrThrow(api.POST('/v1/projects', { body }));
     await refresh();
-    toast(`${project.key} is made.`);
+    toast(`Created ${project.key}`);
     navigate(`/projects/${project.key}`);
   };
   return (
-    <Dialog title="New project" onClose={onClose}>
-      <Form fields={fields} action="Create project" submit={create} onClose={onClose} />
+    <Dialog title="Create project" onClose={onClose}>
+      <Form fields={fieldsOf(null)} action="Create project" submit={create} onClose={onClose} />
     </Dialog>
   );
 }
 
-export function EditProject({
-  project,
-  lead,
-  onClose,
-}: {
-  project: Project;
-  lead: string | null;
-  onClose: () => void;
-}) {
+type EditProps = { project: Project; lead: string | null; onClose: () => void };
+
+export function EditProject({ project, lead, onClose }: EditProps) {
   const [, navigate] = useLocation();
   const refresh = useRefresh();
-  const save = async (values: Values) => {
-    const { key } = await answerOf(
+  const save = async (body: ProjectPatch) => {
+    const { key } = await dataOrThrow(
       api.PATCH('/v1/projects/{project_id}', {
         params: { path: { project_id: project.id } },
-        body: values as ProjectPatch,
+        body,
         ...ifMatch(project),
       }),
     );
     await refresh();
-    toast(`${key} is saved.`);
+    toast(`Saved ${key}`);
     if (key !== project.key) navigate(`/projects/${key}`);
   };
-  const shown = fields.map((field) => (field.name === 'lead_user_id' ? { ...field, shown: lead } : field));
   return (
     <Dialog title={`Edit ${project.key}`} onClose={onClose}>
-      <Form fields={shown} initial={project} action="Save" submit={save} onClose={onClose} />
+      <Form fields={fieldsOf(lead)} initial={project} action="Save" submit={save} onClose={onClose} />
     </Dialog>
   );
 }

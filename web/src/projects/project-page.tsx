@@ -1,22 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
-import { answerOf, api, ifMatch } from '../api/client.ts';
+import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Project } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
-import { useMay } from '../api/session.ts';
-import { Health, Person, Status } from '../components/badges.tsx';
+import { useHasScope } from '../api/session.ts';
+import { Health, PersonLabel, Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
-import { Card } from '../components/card.tsx';
+import { Card, Facts } from '../components/card.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { Confirm, DialogButton } from '../components/dialog.tsx';
-import { Facts } from '../components/facts.tsx';
 import { History } from '../components/history.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
-import { day, number, time } from '../format.ts';
+import { formatDay, formatNumber, formatTime, pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
-import { insideProject } from '../imports/importables.ts';
+import { projectItemImports } from '../imports/targets.ts';
 import { NewIssue } from '../issues/issue-form.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Title } from '../layout/title.tsx';
@@ -32,7 +31,8 @@ export function ProjectPage() {
   const { key = '' } = useParams();
   const query = useQuery({
     queryKey: ['project', key],
-    queryFn: () => answerOf(api.GET('/v1/projects/{project_id}', { params: { path: { project_id: key } } })),
+    queryFn: () =>
+      dataOrThrow(api.GET('/v1/projects/{project_id}', { params: { path: { project_id: key } } })),
   });
   return (
     <LoadedPage query={query}>
@@ -55,7 +55,7 @@ export function ProjectPage() {
               <Matrix project={project} />
               <Details project={project} />
               <History
-                of={project.id}
+                id={project.id}
                 read={(client) =>
                   client.GET('/v1/projects/{project_id}/history', {
                     params: { path: { project_id: project.id } },
@@ -72,11 +72,11 @@ export function ProjectPage() {
 
 function Head({ project }: { project: Project }) {
   const [open, setOpen] = useState<'edit' | 'risk' | 'issue' | null>(null);
-  const may = useMay();
+  const hasScope = useHasScope();
   const lead = useLead(project);
   const close = () => setOpen(null);
   const remove = () =>
-    answerOf(
+    dataOrThrow(
       api.DELETE('/v1/projects/{project_id}', {
         params: { path: { project_id: project.id } },
         ...ifMatch(project),
@@ -85,23 +85,23 @@ function Head({ project }: { project: Project }) {
   return (
     <Title
       title={project.name}
-      above={
+      breadcrumbs={
         <>
           <Link href="/projects">Projects</Link> / {project.key}
         </>
       }
     >
-      {may('projects.manage') && (
+      {hasScope('projects.manage') && (
         <>
           {project.archived_at === null && (
             <>
               <Button icon="plus" onPress={() => setOpen('risk')}>
-                Risk
+                Create risk
               </Button>
               <Button icon="plus" onPress={() => setOpen('issue')}>
-                Issue
+                Create issue
               </Button>
-              <ImportButton among={insideProject(project.key)} />
+              <ImportButton targets={projectItemImports(project.key)} />
               <Button icon="edit" onPress={() => setOpen('edit')}>
                 Edit
               </Button>
@@ -109,8 +109,8 @@ function Head({ project }: { project: Project }) {
           )}
           {project.archived_at === null ? <Archive project={project} /> : <Unarchive project={project} />}
           <DeleteButton name={project.key} list="/projects" remove={remove}>
-            Only an empty project can be deleted, and it cannot be taken back. To put one aside with all it
-            holds, archive it.
+            This can't be undone. Only an empty project can be deleted; archive the project to keep its
+            contents.
           </DeleteButton>
         </>
       )}
@@ -122,19 +122,19 @@ function Head({ project }: { project: Project }) {
 }
 
 function useLead({ lead_user_id }: Project): string | null {
-  const may = useMay();
-  const { data } = usePerson(may('personnel.read') ? lead_user_id : null);
+  const hasScope = useHasScope();
+  const { data } = usePerson(hasScope('personnel.read') ? lead_user_id : null);
   return data?.name ?? null;
 }
 
 function Unarchive({ project }: { project: Project }) {
   const refresh = useRefresh();
   const unarchive = async () => {
-    await answerOf(
+    await dataOrThrow(
       api.POST('/v1/projects/{project_id}/unarchive', { params: { path: { project_id: project.id } } }),
     );
     await refresh();
-    toast(`${project.key} is back.`);
+    toast(`Unarchived ${project.key}`);
   };
   return (
     <Button icon="archive" onPress={() => unarchive().catch((error: Error) => toast(error.message))}>
@@ -146,14 +146,14 @@ function Unarchive({ project }: { project: Project }) {
 function Archive({ project }: { project: Project }) {
   const refresh = useRefresh();
   const archive = async () => {
-    await answerOf(
+    await dataOrThrow(
       api.POST('/v1/projects/{project_id}/archive', {
         params: { path: { project_id: project.id } },
         ...ifMatch(project),
       }),
     );
     await refresh();
-    toast(`${project.key} is archived.`);
+    toast(`Archived ${project.key}`);
   };
   return (
     <DialogButton
@@ -161,9 +161,9 @@ function Archive({ project }: { project: Project }) {
       dialog={(onClose) => (
         <Confirm title={`Archive ${project.key}?`} action="Archive" act={archive} onClose={onClose}>
           <p>
-            All that is in it is frozen, and leaves the register and the open issues:{' '}
-            {number(project.counts.active_risks)} active risks and {number(project.counts.open_issues)} open
-            issues. It can be unarchived.
+            Its {pluralize(project.counts.active_risks, 'active risk')} and{' '}
+            {pluralize(project.counts.open_issues, 'open issue')} become read-only and leave all totals. You
+            can unarchive it later.
           </p>
         </Confirm>
       )}
@@ -177,11 +177,11 @@ const HealthCard = ({ project: { key, health, counts, archived_at } }: { project
   <Card id="health" title={<Health state={health.state} />}>
     {archived_at && (
       <p className="notice">
-        Archived {time(archived_at)}: nothing in it can be changed, and no roll-up shows it.
+        Archived {formatTime(archived_at)}. It is read-only and not part of any totals.
       </p>
     )}
     {health.reasons.length > 0 && (
-      <ul className="why-list">
+      <ul className="health-reasons">
         {health.reasons.map((reason) => (
           <li key={reason}>{reason}</li>
         ))}
@@ -196,7 +196,7 @@ const HealthCard = ({ project: { key, health, counts, archived_at } }: { project
       />
       <Count href={`/issues?project=${key}`} count={counts.open_issues} name="open issues" />
       <li>
-        <strong>{number(counts.overdue_tasks)}</strong> overdue tasks
+        <strong>{formatNumber(counts.overdue_tasks)}</strong> overdue tasks
       </li>
     </ul>
   </Card>
@@ -205,7 +205,7 @@ const HealthCard = ({ project: { key, health, counts, archived_at } }: { project
 const Count = ({ href, count, name }: { href: string; count: number; name: string }) => (
   <li>
     <Link href={href}>
-      <strong>{number(count)}</strong> {name}
+      <strong>{formatNumber(count)}</strong> {name}
     </Link>
   </li>
 );
@@ -213,7 +213,7 @@ const Count = ({ href, count, name }: { href: string; count: number; name: strin
 function Matrix({ project: { key } }: { project: Project }) {
   const query = useHeatMap({ project: key });
   return (
-    <Card id="matrix" title="Its risks">
+    <Card id="matrix" title="Risk matrix">
       <Loaded query={query}>
         {({ data }) => (
           <HeatMap
@@ -239,14 +239,14 @@ function Details({ project }: { project: Project }) {
             'Lead',
             lead && (
               <Link key="lead" href={`/personnel/${project.lead_user_id}`}>
-                <Person name={lead} />
+                <PersonLabel name={lead} />
               </Link>
             ),
           ],
           ['Appetite', `${project.appetite} of 25`],
-          ['Start', project.start_on && day(project.start_on)],
-          ['Due', project.due_on && day(project.due_on)],
-          ['Your id', project.external_id],
+          ['Start', project.start_on && formatDay(project.start_on)],
+          ['Due', project.due_on && formatDay(project.due_on)],
+          ['External ID', project.external_id],
         ]}
       />
     </Card>

@@ -1,17 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
-import { answerOf, api } from '../api/client.ts';
-import { everyOf } from '../api/enums.ts';
+import { api, dataOrThrow, enumValues } from '../api/client.ts';
 import type { Project } from '../api/openapi.ts';
 
-/** The worst first. */
-export const healthStates = everyOf<Project['health']['state']>({
+/** Worst first. */
+export const healthStates = enumValues<Project['health']['state']>({
   off_track: true,
   at_risk: true,
   on_track: true,
   unknown: true,
 });
 
-export const projectStatuses = everyOf<Project['status']>({
+export const projectStatuses = enumValues<Project['status']>({
   planned: true,
   active: true,
   on_hold: true,
@@ -19,11 +18,12 @@ export const projectStatuses = everyOf<Project['status']>({
   cancelled: true,
 });
 
-/** All of them: the list is whole, so that what is counted here is what there is. */
+/** Reads all projects, so that the console can count and filter them. */
 export function useProjects(archived: 'false' | 'any' | 'true' = 'false', enabled = true) {
   return useQuery({
     queryKey: ['projects', archived],
     enabled,
-    queryFn: async () => (await answerOf(api.GET('/v1/projects', { params: { query: { archived } } }))).data,
+    queryFn: async () =>
+      (await dataOrThrow(api.GET('/v1/projects', { params: { query: { archived } } }))).data,
   });
 }

@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import type { RiskHeatmap } from '../api/openapi.ts';
-import { number, plural, words } from '../format.ts';
+import { formatNumber, humanize, pluralize } from '../format.ts';
 import { useRiskModel } from './model.ts';
 import './heat-map.css';
 
@@ -8,19 +8,22 @@ type Cell = RiskHeatmap[number];
 
 const scale = [1, 2, 3, 4, 5];
 
-type Props = { cells: RiskHeatmap; hrefOf: (cell: Cell) => string; isChosen?: (cell: Cell) => boolean };
+type Props = { cells: RiskHeatmap; hrefOf: (cell: Cell) => string; isSelected?: (cell: Cell) => boolean };
 
-/** Five by five, the worst in the upper right; each cell leads to the risks in it. */
-export function HeatMap({ cells, hrefOf, isChosen = () => false }: Props) {
+/** A 5 × 5 matrix with the worst cell at the top right. Each cell links to its risks. */
+export function HeatMap({ cells, hrefOf, isSelected = () => false }: Props) {
   const { data: model } = useRiskModel();
   const word = (axis: 'probability' | 'impact', value: number) =>
-    words(model?.[axis].find((step) => step.value === value)?.word ?? '');
+    humanize(model?.[axis].find((step) => step.value === value)?.word ?? '');
   const at = (probability: number, impact: number) =>
     cells.find((cell) => cell.probability === probability && cell.impact === impact);
   return (
     <div className="heat-map-box">
       <table className="heat-map">
-        <caption>Probability upwards, impact to the right.</caption>
+        <caption>
+          <span className="visually-hidden">Risks by probability and impact. </span>
+          <span aria-hidden="true">Probability</span>
+        </caption>
         <tbody>
           {scale.toReversed().map((probability) => (
             <tr key={probability}>
@@ -32,7 +35,7 @@ export function HeatMap({ cells, hrefOf, isChosen = () => false }: Props) {
                 const cell = at(probability, impact);
                 return (
                   <td key={impact}>
-                    {cell && <CellLink cell={cell} href={hrefOf(cell)} isChosen={isChosen(cell)} />}
+                    {cell && <CellLink cell={cell} href={hrefOf(cell)} isSelected={isSelected(cell)} />}
                   </td>
                 );
               })}
@@ -49,19 +52,25 @@ export function HeatMap({ cells, hrefOf, isChosen = () => false }: Props) {
               </th>
             ))}
           </tr>
+          <tr>
+            <td />
+            <td className="axis-title" colSpan={5}>
+              Impact
+            </td>
+          </tr>
         </tfoot>
       </table>
     </div>
   );
 }
 
-const CellLink = ({ cell, href, isChosen }: { cell: Cell; href: string; isChosen: boolean }) => (
+const CellLink = ({ cell, href, isSelected }: { cell: Cell; href: string; isSelected: boolean }) => (
   <Link
     href={href}
     className={`heat-cell level-${cell.level} ${cell.count === 0 ? 'none' : ''}`}
-    aria-current={isChosen ? 'true' : undefined}
-    aria-label={`Probability ${cell.probability}, impact ${cell.impact}: ${plural(cell.count, 'risk')}`}
+    aria-current={isSelected ? 'true' : undefined}
+    aria-label={`Probability ${cell.probability}, impact ${cell.impact}: ${pluralize(cell.count, 'risk')}`}
   >
-    {cell.count === 0 ? '·' : number(cell.count)}
+    {cell.count === 0 ? '·' : formatNumber(cell.count)}
   </Link>
 );

@@ -1,29 +1,27 @@
 import { useQuery } from '@tanstack/react-query';
-import { answerOf, api } from '../api/client.ts';
-import { everyOf } from '../api/enums.ts';
+import { api, dataOrThrow, enumValues } from '../api/client.ts';
 import type { Risk } from '../api/openapi.ts';
 
 export type RiskStatus = Risk['status'];
 
-/** Where a risk may go from each state: as the service has it, which a test compares. */
-export const riskMoves: Record<RiskStatus, readonly RiskStatus[]> = {
-  open: ['mitigating', 'monitoring', 'accepted', 'materialized', 'closed'],
-  mitigating: ['open', 'monitoring', 'accepted', 'materialized', 'closed'],
-  monitoring: ['open', 'mitigating', 'accepted', 'materialized', 'closed'],
-  accepted: ['open', 'mitigating', 'materialized', 'closed'],
-  materialized: ['open', 'closed'],
-  closed: ['open'],
-};
+export const riskStatuses = enumValues<RiskStatus>({
+  open: true,
+  mitigating: true,
+  monitoring: true,
+  accepted: true,
+  materialized: true,
+  closed: true,
+});
 
-export const levels = everyOf<NonNullable<Risk['level']>>({
+export const levels = enumValues<NonNullable<Risk['level']>>({
   critical: true,
   high: true,
   medium: true,
   low: true,
 });
 
-/** What can be wanting about a risk. */
-export const checks = everyOf<Risk['checks'][number]>({
+/** Reasons why a risk needs attention. */
+export const checks = enumValues<Risk['checks'][number]>({
   unassessed: true,
   unowned: true,
   owner_inactive: true,
@@ -36,7 +34,7 @@ export const checks = everyOf<Risk['checks'][number]>({
   stale_90d: true,
 });
 
-export const strategies = everyOf<NonNullable<Risk['strategy']>>({
+export const strategies = enumValues<NonNullable<Risk['strategy']>>({
   avoid: true,
   mitigate: true,
   transfer: true,
@@ -47,11 +45,11 @@ export const strategies = everyOf<NonNullable<Risk['strategy']>>({
   share: true,
 });
 
-/** The words for the scales; they do not change while the console is open. */
+/** The labels of the scales. They never change at run time, so they are read once. */
 export function useRiskModel() {
   return useQuery({
     queryKey: ['risk-model'],
-    queryFn: () => answerOf(api.GET('/v1/risk-model')),
+    queryFn: () => dataOrThrow(api.GET('/v1/risk-model')),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }

@@ -1,35 +1,42 @@
 import type { RankedRisk, RiskHeatmap } from '../api/openapi.ts';
-import { useMay } from '../api/session.ts';
-import { Movement, Named, Person, Score, Status } from '../components/badges.tsx';
+import { useHasScope } from '../api/session.ts';
+import { Movement, PersonLabel, Score, Status, TitleCell } from '../components/badges.tsx';
 import { DialogButton } from '../components/dialog.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton, PrintButton } from '../components/export.tsx';
-import { Choice, FilterBar, type Filters, NoMatch, Toggle, useFilters } from '../components/filters.tsx';
+import {
+  FilterBar,
+  FilterMenu,
+  type Filters,
+  FilterToggle,
+  NoMatches,
+  useFilters,
+} from '../components/filters.tsx';
 import { List } from '../components/list.tsx';
 import { Loaded } from '../components/loading.tsx';
 import type { Column } from '../components/table.tsx';
-import { day, dayOrText, number, plural, withWords, words } from '../format.ts';
+import { enumOptions, formatDay, formatDayOrText, formatNumber, humanize, pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
-import { ProjectChoice } from '../projects/project-choice.tsx';
+import { ProjectFilter } from '../projects/project-filter.tsx';
 import { HeatMap } from './heat-map.tsx';
-import { checks, levels, riskMoves } from './model.ts';
+import { checks, levels, riskStatuses } from './model.ts';
 import { riskFilterNames, useHeatMap, useRisks } from './queries.ts';
 import { NewRisk } from './risk-form.tsx';
 
-/** The register across projects, ranked, beside its heat map. */
+/** The risks of all projects by rank, with a heat map. */
 export function RisksPage() {
-  const bar = useFilters(riskFilterNames);
-  const { filters, choice, isFiltered, clear } = bar;
-  const may = useMay();
+  const filterState = useFilters(riskFilterNames);
+  const { filters, bind, isFiltered, clear } = filterState;
+  const hasScope = useHasScope();
   const risks = useRisks(filters);
-  const { first, total, hasNextPage, fetchNextPage } = risks;
-  const unassessed = first?.meta.unassessed ?? 0;
+  const { firstPage, total, hasNextPage, fetchNextPage } = risks;
+  const unassessed = firstPage?.meta.unassessed ?? 0;
   return (
     <>
       <Title title="Risks">
-        <PrintButton more={hasNextPage ? fetchNextPage : undefined} />
+        <PrintButton loadMore={hasNextPage ? fetchNextPage : undefined} />
         <ExportButton path="/v1/risks" filters={filters} name="risks" />
-        {may('projects.manage') && (
+        {hasScope('projects.manage') && (
           <DialogButton
             primary
             icon="plus"
@@ -40,16 +47,16 @@ export function RisksPage() {
               />
             )}
           >
-            New risk
+            Create risk
           </DialogButton>
         )}
       </Title>
-      <FilterBar bar={bar} search="Find by title or key" applied={applied}>
-        <ProjectChoice {...choice('project')} />
-        <Choice label="Status" options={statuses} {...choice('status')} />
-        <Choice label="Level" options={withWords(levels)} {...choice('level')} />
-        <Choice label="Wanting" options={withWords(checks)} {...choice('check')} />
-        <Toggle label="Above appetite" {...choice('above_appetite')} />
+      <FilterBar state={filterState} search="Search by title or key" applied={appliedFilters(risks.rows)}>
+        <ProjectFilter {...bind('project')} />
+        <FilterMenu label="Status" options={statuses} {...bind('status')} />
+        <FilterMenu label="Level" options={enumOptions(levels)} {...bind('level')} />
+        <FilterMenu label="Needs attention" options={enumOptions(checks)} {...bind('check')} />
+        <FilterToggle label="Above appetite" {...bind('above_appetite')} />
       </FilterBar>
       <div className="columns">
         <div>
@@ -60,19 +67,17 @@ export function RisksPage() {
             rowKey={({ id }) => id}
             summary={
               <>
-                {total !== null && plural(total, 'risk')}
-                {unassessed > 0 && `, ${number(unassessed)} of them not assessed`}
+                {total !== null && pluralize(total, 'risk')}
+                {unassessed > 0 && `, ${formatNumber(unassessed)} not assessed`}
               </>
             }
             empty={
               isFiltered ? (
-                <NoMatch title="No risk matches" clear={clear}>
-                  Nothing in the register has all that you asked for.
-                </NoMatch>
+                <NoMatches title="No risks match these filters" clear={clear} />
               ) : (
-                <Empty title="The register is empty">
-                  Write down what could go wrong, with “New risk”. Give it a probability and an impact, and it
-                  takes its rank.
+                <Empty title="No risks yet">
+                  Create a risk for each thing that could go wrong. Its probability and impact determine its
+                  rank.
                 </Empty>
               )
             }
@@ -84,24 +89,27 @@ export function RisksPage() {
   );
 }
 
-const statuses = withWords([...Object.keys(riskMoves), 'all']);
+const statuses = enumOptions([...riskStatuses, 'all']);
 
-const applied = {
+/** Labels of the filters that only links set. The rows contain the owner's name. */
+const appliedFilters = (rows: readonly RankedRisk[]) => ({
   probability: (value: string) => `Probability ${value}`,
   impact: (value: string) => `Impact ${value}`,
-  as_of: (value: string) => `As of ${dayOrText(value)}`,
-  kind: words,
-  category: (value: string) => `Category ${value}`,
-  owner_user_id: () => 'One owner',
-  owner_group_id: () => 'One owning group',
-  unowned: (value: string) => (value === 'true' ? 'Unowned' : 'Owned'),
+  as_of: (value: string) => `As of ${formatDayOrText(value)}`,
+  kind: humanize,
+  category: (value: string) => `Category: ${value}`,
+  owner_user_id: (value: string) =>
+    `Owner: ${rows.find((one) => one.owner_user_id === value)?.owner_name ?? 'selected person'}`,
+  owner_group_id: (value: string) =>
+    `Owner: ${rows.find((one) => one.owner_group_id === value)?.owner_name ?? 'selected group'}`,
+  unowned: (value: string) => (value === 'true' ? 'No owner' : 'Has an owner'),
   assessed: (value: string) => (value === 'true' ? 'Assessed' : 'Not assessed'),
   review_overdue: (value: string) => (value === 'true' ? 'Review overdue' : 'Review not overdue'),
   sort: (value: string) => `Sorted by ${value}`,
-};
+});
 
 const columns: readonly Column<RankedRisk>[] = [
-  { name: 'rank', header: 'Rank', width: 3.2, end: true, cell: ({ rank }) => rank && number(rank) },
+  { name: 'rank', header: 'Rank', width: 3.2, end: true, cell: ({ rank }) => rank && formatNumber(rank) },
   {
     name: 'movement',
     header: '30 days',
@@ -118,7 +126,7 @@ const columns: readonly Column<RankedRisk>[] = [
   {
     name: 'title',
     header: 'Risk',
-    cell: (risk) => <Named {...risk} href={`/risks/${risk.key}`} />,
+    cell: (risk) => <TitleCell {...risk} href={`/risks/${risk.key}`} />,
   },
   {
     name: 'status',
@@ -133,20 +141,20 @@ const columns: readonly Column<RankedRisk>[] = [
     width: 10,
     from: 'tablet',
     cell: ({ owner_name }) =>
-      owner_name ? <Person name={owner_name} /> : <span className="quiet">Nobody</span>,
+      owner_name ? <PersonLabel name={owner_name} /> : <span className="quiet">No owner</span>,
   },
-  { name: 'due', header: 'Due', width: 7.5, from: 'wide', cell: ({ due_on }) => due_on && day(due_on) },
+  { name: 'due', header: 'Due', width: 7.5, from: 'wide', cell: ({ due_on }) => due_on && formatDay(due_on) },
 ];
 
-/** Beside the list where there is room for it; else folded above it. */
+/** Next to the list on a wide screen; collapsed above it on a narrow one. */
 function HeatMapCard({ filters }: { filters: Filters }) {
   const isWide = matchMedia('(min-width: 75rem)').matches;
   const query = useHeatMap(filters);
-  const isChosen = ({ probability, impact }: RiskHeatmap[number]) =>
+  const isSelected = ({ probability, impact }: RiskHeatmap[number]) =>
     filters.probability === String(probability) && filters.impact === String(impact);
   const hrefOf = (cell: RiskHeatmap[number]) => {
     const { probability: _, impact: __, ...rest } = filters;
-    const next = isChosen(cell)
+    const next = isSelected(cell)
       ? rest
       : { ...rest, probability: String(cell.probability), impact: String(cell.impact) };
     return `/risks?${new URLSearchParams(next)}`;
@@ -155,7 +163,7 @@ function HeatMapCard({ filters }: { filters: Filters }) {
     <details className="card heat-map-card no-print" open={isWide}>
       <summary>Heat map</summary>
       <Loaded query={query}>
-        {({ data }) => <HeatMap cells={data} hrefOf={hrefOf} isChosen={isChosen} />}
+        {({ data }) => <HeatMap cells={data} hrefOf={hrefOf} isSelected={isSelected} />}
       </Loaded>
     </details>
   );

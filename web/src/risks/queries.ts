@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { answerOf, api, ifMatch } from '../api/client.ts';
+import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { paths, Risk, RiskPatch } from '../api/openapi.ts';
 import { useRefresh, useRows } from '../api/queries.ts';
 import type { Filters } from '../components/filters.tsx';
@@ -8,7 +8,7 @@ import { daysFromToday } from '../format.ts';
 
 type Query = NonNullable<paths['/v1/risks']['get']['parameters']['query']>;
 
-/** What the address of the list may hold. The service checks the values, and says what is wrong with them. */
+/** The filters that the URL can contain. The service validates their values. */
 export const riskFilterNames = [
   'q',
   'project',
@@ -29,14 +29,14 @@ export const riskFilterNames = [
   'sort',
 ] as const;
 
-/** Texts of the address, as the service reads them: lists are texts with commas there, too. */
+/** The filters are strings, as in the URL; the service parses numbers and comma-separated lists. */
 const asQuery = (filters: Filters) => filters as unknown as Query;
 
-const readRisks = (query: Query) => answerOf(api.GET('/v1/risks', { params: { query } }));
+const readRisks = (query: Query) => dataOrThrow(api.GET('/v1/risks', { params: { query } }));
 
 /**
- * The register, and how each risk in it has moved in 30 days. To tell that, the service ranks all of them as they stood
- * then, so it is asked for apart, page by page behind the rows.
+ * The ranked risks and how each has moved in 30 days. For the movement the service ranks all risks as of that day, which
+ * is slow, so a second query reads it page by page after the rows.
  */
 export function useRisks(filters: Filters, { limit = 100, isCounted = true } = {}) {
   const since = daysFromToday(-30);
@@ -45,31 +45,31 @@ export function useRisks(filters: Filters, { limit = 100, isCounted = true } = {
     (paging) => readRisks({ ...asQuery(filters), ...paging }),
     { limit, isCounted },
   );
-  const moved = useInfiniteQuery({
+  const movement = useInfiniteQuery({
     queryKey: ['risks', 'movement', filters, limit],
-    // Another order or another day has no ranks to move between.
+    // Risks have no movement when they are sorted otherwise or as of another day.
     enabled: !filters.sort && !filters.as_of && risks.rows.length > 0 && !risks.isPlaceholderData,
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor }) =>
       readRisks({ ...asQuery(filters), include: 'movement', since, limit, ...(cursor && { cursor }) }),
     getNextPageParam: (last) => last.page.next_cursor ?? undefined,
   });
-  const isBehind = (moved.data?.pages.length ?? 0) < (risks.data?.pages.length ?? 0);
-  const { hasNextPage, isFetching, isError, fetchNextPage } = moved;
+  const isBehind = (movement.data?.pages.length ?? 0) < (risks.data?.pages.length ?? 0);
+  const { hasNextPage, isFetching, isError, fetchNextPage } = movement;
   useEffect(() => {
     if (isBehind && hasNextPage && !isFetching && !isError) void fetchNextPage();
   }, [isBehind, hasNextPage, isFetching, isError, fetchNextPage]);
   const movements = new Map(
-    moved.data?.pages.flatMap(({ data }) => data.map(({ id, movement }) => [id, movement])),
+    movement.data?.pages.flatMap(({ data }) => data.map((risk) => [risk.id, risk.movement])),
   );
   return { ...risks, rows: risks.rows.map((risk) => ({ ...risk, movement: movements.get(risk.id) })) };
 }
 
-/** The cells of all risks under the other filters: choosing a cell must not empty the rest. */
+/** Ignores the filters of a selected cell, which would empty the other cells. */
 export function useHeatMap({ probability, impact, sort, ...filters }: Filters) {
   return useQuery({
     queryKey: ['risks', 'heatmap', filters],
-    queryFn: () => answerOf(api.GET('/v1/risks/heatmap', { params: { query: asQuery(filters) } })),
+    queryFn: () => dataOrThrow(api.GET('/v1/risks/heatmap', { params: { query: asQuery(filters) } })),
     placeholderData: keepPreviousData,
   });
 }
@@ -78,26 +78,26 @@ export const riskPath = ({ project_key, key }: Pick<Risk, 'project_key' | 'key'>
   path: { project_id: project_key, id: key },
 });
 
-/** `APOLLO-R7` is in `APOLLO`. */
-export const projectOf = (key: string) => key.replace(/-[A-Z]\d+$/, '');
+/** `APOLLO-R7` → `APOLLO`. */
+export const projectKeyOf = (key: string) => key.replace(/-[A-Z]\d+$/, '');
 
 export function useRisk(key: string) {
   return useQuery({
     queryKey: ['risk', key],
     queryFn: () =>
-      answerOf(
+      dataOrThrow(
         api.GET('/v1/projects/{project_id}/risks/{id}', {
-          params: { ...riskPath({ project_key: projectOf(key), key }), query: { explain: true } },
+          params: { ...riskPath({ project_key: projectKeyOf(key), key }), query: { explain: true } },
         }),
       ),
   });
 }
 
-/** Changes a risk as it was read, and shows what became of it everywhere. */
+/** Updates a risk unless it has changed since it was read, and refreshes the page. */
 export function usePatchRisk() {
   const refresh = useRefresh();
   return async (risk: Risk, body: RiskPatch): Promise<Risk> => {
-    const next = await answerOf(
+    const next = await dataOrThrow(
       api.PATCH('/v1/projects/{project_id}/risks/{id}', { params: riskPath(risk), body, ...ifMatch(risk) }),
     );
     await refresh();

@@ -1,57 +1,66 @@
 import type { Explanation, Risk } from '../api/openapi.ts';
+import { useHasScope } from '../api/session.ts';
 import { Score } from '../components/badges.tsx';
-import { day, number, time, words } from '../format.ts';
+import { DialogButton } from '../components/dialog.tsx';
+import { formatDay, formatNumber, formatTime, humanize } from '../format.ts';
 import { useRiskModel } from './model.ts';
+import { EditRisk } from './risk-form.tsx';
 
-/** Why a risk ranks where it does, step by step. */
-export function Why({ risk, explain }: { risk: Risk; explain: Explanation }) {
+/** Explains the score and the rank of a risk. */
+export function RankExplanation({ risk, explain }: { risk: Risk; explain: Explanation }) {
   const { data: model } = useRiskModel();
+  const hasScope = useHasScope();
   const word = (axis: 'probability' | 'impact') =>
-    words(model?.[axis].find(({ value }) => value === explain.inputs[axis].value)?.word ?? '');
+    humanize(model?.[axis].find(({ value }) => value === explain.inputs[axis].value)?.word ?? '');
   if (explain.score === null) {
     return (
-      <p>
-        It has no probability and impact yet, so it has no score and comes last. No data is not low risk:
-        assess it with “Edit”.
+      <p className="button-row">
+        Not assessed, so unranked.
+        {hasScope('projects.manage') && (
+          <DialogButton small dialog={(onClose) => <EditRisk risk={risk} onClose={onClose} />}>
+            Assess
+          </DialogButton>
+        )}
       </p>
     );
   }
   return (
-    <div className="why">
-      <p className="sum">
+    <div className="rank-explanation">
+      <p className="formula">
         <strong>{explain.inputs.probability.value}</strong> {word('probability')}
-        <span className="times">×</span>
+        <span className="operator">×</span>
         <strong>{explain.inputs.impact.value}</strong> {word('impact')}
-        <span className="times">=</span>
+        <span className="operator">=</span>
         <Score score={explain.score} level={explain.level} />
         {explain.level_bounds && (
           <span>
-            {words(explain.level ?? '')}: {explain.level_bounds.from} to {explain.level_bounds.to}
+            {humanize(explain.level ?? '')}: {explain.level_bounds.from} to {explain.level_bounds.to}
           </span>
         )}
       </p>
       {explain.rank !== null && (
         <p>
-          Rank <strong>{number(explain.rank)}</strong> of {number(explain.of)} active risks of all projects.
-          Equal scores are ordered by impact, then probability, then due soonest (
-          {risk.due_on ? day(risk.due_on) : 'no day, so last'}), then raised first ({day(risk.raised_on)}).
+          Rank <strong>{formatNumber(explain.rank)}</strong> of {formatNumber(explain.of)} active risks in all
+          projects. Risks with equal scores are ordered by impact, probability, earliest due date (
+          {risk.due_on ? formatDay(risk.due_on) : 'no due date'}) and earliest date raised (
+          {formatDay(risk.raised_on)}).
         </p>
       )}
       <p className="quiet">
-        <Setting axis="Probability" {...explain.inputs.probability} />,{' '}
-        <Setting axis="impact" {...explain.inputs.impact} />.
+        <LastSet axis="Probability" {...explain.inputs.probability} />,{' '}
+        <LastSet axis="impact" {...explain.inputs.impact} />.
       </p>
     </div>
   );
 }
 
-const Setting = ({ axis, set_at, set_by }: { axis: string } & Explanation['inputs']['impact']) => (
+const LastSet = ({ axis, set_at, set_by }: { axis: string } & Explanation['inputs']['impact']) => (
   <>
-    {axis} set {time(set_at)}
+    {axis} set {formatTime(set_at)}
     {set_by && (
       <>
         {' '}
-        with <bdi>{set_by}</bdi>
+        by <bdi>{set_by}</bdi>
       </>
     )}
   </>

@@ -1,47 +1,54 @@
 import { useLocation } from 'wouter';
-import { answerOf, api } from '../api/client.ts';
+import { api, dataOrThrow } from '../api/client.ts';
 import type { Risk, RiskInput, RiskPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { Dialog } from '../components/dialog.tsx';
-import { type Field, Form, type Values } from '../components/form.tsx';
+import { Form } from '../components/form.tsx';
+import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
-import { withWords, words } from '../format.ts';
+import { enumOptions, humanize } from '../format.ts';
 import { strategies, useRiskModel } from './model.ts';
 import { usePatchRisk } from './queries.ts';
 
 type Scale = { value: number; word: string }[];
 
-/** What can be said of a risk; its states have dialogs of their own. */
-function fieldsOf(probability: Scale, impact: Scale, risk?: Risk): Field[] {
-  const steps = (scale: Scale) =>
-    scale.map(({ value, word }) => [String(value), `${value} – ${words(word)}`] as const);
+/** The fields of a risk without its status, which has dialogs of its own. */
+function fieldsOf(probability: Scale, impact: Scale, risk?: Risk): FieldOf<RiskInput>[] {
+  const ratings = (scale: Scale) =>
+    scale.map(({ value, word }) => [value, `${value} – ${humanize(word)}`] as const);
   const owner = risk?.owner_name ?? null;
   return [
     { name: 'title', label: 'Title', kind: 'line', required: true },
     { name: 'description', label: 'Description', kind: 'text' },
-    { name: 'probability', label: 'Probability', kind: 'choice', options: steps(probability), half: true },
-    { name: 'impact', label: 'Impact', kind: 'choice', options: steps(impact), half: true },
+    { name: 'probability', label: 'Probability', kind: 'choice', options: ratings(probability), half: true },
+    { name: 'impact', label: 'Impact', kind: 'choice', options: ratings(impact), half: true },
     {
       name: 'residual_probability',
       label: 'Residual probability',
       kind: 'choice',
-      options: steps(probability),
+      options: ratings(probability),
       half: true,
     },
-    { name: 'residual_impact', label: 'Residual impact', kind: 'choice', options: steps(impact), half: true },
+    {
+      name: 'residual_impact',
+      label: 'Residual impact',
+      kind: 'choice',
+      options: ratings(impact),
+      half: true,
+    },
     {
       name: 'owner_user_id',
       label: 'Owner',
       kind: 'person',
       half: true,
-      shown: risk?.owner_user_id ? owner : null,
+      selectedName: risk?.owner_user_id ? owner : null,
     },
     {
       name: 'owner_group_id',
       label: 'Or owning group',
       kind: 'group',
       half: true,
-      shown: risk?.owner_group_id ? owner : null,
+      selectedName: risk?.owner_group_id ? owner : null,
     },
     { name: 'due_on', label: 'Due', kind: 'day', half: true },
     { name: 'review_on', label: 'Review', kind: 'day', half: true },
@@ -49,49 +56,39 @@ function fieldsOf(probability: Scale, impact: Scale, risk?: Risk): Field[] {
       name: 'kind',
       label: 'Kind',
       kind: 'choice',
-      options: withWords(['threat', 'opportunity']),
+      options: enumOptions(['threat', 'opportunity']),
       required: true,
       half: true,
     },
-    {
-      name: 'strategy',
-      label: 'Strategy',
-      kind: 'choice',
-      options: withWords(strategies),
-      half: true,
-    },
+    { name: 'strategy', label: 'Strategy', kind: 'choice', options: enumOptions(strategies), half: true },
     { name: 'category', label: 'Category', kind: 'line' },
     { name: 'response_plan', label: 'Response plan', kind: 'text' },
     { name: 'contingency_plan', label: 'Contingency plan', kind: 'text' },
-    { name: 'trigger', label: 'Trigger', kind: 'text', hint: 'What would show that it is happening.' },
+    { name: 'trigger', label: 'Trigger', kind: 'text', hint: 'Early warning sign' },
   ];
 }
+
+type NewRiskInput = RiskInput & { project: string };
 
 export function NewRisk({ project, onClose }: { project: string | undefined; onClose: () => void }) {
   const { data: model } = useRiskModel();
   const [, navigate] = useLocation();
   const refresh = useRefresh();
   if (!model) return null;
-  const create = async ({ project: project_id, ...body }: Values) => {
-    const risk = await answerOf(
-      api.POST('/v1/projects/{project_id}/risks', {
-        params: { path: { project_id: String(project_id) } },
-        body: body as RiskInput,
-      }),
+  const create = async ({ project: project_id, ...body }: NewRiskInput) => {
+    const risk = await dataOrThrow(
+      api.POST('/v1/projects/{project_id}/risks', { params: { path: { project_id } }, body }),
     );
     await refresh();
-    toast(`${risk.key} is in the register.`);
+    toast(`Created ${risk.key}`);
     navigate(`/risks/${risk.key}`);
   };
-  const chosen: Field = { name: 'project', label: 'Project', kind: 'project', required: true };
+  const fields: FieldOf<NewRiskInput>[] = fieldsOf(model.probability, model.impact);
+  const projectField = { name: 'project', label: 'Project', kind: 'project', required: true } as const;
   return (
-    <Dialog title="New risk" wide onClose={onClose}>
-      <Form
-        fields={
-          project
-            ? fieldsOf(model.probability, model.impact)
-            : [chosen, ...fieldsOf(model.probability, model.impact)]
-        }
+    <Dialog title="Create risk" wide onClose={onClose}>
+      <Form<NewRiskInput>
+        fields={project ? fields : [projectField, ...fields]}
         action="Create risk"
         submit={(values) => create(project ? { ...values, project } : values)}
         onClose={onClose}
@@ -104,9 +101,9 @@ export function EditRisk({ risk, onClose }: { risk: Risk; onClose: () => void })
   const { data: model } = useRiskModel();
   const patch = usePatchRisk();
   if (!model) return null;
-  const save = async (values: Values) => {
-    await patch(risk, values as RiskPatch);
-    toast(`${risk.key} is saved.`);
+  const save = async (values: RiskPatch) => {
+    await patch(risk, values);
+    toast(`Saved ${risk.key}`);
   };
   return (
     <Dialog title={`Edit ${risk.key}`} wide onClose={onClose}>

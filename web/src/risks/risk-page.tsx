@@ -1,25 +1,24 @@
 import { Link, useParams } from 'wouter';
-import { answerOf, api, ifMatch } from '../api/client.ts';
+import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Risk } from '../api/openapi.ts';
-import { useMay } from '../api/session.ts';
-import { Level, Person, Score, Status } from '../components/badges.tsx';
-import { Card } from '../components/card.tsx';
-import { Facts } from '../components/facts.tsx';
+import { useHasScope } from '../api/session.ts';
+import { Level, PersonLabel, Score, Status } from '../components/badges.tsx';
+import { Card, Facts } from '../components/card.tsx';
 import { History } from '../components/history.tsx';
-import { day, words } from '../format.ts';
-import { EntryTitle } from '../layout/entry-title.tsx';
+import { formatDay, humanize, pluralize } from '../format.ts';
+import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
-import { Why } from './explanation.tsx';
 import { riskPath, useRisk } from './queries.ts';
+import { RankExplanation } from './rank-explanation.tsx';
 import { EditRisk } from './risk-form.tsx';
-import { RiskState } from './risk-state.tsx';
+import { RiskStatusCard } from './risk-status.tsx';
 import './risk-page.css';
 
 export function RiskPage() {
   const { key = '' } = useParams();
   const query = useRisk(key);
-  const may = useMay();
+  const hasScope = useHasScope();
   return (
     <LoadedPage query={query}>
       {(risk) => (
@@ -27,20 +26,20 @@ export function RiskPage() {
           <Head risk={risk} />
           <div className="columns">
             <div className="stack">
-              {may('projects.manage') && <RiskState risk={risk} />}
+              {hasScope('projects.manage') && <RiskStatusCard risk={risk} />}
               {risk.explain && (
-                <Card id="why" title="Why it ranks where it does">
-                  <Why risk={risk} explain={risk.explain} />
+                <Card id="ranking" title="How this is ranked">
+                  <RankExplanation risk={risk} explain={risk.explain} />
                 </Card>
               )}
               <Plans risk={risk} />
-              <Tasks project={risk.project_key} of={{ risk_id: risk.id }} kind="mitigation" />
+              <Tasks project={risk.project_key} parent={{ risk_id: risk.id }} kind="mitigation" />
             </div>
             <div className="stack">
               <Details risk={risk} />
-              <Residual risk={risk} />
+              <Scores risk={risk} />
               <History
-                of={risk.id}
+                id={risk.id}
                 read={(client) =>
                   client.GET('/v1/projects/{project_id}/risks/{id}/history', { params: riskPath(risk) })
                 }
@@ -54,18 +53,18 @@ export function RiskPage() {
 }
 
 const Head = ({ risk }: { risk: Risk }) => (
-  <EntryTitle
-    entry={risk}
+  <ItemTitle
+    item={risk}
     list="risks"
     edit={(onClose) => <EditRisk risk={risk} onClose={onClose} />}
     remove={() =>
-      answerOf(
+      dataOrThrow(
         api.DELETE('/v1/projects/{project_id}/risks/{id}', { params: riskPath(risk), ...ifMatch(risk) }),
       )
     }
   >
-    This cannot be taken back, and its history goes out of sight. To end a risk and keep it, close it instead.
-  </EntryTitle>
+    This can't be undone; its history will be hidden. To keep the risk, close it instead.
+  </ItemTitle>
 );
 
 const Details = ({ risk }: { risk: Risk }) => (
@@ -74,25 +73,25 @@ const Details = ({ risk }: { risk: Risk }) => (
       facts={[
         ['Status', <Status key="status" status={risk.status} />],
         ['Level', <Level key="level" level={risk.level} />],
-        ['Kind', words(risk.kind)],
+        ['Kind', humanize(risk.kind)],
         ['Category', risk.category],
-        ['Strategy', risk.strategy && words(risk.strategy)],
+        ['Strategy', risk.strategy && humanize(risk.strategy)],
         ['Owner', risk.owner_name && <Owner key="owner" risk={risk} />],
-        ['Raised', day(risk.raised_on)],
-        ['Due', risk.due_on && day(risk.due_on)],
-        ['Review', risk.review_on && day(risk.review_on)],
-        ['Wanting', risk.checks.length > 0 && <Checks key="checks" checks={risk.checks} />],
-        ['Issues', risk.issue_ids.length > 0 && `It has become ${risk.issue_ids.length}`],
-        ['Your id', risk.external_id],
+        ['Raised', formatDay(risk.raised_on)],
+        ['Due', risk.due_on && formatDay(risk.due_on)],
+        ['Review', risk.review_on && formatDay(risk.review_on)],
+        ['Needs attention', risk.checks.length > 0 && <Checks key="checks" checks={risk.checks} />],
+        ['Issues', risk.issue_ids.length > 0 && pluralize(risk.issue_ids.length, 'linked issue')],
+        ['External ID', risk.external_id],
       ]}
     />
   </Card>
 );
 
 function Owner({ risk }: { risk: Risk }) {
-  const may = useMay();
-  const name = <Person name={risk.owner_name ?? ''} />;
-  if (!may('personnel.read')) return name;
+  const hasScope = useHasScope();
+  const name = <PersonLabel name={risk.owner_name ?? ''} />;
+  if (!hasScope('personnel.read')) return name;
   const href = risk.owner_user_id ? `/personnel/${risk.owner_user_id}` : `/groups/${risk.owner_group_id}`;
   return (
     <>
@@ -103,10 +102,10 @@ function Owner({ risk }: { risk: Risk }) {
 }
 
 const Checks = ({ checks }: { checks: Risk['checks'] }) => (
-  <span className="moves">
+  <span className="button-row">
     {checks.map((check) => (
       <Link key={check} className="chip level-medium" href={`/risks?check=${check}`}>
-        {words(check)}
+        {humanize(check)}
       </Link>
     ))}
   </span>
@@ -116,7 +115,7 @@ const Plans = ({ risk }: { risk: Risk }) => {
   const facts: [string, string | null][] = [
     ['Description', risk.description],
     ['Response plan', risk.response_plan],
-    ['Contingency', risk.contingency_plan],
+    ['Contingency plan', risk.contingency_plan],
     ['Trigger', risk.trigger],
   ];
   if (facts.every(([, value]) => value === null)) return null;
@@ -127,16 +126,15 @@ const Plans = ({ risk }: { risk: Risk }) => {
   );
 };
 
-/** Where it stood at first, stands now, and would stand after the response. */
-const Residual = ({ risk }: { risk: Risk }) => (
-  <Card id="residual" title="Before and after the response">
+const Scores = ({ risk }: { risk: Risk }) => (
+  <Card id="scores" title="Risk score">
     <dl className="scores">
       <div>
-        <dt>At first</dt>
+        <dt>Initial</dt>
         <dd>{risk.initial_score ?? '–'}</dd>
       </div>
       <div>
-        <dt>Now</dt>
+        <dt>Current</dt>
         <dd>
           <Score score={risk.score} level={risk.level} />
         </dd>

@@ -1,48 +1,50 @@
 import { useLocation } from 'wouter';
-import { answerOf, api, ifMatch } from '../api/client.ts';
+import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { MaterializeInput, Risk, RiskPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
+import { riskTransitions } from '../api/transitions.ts';
+import { Facts } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { Facts } from '../components/facts.tsx';
-import { type Field, Form, type Values } from '../components/form.tsx';
-import { StateCard } from '../components/state-card.tsx';
+import { Form } from '../components/form.tsx';
+import type { FieldOf } from '../components/form-values.ts';
+import { StatusCard } from '../components/status-card.tsx';
 import { toast } from '../components/toast.tsx';
-import { day, daysFromToday, withWords, words } from '../format.ts';
+import { daysFromToday, enumOptions, formatDay, humanize, today } from '../format.ts';
 import { priorities, severities } from '../issues/model.ts';
-import { type RiskStatus, riskMoves } from './model.ts';
+import type { RiskStatus } from './model.ts';
 import { riskPath, usePatchRisk } from './queries.ts';
 
-export function RiskState({ risk }: { risk: Risk }) {
-  const move = useMove(risk);
+export function RiskStatusCard({ risk }: { risk: Risk }) {
+  const changeStatus = useChangeStatus(risk);
   return (
-    <StateCard
-      state={risk.status}
-      moves={riskMoves}
-      labels={labels}
-      needsMore={(to) => ['accepted', 'materialized', 'closed'].includes(to) || risk.status === 'closed'}
-      move={(status) => move({ status })}
+    <StatusCard
+      status={risk.status}
+      transitions={riskTransitions(risk.status)}
+      labelOf={(to) => labelOf(risk.status, to)}
+      needsInput={(to) => ['accepted', 'materialized', 'closed'].includes(to) || risk.status === 'closed'}
+      changeStatus={(status) => changeStatus({ status })}
       dialog={(to, onClose) =>
         to === 'materialized' ? (
           <Materialize risk={risk} onClose={onClose} />
         ) : (
-          <MoveDialog
+          <TransitionDialog
             risk={risk}
             to={to}
             onClose={onClose}
-            move={(values) => move({ ...values, status: to })}
+            submit={(values) => changeStatus({ ...values, status: to })}
           />
         )
       }
     >
       <Facts
         facts={[
-          ['Accepted until', risk.accepted_until && day(risk.accepted_until)],
-          ['Acceptance', risk.acceptance_reason],
-          ['Closed because', risk.closure_reason],
-          ['Lessons', risk.lessons],
+          ['Accepted until', risk.accepted_until && formatDay(risk.accepted_until)],
+          ['Acceptance reason', risk.acceptance_reason],
+          ['Closure reason', risk.closure_reason],
+          ['Lessons learned', risk.lessons],
         ]}
       />
-    </StateCard>
+    </StatusCard>
   );
 }
 
@@ -51,126 +53,111 @@ const labels: Record<RiskStatus, string> = {
   mitigating: 'Mitigate',
   monitoring: 'Monitor',
   accepted: 'Accept…',
-  materialized: 'It has happened…',
+  materialized: 'Mark as occurred…',
   closed: 'Close…',
 };
 
-function useMove(risk: Risk) {
+/** A risk that is worked on has never left the register, so it is not reopened. */
+const labelOf = (from: RiskStatus, to: RiskStatus) =>
+  to === 'open' && (from === 'mitigating' || from === 'monitoring') ? 'Move to Open' : labels[to];
+
+function useChangeStatus(risk: Risk) {
   const patch = usePatchRisk();
   return async (body: RiskPatch) => {
     const next = await patch(risk, body);
-    // What belonged to an acceptance or a closure is gone; only a plain state can be gone back to.
-    const isPlain = ['open', 'mitigating', 'monitoring'].includes(risk.status) && next.status !== 'closed';
+    // Leaving an acceptance or a closure clears its fields, so only a change between the other statuses can be undone.
+    const canUndo = ['open', 'mitigating', 'monitoring'].includes(risk.status) && next.status !== 'closed';
     toast(
-      `${risk.key} is ${words(next.status).toLowerCase()}.`,
-      isPlain ? () => patch(next, { status: risk.status }) : undefined,
+      `Moved ${risk.key} to ${humanize(next.status)}`,
+      canUndo ? () => patch(next, { status: risk.status }) : undefined,
     );
   };
 }
 
-type MoveProps = {
+type TransitionProps = {
   risk: Risk;
   to: RiskStatus;
   onClose: () => void;
-  move: (values: Values) => Promise<unknown>;
+  submit: (values: RiskPatch) => Promise<unknown>;
 };
 
-function MoveDialog({ risk, to, onClose, move }: MoveProps) {
-  const { title, fields, action } = asked[to === 'accepted' || to === 'closed' ? to : 'open']();
+function TransitionDialog({ risk, to, onClose, submit }: TransitionProps) {
+  const { title, fields } = transitionForms[to === 'accepted' || to === 'closed' ? to : 'open']();
   return (
     <Dialog title={`${title} ${risk.key}`} onClose={onClose}>
-      <Form fields={fields} action={action} submit={move} onClose={onClose} />
+      <Form fields={fields} action={`${title} risk`} submit={submit} onClose={onClose} />
     </Dialog>
   );
 }
 
-const asked: Record<
+const transitionForms: Record<
   'accepted' | 'closed' | 'open',
-  () => { title: string; action: string; fields: Field[] }
+  () => { title: string; fields: FieldOf<RiskPatch>[] }
 > = {
   accepted: () => ({
     title: 'Accept',
-    action: 'Accept the risk',
     fields: [
-      { name: 'acceptance_reason', label: 'Why it is accepted', kind: 'text', required: true },
+      { name: 'acceptance_reason', label: 'Reason', kind: 'text', required: true },
       {
         name: 'accepted_until',
         label: 'Until',
         kind: 'day',
         required: true,
-        min: daysFromToday(0),
+        min: today(),
         max: daysFromToday(365),
-        hint: 'At most 365 days off. The day after, it is open again by itself.',
+        hint: 'Up to 365 days. Reopens automatically.',
       },
       { name: 'accepted_by_user_id', label: 'Accepted by', kind: 'person' },
     ],
   }),
   closed: () => ({
     title: 'Close',
-    action: 'Close the risk',
     fields: [
-      { name: 'closure_reason', label: 'Why it is closed', kind: 'text', required: true },
-      { name: 'lessons', label: 'What was learnt', kind: 'text' },
+      { name: 'closure_reason', label: 'Reason', kind: 'text', required: true },
+      { name: 'lessons', label: 'Lessons learned', kind: 'text' },
     ],
   }),
   open: () => ({
     title: 'Reopen',
-    action: 'Reopen the risk',
-    fields: [{ name: 'reason', label: 'Why it is open again', kind: 'text', required: true }],
+    fields: [{ name: 'reason', label: 'Reason', kind: 'text', required: true }],
   }),
 };
+
+const issueFields: FieldOf<MaterializeInput>[] = [
+  { name: 'reason', label: 'What happened', kind: 'text' },
+  { name: 'title', label: 'Issue title', kind: 'line', hint: "Leave blank to use the risk's title." },
+  {
+    name: 'severity',
+    label: 'Severity',
+    kind: 'choice',
+    options: enumOptions(severities),
+    half: true,
+    hint: "Leave blank to derive it from the risk's impact.",
+  },
+  { name: 'priority', label: 'Priority', kind: 'choice', options: enumOptions(priorities), half: true },
+  { name: 'assignee_user_id', label: 'Assignee', kind: 'person', half: true },
+  { name: 'due_on', label: 'Due', kind: 'day', half: true },
+];
 
 function Materialize({ risk, onClose }: { risk: Risk; onClose: () => void }) {
   const refresh = useRefresh();
   const [, navigate] = useLocation();
-  const make = async (values: Values) => {
-    const { issue } = await answerOf(
+  const createIssue = async (body: MaterializeInput) => {
+    const { issue } = await dataOrThrow(
       api.POST('/v1/projects/{project_id}/risks/{id}/materialize', {
         params: riskPath(risk),
-        body: values as MaterializeInput,
+        body,
         ...ifMatch(risk),
       }),
     );
     await refresh();
-    toast(`${risk.key} has become ${issue.key}.`);
+    toast(`Created ${issue.key} from ${risk.key}`);
     navigate(`/issues/${issue.key}`);
   };
   return (
-    <Dialog title={`${risk.key} has happened`} onClose={onClose}>
-      <Form
-        fields={[
-          { name: 'reason', label: 'What happened', kind: 'text' },
-          {
-            name: 'title',
-            label: 'Title of the issue',
-            kind: 'line',
-            hint: 'The title of the risk when left empty.',
-          },
-          {
-            name: 'severity',
-            label: 'Severity',
-            kind: 'choice',
-            options: withWords(severities),
-            half: true,
-            hint: 'From the impact when left empty.',
-          },
-          {
-            name: 'priority',
-            label: 'Priority',
-            kind: 'choice',
-            options: withWords(priorities),
-            half: true,
-          },
-          { name: 'assignee_user_id', label: 'Assign to', kind: 'person', half: true },
-          { name: 'due_on', label: 'Due', kind: 'day', half: true },
-        ]}
-        action="Make the issue"
-        submit={make}
-        onClose={onClose}
-      >
-        <p className="quiet">
-          An issue is made and linked, and the risk leaves the register, all in one step.
-        </p>
+    <Dialog title={`Mark ${risk.key} as occurred`} onClose={onClose}>
+      <Form fields={issueFields} action="Create issue" submit={createIssue} onClose={onClose}>
+        <p className="quiet">Creates a linked issue and removes the risk from the active register.</p>
       </Form>
     </Dialog>
   );

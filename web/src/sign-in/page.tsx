@@ -2,18 +2,18 @@ import { type FormEvent, useState } from 'react';
 import { basePath } from '../api/client.ts';
 import { signIn } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
-import { ProblemNotice } from '../components/problem.tsx';
+import { ErrorNotice } from '../components/error-notice.tsx';
 
-/** Where everyone begins, and where those are led whose key has ended. */
-export function SignIn({ sentence }: { sentence: string | undefined }) {
+/** Also shown when the key of a session has expired or been revoked; `message` says so. */
+export function SignIn({ message }: { message: string | undefined }) {
   const [key, setKey] = useState('');
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const send = async (event: FormEvent) => {
     event.preventDefault();
     setBusy(true);
-    await signIn(key.trim()).catch((problem) => {
-      setError(problem);
+    await signIn(key.trim()).catch((reason) => {
+      setError(reason);
       setBusy(false);
     });
   };
@@ -25,12 +25,12 @@ export function SignIn({ sentence }: { sentence: string | undefined }) {
           <path d="M4 12V7M8 12V4M12 12V9" />
         </svg>
         <h1>Sign in to Muster</h1>
-        {error === undefined && sentence && (
+        {error === undefined && message && (
           <p className="notice" role="alert">
-            {sentence}
+            {message}
           </p>
         )}
-        {error !== undefined && <ProblemNotice error={error} />}
+        {error !== undefined && <ErrorNotice error={error} />}
         <div className="field">
           <label htmlFor="key">API key</label>
           <input
@@ -39,7 +39,7 @@ export function SignIn({ sentence }: { sentence: string | undefined }) {
             autoComplete="current-password"
             spellCheck={false}
             required
-            // biome-ignore lint/a11y/noAutofocus: it is all there is to do on this page
+            // biome-ignore lint/a11y/noAutofocus: it is the only field of the page
             autoFocus
             placeholder="mst_…"
             aria-describedby="key-hint"
@@ -47,7 +47,7 @@ export function SignIn({ sentence }: { sentence: string | undefined }) {
             onChange={({ target }) => setKey(target.value)}
           />
           <p className="hint" id="key-hint">
-            It stays in a cookie that no script can read, until you sign out or close the browser.
+            Stored in a secure cookie until you sign out or close the browser.
           </p>
         </div>
         <Button type="submit" primary isDisabled={isBusy}>
@@ -56,12 +56,12 @@ export function SignIn({ sentence }: { sentence: string | undefined }) {
         <details>
           <summary>Where do I get a key?</summary>
           <p>
-            The first start of the service prints one. Whoever runs it makes others, here under Keys or on the
-            command line:
+            Ask your administrator for a key. Administrators create keys on the Keys page or on the command
+            line:
           </p>
           <pre>muster keys create --name me --scopes all</pre>
           <p>
-            The <a href={`${basePath}/docs`}>API reference</a> needs no key.
+            The <a href={`${basePath}/docs`}>API reference</a> doesn't need a key.
           </p>
         </details>
       </form>

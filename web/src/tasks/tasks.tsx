@@ -1,33 +1,33 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { answerOf, api, ifMatch } from '../api/client.ts';
-import { everyOf } from '../api/enums.ts';
+import { api, dataOrThrow, enumValues, ifMatch } from '../api/client.ts';
 import type { Task, TaskInput, TaskPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
-import { useMay } from '../api/session.ts';
-import { Person, Status } from '../components/badges.tsx';
+import { useHasScope } from '../api/session.ts';
+import { PersonLabel, Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Confirm, Dialog } from '../components/dialog.tsx';
-import { type Field, Form, type Values } from '../components/form.tsx';
+import { Form } from '../components/form.tsx';
+import type { FieldOf } from '../components/form-values.ts';
 import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
-import { day, today, withWords } from '../format.ts';
+import { enumOptions, formatDay, today } from '../format.ts';
 
-type Of = { risk_id?: string; issue_id?: string };
-type Props = { project: string; of?: Of; kind: Task['kind'] };
+type Parent = { risk_id?: string; issue_id?: string };
+type Props = { project: string; parent?: Parent; kind: Task['kind'] };
 
-/** The work about a risk, an issue or a whole project: added, changed and ticked off in place. */
-export function Tasks({ project, of = {}, kind }: Props) {
+/** The tasks of a risk, an issue or a project. A project shows only its open tasks. */
+export function Tasks({ project, parent = {}, kind }: Props) {
   const [open, setOpen] = useState<'new' | Task | null>(null);
-  const may = useMay();
+  const hasScope = useHasScope();
   const query = useQuery({
-    queryKey: ['tasks', project, of],
+    queryKey: ['tasks', project, parent],
     queryFn: () =>
-      answerOf(
+      dataOrThrow(
         api.GET('/v1/projects/{project_id}/tasks', {
           params: {
             path: { project_id: project },
-            query: { ...of, ...(of.risk_id || of.issue_id ? {} : { status: ['open'] }) },
+            query: { ...parent, ...(parent.risk_id || parent.issue_id ? {} : { status: ['open'] }) },
           },
         }),
       ),
@@ -36,7 +36,7 @@ export function Tasks({ project, of = {}, kind }: Props) {
     <section className="card" aria-labelledby="tasks">
       <header>
         <h2 id="tasks">Tasks</h2>
-        {may('projects.manage') && (
+        {hasScope('projects.manage') && (
           <Button small icon="plus" onPress={() => setOpen('new')}>
             Add task
           </Button>
@@ -45,9 +45,7 @@ export function Tasks({ project, of = {}, kind }: Props) {
       <Loaded query={query}>
         {({ data }) =>
           data.length === 0 ? (
-            <p className="quiet">
-              No task yet.{may('projects.manage') && ' Add what is to be done, and who does it.'}
-            </p>
+            <p className="quiet">No tasks yet</p>
           ) : (
             <ul className="lines">
               {data.map((task) => (
@@ -57,7 +55,9 @@ export function Tasks({ project, of = {}, kind }: Props) {
           )
         }
       </Loaded>
-      {open === 'new' && <NewTask project={project} of={of} kind={kind} onClose={() => setOpen(null)} />}
+      {open === 'new' && (
+        <NewTask project={project} parent={parent} kind={kind} onClose={() => setOpen(null)} />
+      )}
       {open !== null && open !== 'new' && <EditTask task={open} onClose={() => setOpen(null)} />}
     </section>
   );
@@ -66,35 +66,35 @@ export function Tasks({ project, of = {}, kind }: Props) {
 const isDone = ({ status }: Task) => status === 'done' || status === 'cancelled';
 
 function TaskLine({ task, edit }: { task: Task; edit: () => void }) {
-  const may = useMay();
+  const hasScope = useHasScope();
   const patch = usePatchTask();
-  const finish = async () => {
+  const complete = async () => {
     const next = await patch(task, { status: 'done' });
-    toast(`${task.key} is done.`, () => patch(next, { status: task.status }));
+    toast(`Marked ${task.key} as done`, () => patch(next, { status: task.status }));
   };
-  const isLate = task.due_on !== null && task.due_on < today() && !isDone(task);
+  const isOverdue = task.due_on !== null && task.due_on < today() && !isDone(task);
   return (
     <li>
       <span className="key">{task.key}</span>
       <span className="grow">
         <bdi>{task.title}</bdi>
       </span>
-      {task.assignee_name && <Person name={task.assignee_name} />}
+      {task.assignee_name && <PersonLabel name={task.assignee_name} />}
       {task.due_on && (
-        <span className={isLate ? 'late' : 'quiet'}>
-          {isLate ? `Due ${day(task.due_on)}` : day(task.due_on)}
+        <span className={isOverdue ? 'overdue' : 'quiet'}>
+          {isOverdue ? `Due ${formatDay(task.due_on)}` : formatDay(task.due_on)}
         </span>
       )}
       <Status status={task.status} />
-      {may('projects.manage') && (
+      {hasScope('projects.manage') && (
         <>
           {!isDone(task) && (
             <Button
               small
               plain
               icon="check"
-              aria-label={`Done: ${task.title}`}
-              onPress={() => finish().catch((error: Error) => toast(error.message))}
+              aria-label={`Mark as done: ${task.title}`}
+              onPress={() => complete().catch((error: Error) => toast(error.message))}
             />
           )}
           <Button small plain icon="edit" aria-label={`Edit: ${task.title}`} onPress={edit} />
@@ -106,11 +106,11 @@ function TaskLine({ task, edit }: { task: Task; edit: () => void }) {
 
 const taskPath = ({ project_key, key }: Task) => ({ path: { project_id: project_key, id: key } });
 
-/** Changes a task as it was read, and shows what became of it everywhere. */
+/** Updates a task unless it has changed since it was read, and refreshes the page. */
 function usePatchTask() {
   const refresh = useRefresh();
   return async (task: Task, body: TaskPatch): Promise<Task> => {
-    const next = await answerOf(
+    const next = await dataOrThrow(
       api.PATCH('/v1/projects/{project_id}/tasks/{id}', { params: taskPath(task), body, ...ifMatch(task) }),
     );
     await refresh();
@@ -118,7 +118,7 @@ function usePatchTask() {
   };
 }
 
-const statuses = everyOf<Task['status']>({
+const statuses = enumValues<Task['status']>({
   todo: true,
   in_progress: true,
   blocked: true,
@@ -126,10 +126,10 @@ const statuses = everyOf<Task['status']>({
   cancelled: true,
 });
 
-const fieldsOf = (task?: Task): Field[] => [
+const fieldsOf = (task?: Task): FieldOf<TaskInput>[] => [
   { name: 'title', label: 'Title', kind: 'line', required: true },
   { name: 'description', label: 'Description', kind: 'text' },
-  { name: 'assignee_user_id', label: 'Assign to', kind: 'person', shown: task?.assignee_name ?? null },
+  { name: 'assignee_user_id', label: 'Assignee', kind: 'person', selectedName: task?.assignee_name ?? null },
   { name: 'start_on', label: 'Start', kind: 'day', half: true },
   { name: 'due_on', label: 'Due', kind: 'day', half: true },
   {
@@ -137,24 +137,24 @@ const fieldsOf = (task?: Task): Field[] => [
     label: 'Status',
     kind: 'choice',
     required: true,
-    options: withWords(statuses),
+    options: enumOptions(statuses),
   },
 ];
 
-function NewTask({ project, of, kind, onClose }: Required<Props> & { onClose: () => void }) {
+function NewTask({ project, parent, kind, onClose }: Required<Props> & { onClose: () => void }) {
   const refresh = useRefresh();
-  const create = async (values: Values) => {
-    const task = await answerOf(
+  const create = async (values: TaskInput) => {
+    const task = await dataOrThrow(
       api.POST('/v1/projects/{project_id}/tasks', {
         params: { path: { project_id: project } },
-        body: { ...values, ...of, kind } as TaskInput,
+        body: { ...values, ...parent, kind },
       }),
     );
     await refresh();
-    toast(`${task.key} is added.`);
+    toast(`Added ${task.key}`);
   };
   return (
-    <Dialog title="New task" onClose={onClose}>
+    <Dialog title="Add task" onClose={onClose}>
       <Form fields={fieldsOf()} action="Add task" submit={create} onClose={onClose} />
     </Dialog>
   );
@@ -165,31 +165,31 @@ function EditTask({ task, onClose }: { task: Task; onClose: () => void }) {
   const refresh = useRefresh();
   const [isDeleting, setDeleting] = useState(false);
   const remove = async () => {
-    await answerOf(
+    await dataOrThrow(
       api.DELETE('/v1/projects/{project_id}/tasks/{id}', { params: taskPath(task), ...ifMatch(task) }),
     );
     await refresh();
-    toast(`${task.key} is deleted.`);
+    toast(`Deleted ${task.key}`);
   };
   if (isDeleting) {
     return (
       <Confirm title={`Delete ${task.key}?`} action="Delete" danger act={remove} onClose={onClose}>
-        <p>This cannot be taken back. To keep a trace of it, cancel it instead.</p>
+        <p>This can't be undone. To keep the task, set its status to Cancelled instead.</p>
       </Confirm>
     );
   }
   return (
     <Dialog title={`Edit ${task.key}`} onClose={onClose}>
-      <Form
+      <Form<TaskPatch>
         fields={fieldsOf(task)}
         initial={task}
         action="Save"
-        submit={(values) => patch(task, values as TaskPatch)}
+        submit={(values) => patch(task, values)}
         onClose={onClose}
       >
         <p>
           <Button small plain icon="trash" onPress={() => setDeleting(true)}>
-            Delete this task
+            Delete task
           </Button>
         </p>
       </Form>

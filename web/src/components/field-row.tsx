@@ -1,0 +1,158 @@
+import { useId } from 'react';
+import type { Field } from './form-values.ts';
+import { Icon } from './icon.tsx';
+import { GroupPicker, PersonPicker, ProjectPicker } from './picker.tsx';
+
+type RowProps = {
+  field: Field;
+  value: string | string[];
+  error: string | undefined;
+  onChange: (value: string | string[]) => void;
+};
+
+/** A field of a form with its label, hint and error. */
+export function FieldRow({ field, value, error, onChange }: RowProps) {
+  const id = useId();
+  const described = [field.hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
+  const input = {
+    id,
+    required: field.required,
+    'aria-invalid': error ? ('true' as const) : undefined,
+    'aria-describedby': described || undefined,
+  };
+  const isGroup = field.kind === 'checks';
+  const Row = isGroup ? 'fieldset' : 'div';
+  return (
+    <Row className={field.half ? 'field half' : 'field'}>
+      {isGroup ? (
+        <legend>{field.label}</legend>
+      ) : (
+        <label htmlFor={id}>
+          {field.label}
+          {field.required && <span aria-hidden="true"> *</span>}
+        </label>
+      )}
+      <Input field={field} input={input} value={value} onChange={onChange} />
+      {field.hint && (
+        <p className="hint" id={`${id}-hint`}>
+          {field.hint}
+        </p>
+      )}
+      {error && (
+        <p className="field-error" id={`${id}-error`}>
+          {error}
+        </p>
+      )}
+    </Row>
+  );
+}
+
+type InputProps = Omit<RowProps, 'error'> & { input: { id: string; required?: boolean } };
+
+function Input({ field, input, value, onChange }: InputProps) {
+  const { kind, label, options = [], min, max, selectedName } = field;
+  const text = typeof value === 'string' ? value : '';
+  const change = { onChange: (event: { target: { value: string } }) => onChange(event.target.value) };
+  const picker = { ...input, label, value: text, name: selectedName ?? '', onChange };
+  switch (kind) {
+    case 'text':
+      return <textarea {...input} {...change} rows={3} value={text} dir="auto" />;
+    case 'choice':
+      return (
+        <select {...input} {...change} value={text}>
+          {!field.required && <option value="">–</option>}
+          {options.map(([option, name]) => (
+            <option key={option} value={option}>
+              {name}
+            </option>
+          ))}
+        </select>
+      );
+    case 'checks':
+      return <Checks options={options} checked={[...value]} onChange={onChange} />;
+    case 'person':
+      return <PersonPicker {...picker} />;
+    case 'group':
+      return <GroupPicker {...picker} />;
+    case 'project':
+      return <ProjectPicker {...picker} />;
+    case 'projects':
+      return <Projects input={input} label={label} selected={[...value]} onChange={onChange} />;
+    default: {
+      const type = kind === 'day' ? 'date' : kind === 'number' ? 'number' : 'text';
+      return (
+        <input
+          {...input}
+          {...change}
+          type={type}
+          min={min}
+          max={max}
+          value={text}
+          dir={type === 'text' ? 'auto' : undefined}
+        />
+      );
+    }
+  }
+}
+
+type ChecksProps = {
+  options: NonNullable<Field['options']>;
+  checked: string[];
+  onChange: (checked: string[]) => void;
+};
+
+const Checks = ({ options, checked, onChange }: ChecksProps) => (
+  <div className="checks">
+    {options.map(([option, name]) => (
+      <label key={option}>
+        <input
+          type="checkbox"
+          checked={checked.includes(String(option))}
+          onChange={({ target }) =>
+            onChange(target.checked ? [...checked, String(option)] : checked.filter((one) => one !== option))
+          }
+        />
+        {name}
+      </label>
+    ))}
+  </div>
+);
+
+type ProjectsProps = {
+  input: { id: string };
+  label: string;
+  selected: string[];
+  onChange: (keys: string[]) => void;
+};
+
+/** Selects several projects by key. */
+const Projects = ({ input, label, selected, onChange }: ProjectsProps) => (
+  <>
+    {selected.length > 0 && (
+      <div className="button-row">
+        {selected.map((key) => (
+          <button
+            key={key}
+            type="button"
+            className="filter set"
+            aria-label={`Remove ${key}`}
+            onClick={() => onChange(selected.filter((one) => one !== key))}
+          >
+            {key}
+            <Icon name="close" />
+          </button>
+        ))}
+      </div>
+    )}
+    <ProjectPicker
+      {...input}
+      label={label}
+      value=""
+      name=""
+      clearsOnSelect
+      onChange={(key) => {
+        if (key !== '' && !selected.includes(key)) onChange([...selected, key]);
+      }}
+    />
+  </>
+);

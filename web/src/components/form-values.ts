@@ -1,0 +1,103 @@
+type Kind =
+  | 'line'
+  | 'text'
+  | 'day'
+  | 'number'
+  | 'choice'
+  | 'list'
+  | 'person'
+  | 'group'
+  | 'project'
+  | 'projects'
+  | 'checks';
+
+export type Field = {
+  name: string;
+  label: string;
+  kind: Kind;
+  required?: boolean;
+  hint?: string;
+  /** For the kinds `choice` and `checks`. */
+  options?: readonly (readonly [value: string | number, label: string])[];
+  min?: number | string;
+  max?: number | string;
+  /** Takes half of the form's width. */
+  half?: boolean;
+  /** The name of the person, group or project whose id is the initial value. */
+  selectedName?: string | null;
+};
+
+/** The kinds of field that can produce a value of this type. */
+type KindFor<Value> = Value extends readonly unknown[]
+  ? 'list' | 'checks' | 'projects'
+  : Value extends number
+    ? 'number' | 'choice'
+    : Value extends string
+      ? string extends Value
+        ? 'line' | 'text' | 'day' | 'person' | 'group' | 'project'
+        : 'choice'
+      : never;
+
+type OptionFor<Value> = Value extends readonly (infer Item)[] ? Item : Value;
+
+/** A field of a form that fills in `Input`, a request body of the API. Name, kind and options must fit its type. */
+export type FieldOf<Input> = {
+  [Name in keyof Input & string]-?: Field & {
+    name: Name;
+    kind: KindFor<NonNullable<Input[Name]>>;
+    options?: readonly (readonly [value: OptionFor<NonNullable<Input[Name]>>, label: string])[];
+  };
+}[keyof Input & string];
+
+/** What the inputs of a form contain: text, or several texts. */
+export type Draft = Record<string, string | string[]>;
+
+type Values = Record<string, unknown>;
+
+export const toDraft = (fields: readonly Field[], initial: Values = {}): Draft =>
+  Object.fromEntries(fields.map((field) => [field.name, draftValue(field, initial[field.name])]));
+
+function draftValue({ kind, required, options = [] }: Field, value: unknown): string | string[] {
+  if (kind === 'checks' || kind === 'projects') return Array.isArray(value) ? value.map(String) : [];
+  if (kind === 'list') return Array.isArray(value) ? value.join(', ') : '';
+  if (value !== null && value !== undefined) return String(value);
+  return required && kind === 'choice' ? String(options[0]?.[0] ?? '') : '';
+}
+
+/** The body of a new item. Blank fields are left out: the service has the defaults. */
+export const createdValues = <Input>(fields: readonly FieldOf<Input>[], draft: Draft): Input =>
+  pick(toValues(fields, draft), (_, value) => value !== null) as Input;
+
+/** The fields that differ from the initial values. */
+export function changedValues<Input>(
+  fields: readonly FieldOf<Input>[],
+  draft: Draft,
+  initial: Values,
+): Input {
+  const before = toValues(fields, toDraft(fields, initial));
+  const isChanged = (name: string, value: unknown) => JSON.stringify(value) !== JSON.stringify(before[name]);
+  return pick(toValues(fields, draft), isChanged) as Input;
+}
+
+const pick = (values: Values, isPicked: (name: string, value: unknown) => boolean): Values =>
+  Object.fromEntries(Object.entries(values).filter(([name, value]) => isPicked(name, value)));
+
+const toValues = (fields: readonly Field[], draft: Draft): Values =>
+  Object.fromEntries(fields.map((field) => [field.name, apiValue(field, draft[field.name] ?? '')]));
+
+function apiValue({ kind, options = [] }: Field, draft: string | string[]): unknown {
+  if (kind === 'projects' && draft.length === 0) return null;
+  if (typeof draft !== 'string') return draft;
+  if (kind === 'list') return splitList(draft);
+  if (draft.trim() === '') return null;
+  if (kind === 'number') return Number(draft);
+  // The value of an option can be a number, which the draft has as text.
+  if (kind === 'choice') return options.find(([value]) => String(value) === draft)?.[0] ?? draft;
+  return draft;
+}
+
+const splitList = (text: string) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean);

@@ -1,0 +1,64 @@
+import { useCallback } from 'react';
+import { ApiError } from '../api/client.ts';
+import type { ImportSummary as Summary } from '../api/openapi.ts';
+import { ErrorNotice } from '../components/error-notice.tsx';
+import { formatNumber, pluralize } from '../format.ts';
+import type { ImportTarget } from './targets.ts';
+
+/** The counts of an import or of a dry run. */
+export function ImportSummary({ summary, isFinal = false }: { summary: Summary; isFinal?: boolean }) {
+  // The button that had the focus is no longer there.
+  const focus = useCallback((element: HTMLElement | null) => void (isFinal && element?.focus()), [isFinal]);
+  const { rows, created, updated, unchanged, failed, atomic, dry_run } = summary;
+  const parts = [
+    created > 0 && `${formatNumber(created)} new`,
+    updated > 0 && `${formatNumber(updated)} updated`,
+    unchanged > 0 && `${formatNumber(unchanged)} unchanged`,
+    failed > 0 && `${formatNumber(failed)} with errors`,
+  ].filter(Boolean);
+  const counts = `${pluralize(rows, 'row')}${parts.length > 0 ? `: ${parts.join(', ')}` : ''}.`;
+  const attributes = { ref: focus, tabIndex: -1, role: 'status' };
+  if (atomic && failed > 0) {
+    return (
+      <p {...attributes} className="notice bad">
+        {counts} {dry_run ? 'Nothing can be imported.' : 'Nothing was imported.'} Fix the errors, or clear
+        “Import only if every row is valid” to import the other rows.
+      </p>
+    );
+  }
+  return (
+    <p {...attributes} className={failed > 0 ? 'notice' : 'notice good'}>
+      {dry_run ? `${counts} Nothing has been imported yet.` : `Import finished. ${counts}`}
+      {dry_run && failed > 0 && ' Rows with errors will be skipped.'}
+    </p>
+  );
+}
+
+type ErrorProps = { error: Error; target: ImportTarget; retry: () => void };
+
+/** Why the file can't be imported as it is. */
+export function FileError({ error, target, retry }: ErrorProps) {
+  const errors = error instanceof ApiError ? error.fieldErrors : [];
+  if (errors.length === 0 || errors.some(({ parameter }) => parameter))
+    return <ErrorNotice error={error} retry={retry} />;
+  const unmapped = errors.filter(({ code }) => code === 'unknown_column').length;
+  const messages = errors
+    .filter(({ code }) => code !== 'unknown_column')
+    .map(({ code, column, detail }) => {
+      // The service's advice for these is about its `map` parameter; here the user changes the columns above.
+      if (code === 'missing_column') return `No column is mapped to ${target.required}. Choose one above.`;
+      if (code === 'repeated_column')
+        return `“${column}” is mapped to the same field as another column. Change one of them above.`;
+      return detail;
+    });
+  return (
+    <div className="notice bad" role="alert">
+      <div>
+        {unmapped > 0 && <p>{pluralize(unmapped, 'unmapped column')}. Choose a field above, or skip.</p>}
+        {messages.map((message) => (
+          <p key={message}>{message}</p>
+        ))}
+      </div>
+    </div>
+  );
+}
