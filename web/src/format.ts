@@ -29,6 +29,8 @@ export const daysFromToday = (days: number) =>
 const labels: Readonly<Record<string, string>> = {
   todo: 'To do',
   wont_fix: "Won't fix",
+  unassessed: 'Not assessed',
+  unowned: 'No owner',
   due_overdue: 'Past due',
   stale_90d: 'No update in 90 days',
 };

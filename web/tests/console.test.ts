@@ -167,6 +167,31 @@ describe('risks', () => {
     await page.getByRole('alert').getByText(/level/).first().waitFor();
   });
 
+  test('a filter that a link has set names its owner and can be removed', async (t) => {
+    const { data } = await console.get('/v1/risks?unowned=false&limit=1');
+    const [{ owner_user_id, owner_group_id, owner_name }] = data;
+    const filter = owner_user_id ? `owner_user_id=${owner_user_id}` : `owner_group_id=${owner_group_id}`;
+    const page = await console.open(t, `/risks?${filter}`);
+    if (!page) return;
+    await page.getByRole('button', { name: `Remove filter: Owner: ${owner_name}` }).click();
+    await page.waitForURL(/\/risks$/);
+  });
+
+  test('a risk that is not assessed can be assessed from its ranking', async (t) => {
+    const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Not assessed' });
+    const page = await console.open(t, `/risks/${key}`);
+    if (!page) return;
+    await page.getByText('Not assessed, so unranked.').waitFor();
+    await page.getByRole('button', { name: 'Assess' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Probability', { exact: true }).selectOption('2');
+    await dialog.getByLabel('Impact', { exact: true }).selectOption('3');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.locator('.rank-explanation').waitFor();
+    const { probability, impact } = await console.get(`/v1/projects/APOLLO/risks/${key}`);
+    assert.deepEqual([probability, impact], [2, 3]);
+  });
+
   test('a new risk shows validation errors next to their fields, then explains its rank', async (t) => {
     const page = await console.open(t, '/risks');
     if (!page) return;

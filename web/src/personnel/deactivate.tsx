@@ -101,7 +101,7 @@ function Preview({ preview, name }: { preview: Handover; name: string }) {
         </tbody>
       </table>
       {by_project.length > 0 && (
-        <p className="quiet">In {by_project.map(({ project_key }) => project_key).join(', ')}.</p>
+        <p className="quiet">Projects: {by_project.map(({ project_key }) => project_key).join(', ')}</p>
       )}
       {hasRemainder && (
         <p className="notice">Anything not reassigned stays with {name}, flagged “Owner inactive”.</p>
