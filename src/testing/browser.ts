@@ -5,30 +5,28 @@ import { type Browser, chromium } from 'playwright-core';
 const flags = [
   '--no-sandbox',
   '--disable-gpu',
+  '--disable-dev-shm-usage',
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
 ];
 
-/** A Chromium without a window, or nothing when this machine has none. */
+/** A headless Chromium; undefined when this machine has none. */
 export async function launchBrowser(): Promise<Browser | undefined> {
-  const found = await findChromium();
-  return (
-    found && chromium.launch({ executablePath: found.path, args: [...new Set([...found.flags, ...flags])] })
-  );
+  const executablePath = await findChromium();
+  return executablePath === undefined ? undefined : chromium.launch({ executablePath, args: flags });
 }
 
-async function findChromium(): Promise<{ path: string; flags: string[] } | undefined> {
-  const named = process.env.TEST_BROWSER;
-  if (named) return { path: named, flags: [] };
-  // The package carries a binary for this platform only.
+async function findChromium(): Promise<string | undefined> {
+  if (process.env.TEST_BROWSER) return process.env.TEST_BROWSER;
+  // The package has a binary for this platform only. Its own flags put everything into one process, which crashes
+  // when a page is closed.
   if (process.platform === 'linux' && process.arch === 'x64') {
     const { default: packaged } = await import('@sparticuz/chromium');
-    return { path: await packaged.executablePath(), flags: packaged.args };
+    return packaged.executablePath();
   }
-  const path = onPath(['chromium', 'chromium-browser', 'google-chrome']);
-  return path === undefined ? undefined : { path, flags: [] };
+  return onPath(['chromium', 'chromium-browser', 'google-chrome']);
 }
 
 const onPath = (names: string[]) =>
