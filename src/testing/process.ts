@@ -9,7 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 const main = join(import.meta.dirname, '../../dist/main.js');
 
 /** An empty folder that goes when the test ends. */
-export function temporaryFolder(t: TestContext): string {
+export function temporaryFolder(t: Pick<TestContext, 'after'>): string {
   const folder = mkdtempSync(join(tmpdir(), 'muster-test-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
@@ -24,7 +24,7 @@ export async function muster(folder: string, args: string[], environment: Record
 
 /** Runs a command that goes on, and waits until it says it is ready. */
 export async function startMuster(
-  t: TestContext,
+  t: Pick<TestContext, 'after'>,
   folder: string,
   environment: Record<string, string> = {},
   command = 'serve',

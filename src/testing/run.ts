@@ -21,7 +21,7 @@ await buildService();
 const server = await startPostgres(folder, ['fsync=off', 'full_page_writes=off', 'max_connections=300']);
 
 const wanted = process.argv.slice(2);
-const all = ['src/**/*.test.ts', 'bench/**/*.test.ts', 'web/tests/*.test.ts'];
+const all = ['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts', 'web/tests/*.test.ts'];
 const tests = wanted.length > 0 ? wanted : all;
 const isScript = wanted[0] === '--script';
 const running = spawn(

@@ -1,0 +1,75 @@
+import { writeFileSync } from 'node:fs';
+import { Command, InvalidArgumentError } from 'commander';
+import { buildService } from '../../build.ts';
+import { buildConsole } from '../../web/build.ts';
+import { hasPassed } from './outcome.ts';
+import { createRunner } from './run.ts';
+import { scenarios } from './scenarios/all.ts';
+import { formatTable, type Result, verdictOf } from './table.ts';
+
+type Flags = { quick?: true; only?: string[]; rounds?: number; seed: number; json?: string; soak?: number };
+
+const names = scenarios.map(({ name }) => name);
+const flags = new Command('test:faults')
+  .description(
+    'Breaks the service, its database and its disk in every way it must survive, and prints what was lost.',
+  )
+  .option('--quick', 'only the short part that npm test runs')
+  .option('--only <scenario...>', `only these of ${names.join(', ')}`)
+  .option('--rounds <number>', 'rounds of each scenario', wholeNumber)
+  .option(
+    '--seed <number>',
+    'the seed of all random choices',
+    wholeNumber,
+    Math.floor(Math.random() * 2 ** 31),
+  )
+  .option('--json <file>', 'also write the table there as JSON')
+  .option('--soak <minutes>', 'also run for so long and watch the memory', wholeNumber)
+  .parse()
+  .opts<Flags>();
+
+const unknown = (flags.only ?? []).filter((name) => !names.includes(name));
+if (unknown.length > 0) {
+  console.error(`There is no scenario ${unknown.join(', ')}; there are ${names.join(', ')}.`);
+  process.exit(2);
+}
+const chosen = scenarios.filter(({ name, isQuick }) =>
+  flags.only
+    ? flags.only.includes(name)
+    : name === 'soak'
+      ? flags.soak !== undefined
+      : !flags.quick || isQuick,
+);
+
+await buildConsole();
+await buildService();
+console.log(`seed ${flags.seed}`);
+const runner = createRunner({
+  isQuick: flags.quick ?? false,
+  rounds: flags.rounds,
+  seed: flags.seed,
+  soakMinutes: flags.soak ?? 10,
+  log: console.log,
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, async () => {
+    await runner.stop();
+    process.exit(1);
+  });
+}
+
+const results: Result[] = [];
+for (const scenario of chosen) {
+  const result = await runner.run(scenario);
+  results.push(result);
+  console.log(`${scenario.name}: ${verdictOf(result)} after ${Math.round(result.seconds)} s`);
+}
+await runner.stop();
+console.log(`\n${formatTable(results)}`);
+if (flags.json) writeFileSync(flags.json, `${JSON.stringify({ seed: flags.seed, results }, null, 2)}\n`);
+process.exit(results.every(hasPassed) ? 0 : 1);
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}

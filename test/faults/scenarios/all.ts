@@ -1,0 +1,30 @@
+import type { Scenario } from '../outcome.ts';
+import { diskFull, diskReadOnly } from './disk.ts';
+import { fileReplaced } from './file-replaced.ts';
+import { freshnessPostgres, freshnessSqlite } from './freshness.ts';
+import { handoverPostgres, handoverSqlite } from './handover.ts';
+import { hostileInputPostgres, hostileInputSqlite } from './hostile-input.ts';
+import { killPostgres, killSqlite } from './kill.ts';
+import { freeze } from './postgres-frozen.ts';
+import { backendKill, postmasterKill } from './postgres-killed.ts';
+import { soak } from './soak.ts';
+import { walBound } from './wal-bound.ts';
+
+export const scenarios: readonly Scenario[] = [
+  killSqlite,
+  killPostgres,
+  backendKill,
+  postmasterKill,
+  freeze,
+  diskFull,
+  diskReadOnly,
+  fileReplaced,
+  walBound,
+  freshnessSqlite,
+  freshnessPostgres,
+  handoverSqlite,
+  handoverPostgres,
+  hostileInputSqlite,
+  hostileInputPostgres,
+  soak,
+];

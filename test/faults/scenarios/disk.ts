@@ -1,0 +1,203 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { temporaryFolder } from '../../../src/testing/process.ts';
+import { type Client, createClient } from '../client.ts';
+import { createLedger, verifyAll, verifyTouched } from '../ledger.ts';
+import { countStalls, probeLivez } from '../livez-probe.ts';
+import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
+import { startService } from '../service.ts';
+import { startWriters } from '../writers.ts';
+
+/** Fills the disk of a SQLite database, and makes it read-only, on small file systems of their own. */
+export const diskFull: Scenario = {
+  name: 'disk-full',
+  limitMs: 10 * 60_000,
+  isQuick: true,
+  run: (options) => onFileSystem(options, mountMemory, fillAndFree),
+};
+
+export const diskReadOnly: Scenario = {
+  name: 'disk-read-only',
+  limitMs: 10 * 60_000,
+  isQuick: true,
+  run: (options) => onFileSystem(options, mountExt4, makeReadOnly),
+};
+
+type Work = (options: Options, tally: Tally, folder: string) => Promise<void>;
+
+async function onFileSystem(
+  options: Options,
+  mount: (options: Options) => string,
+  work: Work,
+): Promise<Outcome> {
+  const { tally } = options;
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) {
+    return { ...tally, skipped: 'Only root can mount a small file system, on Linux.' };
+  }
+  let folder: string;
+  try {
+    folder = mount(options);
+  } catch (error) {
+    return { ...tally, skipped: `A small file system could not be mounted: ${(error as Error).message}` };
+  }
+  await work(options, tally, folder);
+  return tally;
+}
+
+function mountMemory({ cleanup }: Options): string {
+  const folder = temporaryFolder(cleanup);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=32m', 'tmpfs', folder], { stdio: 'pipe' });
+  cleanup.after(() => execFileSync('umount', ['--lazy', folder]));
+  return folder;
+}
+
+/** Only a file system with errors of its own becomes read-only under files that are open for writing. */
+function mountExt4({ cleanup }: Options): string {
+  const parent = temporaryFolder(cleanup);
+  const [image, folder] = [join(parent, 'image'), join(parent, 'mounted')];
+  closeSync(openSync(image, 'w'));
+  truncateSync(image, 32 * 1024 * 1024);
+  mkdirSync(folder);
+  execFileSync('mkfs.ext4', ['-q', image], { stdio: 'pipe' });
+  execFileSync('mount', ['-o', 'loop,errors=remount-ro', image, folder], { stdio: 'pipe' });
+  cleanup.after(() => execFileSync('umount', ['--lazy', folder]));
+  return folder;
+}
+
+async function fillAndFree(options: Options, tally: Tally, folder: string): Promise<void> {
+  const { cleanup, random } = options;
+  const url = `sqlite:${join(folder, 'muster.db')}`;
+  let service = await startService(cleanup, url);
+  const { key } = service;
+  let client = createClient(service.origin, { key, connections: 12, tally });
+  const probe = probeLivez(cleanup, service);
+  const ledger = await createLedger(client);
+  const filler = join(folder, 'filler');
+  const write = (allowed: number[]) =>
+    startWriters(client, ledger, tally, { random: random.fork(), allowed });
+
+  for (let round = 1; round <= options.rounds(10, 1); round++) {
+    const writers = write([507]);
+    await setTimeout(300);
+    fillDisk(filler);
+    await setTimeout(300);
+    await expectStatus(tally, 'A write on a full disk', 507, () => addPerson(client));
+    await expectStatus(tally, 'An import on a full disk', 507, () => importPeople(client));
+    await expectStatus(tally, 'A read on a full disk', 200, () =>
+      client.send('GET', '/v1/personnel?limit=10'),
+    );
+    await expectStatus(tally, 'A whole list on a full disk', 200, () => client.send('GET', '/v1/personnel'));
+    await expectStatus(tally, '/readyz on a full disk', 503, () => client.send('GET', '/readyz'));
+    rmSync(filler);
+    const freedAt = performance.now();
+    await waitForStatus(() => addPerson(client), 201);
+    await waitForStatus(() => client.send('GET', '/readyz'), 200);
+    tally.note(`wrote again ${Math.round(performance.now() - freedAt)} ms after space was freed`);
+    await writers.stop();
+    await verifyTouched(client, ledger, tally);
+    tally.rounds++;
+  }
+  await expectStatus(tally, 'A write after space was freed', 201, () => addPerson(client));
+  await expectStatus(tally, '/readyz after space was freed', 200, () => client.send('GET', '/readyz'));
+  await checkImportThatFillsDisk(client, tally, filler);
+  await verifyTouched(client, ledger, tally);
+  await countStalls(tally, probe, { isBound: false });
+
+  client.close();
+  await service.kill9();
+  service = await startService(cleanup, url);
+  client = createClient(service.origin, { key, tally });
+  await verifyAll(client, ledger, tally);
+  client.close();
+  await service.kill9();
+}
+
+/** The disk has room when the import begins, and none before it ends. */
+async function checkImportThatFillsDisk(client: Client, tally: Tally, filler: string): Promise<void> {
+  fillDisk(filler);
+  truncateSync(filler, sizeToLeave(filler));
+  const response = await importPeople(client, 20_000);
+  if (response.status !== 507) {
+    tally.fail(
+      `An import that fills the disk was answered with ${response.status}: ${response.text.slice(0, 200)}`,
+    );
+  }
+  rmSync(filler);
+  await waitForStatus(() => client.send('GET', '/readyz'), 200);
+}
+
+const bytesToLeave = 2 * 1024 * 1024;
+
+const sizeToLeave = (filler: string) =>
+  Math.max(0, Number(execFileSync('stat', ['-c', '%s', filler], { encoding: 'utf8' })) - bytesToLeave);
+
+/** A file system that the kernel has made read-only stays so until it is mounted again. */
+async function makeReadOnly(options: Options, tally: Tally, folder: string): Promise<void> {
+  const { cleanup, random } = options;
+  const url = `sqlite:${join(folder, 'muster.db')}`;
+  const service = await startService(cleanup, url);
+  const client = createClient(service.origin, { key: service.key, connections: 12, tally });
+  const probe = probeLivez(cleanup, service);
+  const ledger = await createLedger(client);
+  const writers = startWriters(client, ledger, tally, { random: random.fork() });
+  await setTimeout(500);
+  execFileSync('mount', ['-o', 'remount,abort', folder], { stdio: 'pipe' });
+  await setTimeout(500);
+  await expectStatus(tally, 'A write on a read-only disk', 503, () => addPerson(client));
+  await expectStatus(tally, 'An import on a read-only disk', 503, () => importPeople(client));
+  await expectStatus(tally, 'A read on a read-only disk', 200, () =>
+    client.send('GET', '/v1/personnel?limit=10'),
+  );
+  await expectStatus(tally, '/readyz on a read-only disk', 503, () => client.send('GET', '/readyz'));
+  await writers.stop();
+  await countStalls(tally, probe, { isBound: false });
+  if (!service.isRunning()) tally.fail(`The service died: ${service.stderr().slice(-300)}`);
+  tally.rounds = 1;
+  client.close();
+  await service.kill9();
+}
+
+/** Writes until the disk has no byte left. */
+function fillDisk(file: string): void {
+  const descriptor = openSync(file, 'a');
+  for (let size = 1024 * 1024; size >= 1; ) {
+    try {
+      writeSync(descriptor, Buffer.alloc(size));
+    } catch {
+      size = size === 1 ? 0 : Math.ceil(size / 8);
+    }
+  }
+  closeSync(descriptor);
+}
+
+const addPerson = (client: Client) => client.send('POST', '/v1/personnel', { name: 'Ada' });
+
+function importPeople(client: Client, rows = 500) {
+  const lines = Array.from({ length: rows }, (_, i) => `Person ${i},${'x'.repeat(100)}`);
+  const headers = { 'content-type': 'text/csv' };
+  return client.send('POST', '/v1/personnel/import', `name,title\n${lines.join('\n')}\n`, headers);
+}
+
+async function expectStatus(
+  tally: Tally,
+  what: string,
+  expected: number,
+  send: () => ReturnType<Client['send']>,
+) {
+  const response = await send().catch((error: Error) => ({ status: error.message, text: '' }));
+  if (response.status !== expected) {
+    tally.fail(
+      `${what} was answered with ${response.status}, not ${expected}: ${response.text.slice(0, 200)}`,
+    );
+  }
+}
+
+async function waitForStatus(send: () => ReturnType<Client['send']>, expected: number): Promise<void> {
+  const until = performance.now() + 10_000;
+  while (performance.now() < until) {
+    if ((await send().catch(() => undefined))?.status === expected) return;
+    await setTimeout(20);
+  }
+}

@@ -1,0 +1,147 @@
+import { setTimeout } from 'node:timers/promises';
+import { type Client, createClient, expectJson } from '../client.ts';
+import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
+import type { Random } from '../random.ts';
+import { type Engine, emptyDatabase, startService } from '../service.ts';
+
+/** Deactivates a person with a hand-over while others assign work to that person. */
+const handoverScenario = (engine: Engine): Scenario => ({
+  name: `handover-${engine}`,
+  limitMs: 20 * 60_000,
+  isQuick: true,
+  run: (options) => raceHandovers(options, engine, options.rounds(40, 2)),
+});
+
+export const handoverSqlite = handoverScenario('sqlite');
+export const handoverPostgres = handoverScenario('postgres');
+
+/** Work is assigned in projects in which the person has none yet, so that no lock on a project makes it wait. */
+const otherProjects = ['ARES', 'GEMINI', 'MERCURY', 'ORION', 'VEGA', 'VOYAGER'];
+
+type Assigned = { kind: string; path: string; acknowledgedAt: number };
+
+/** Gives a person something to do; gives the path of it, or nothing when it was refused. */
+type Assign = (person: string) => Promise<string | undefined>;
+
+async function raceHandovers(options: Options, engine: Engine, rounds: number): Promise<Outcome> {
+  const { cleanup, random } = options;
+  const { tally } = options;
+  const service = await startService(cleanup, await emptyDatabase(options, engine));
+  const client = createClient(service.origin, { key: service.key, connections: 24, tally });
+  for (const key of ['APOLLO', ...otherProjects])
+    await expectJson(client, 'POST', '/v1/projects', { name: key, key });
+  const kinds = createKinds(client, tally, random.fork());
+  const refusing = await kindsThatRefuse(client, kinds);
+  const tolerant = Object.keys(kinds).filter((kind) => !refusing.includes(kind));
+  tally.note(`an inactive person may get ${tolerant.join(', ')}: of these only earlier ones must have moved`);
+
+  for (let round = 1; round <= rounds; round++) {
+    const [leaver, successor] = [await createPerson(client), await createPerson(client)];
+    await giveTasks(client, leaver, options.isQuick ? 100 : 300);
+    const assigned: Assigned[] = [];
+    let isOver = false;
+    const assign = async (kind: string) => {
+      while (!isOver) {
+        const path = await kinds[kind]?.(leaver);
+        if (path !== undefined) {
+          tally.acknowledged++;
+          assigned.push({ kind, path, acknowledgedAt: performance.now() });
+        }
+      }
+    };
+    const assigners = [...Array.from({ length: 4 }, () => refusing), tolerant].flat().map(assign);
+    await setTimeout(random.integer(5, 150));
+    const sentAt = performance.now();
+    const handover = { handover_to_user_id: successor };
+    const { status, text } = await client.send('POST', `/v1/personnel/${leaver}/deactivate`, handover);
+    if (status !== 200) tally.fail(`The hand-over was answered with ${status}: ${text.slice(0, 200)}`);
+    await setTimeout(20);
+    isOver = true;
+    await Promise.all(assigners);
+    const mustHaveMoved = (all: Assigned[]) =>
+      all.filter(({ kind, acknowledgedAt }) => refusing.includes(kind) || acknowledgedAt < sentAt);
+    await checkMoved(client, tally, leaver, successor, mustHaveMoved(assigned));
+    tally.rounds++;
+  }
+  client.close();
+  await service.kill9();
+  return tally;
+}
+
+const createPerson = async (client: Client, more: object = {}): Promise<string> =>
+  (await expectJson(client, 'POST', '/v1/personnel', { name: crypto.randomUUID(), ...more })).user_id;
+
+/** So many that the hand-over takes a while, in which others assign more. */
+async function giveTasks(client: Client, assignee_user_id: string, count: number): Promise<void> {
+  const rows = Array.from({ length: count }, () => JSON.stringify({ title: 'x', assignee_user_id })).join(
+    '\n',
+  );
+  const headers = { 'content-type': 'application/x-ndjson' };
+  const { status, text } = await client.send('POST', '/v1/projects/APOLLO/tasks/import', rows, headers);
+  if (status !== 200) throw new Error(`An import was answered with ${status}: ${text.slice(0, 200)}`);
+}
+
+function createKinds(client: Client, tally: Tally, random: Random): Record<string, Assign> {
+  const attempt = async (method: string, path: string, body?: object) => {
+    const response = await client.send(method, path, body);
+    if (response.status < 300) return response.text === '' ? {} : response.json();
+    if (![409, 422].includes(response.status)) {
+      tally.fail(`${method} ${path} was answered with ${response.status}: ${response.text.slice(0, 200)}`);
+    }
+    return undefined;
+  };
+  const create = (what: string, input: (person: string) => object) => async (person: string) => {
+    const project = `/v1/projects/${random.pick(otherProjects)}`;
+    const created = await attempt('POST', `${project}/${what}`, { title: 'x', ...input(person) });
+    return created && `${project}/${what}/${created.id}`;
+  };
+  const patch = (what: string, input: (person: string) => object) => async (person: string) => {
+    const project = `/v1/projects/${random.pick(otherProjects)}`;
+    const { id } = await expectJson(client, 'POST', `${project}/${what}`, { title: 'x' });
+    const path = `${project}/${what}/${id}`;
+    return (await attempt('PATCH', path, input(person))) && path;
+  };
+  return {
+    tasks: create('tasks', (assignee_user_id) => ({ assignee_user_id })),
+    'tasks changed': patch('tasks', (assignee_user_id) => ({ assignee_user_id })),
+    'issues owned': create('issues', (owner_user_id) => ({ owner_user_id })),
+    'issues assigned': create('issues', (assignee_user_id) => ({ assignee_user_id })),
+    'issues changed': patch('issues', (assignee_user_id) => ({ assignee_user_id })),
+    risks: create('risks', (owner_user_id) => ({ owner_user_id })),
+    'risks changed': patch('risks', (owner_user_id) => ({ owner_user_id })),
+    async memberships(person) {
+      const { id } = await expectJson(client, 'POST', '/v1/groups', { name: crypto.randomUUID() });
+      return (await attempt('PUT', `/v1/groups/${id}/members/${person}`)) && `/v1/groups/${id}/members`;
+    },
+    async reports(person) {
+      const report = await createPerson(client);
+      const path = `/v1/personnel/${report}`;
+      return (await attempt('PATCH', path, { manager_user_id: person })) && path;
+    },
+  };
+}
+
+/** What nobody may give to an inactive person must not stay with one after a race either. */
+async function kindsThatRefuse(client: Client, kinds: Record<string, Assign>): Promise<string[]> {
+  const inactive = await createPerson(client, { status: 'inactive' });
+  const refusing: string[] = [];
+  for (const [kind, assign] of Object.entries(kinds)) {
+    if ((await assign(inactive)) === undefined) refusing.push(kind);
+  }
+  return refusing;
+}
+
+async function checkMoved(
+  client: Client,
+  tally: Tally,
+  leaver: string,
+  successor: string,
+  assigned: Assigned[],
+): Promise<void> {
+  for (const { kind, path } of assigned) {
+    const { status, text } = await client.send('GET', path);
+    if (status === 200 && text.includes(successor) && !text.includes(leaver)) continue;
+    tally.lost++;
+    tally.fail(`${kind}: an acknowledged assignment stayed with a person who had handed over.`);
+  }
+}

@@ -1,0 +1,88 @@
+import { setTimeout } from 'node:timers/promises';
+import Sqlite from 'better-sqlite3';
+import { createCleanup } from '../cleanup.ts';
+import { type Client, createClient } from '../client.ts';
+import { createLedger, type Ledger, verifyAll, verifyTouched } from '../ledger.ts';
+import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
+import { type Engine, emptyDatabase, type Service, startService } from '../service.ts';
+import { startWriters } from '../writers.ts';
+
+const roundsBetweenFullChecks = 50;
+const roundsBetweenIntegrityChecks = 25;
+
+/** Kills the service with SIGKILL while clients write, and checks every acknowledged write after each restart. */
+const killScenario = (engine: Engine, full: number, quick: number): Scenario => ({
+  name: `kill-${engine}`,
+  limitMs: 45 * 60_000,
+  isQuick: true,
+  run: (options) => killAgainAndAgain(options, engine, options.rounds(full, quick)),
+});
+
+export const killSqlite = killScenario('sqlite', 500, 3);
+export const killPostgres = killScenario('postgres', 100, 2);
+
+async function killAgainAndAgain(options: Options, engine: Engine, rounds: number): Promise<Outcome> {
+  const { random, cleanup, log } = options;
+  const { tally } = options;
+  const url = await emptyDatabase(options, engine);
+  let service = await startService(cleanup, url);
+  const { key } = service;
+  const connect = () => createClient(service.origin, { key, connections: 10, tally });
+  let client = connect();
+  const ledger = await createLedger(client);
+
+  for (let round = 1; round <= rounds; round++) {
+    const writers = startWriters(client, ledger, tally, {
+      random: random.fork(),
+      hasImports: random.next() < 0.3,
+    });
+    await setTimeout(random.integer(50, 400));
+    await service.kill9();
+    await writers.stop();
+    client.close();
+    if (engine === 'sqlite' && round % roundsBetweenIntegrityChecks === 0) checkIntegrity(url, tally);
+    if (random.next() < 0.1) await killWhileStarting(options, url);
+
+    service = await startService(cleanup, url);
+    if (service.key !== undefined) tally.fail('A restart printed a new key.');
+    client = connect();
+    await verify(client, ledger, tally, round % roundsBetweenFullChecks === 0 || round === rounds);
+    tally.rounds++;
+    if (round % roundsBetweenFullChecks === 0) log(`${round} kills, ${tally.acknowledged} acknowledged`);
+  }
+  if (engine === 'sqlite') checkIntegrity(url, tally);
+  tally.note(`${ledger.entries.length} resources at the end`);
+  await end(service, client);
+  return tally;
+}
+
+async function verify(client: Client, ledger: Ledger, tally: Tally, isFull: boolean) {
+  await verifyTouched(client, ledger, tally);
+  if (isFull) await verifyAll(client, ledger, tally);
+}
+
+/** A start is itself a write, of migrations and keys. */
+async function killWhileStarting({ random }: Options, url: string): Promise<void> {
+  const cleanup = createCleanup();
+  const start = startService(cleanup, url).catch(() => undefined);
+  await setTimeout(random.integer(0, 400));
+  await cleanup.run();
+  await start;
+}
+
+function checkIntegrity(url: string, tally: Tally): void {
+  const database = new Sqlite(url.slice('sqlite:'.length));
+  try {
+    const found = database.pragma('integrity_check', { simple: true });
+    if (found !== 'ok') tally.fail(`pragma integrity_check found: ${String(found).slice(0, 200)}`);
+    const broken = database.pragma('foreign_key_check') as unknown[];
+    if (broken.length > 0) tally.fail(`${broken.length} rows refer to others that are not there.`);
+  } finally {
+    database.close();
+  }
+}
+
+async function end(service: Service, client: Client): Promise<void> {
+  client.close();
+  await service.kill9();
+}

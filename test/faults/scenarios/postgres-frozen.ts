@@ -1,0 +1,143 @@
+import { setTimeout } from 'node:timers/promises';
+import { type Client, createClient, expectJson, type Response } from '../client.ts';
+import { createLedger, verifyAll, verifyTouched } from '../ledger.ts';
+import { countStalls, probeLivez } from '../livez-probe.ts';
+import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
+import { startService } from '../service.ts';
+import { startWriters } from '../writers.ts';
+
+/** What the service promises while its database hangs, and what a busy machine gets on top. */
+const promises = { requestMs: 10_000, readyzMs: 2000, healMs: 1000 };
+const slackMs = 1000;
+
+/** Stops all processes of PostgreSQL for a while, as a hung machine or a lost network would. */
+export const freeze: Scenario = {
+  name: 'freeze',
+  limitMs: 10 * 60_000,
+  isQuick: true,
+  run: freezeAndThaw,
+};
+
+async function freezeAndThaw(options: Options): Promise<Outcome> {
+  const { random, cleanup, isQuick } = options;
+  const { tally } = options;
+  const server = await options.postgres();
+  const url = await server.createDatabase();
+  const service = await startService(cleanup, url);
+  const client = createClient(service.origin, { key: service.key, connections: 60, tally });
+  const ledger = await createLedger(client);
+  const probe = probeLivez(cleanup, service);
+  const otherKey = await expectJson(client, 'POST', '/v1/keys', {
+    name: 'unused',
+    scopes: ['personnel.read'],
+  });
+  cleanup.after(() => server.thaw());
+
+  for (let round = 1; round <= options.rounds(3, 1); round++) {
+    const writers = startWriters(client, ledger, tally, { random: random.fork(), hasImports: true });
+    await setTimeout(500);
+    await probe.take();
+    await server.freeze();
+    const thawAt = performance.now() + (isQuick ? 3500 : 15_000);
+    const requests = sendWhileFrozen(client, service.origin, otherKey.secret);
+    await setTimeout(200);
+    await checkReadyz(client, tally);
+    await checkBadKey(service.origin, tally);
+    await setTimeout(Math.max(0, thawAt - performance.now()));
+    if (!isQuick) await checkRequests(requests, tally);
+    await countStalls(tally, probe, { isBound: true });
+
+    await server.thaw();
+    const healMs = await timeToHeal(client);
+    tally.note(`healed within ${Math.round(healMs)} ms`);
+    if (healMs > promises.healMs + slackMs)
+      tally.fail(`The service needed ${Math.round(healMs)} ms to heal.`);
+    await Promise.allSettled(requests.map(({ response }) => response));
+    const writes = await writers.stop();
+    checkWrites(writes, tally);
+    if (!service.isRunning()) throw new Error(`The service died: ${service.stderr().slice(-300)}`);
+    await verifyTouched(client, ledger, tally);
+    tally.rounds++;
+  }
+  await verifyAll(client, ledger, tally);
+  client.close();
+  await service.kill9();
+  return tally;
+}
+
+type Sent = { what: string; response: Promise<Response> };
+
+/** One request of each kind that needs the database, with a key that the service has seen and one that it has not. */
+function sendWhileFrozen(client: Client, origin: string, unusedKey: string): Sent[] {
+  const stranger = createClient(origin, { key: unusedKey });
+  const send = (method: string, path: string, body?: unknown, by = client): Sent => ({
+    what: `${method} ${path}`,
+    response: by.send(method, path, body),
+  });
+  const sent = [
+    send('GET', '/v1/personnel?limit=7'),
+    send('GET', '/v1/personnel'),
+    send('GET', '/v1/risks/summary'),
+    send('POST', '/v1/personnel', { name: 'frozen' }),
+    send('GET', '/v1/personnel?limit=1', undefined, stranger),
+    send('POST', '/v1/session', { key: unusedKey }),
+  ];
+  // Its failure is looked at later.
+  for (const { response } of sent) response.catch(() => {});
+  return sent;
+}
+
+async function checkRequests(sent: Sent[], tally: Tally): Promise<void> {
+  for (const { what, response } of sent) {
+    const pending = Symbol('pending');
+    const settled = await Promise.race([response.catch((error: Error) => error), setTimeout(0, pending)]);
+    if (settled === pending) tally.fail(`${what} had no response when the database was thawed.`);
+    else if (settled instanceof Error) tally.fail(`${what} ended without a response: ${settled.message}`);
+    else if (typeof settled === 'object') {
+      if (settled.status !== 503) tally.fail(`${what} was answered with ${settled.status}.`);
+      if (settled.ms > promises.requestMs + slackMs) tally.fail(`${what} took ${Math.round(settled.ms)} ms.`);
+    }
+  }
+}
+
+async function checkReadyz(client: Client, tally: Tally): Promise<void> {
+  const late = { status: 0, ms: Number.POSITIVE_INFINITY };
+  const ready = await Promise.race([
+    client.send('GET', '/readyz').catch(() => late),
+    setTimeout(promises.readyzMs + slackMs, late),
+  ]);
+  if (ready === late) tally.fail(`/readyz had no response within ${promises.readyzMs + slackMs} ms.`);
+  else if (ready.status !== 503) tally.fail(`/readyz was answered with ${ready.status}.`);
+}
+
+/** Its checksum is wrong, so the database need not be asked. */
+async function checkBadKey(origin: string, tally: Tally): Promise<void> {
+  const client = createClient(origin, { key: 'mst_notakey', timeoutMs: slackMs });
+  const response = await client.send('GET', '/v1/personnel').catch(() => undefined);
+  if (response?.status !== 401) {
+    tally.fail(`A key with a wrong checksum was answered with ${response?.status ?? 'nothing'}.`);
+  }
+  client.close();
+}
+
+function checkWrites(
+  writes: { startedAt: number; endedAt: number; status: number | undefined }[],
+  tally: Tally,
+) {
+  const longestMs = Math.max(...writes.map(({ startedAt, endedAt }) => endedAt - startedAt));
+  if (longestMs > promises.requestMs + slackMs) tally.fail(`A write took ${Math.round(longestMs)} ms.`);
+  const unanswered = writes.filter(({ status }) => status === undefined).length;
+  if (unanswered > 0) tally.fail(`${unanswered} writes ended without a response.`);
+}
+
+async function timeToHeal(client: Client): Promise<number> {
+  const startedAt = performance.now();
+  const elapsedMs = () => performance.now() - startedAt;
+  while (elapsedMs() < 30_000) {
+    const ready = await client.send('GET', '/readyz').catch(() => undefined);
+    const written = await client.send('POST', '/v1/personnel', { name: 'healed' }).catch(() => undefined);
+    if (ready?.status === 200 && written?.status === 201) break;
+    await setTimeout(10);
+  }
+  return elapsedMs();
+}

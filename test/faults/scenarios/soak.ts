@@ -1,0 +1,129 @@
+import { execFileSync } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
+import { type Client, createClient, expectJson } from '../client.ts';
+import { countStalls, probeLivez } from '../livez-probe.ts';
+import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
+import type { Random } from '../random.ts';
+import { emptyDatabase, startService } from '../service.ts';
+
+/** Requests that are never the same twice, for a long time: memory must stay flat after the first two minutes. */
+export const soak: Scenario = {
+  name: 'soak',
+  limitMs: 3 * 60 * 60_000,
+  isQuick: false,
+  run: soakForMinutes,
+};
+
+const connections = 8;
+const people = 500;
+const fields = ['title', 'department', 'location', 'start_on', 'end_on', 'skills', 'attributes'];
+
+async function soakForMinutes(options: Options): Promise<Outcome> {
+  const { tally, random, cleanup, soakMinutes } = options;
+  const service = await startService(cleanup, await emptyDatabase(options, 'sqlite'));
+  const client = createClient(service.origin, { key: service.key, connections, tally });
+  const probe = probeLivez(cleanup, service);
+  const ids = await addPeople(client);
+  const until = performance.now() + soakMinutes * 60_000;
+  const isOver = () => performance.now() >= until || !service.isRunning();
+  const load = Array.from({ length: connections }, async () => {
+    const own = random.fork();
+    while (!isOver()) await sendDistinct(client, tally, own, ids);
+  });
+  const samples: number[] = [];
+  while (!isOver()) {
+    samples.push(residentMegabytes(service.pid));
+    if (samples.length % 60 === 0)
+      options.log(`${samples.length / 60} min, ${samples.at(-1)} MB, ${tally.rounds} requests`);
+    await setTimeout(1000);
+  }
+  await Promise.all(load);
+  if (!service.isRunning()) tally.fail(`The service died: ${service.stderr().slice(-300)}`);
+  await countStalls(tally, probe, { isBound: false });
+  checkMemory(tally, samples);
+  client.close();
+  await service.kill9();
+  return tally;
+}
+
+/** The median of the last minute is at most a tenth and 10 MB above that of the third. */
+function checkMemory(tally: Tally, samples: number[]): void {
+  const [third, last] = [median(samples.slice(120, 180)), median(samples.slice(-60))];
+  tally.note(`memory: ${third} MB in the third minute, ${last} MB in the last`);
+  if (samples.length < 180) tally.note('memory is judged only in a soak of 4 minutes or more');
+  else if (last > third * 1.1 + 10)
+    tally.fail(`Memory grew from ${third} MB in the third minute to ${last} MB.`);
+}
+
+async function addPeople(client: Client): Promise<string[]> {
+  const rows = Array.from({ length: people }, (_, i) => `{"name":"Person ${i}"}`).join('\n');
+  await client.send('POST', '/v1/personnel/import', rows, { 'content-type': 'application/x-ndjson' });
+  const { data } = await expectJson(client, 'GET', '/v1/personnel');
+  return data.map(({ user_id }: { user_id: string }) => user_id);
+}
+
+/** A query, a change or a key whose shape has probably not come before. */
+async function sendDistinct(client: Client, tally: Tally, random: Random, ids: string[]): Promise<void> {
+  const kind = random.next();
+  const id = random.pick(ids);
+  const word = () => random.integer(0, 2 ** 31).toString(36);
+  tally.rounds++;
+  if (kind < 0.3) await client.send('GET', `/v1/personnel?limit=${random.integer(1, 1000)}&q=${word()}`);
+  else if (kind < 0.4)
+    await client.send(
+      'GET',
+      `/v1/risks?min_score=${random.integer(1, 12)}&q=${word()}&limit=${random.integer(1, 1000)}`,
+    );
+  else if (kind < 0.5) await client.send('GET', `/v1/personnel?${someOf(random, filters(word)).join('&')}`);
+  else if (kind < 0.8) {
+    const patch = Object.fromEntries(someOf(random, fields).map((field) => [field, patchValue(field, word)]));
+    const { status, text } = await client.send('PATCH', `/v1/personnel/${id}`, patch);
+    if (status === 200) tally.acknowledged++;
+    else if (status >= 500) tally.fail(`PATCH was answered with ${status}: ${text.slice(0, 200)}`);
+  } else if (kind < 0.9) {
+    const headers = { 'idempotency-key': word(), 'x-request-id': word() };
+    await client.send('POST', '/v1/personnel', { [word()]: word() }, headers);
+  } else await sendWithNewKey(client, word());
+}
+
+const filters = (word: () => string) => [
+  `department=${word()}`,
+  `skill=${word()}`,
+  `external_id=${word()}`,
+  'status=active',
+  'kind=human',
+  'assignable=true',
+  `limit=${Math.ceil(Math.random() * 1000)}`,
+];
+
+const someOf = <T>(random: Random, items: readonly T[]): T[] => {
+  const some = items.filter(() => random.next() < 0.5).sort(() => random.next() - 0.5);
+  return some.length > 0 ? some : items.slice(0, 1);
+};
+
+function patchValue(field: string, word: () => string): unknown {
+  if (field === 'start_on') return '2026-01-01';
+  if (field === 'end_on') return '2099-01-01';
+  if (field === 'skills') return [word(), word()];
+  if (field === 'attributes') return { [`a${Math.floor(Math.random() * 20)}`]: word() };
+  return word();
+}
+
+/** A key that is created, used on connections of its own, and revoked. */
+async function sendWithNewKey(client: Client, name: string): Promise<void> {
+  const created = await client.send('POST', '/v1/keys', { name, scopes: ['personnel.read'] });
+  if (created.status !== 201) return;
+  const { id, secret } = created.json();
+  const stranger = createClient(client.origin, { key: secret, connections: 1 });
+  await stranger.send('GET', '/v1/personnel?limit=3');
+  await client.send('DELETE', `/v1/keys/${id}`);
+  await stranger.send('GET', '/v1/personnel?limit=3');
+  stranger.close();
+}
+
+const residentMegabytes = (pid: number) =>
+  Math.round(Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024);
+
+function median(numbers: number[]): number {
+  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
+}

@@ -1,0 +1,128 @@
+import { statSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import { openDatabase } from '../../../src/database/open.ts';
+import { fillPeople } from '../../../src/testing/people.ts';
+import { createClient, expectJson } from '../client.ts';
+import { countStalls, probeLivez } from '../livez-probe.ts';
+import type { Options, Outcome, Scenario } from '../outcome.ts';
+import { databaseInMemory, startService } from '../service.ts';
+
+/** As docs/operations.md states it. */
+const maxWalBytes = 128 * 1024 * 1024;
+const readBytesPerSecond = 40_000;
+
+/** One client reads a whole list very slowly, which holds a snapshot, while others write. */
+export const walBound: Scenario = {
+  name: 'wal-bound',
+  limitMs: 15 * 60_000,
+  isQuick: true,
+  run: writeBesideSlowReader,
+};
+
+async function writeBesideSlowReader(options: Options): Promise<Outcome> {
+  const { cleanup, isQuick } = options;
+  const { tally } = options;
+  const people = isQuick ? 20_000 : 100_000;
+  const writeMs = isQuick ? 3000 : 40_000;
+  const url = databaseInMemory(options);
+  await fill(url, people);
+  const service = await startService(cleanup, url);
+  const client = createClient(service.origin, { key: service.key, connections: 10, tally });
+  const probe = probeLivez(cleanup, service);
+  const wal = `${url.slice('sqlite:'.length)}-wal`;
+
+  const reader = readSlowly(`${service.origin}/v1/personnel`, service.key ?? '');
+  cleanup.after(() => reader.hurry());
+  const until = performance.now() + writeMs;
+  let maxBytes = 0;
+  const watch = async () => {
+    while (performance.now() < until) {
+      maxBytes = Math.max(maxBytes, sizeOf(wal));
+      await setTimeout(20);
+    }
+  };
+  const write = async (_: unknown, writer: number) => {
+    const { user_id } = await expectJson(client, 'POST', '/v1/personnel', { name: `Writer ${writer}` });
+    for (let round = 0; performance.now() < until; round++) {
+      const attributes = Object.fromEntries(
+        Array.from({ length: 20 }, (_, i) => [`a${i}`, `${round} ${'x'.repeat(400)}`]),
+      );
+      await expectJson(client, 'PATCH', `/v1/personnel/${user_id}`, { attributes });
+      tally.acknowledged++;
+    }
+  };
+  const importPeople = async () => {
+    const row = (i: number) =>
+      JSON.stringify({ name: `Imported ${i}`, attributes: { note: 'x'.repeat(1500) } });
+    const rows = Array.from({ length: 2000 }, (_, i) => row(i)).join('\n');
+    while (performance.now() < until) {
+      const headers = { 'content-type': 'application/x-ndjson' };
+      const { status } = await client.send('POST', '/v1/personnel/import', rows, headers);
+      if (status === 200) tally.acknowledged++;
+    }
+  };
+  await Promise.all([watch(), importPeople(), ...Array.from({ length: 8 }, write)]);
+  tally.rounds = 1;
+  await countStalls(tally, probe, { isBound: false });
+
+  const received = reader.received();
+  reader.hurry();
+  const list = await reader.end;
+  tally.note(
+    `the WAL grew to ${megabytes(maxBytes)} in ${writeMs / 1000} s and has ${megabytes(sizeOf(wal))} at the end; ` +
+      `the slow reader had ${megabytes(received)} by then, and ${list.isComplete ? 'got its whole list' : 'was cut off'}`,
+  );
+  if (maxBytes > maxWalBytes) tally.fail(`The WAL grew to ${megabytes(maxBytes)}.`);
+  if (list.isComplete && list.rows !== list.total) {
+    tally.fail(`The slow reader's response was complete with ${list.rows} of ${list.total} people.`);
+  }
+  client.close();
+  await service.kill9();
+  return tally;
+}
+
+/** Wide rows, so that the list is far larger than what the sockets hold in between. */
+async function fill(url: string, people: number): Promise<void> {
+  const database = openDatabase(url);
+  await database.migrate();
+  await fillPeople(database, people, { attributes: { note: 'x'.repeat(1500) } });
+  await database.close();
+}
+
+/** Reads as slowly as it is told until it is told to hurry. */
+function readSlowly(url: string, key: string) {
+  let isSlow = true;
+  let bytes = 0;
+  const read = async (incoming: IncomingMessage) => {
+    const chunks: Buffer[] = [];
+    let allowedAt = performance.now();
+    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      chunks.push(chunk);
+      allowedAt += (chunk.length / readBytesPerSecond) * 1000;
+      while (isSlow && performance.now() < allowedAt) await setTimeout(20);
+    }
+    const { data, page } = JSON.parse(Buffer.concat(chunks).toString());
+    return { isComplete: incoming.complete, rows: data.length, total: page.total };
+  };
+  const cutOff = { isComplete: false, rows: 0, total: 0 };
+  const end = new Promise<typeof cutOff>((resolve) => {
+    get(url, { headers: { authorization: `Bearer ${key}` } }, (incoming) => {
+      read(incoming).then(resolve, () => resolve(cutOff));
+    }).on('error', () => resolve(cutOff));
+  });
+  return {
+    end,
+    received: () => bytes,
+    hurry() {
+      isSlow = false;
+    },
+  };
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`;
