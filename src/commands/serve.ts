@@ -39,9 +39,9 @@ Try it:
 
 /** Listens first, so that a taken port leaves nothing behind; requests are refused until the tables are ready. */
 export async function startService(config: Config, clock = systemClock) {
-  const database = openDatabase(config.database_url);
+  const database = openDatabase(config.database_url, (level, message) => app.log[level](message));
   const readiness: Readiness = { state: 'starting' };
-  const app = await createApp({ config, database, clock, readiness });
+  const app: App = await createApp({ config, database, clock, readiness });
   try {
     await listen(app, config);
     await database.migrate();

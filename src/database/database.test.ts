@@ -38,8 +38,9 @@ onBothEngines('database', (start, engine) => {
   test('keeps the history when it is stored anew in its own order', async (t) => {
     const { url, drop } = await freshDatabase(engine);
     t.after(drop);
-    const { kind, dialects, close } =
+    const { kind, dialects, close, createIfMissing } =
       engine === 'sqlite' ? sqliteEngine(url.slice('sqlite:'.length)) : postgresEngine(url);
+    createIfMissing?.();
     const before = new Kysely<Tables>({ dialect: dialects.write });
     const getMigrations = async () => ({
       '0001_foundation': { up: foundation },

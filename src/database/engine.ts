@@ -26,12 +26,16 @@ export type Engine = {
   /** For migrations, which have no time limit; without it they run where writes do. */
   migrationDialect?(): Dialect;
   versions: ReadVersions;
+  /** Creates the database at a first start, where that is not the operator's task. Nothing else ever creates one. */
+  createIfMissing?(): void;
   /** Where only one transaction can write at a time, so that those who wait gain by being committed together. */
   turns?: {
     /** For writes that take a while, such as an import's. */
     bulk: Dialect;
     /** What is better done between those than in them, while others may write. It does not fail. */
     beforeBulk(db: Kysely<Tables>): Promise<unknown>;
+    /** Throws unless what has been committed is where the next start will find it. */
+    assertStored(): void;
   };
   /**
    * Whether the same transaction may succeed when run again, because another one is writing or has won a race. A lost

@@ -6,6 +6,7 @@ import type { Engine, Pools } from './engine.ts';
 import { migrate } from './migrate.ts';
 import { postgresEngine } from './postgres.ts';
 import { sqliteEngine } from './sqlite.ts';
+import type { Report } from './sqlite-guard.ts';
 import type { Tables } from './tables.ts';
 import { type Work, writingTogether } from './together.ts';
 import { LostRace } from './update.ts';
@@ -39,9 +40,14 @@ type Pace = 'quick' | 'slow' | 'stream';
 
 type Snapshot = { db: Kysely<Tables>; end(): Promise<void> };
 
-/** `url` is `sqlite:<file>` or `postgres://…`. Nothing is opened or created before the first query. */
-export function openDatabase(url: string): Database {
-  const engine = url.startsWith('sqlite:') ? sqliteEngine(url.slice('sqlite:'.length)) : postgresEngine(url);
+/**
+ * `url` is `sqlite:<file>` or `postgres://…`. Nothing is opened before the first query, and nothing but `migrate` creates
+ * a database. `report` gets what the operator must know though no request may ever show it.
+ */
+export function openDatabase(url: string, report?: Report): Database {
+  const engine = url.startsWith('sqlite:')
+    ? sqliteEngine(url.slice('sqlite:'.length), report)
+    : postgresEngine(url);
   const { dialects, turns } = engine;
   const writer = new Kysely<Tables>({ dialect: dialects.write });
   const readers = {
@@ -51,7 +57,7 @@ export function openDatabase(url: string): Database {
   };
   const bulkWriter = turns && new Kysely<Tables>({ dialect: turns.bulk });
   const { write, waiting }: ReturnType<typeof writingTogether> = bulkWriter
-    ? writingTogether(writer, bulkWriter, () => turns.beforeBulk(bulkWriter))
+    ? writingTogether(writer, bulkWriter, turns)
     : { write: (work) => runTransaction(writer, engine, work), waiting: () => 0 };
 
   return {
@@ -77,6 +83,7 @@ export function openDatabase(url: string): Database {
     write: (work, pace = 'quick') => retried(engine, () => write(work, pace)),
 
     async migrate() {
+      engine.createIfMissing?.();
       const dialect = engine.migrationDialect?.();
       const migrator = dialect ? new Kysely<Tables>({ dialect }) : writer;
       try {
@@ -97,8 +104,10 @@ export function openDatabase(url: string): Database {
     explain: engine.explain,
 
     async close() {
-      for (const db of new Set([...Object.values(readers), writer, bulkWriter])) await db?.destroy();
+      for (const db of [...Object.values(readers), bulkWriter]) if (db !== writer) await db?.destroy();
       await engine.close();
+      // Last: SQLite checkpoints when the last connection closes, if that one may write.
+      await writer.destroy();
     },
   };
 }

@@ -16,17 +16,23 @@ export type SqliteConnection = DatabaseConnection & {
   close(): Promise<void>;
 };
 
+type DriverOptions = {
+  connect(): SqliteConnection;
+  maxConnections: number;
+  /** Throws when the database must not be used. */
+  check(): void;
+  canClose?(): boolean;
+};
+
 /** Connections are opened when first needed, kept, and handed out one user at a time. */
 export class SqliteDriver implements Driver {
-  readonly #connect: () => SqliteConnection;
-  readonly #most: number;
+  readonly #options: DriverOptions;
   readonly #all: SqliteConnection[] = [];
   readonly #idle: SqliteConnection[] = [];
   readonly #waiting: ((connection: SqliteConnection) => void)[] = [];
 
-  constructor(connect: () => SqliteConnection, most: number) {
-    this.#connect = connect;
-    this.#most = most;
+  constructor(options: DriverOptions) {
+    this.#options = options;
   }
 
   async init() {}
@@ -37,10 +43,11 @@ export class SqliteDriver implements Driver {
   }
 
   async acquireConnection(): Promise<SqliteConnection> {
+    this.#options.check();
     const idle = this.#idle.pop();
     if (idle) return idle;
-    if (this.#all.length === this.#most) return this.#wait();
-    const connection = this.#connect();
+    if (this.#all.length === this.#options.maxConnections) return this.#wait();
+    const connection = this.#options.connect();
     this.#all.push(connection);
     return connection;
   }
@@ -83,6 +90,7 @@ export class SqliteDriver implements Driver {
   }
 
   async destroy() {
+    if (this.#options.canClose?.() === false) return;
     for (const connection of this.#all) await connection.close();
   }
 }

@@ -4,12 +4,11 @@ import Sqlite from 'better-sqlite3';
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { areLists } from './parameters.ts';
 import type { SqliteConnection } from './sqlite-connections.ts';
-import type { FileOptions } from './sqlite-file.ts';
 import type { Answer, Arguments, Call, Method, Result, WorkerData } from './sqlite-worker.ts';
 
 /** Connections in a thread of their own, so that what takes long does not hold the event loop. */
-export function connectInThread(file: string, options: FileOptions): () => SqliteConnection {
-  const threads = new Threads({ file, options });
+export function connectInThread(name: string, data: () => WorkerData): () => SqliteConnection {
+  const threads = new Threads(name, data);
   let made = 0;
   return () => new ThreadConnection(threads, made++);
 }
@@ -94,15 +93,17 @@ class ThreadConnection implements SqliteConnection {
 
 /** One thread after another: it is started when first needed, and again when it has died. */
 class Threads {
-  readonly #data: WorkerData;
+  readonly #name: string;
+  readonly #data: () => WorkerData;
   #thread: Thread | undefined;
 
-  constructor(data: WorkerData) {
+  constructor(name: string, data: () => WorkerData) {
+    this.#name = name;
     this.#data = data;
   }
 
   current(): Thread {
-    if (!this.#thread?.isAlive) this.#thread = new Thread(this.#data);
+    if (!this.#thread?.isAlive) this.#thread = new Thread(this.#name, this.#data());
     return this.#thread;
   }
 
@@ -117,16 +118,14 @@ const program = new URL(`./sqlite-worker${extname(import.meta.url)}`, import.met
 /** Rows are sent away as soon as they are read, or written as soon as they come; with more room they would only be collected later. */
 const resourceLimits = { maxYoungGenerationSizeMb: 4 };
 
-const nameOf = ({ options }: WorkerData) => (options.readonly ? 'long reads' : 'bulk writes');
-
 class Thread {
   isAlive = true;
   readonly #worker: Worker;
   /** Answers come in the order of the calls. */
   readonly #pending: PromiseWithResolvers<unknown>[] = [];
 
-  constructor(workerData: WorkerData) {
-    this.#worker = new Worker(program, { workerData, name: nameOf(workerData), resourceLimits })
+  constructor(name: string, workerData: WorkerData) {
+    this.#worker = new Worker(program, { workerData, name, resourceLimits })
       .on('message', (answer) => this.#settle(answer))
       .on('error', (error) => this.#fail(error))
       .on('exit', () => this.#fail());

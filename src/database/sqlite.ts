@@ -12,21 +12,43 @@ import { Problem, UsageError } from '../errors.ts';
 import { type Engine, mostStreams } from './engine.ts';
 import { type Spellings, spelling } from './functions.ts';
 import { QuickConnection, SqliteDriver } from './sqlite-connections.ts';
-import { type FileOptions, openFile } from './sqlite-file.ts';
+import { createFile, openFile } from './sqlite-file.ts';
+import { FileGuard, type Report, whatHappened } from './sqlite-guard.ts';
 import { connectInThread } from './sqlite-thread.ts';
 import { SqliteVersions } from './sqlite-versions.ts';
 
 /** One file, one connection that writes, some that read: in WAL mode they do not wait for each other. */
-export function sqliteEngine(file: string): Engine {
-  const connect = (options: FileOptions) => () => new QuickConnection(open(file, options));
-  const drivers = {
-    write: new SqliteDriver(connect({ readonly: false }), 1),
-    quick: new SqliteDriver(connect({ readonly: true }), 4),
-    bulk: new SqliteDriver(connectInThread(file, { readonly: false }), 1),
-    slow: new SqliteDriver(connectInThread(file, { readonly: true }), 4),
-    stream: new SqliteDriver(connectInThread(file, { readonly: true }), mostStreams),
+export function sqliteEngine(file: string, report: Report = () => {}): Engine {
+  const guard = new FileGuard(file, report);
+  const open = (readonly: boolean) => {
+    const connection = openFile(file, { readonly, expected: guard.expected });
+    guard.noteOpened();
+    return connection;
   };
-  const versions = new SqliteVersions(() => open(file, { readonly: true }));
+  const inThisThread = (readonly: boolean, maxConnections: number) =>
+    new SqliteDriver({
+      connect: () => new QuickConnection(open(readonly)),
+      maxConnections,
+      check: () => (readonly ? guard.assertUsable() : guard.check()),
+      canClose: () => guard.canClose(),
+    });
+  const inThread = (readonly: boolean, maxConnections: number) =>
+    new SqliteDriver({
+      connect: connectInThread(readonly ? 'long reads' : 'bulk writes', () => ({
+        file,
+        options: { readonly, expected: guard.expected },
+      })),
+      maxConnections,
+      check: () => (readonly ? guard.assertUsable() : guard.check()),
+    });
+  const drivers = {
+    write: inThisThread(false, 1),
+    quick: inThisThread(true, 4),
+    bulk: inThread(false, 1),
+    slow: inThread(true, 4),
+    stream: inThread(true, mostStreams),
+  };
+  const versions = new SqliteVersions(() => open(true));
   return {
     kind: 'sqlite',
     name: `sqlite:${file}`,
@@ -36,55 +58,76 @@ export function sqliteEngine(file: string): Engine {
       slow: dialect(drivers.slow),
       stream: dialect(drivers.stream),
     },
-    versions: () => versions.read(),
-    checkReady: async () => void versions.read(),
+    versions() {
+      guard.assertUsable();
+      return versions.read();
+    },
+    checkReady: async () => {
+      try {
+        guard.check();
+        versions.read();
+      } catch (error) {
+        throw explain(error) ?? error;
+      }
+    },
     pools: () => Object.fromEntries(Object.entries(drivers).map(([name, driver]) => [name, driver.use])),
-    close: async () => versions.close(),
+    async close() {
+      guard.stop();
+      if (guard.canClose()) versions.close();
+    },
+    createIfMissing() {
+      try {
+        createFile(file);
+      } catch (error) {
+        throw error instanceof UsageError ? error : cannotUse(file, error);
+      }
+    },
     turns: {
+      assertStored: () => guard.check(),
       bulk: dialect(drivers.bulk),
       // Starts the thread, and puts what earlier ones appended to the log into its places; else a later commit does that.
       beforeBulk: (db) => sql`pragma wal_checkpoint(passive)`.execute(db).catch(() => {}),
     },
     // So there are no races to lose.
     isRetryable: (error) => codeOf(error).startsWith('SQLITE_BUSY'),
-    explain(error) {
-      const code = codeOf(error);
-      if (code === 'SQLITE_FULL') {
-        return new Problem('storage_full', 'The disk of the service is full. Nothing was changed.', {
-          cause: error,
-        });
-      }
-      if (/^SQLITE_(BUSY|IOERR|CANTOPEN|READONLY|ABORT)/.test(code)) {
-        return new Problem('unavailable', 'The database file cannot be used right now. Try again shortly.', {
-          cause: error,
-          headers: { 'retry-after': '5' },
-        });
-      }
-      return undefined;
-    },
-    explainStart(error) {
-      const code = codeOf(error);
-      return /^SQLITE_(BUSY|IOERR|CANTOPEN|READONLY|NOTADB|CORRUPT|FULL)/.test(code)
-        ? cannotUse(file, 'writing', error)
-        : undefined;
-    },
+    explain,
+    explainStart: (error) =>
+      error instanceof Sqlite.SqliteError &&
+      /^SQLITE_(BUSY|IOERR|CANTOPEN|READONLY|NOTADB|CORRUPT|FULL)/.test(error.code)
+        ? cannotUse(file, error)
+        : undefined,
   };
 }
 
-const cannotUse = (file: string, what: string, error: unknown) =>
+function explain(error: unknown): Problem | undefined {
+  const code = codeOf(error);
+  const retryLater = { headers: { 'retry-after': '5' } };
+  // It is logged once, when it is found, and not again for each request.
+  if (code === 'SQLITE_READONLY_DBMOVED')
+    return new Problem('unavailable', `The database file ${whatHappened}`, retryLater);
+  if (code === 'SQLITE_FULL')
+    return new Problem('storage_full', 'The disk of the service is full. Nothing was changed.', {
+      cause: error,
+    });
+  if (code.startsWith('SQLITE_READONLY'))
+    return new Problem('unavailable', 'The database file is read-only, so nothing was changed.', {
+      cause: error,
+      ...retryLater,
+    });
+  if (/^SQLITE_(BUSY|IOERR|CANTOPEN|ABORT)/.test(code))
+    return new Problem('unavailable', 'The database file cannot be used right now. Try again shortly.', {
+      cause: error,
+      ...retryLater,
+    });
+  return undefined;
+}
+
+const cannotUse = (file: string, error: unknown) =>
   new UsageError(
-    `The database file ${file} cannot be opened for ${what} (${error instanceof Error ? error.message : error}). ` +
+    `The database file ${file} cannot be opened for writing (${error instanceof Error ? error.message : error}). ` +
       'Point MUSTER_DATABASE_URL at a file in a folder that this user may write to.',
     { cause: error },
   );
-
-function open(file: string, options: FileOptions): Sqlite.Database {
-  try {
-    return openFile(file, options);
-  } catch (error) {
-    throw cannotUse(file, options.readonly ? 'reading' : 'writing', error);
-  }
-}
 
 const codeOf = (error: unknown) => (error instanceof Sqlite.SqliteError ? error.code : '');
 

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import { countingChanges } from './changes.ts';
+import type { Engine } from './engine.ts';
 import { inSavepoint } from './savepoint.ts';
 import type { Tables } from './tables.ts';
 
@@ -28,7 +29,7 @@ const longestBreath = 2;
 export function writingTogether(
   quick: Kysely<Tables>,
   bulk: Kysely<Tables>,
-  beforeBulk: () => Promise<unknown>,
+  { beforeBulk, assertStored }: NonNullable<Engine['turns']>,
 ) {
   const waiting: Member[] = [];
   let isRunning = false;
@@ -65,6 +66,7 @@ export function writingTogether(
           }
         }),
       );
+      assertStored();
       waiting.unshift(...members.slice(tell.length));
       for (const told of tell) told();
     } catch (error) {
@@ -75,14 +77,19 @@ export function writingTogether(
   async function runAlone(members: Member[]): Promise<void> {
     for (const { work, resolve, reject } of members) {
       const written = bulk.transaction().execute((db) => countingChanges(db, (db) => work(db, othersWait)));
-      await written.then(resolve, reject);
+      await written
+        .then((result) => {
+          assertStored();
+          return result;
+        })
+        .then(resolve, reject);
     }
   }
 
   return {
     waiting: () => waiting.length,
     async write<T>(work: Work<T>, pace: 'quick' | 'bulk'): Promise<T> {
-      if (pace === 'bulk') await beforeBulk();
+      if (pace === 'bulk') await beforeBulk(bulk);
       return new Promise((resolve, reject) => {
         waiting.push({ work, isBulk: pace === 'bulk', resolve: resolve as Member['resolve'], reject });
         if (isRunning) return;

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { muster, startMuster, temporaryFolder } from '../testing/process.ts';
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+test('only the owner may read the database file and the files beside it; the folder stays as it is', async (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, 'data'));
+  chmodSync(join(folder, 'data'), 0o755);
+  const before = process.umask(0o022);
+  t.after(() => process.umask(before));
+  await start(t, folder);
+  for (const ending of ['', '-wal', '-shm']) {
+    assert.equal(modeOf(join(folder, `data/muster.db${ending}`)), '600', ending);
+  }
+  assert.equal(modeOf(join(folder, 'data')), '755');
+});
+
+test('a removed database file stops reads and writes, is reported once, and is never created again', async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'data/muster.db');
+  const service = await start(t, folder);
+  for (let i = 0; i < 20; i++) assert.equal((await service.addPerson()).status, 201);
+  rmSync(file);
+  for (let i = 0; i < 20; i++) await assertUnavailable(await service.addPerson());
+  await assertUnavailable(await service.importPeople());
+  await assertUnavailable(await service.get('/v1/personnel'));
+  await assertUnavailable(await service.get('/v1/personnel?limit=1'));
+  await assertUnavailable(await service.get('/readyz'));
+  assert.equal((await service.get('/livez')).status, 200);
+  assert.equal(existsSync(file), false);
+  const reports = service
+    .stderr()
+    .split('\n')
+    .filter((line) => line.includes('removed or replaced'));
+  assert.equal(reports.length, 1, service.stderr());
+  assert.match(reports[0] ?? '', /"level":60.*The database file data\/muster\.db or its write-ahead log/);
+
+  service.child.kill('SIGTERM');
+  assert.equal(await service.exit, 0);
+  const { code, stdout, stderr } = await muster(folder, ['serve'], { MUSTER_PORT: '0' });
+  assert.equal(code, 1);
+  assert.equal(stdout, '');
+  assert.match(stderr, /^muster: The database file data\/muster\.db is missing or empty, but [^\n]+\n$/);
+  assert.equal(existsSync(file), false);
+});
+
+test('a removed file is noticed while nothing is written', async (t) => {
+  const folder = temporaryFolder(t);
+  const service = await start(t, folder);
+  rmSync(join(folder, 'data/muster.db'));
+  while (!service.stderr().includes('removed or replaced')) await setTimeout(50);
+  await assertUnavailable(await service.get('/v1/personnel'));
+});
+
+test('a replaced file is not written to, and is used after a restart', async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'data/muster.db');
+  const first = await start(t, folder);
+  assert.equal((await first.addPerson()).status, 201);
+  first.child.kill('SIGTERM');
+  await first.exit;
+  copyFileSync(file, `${file}.copy`);
+
+  const second = await start(t, folder, first.key);
+  assert.equal((await second.addPerson()).status, 201);
+  renameSync(`${file}.copy`, file);
+  for (let i = 0; i < 5; i++) await assertUnavailable(await second.addPerson());
+  await assertUnavailable(await second.importPeople());
+  await assertUnavailable(await second.get('/v1/personnel'));
+  await assertUnavailable(await second.get('/readyz'));
+  second.child.kill('SIGTERM');
+  await second.exit;
+
+  const third = await start(t, folder, first.key);
+  assert.equal(await third.countPeople(), 1);
+});
+
+test('a file that is moved away and back is used again', async (t) => {
+  const folder = temporaryFolder(t);
+  const file = join(folder, 'data/muster.db');
+  const service = await start(t, folder);
+  assert.equal((await service.addPerson()).status, 201);
+  renameSync(file, `${file}.away`);
+  await assertUnavailable(await service.addPerson());
+  renameSync(`${file}.away`, file);
+  assert.equal((await service.get('/readyz')).status, 200);
+  assert.equal((await service.addPerson()).status, 201);
+  service.child.kill('SIGKILL');
+  await service.exit;
+  const again = await start(t, folder, service.key);
+  assert.ok((await again.countPeople()) >= 2);
+});
+
+test('a removed write-ahead log stops writes; what was acknowledged is there after a restart', async (t) => {
+  const folder = temporaryFolder(t);
+  const service = await start(t, folder);
+  for (let i = 0; i < 5; i++) assert.equal((await service.addPerson()).status, 201);
+  rmSync(join(folder, 'data/muster.db-wal'));
+  await assertUnavailable(await service.addPerson());
+  await assertUnavailable(await service.get('/readyz'));
+  service.child.kill('SIGTERM');
+  await service.exit;
+  const again = await start(t, folder, service.key);
+  assert.ok((await again.countPeople()) >= 5);
+});
+
+test('a write-ahead log without its database is no first start', async (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, 'data'));
+  writeFileSync(join(folder, 'data/muster.db-wal'), 'frames');
+  for (const command of ['migrate', 'serve']) {
+    const { code, stderr } = await muster(folder, [command], { MUSTER_PORT: '0' });
+    assert.equal(code, 1);
+    assert.match(stderr, /^muster: [^\n]*missing or empty[^\n]*data\/muster\.db-wal[^\n]*\n$/);
+  }
+  assert.deepEqual(readdirSync(join(folder, 'data')), ['muster.db-wal']);
+});
+
+test('a database behind a symbolic link is watched like any other', async (t) => {
+  const folder = temporaryFolder(t);
+  const linked = temporaryFolder(t);
+  await muster(linked, ['migrate']);
+  mkdirSync(join(folder, 'data'));
+  symlinkSync(join(linked, 'data/muster.db'), join(folder, 'data/muster.db'));
+  const service = await start(t, folder);
+  assert.equal((await service.addPerson()).status, 201);
+  assert.equal((await service.importPeople()).status, 200);
+  assert.equal((await service.get('/readyz')).status, 200);
+  rmSync(join(linked, 'data/muster.db-wal'));
+  await assertUnavailable(await service.addPerson());
+});
+
+async function start(t: TestContext, folder: string, earlierKey?: string) {
+  const service = await startMuster(t, folder);
+  if (earlierKey !== undefined) assert.equal(service.key, undefined);
+  const key = service.key ?? earlierKey ?? '';
+  const call = (path: string, type?: string, body?: string) =>
+    fetch(service.origin + path, {
+      headers: { authorization: `Bearer ${key}`, ...(type && { 'content-type': type }) },
+      ...(body !== undefined && { method: 'POST', body }),
+    });
+  return {
+    ...service,
+    key,
+    get: (path: string) => call(path),
+    addPerson: () => call('/v1/personnel', 'application/json', '{"name":"Ada"}'),
+    importPeople: () => call('/v1/personnel/import', 'text/csv', 'name\nBob\nCem\n'),
+    countPeople: async (): Promise<number> =>
+      ((await (await call('/v1/personnel')).json()) as { page: { total: number } }).page.total,
+  };
+}
+
+async function assertUnavailable(response: Response): Promise<void> {
+  const { detail } = (await response.json()) as { detail?: string };
+  assert.equal(response.status, 503, detail);
+  assert.match(detail ?? '', /removed or replaced while the service was running/);
+  assert.ok(response.headers.get('retry-after'));
+}
