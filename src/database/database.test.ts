@@ -71,6 +71,17 @@ onBothEngines('database', (start, engine) => {
     );
   });
 
+  test('says in one sentence that the database was written by a newer version', async (t) => {
+    const service = await start(t);
+    await service.database.write((db) =>
+      sql`insert into kysely_migration (name, timestamp) values ('9999_later', '2030-01-01')`.execute(db),
+    );
+    await assert.rejects(openDatabaseAgain(service.url), {
+      name: 'UsageError',
+      message: /was written by a newer version of Muster \(migration 9999_later\)\. Install that version/,
+    });
+  });
+
   test('has each look for many values planned anew, because tables grow', async (t) => {
     const { database } = await start(t);
     if (engine === 'sqlite') return;
@@ -195,7 +206,9 @@ onBothEngines('database', (start, engine) => {
 
 async function openDatabaseAgain(url: string): Promise<string[]> {
   const again = openDatabase(url);
-  const ran = await again.migrate();
-  await again.close();
-  return ran;
+  try {
+    return await again.migrate();
+  } finally {
+    await again.close();
+  }
 }
