@@ -28,6 +28,7 @@ import { compileValidator, refuseUnknownParameters } from './http/validation.ts'
 import { fileTypes } from './imports/source.ts';
 import { issueRoutes } from './issues/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
+import { createSpool } from './lists/spool.ts';
 import { meRoutes } from './me/routes.ts';
 import { pageRoutes } from './pages/routes.ts';
 import { personnelRoutes } from './personnel/routes.ts';
@@ -61,7 +62,7 @@ export async function createApp({ config, database, clock, readiness }: Service)
   app.decorate('config', config);
   app.decorate('database', database);
   app.decorate('answerHeaders', answerHeaders(config));
-  app.decorate('listReaders', new Set<never>());
+  app.decorate('listSpool', createSpool());
   app.decorate('baseUrl', config.base_url ?? '');
   app.addHook('onListen', async () => {
     app.baseUrl ||= addressOf(app);

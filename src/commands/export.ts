@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Kysely } from 'kysely';
 import type { TProperties } from 'typebox';
@@ -67,11 +67,11 @@ export async function exportCommand(
       moment,
     );
     let rows = 0;
-    const pieces = exportList(snapshot.db, list, format, (written) => {
+    const content = await exportList(snapshot, list, format, (written) => {
       rows = written;
       onProgress(rows);
     });
-    await write(Readable.from(pieces), options.output);
+    await write(content, options.output);
     return rows;
   } finally {
     await snapshot.end();

@@ -36,6 +36,8 @@ export type Engine = {
     beforeBulk(db: Kysely<Tables>): Promise<unknown>;
     /** Throws unless what has been committed is where the next start will find it. */
     assertStored(): void;
+    /** Called after each commit, for upkeep beside the requests. It does not fail. */
+    afterCommit(db: Kysely<Tables>, inTurn: (work: () => Promise<void>) => Promise<void>): Promise<void>;
   };
   /**
    * Whether the same transaction may succeed when run again, because another one is writing or has won a race. A lost
@@ -52,6 +54,6 @@ export type Engine = {
   /** Rejects with a Problem or a driver's error when reads or writes would fail now. It may wait: callers limit the time. */
   checkReady(): Promise<void>;
   pools(): Pools;
-  /** Ends what is not a dialect's. */
+  /** Ends what is not a dialect's, before those are. */
   close(): Promise<void>;
 };

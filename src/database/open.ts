@@ -38,7 +38,8 @@ export type Database = {
 /** How long a read takes: a moment, a while, or as long as whoever reads it. */
 type Pace = 'quick' | 'slow' | 'stream';
 
-type Snapshot = { db: Kysely<Tables>; end(): Promise<void> };
+/** It may be ended more than once. */
+export type Snapshot = { db: Kysely<Tables>; end(): Promise<void> };
 
 /**
  * `url` is `sqlite:<file>` or `postgres://…`. Nothing is opened before the first query, and nothing but `migrate` creates
@@ -71,12 +72,15 @@ export function openDatabase(url: string, report?: Report): Database {
         .setAccessMode('read only')
         .setIsolationLevel('repeatable read')
         .execute();
+      let ended: Promise<void> | undefined;
       // A connection on which not even this succeeds is discarded, and the snapshot with it.
-      const end = () =>
-        db
+      const end = () => {
+        ended ??= db
           .rollback()
           .execute()
           .catch(() => {});
+        return ended;
+      };
       return { db, end };
     },
 
@@ -104,8 +108,8 @@ export function openDatabase(url: string, report?: Report): Database {
     explain: engine.explain,
 
     async close() {
-      for (const db of [...Object.values(readers), bulkWriter]) if (db !== writer) await db?.destroy();
       await engine.close();
+      for (const db of [...Object.values(readers), bulkWriter]) if (db !== writer) await db?.destroy();
       // Last: SQLite checkpoints when the last connection closes, if that one may write.
       await writer.destroy();
     },

@@ -22,6 +22,8 @@ type DriverOptions = {
   /** Throws when the database must not be used. */
   check(): void;
   canClose?(): boolean;
+  /** Waits until another user may have a connection. */
+  admit?(): Promise<void> | undefined;
 };
 
 /** Connections are opened when first needed, kept, and handed out one user at a time. */
@@ -43,6 +45,7 @@ export class SqliteDriver implements Driver {
   }
 
   async acquireConnection(): Promise<SqliteConnection> {
+    await this.#options.admit?.();
     this.#options.check();
     const idle = this.#idle.pop();
     if (idle) return idle;

@@ -11,6 +11,7 @@ import {
 import { Problem, UsageError } from '../errors.ts';
 import { type Engine, mostStreams } from './engine.ts';
 import { type Spellings, spelling } from './functions.ts';
+import { Checkpointer } from './sqlite-checkpoints.ts';
 import { QuickConnection, SqliteDriver } from './sqlite-connections.ts';
 import { createFile, openFile } from './sqlite-file.ts';
 import { FileGuard, type Report, whatHappened } from './sqlite-guard.ts';
@@ -25,15 +26,29 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
     guard.noteOpened();
     return connection;
   };
+  let writer: Sqlite.Database | undefined;
+  const openWriter = () => {
+    writer = open(false);
+    return writer;
+  };
+  const checkpointer = new Checkpointer({
+    walBytes: () => guard.walBytes,
+    setAutocheckpoint: (isOn) => writer?.pragma(`wal_autocheckpoint = ${isOn ? 1000 : 0}`),
+  });
   const inThisThread = (readonly: boolean, maxConnections: number) =>
     new SqliteDriver({
-      connect: () => new QuickConnection(open(readonly)),
+      connect: () => new QuickConnection(readonly ? open(true) : openWriter()),
       maxConnections,
       check: () => (readonly ? guard.assertUsable() : guard.check()),
       canClose: () => guard.canClose(),
     });
-  const inThread = (readonly: boolean, maxConnections: number) =>
+  const inThread = (
+    readonly: boolean,
+    maxConnections: number,
+    admit: () => Promise<void> | undefined = () => undefined,
+  ) =>
     new SqliteDriver({
+      admit,
       connect: connectInThread(readonly ? 'long reads' : 'bulk writes', () => ({
         file,
         options: { readonly, expected: guard.expected },
@@ -46,7 +61,7 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
     quick: inThisThread(true, 4),
     bulk: inThread(false, 1),
     slow: inThread(true, 4),
-    stream: inThread(true, mostStreams),
+    stream: inThread(true, mostStreams, () => checkpointer.admit()),
   };
   const versions = new SqliteVersions(() => open(true));
   return {
@@ -73,6 +88,7 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
     pools: () => Object.fromEntries(Object.entries(drivers).map(([name, driver]) => [name, driver.use])),
     async close() {
       guard.stop();
+      checkpointer.stop();
       if (guard.canClose()) versions.close();
     },
     createIfMissing() {
@@ -84,6 +100,7 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
     },
     turns: {
       assertStored: () => guard.check(),
+      afterCommit: (db, inTurn) => checkpointer.afterCommit(db, inTurn),
       bulk: dialect(drivers.bulk),
       // Starts the thread, and puts what earlier ones appended to the log into its places; else a later commit does that.
       beforeBulk: (db) => sql`pragma wal_checkpoint(passive)`.execute(db).catch(() => {}),

@@ -9,8 +9,10 @@ import type { Tables } from './tables.ts';
 export type Work<T> = (db: Transaction<Tables>, othersWait?: () => boolean) => Promise<T>;
 
 type Member = {
-  work: Work<unknown>;
-  isBulk: boolean;
+  /** Shares a transaction with others. */
+  work?: Work<unknown>;
+  /** Runs by itself. */
+  runAlone?(): Promise<unknown>;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 };
@@ -29,7 +31,7 @@ const longestBreath = 2;
 export function writingTogether(
   quick: Kysely<Tables>,
   bulk: Kysely<Tables>,
-  { beforeBulk, assertStored }: NonNullable<Engine['turns']>,
+  { beforeBulk, assertStored, afterCommit }: NonNullable<Engine['turns']>,
 ) {
   const waiting: Member[] = [];
   let isRunning = false;
@@ -37,9 +39,9 @@ export function writingTogether(
 
   async function run(): Promise<void> {
     while (waiting.length > 0) {
-      const firstBulk = waiting.findIndex(({ isBulk }) => isBulk);
-      if (firstBulk === 0) await runAlone(waiting.splice(0, 1));
-      else await runGroup(waiting.splice(0, firstBulk === -1 ? waiting.length : firstBulk));
+      const firstAlone = waiting.findIndex(({ runAlone }) => runAlone);
+      if (firstAlone === 0) await runNextAlone();
+      else await runGroup(waiting.splice(0, firstAlone === -1 ? waiting.length : firstAlone));
       // Otherwise nothing else is read, answered or let in before all who wait have written.
       await setImmediate();
     }
@@ -58,7 +60,7 @@ export function writingTogether(
               await setImmediate();
               breath = performance.now();
             }
-            const outcome = await inSavepoint(db, () => work(db, othersWait));
+            const outcome = await inSavepoint(db, async () => work?.(db, othersWait));
             tell.push(() =>
               outcome.status === 'fulfilled' ? resolve(outcome.value) : reject(outcome.reason),
             );
@@ -67,6 +69,7 @@ export function writingTogether(
         }),
       );
       assertStored();
+      void afterCommit(bulk, inTurn);
       waiting.unshift(...members.slice(tell.length));
       for (const told of tell) told();
     } catch (error) {
@@ -74,29 +77,38 @@ export function writingTogether(
     }
   }
 
-  async function runAlone(members: Member[]): Promise<void> {
-    for (const { work, resolve, reject } of members) {
-      const written = bulk.transaction().execute((db) => countingChanges(db, (db) => work(db, othersWait)));
-      await written
-        .then((result) => {
-          assertStored();
-          return result;
-        })
-        .then(resolve, reject);
-    }
+  async function runNextAlone(): Promise<void> {
+    const next = waiting.shift();
+    await next?.runAlone?.().then(next.resolve, next.reject);
   }
+
+  async function runBulk(work: Work<unknown>): Promise<unknown> {
+    const result = await bulk
+      .transaction()
+      .execute((db) => countingChanges(db, (db) => work(db, othersWait)));
+    assertStored();
+    void afterCommit(bulk, inTurn);
+    return result;
+  }
+
+  function enqueue<T>(member: Pick<Member, 'work' | 'runAlone'>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      waiting.push({ ...member, resolve: resolve as Member['resolve'], reject });
+      if (isRunning) return;
+      isRunning = true;
+      // Not at once: requests that have arrived by now belong to the same group.
+      void setImmediate().then(run);
+    });
+  }
+
+  const inTurn = (work: () => Promise<void>) => enqueue<void>({ runAlone: work });
 
   return {
     waiting: () => waiting.length,
     async write<T>(work: Work<T>, pace: 'quick' | 'bulk'): Promise<T> {
-      if (pace === 'bulk') await beforeBulk(bulk);
-      return new Promise((resolve, reject) => {
-        waiting.push({ work, isBulk: pace === 'bulk', resolve: resolve as Member['resolve'], reject });
-        if (isRunning) return;
-        isRunning = true;
-        // Not at once: requests that have arrived by now belong to the same group.
-        void setImmediate().then(run);
-      });
+      if (pace === 'quick') return enqueue({ work });
+      await beforeBulk(bulk);
+      return enqueue({ runAlone: () => runBulk(work) });
     },
   };
 }

@@ -14,7 +14,7 @@ import type { ProblemCode } from '../errors.ts';
 import type { Change } from '../history/change.ts';
 import type { Keyring } from '../keys/ring.ts';
 import type { KeyUsage } from '../keys/usage.ts';
-import type { Readers } from '../lists/readers.ts';
+import type { Spool } from '../lists/spool.ts';
 import type { Access, Actor } from './access.ts';
 import type { Answered } from './answered.ts';
 import type { answerHeaders } from './headers.ts';
@@ -43,8 +43,8 @@ declare module 'fastify' {
     routeTable: Map<string, Set<string>>;
     answered: Answered;
     load: Load;
-    /** Who is reading whole lists. */
-    listReaders: Readers;
+    /** The temporary files of slow readers of whole lists. */
+    listSpool: Spool;
     keyUsage: KeyUsage;
     keyring: Keyring;
     keptAnswers: KeptAnswers;

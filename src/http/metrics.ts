@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
+import { spooledBytes } from '../lists/spool.ts';
 import { heading, type Labels, line } from './answered.ts';
 import { watchConnections } from './connections.ts';
 import type { App } from './fastify.ts';
@@ -67,7 +68,7 @@ function serveApart(app: FastifyInstance, port: number, read: () => string): voi
 }
 
 function loadOf(
-  { load, listReaders }: FastifyInstance,
+  { load, listSpool }: FastifyInstance,
   { open, received, sent }: ReturnType<ReturnType<typeof watchConnections>>,
 ): string[] {
   return [
@@ -79,7 +80,10 @@ function loadOf(
     ...gauge('muster_http_requests_under_way', 'Requests that are not answered to their end.', [
       { labels: { state: 'all' }, value: load.underWay },
       { labels: { state: 'worked_on' }, value: load.working },
-      { labels: { state: 'reading_a_list' }, value: listReaders.size },
+      { labels: { state: 'reading_a_list' }, value: listSpool.readers.size },
+    ]),
+    ...gauge('muster_list_spool_bytes', 'Bytes of lists in temporary files, for slow readers.', [
+      { value: spooledBytes(listSpool) },
     ]),
     ...counter('muster_http_requests_shed_total', 'Requests refused because there was too much to do.', [
       { value: load.shed },

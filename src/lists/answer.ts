@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { dataVersion } from '../database/changes.ts';
-import { mostStreams } from '../database/engine.ts';
+import type { Snapshot } from '../database/open.ts';
 import type { TableName, Tables } from '../database/tables.ts';
 import { contentTag, knownTag, sendNotModified, sendUnlessKnown } from '../http/conditions.ts';
 import { sendTagged } from '../http/resource.ts';
@@ -11,7 +11,7 @@ import { type Cursor, decodeCursor, encodeCursor, fingerprint } from './cursor.t
 import { chooseFormat, type Format, type FormatName, notAcceptable } from './formats.ts';
 import { countRows, countUpTo, type List, listLines, listPage } from './list.ts';
 import { type Paging, splitQuery } from './query.ts';
-import { leaveSlowest, streamFor } from './readers.ts';
+import { createSpool, streamList } from './spool.ts';
 
 /** Rows read before others are let through, and characters gathered before they are sent. */
 const sliceRows = 200;
@@ -44,10 +44,8 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
   const cursor = paging.cursor === undefined ? undefined : decodeCursor(query, paging.cursor);
 
   const pace = paging.limit === undefined ? 'stream' : list.isQuick === false ? 'slow' : 'quick';
-  const now = Date.parse(request.moment.now);
-  const { listReaders } = request.server;
-  if (pace === 'stream' && listReaders.size >= mostStreams) leaveSlowest(listReaders, now);
   const snapshot = await request.database.snapshot(pace);
+  const openedAt = performance.now();
   let endsWithStream = false;
   try {
     const { db } = snapshot;
@@ -91,14 +89,9 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
       // A stream has no length, as the list itself would have none.
       return await reply.send(Readable.from([]));
     }
-    const all = followedBy(text, pieces);
-    const stream = streamFor(listReaders, format.pack?.(all) ?? all, now);
-    stream.once('close', () =>
-      pieces
-        .return()
-        .then(snapshot.end)
-        .catch((error) => request.log.error(error)),
-    );
+    const onEndError = (error: unknown) => request.log.error(error);
+    const source = { start: text, rest: pieces, snapshot, openedAt, onEndError };
+    const stream = streamList(request.server.listSpool, source, format.pack);
     endsWithStream = true;
     return await reply.send(stream);
   } finally {
@@ -106,18 +99,22 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
   }
 }
 
-/** A whole list as bytes or text, for those who have no request to answer. */
-export async function* exportList(
-  db: Kysely<Tables>,
+/** A whole list as bytes, for those who have no request to answer. */
+export async function exportList(
+  snapshot: Snapshot,
   list: List,
   name: FormatName,
   onProgress: (rows: number) => void,
-): AsyncGenerator<string | Uint8Array> {
+): Promise<Readable> {
+  const openedAt = performance.now();
   const format = chooseFormat(undefined, name);
+  const { db } = snapshot;
   const asked = { list, format, db, version: '', query: '', cursor: undefined, countAll: false, filters: {} };
   await refuseTooManyRows(asked, undefined);
-  const pieces = readWhole(asked, onProgress);
-  yield* format.pack?.(pieces) ?? pieces;
+  const rest = readWhole(asked, onProgress);
+  // One reader, who has asked for it: nobody else needs the room.
+  const spool = createSpool({ maxBytes: Number.POSITIVE_INFINITY });
+  return streamList(spool, { start: '', rest, snapshot, openedAt }, format.pack);
 }
 
 /** Answers with something counted over a list, from one moment's view, where it keeps nobody waiting. */
@@ -228,7 +225,7 @@ function nextPage(request: FastifyRequest, cursor: string): string {
 
 async function sendWhole(request: FastifyRequest, reply: FastifyReply, { pack }: Format, text: string) {
   // Made into bytes once, for the tag, the compression, what is kept and what is sent.
-  const bytes = pack ? Buffer.concat(await Array.fromAsync(pack(followedBy(text)))) : Buffer.from(text);
+  const bytes = pack ? Buffer.concat(await Array.fromAsync(pack(only(text)))) : Buffer.from(text);
   return sendUnlessKnown(request, reply, contentTag(bytes), bytes);
 }
 
@@ -254,7 +251,6 @@ async function gather(pieces: AsyncGenerator<string, void>, length: number) {
   return { text, isAll: false };
 }
 
-async function* followedBy(first: string, rest?: AsyncGenerator<string, void>) {
-  yield first;
-  if (rest) yield* rest;
+async function* only(text: string) {
+  yield text;
 }

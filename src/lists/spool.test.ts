@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { readdirSync, statSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import type { Database } from '../database/open.ts';
+import { mountSmallDisk } from '../testing/disks.ts';
+import { fillPeople } from '../testing/people.ts';
+import { onBothEngines, startTestService, type TestService } from '../testing/service.ts';
+
+const people = 1000;
+/** A list far longer than what a connection takes in that nobody reads from. */
+const fill = (database: Database) =>
+  fillPeople(database, people, { attributes: { a: 'x'.repeat(9000), b: 'é'.repeat(5000) } });
+
+onBothEngines('a slow reader of a whole list', (start) => {
+  test('gets all of it, as it stood when it was asked for, without holding a snapshot', async (t) => {
+    const { service, key } = await filled(t, start);
+    service.app.listSpool.maxSnapshotMs = 100;
+    const paths = ['/v1/personnel', '/v1/personnel?format=csv', '/v1/personnel?format=xlsx'];
+    const fast = await Promise.all(paths.map((path) => readAll(ask(service, path, key))));
+    const slow = await Promise.all(paths.map((path) => ask(service, path, key)));
+    const packed = await ask(service, '/v1/personnel', key, 'gzip');
+    await untilSnapshotsEnd(service);
+    await fillPeople(service.database, 10);
+
+    for (const [i, response] of slow.entries()) {
+      const { bytes, isComplete } = await readAll(response);
+      assert.ok(isComplete);
+      assert.ok(bytes.equals(fast[i]?.bytes ?? Buffer.of()), String(paths[i]));
+    }
+    const { bytes } = await readAll(packed);
+    assert.ok(gunzipSync(bytes).equals(fast[0]?.bytes ?? Buffer.of()));
+    assert.equal((await service.get('/v1/personnel', key)).body.page.total, people + 10);
+    assert.equal(service.app.listSpool.readers.size, 0);
+  });
+
+  test('gets all of it also when it goes on reading while the rest moves to a file', async (t) => {
+    const { service, key } = await filled(t, start);
+    const fast = await readAll(ask(service, '/v1/personnel', key));
+    for (const maxSnapshotMs of [0, 5, 20, 50]) {
+      service.app.listSpool.maxSnapshotMs = maxSnapshotMs;
+      const { bytes } = await readAll(ask(service, '/v1/personnel', key));
+      assert.ok(bytes.equals(fast.bytes), `${maxSnapshotMs} ms`);
+    }
+  });
+
+  test('is dropped when the files of slow readers take too much room, and sees that the list is cut', async (t) => {
+    const { service, key } = await filled(t, start);
+    Object.assign(service.app.listSpool, { maxSnapshotMs: 50, maxBytes: 30_000_000 });
+    const first = await ask(service, '/v1/personnel', key);
+    await untilSnapshotsEnd(service);
+    const second = await ask(service, '/v1/personnel', key, 'gzip');
+    await untilSnapshotsEnd(service);
+    const results = [await readAll(first), await readAll(second)];
+    assert.equal(results.filter(({ isComplete }) => isComplete).length, 1);
+    assert.equal((await readAll(ask(service, '/v1/personnel', key))).isComplete, true);
+  });
+
+  test('that leaves gives back its connection and its file', async (t) => {
+    const { service, key } = await filled(t, start);
+    for (const maxSnapshotMs of [0, 30, 600_000]) {
+      service.app.listSpool.maxSnapshotMs = maxSnapshotMs;
+      const response = await ask(service, '/v1/personnel', key);
+      await setTimeout(30);
+      response.destroy();
+      await untilSnapshotsEnd(service);
+      while (service.app.listSpool.readers.size > 0) await setTimeout(10);
+    }
+  });
+
+  test('is cut off when the file cannot be made; the service goes on', async (t) => {
+    const { service, key } = await filled(t, start);
+    service.app.listSpool.maxSnapshotMs = 50;
+    setTemporaryFolder(t, join(tmpdir(), 'no such folder'));
+    const { isComplete } = await readAllAfter(service, ask(service, '/v1/personnel', key));
+    assert.equal(isComplete, false);
+    assert.equal((await service.get('/v1/personnel?limit=1', key)).status, 200);
+    assert.equal((await service.get('/readyz')).status, 200);
+  });
+});
+
+test('a slow reader is cut off when the temporary disk is full; the service goes on', async (t) => {
+  const folder = mountSmallDisk(t, '1m');
+  if (!folder) return;
+  const service = await startTestService(t, 'sqlite');
+  const key = await service.key();
+  await fill(service.database);
+  service.app.listSpool.maxSnapshotMs = 50;
+  setTemporaryFolder(t, folder);
+  const { isComplete } = await readAllAfter(service, ask(service, '/v1/personnel', key));
+  assert.equal(isComplete, false);
+  assert.equal((await service.get('/v1/personnel?limit=1', key)).status, 200);
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test('the write-ahead log stays small while a slow reader reads and others write', async (t) => {
+  const service = await startTestService(t, 'sqlite');
+  const key = await service.key();
+  await fill(service.database);
+  const wal = `${service.url.slice('sqlite:'.length)}-wal`;
+  const path = '/v1/personnel?q=person';
+  const fast = await readAll(ask(service, path, key));
+  service.app.listSpool.maxSnapshotMs = 200;
+  const slow = await ask(service, path, key);
+  const writing = { isOver: false };
+  // The next begins before the last has ended: they must not keep the log from being truncated either.
+  const others = [0, 1].map(async (i) => {
+    await setTimeout(100 * i);
+    while (!writing.isOver) assert.ok((await readAll(ask(service, path, key))).isComplete);
+  });
+  let maxWalBytes = 0;
+  let written = 0;
+  for (; written < 200_000_000; written += 200 * 18_000) {
+    const attributes = { a: 'y'.repeat(9000), b: 'z'.repeat(9000) };
+    await fillPeople(service.database, 200, { name: 'Ada', attributes });
+    maxWalBytes = Math.max(maxWalBytes, statSync(wal).size);
+  }
+  writing.isOver = true;
+  await Promise.all(others);
+  t.diagnostic(`the log had at most ${maxWalBytes / 1e6} MB when ${written / 1e6} MB were written`);
+  assert.ok(maxWalBytes < 128 * 1024 * 1024, `${maxWalBytes} bytes`);
+  while (statSync(wal).size > 16 * 1024 * 1024) await setTimeout(50);
+  assert.ok((await readAll(slow)).bytes.equals(fast.bytes));
+});
+
+async function filled(t: TestContext, start: (t: TestContext) => Promise<TestService>) {
+  const service = await start(t);
+  const key = await service.key();
+  await fill(service.database);
+  return { service, key };
+}
+
+/** Takes no more of the response than its beginning. */
+function ask(service: TestService, path: string, key: string, encoding = 'identity') {
+  const headers = { authorization: `Bearer ${key}`, 'accept-encoding': encoding };
+  return new Promise<IncomingMessage>((resolve, reject) => {
+    get(service.origin + path, { headers, agent: false }, resolve).on('error', reject);
+  });
+}
+
+async function readAll(asked: IncomingMessage | Promise<IncomingMessage>) {
+  const response = await asked;
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of response) chunks.push(chunk);
+  } catch {
+    // Cut off: `complete` tells.
+  }
+  return { bytes: Buffer.concat(chunks), isComplete: response.complete };
+}
+
+/** Reads on only when the list has moved to a file, or could not. */
+async function readAllAfter(service: TestService, asked: Promise<IncomingMessage>) {
+  const response = await asked;
+  await untilSnapshotsEnd(service);
+  return readAll(response);
+}
+
+async function untilSnapshotsEnd({ database }: TestService): Promise<void> {
+  while (database.pools().stream?.used !== 0) await setTimeout(10);
+}
+
+function setTemporaryFolder(t: TestContext, folder: string): void {
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = folder;
+  t.after(() => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  });
+}
