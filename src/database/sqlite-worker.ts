@@ -42,6 +42,8 @@ class Connection {
   readonly #statements: Statements;
   #stream: IterableIterator<unknown> | undefined;
   #isOfLines = false;
+  #isInTransaction = false;
+  #failure: unknown;
 
   constructor({ file, options }: WorkerData) {
     this.#database = openFile(file, options);
@@ -52,7 +54,16 @@ class Connection {
 
   /** Many short texts are sent as one in a fraction of the time. */
   run(sql: string, parameters: string) {
-    return this.#statements.run(sql, JSON.parse(parameters));
+    // SQLite ends a transaction by itself when the disk is full. What was sent in it must not be written outside of it.
+    if (this.#isInTransaction && !this.#database.inTransaction) throw this.#failure;
+    try {
+      const result = this.#statements.run(sql, JSON.parse(parameters));
+      this.#isInTransaction = this.#database.inTransaction;
+      return result;
+    } catch (error) {
+      this.#failure = error;
+      throw error;
+    }
   }
 
   /** The first rows: see `nextRows`. */
@@ -83,6 +94,7 @@ class Connection {
   }
 
   rollback(): void {
+    this.#isInTransaction = false;
     this.#statements.rollback();
   }
 }

@@ -13,6 +13,7 @@ import { type Engine, mostStreams } from './engine.ts';
 import { type Spellings, spelling } from './functions.ts';
 import { Checkpointer } from './sqlite-checkpoints.ts';
 import { QuickConnection, SqliteDriver } from './sqlite-connections.ts';
+import { diskCheck } from './sqlite-disk.ts';
 import { createFile, openFile } from './sqlite-file.ts';
 import { FileGuard, type Report, whatHappened } from './sqlite-guard.ts';
 import { connectInThread } from './sqlite-thread.ts';
@@ -63,6 +64,7 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
     slow: inThread(true, 4),
     stream: inThread(true, mostStreams, () => checkpointer.admit()),
   };
+  const checkDisk = diskCheck(file);
   const versions = new SqliteVersions(() => open(true));
   return {
     kind: 'sqlite',
@@ -81,6 +83,7 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
       try {
         guard.check();
         versions.read();
+        await checkDisk();
       } catch (error) {
         throw explain(error) ?? error;
       }
