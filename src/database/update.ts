@@ -1,5 +1,5 @@
 import { type Insertable, SqliteAdapter, sql, type Transaction } from 'kysely';
-import type { Moment } from '../clock.ts';
+import { type Moment, momentOf } from '../clock.ts';
 import { hole, namedStatement } from './statement.ts';
 import type { Tables } from './tables.ts';
 
@@ -112,6 +112,9 @@ export async function deleteRow(
 const holes = (columns: readonly string[]) =>
   Object.fromEntries(columns.map((column) => [column, hole(column)]));
 
-/** Time does not run backwards for a row: a request that began earlier may come to its change later. */
+/**
+ * Time does not run backwards for a row, when requests overtake each other or the clock is set back. The day goes with
+ * the time: otherwise `raised_on`, set by the clock before, would be in the future and every change would be rejected.
+ */
 export const notBefore = <M extends Moment>(moment: M, { updated_at }: { updated_at: string }): M =>
-  moment.now < updated_at ? { ...moment, now: updated_at } : moment;
+  moment.now < updated_at ? { ...moment, ...momentOf(new Date(updated_at)) } : moment;

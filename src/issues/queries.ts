@@ -132,7 +132,7 @@ export async function updateIssue(
   };
   await updateRow(db, 'issues', current, columns, change.now);
   await remember(db, current.id, differences, { ...change, reason });
-  const changed = await getIssue(db, current.project_id, current.id, change);
+  const changed = await getIssue(db, current.project_id, current.id, asked);
   await recount(db, current.project_id, shareOf(current), shareOf(changed));
   return changed;
 }

@@ -3,6 +3,7 @@ import type { Moment } from '../clock.ts';
 import { lockTable } from '../database/changes.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
+import { notBefore } from '../database/update.ts';
 import { type Fault, fieldFault, invalidBody, notFound, Problem } from '../errors.ts';
 import type { Change } from '../history/change.ts';
 import { type Differences, differencesBetween, remember } from '../history/queries.ts';
@@ -266,11 +267,13 @@ function refuseRevoked({ id, revoked_at }: Key, to: 'changed' | 'rotated'): void
 
 async function changeKey(
   db: Transaction<Tables>,
-  { id, version }: Key,
+  current: Key,
   columns: object,
   differences: Differences,
-  by: By,
+  asked: By,
 ): Promise<Key> {
+  const { id, version } = current;
+  const by = notBefore(asked, current);
   await db
     .updateTable('keys')
     .set({ ...columns, version: version + 1, updated_at: by.now })

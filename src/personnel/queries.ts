@@ -102,7 +102,7 @@ export async function updatePerson(
   const columns = { ...storedChanges(Person, differences), ...searchable(next) };
   await updateRow(db, 'people', { id, version }, columns, change.now);
   await remember(db, id, differences, { ...change, reason });
-  return getPerson(db, id, change);
+  return getPerson(db, id, asked);
 }
 
 /** Only a person nothing points at can be deleted: others are deactivated. */

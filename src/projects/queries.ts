@@ -317,7 +317,7 @@ async function changeProject(
   };
   await updateRow(db, 'projects', current, columns, change.now);
   await remember(db, current.id, differences, change);
-  return getProject(db, current.id, change);
+  return getProject(db, current.id, asked);
 }
 
 async function brokenRules(db: Kysely<Tables>, inputs: readonly ProjectInput[]): Promise<Fault[][]> {

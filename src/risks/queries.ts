@@ -86,8 +86,9 @@ export async function updateRisk(
   db: Transaction<Tables>,
   current: Risk,
   { reason, ...patch }: RiskPatch,
-  change: Change,
+  asked: Change,
 ): Promise<Risk> {
+  const change = notBefore(asked, current);
   await refuseWriting(db, current.project_id);
   const next = settledRisk(current, merged(current, patch));
   if (next.status === 'materialized' && current.status !== 'materialized') {
@@ -104,7 +105,7 @@ export async function updateRisk(
   const differences = differencesBetween(current, next, Object.keys(Risk.properties));
   if ('external_id' in differences)
     await refuseSameExternalId(db, toRisk, current.project_id, next.external_id);
-  return changeRisk(db, current, next, differences, { ...change, reason });
+  return changeRisk(db, current, next, differences, { ...asked, reason });
 }
 
 /** The risk has happened: makes the issue and moves the risk, both or neither. */
@@ -220,7 +221,7 @@ async function changeRisk(
   };
   await updateRow(db, 'risks', current, columns, change.now);
   await remember(db, current.id, differences, change);
-  const changed = await getRisk(db, current.project_id, current.id, change);
+  const changed = await getRisk(db, current.project_id, current.id, asked);
   await recount(db, current.project_id, shareOf(current), shareOf(changed));
   return changed;
 }
