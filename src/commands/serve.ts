@@ -1,14 +1,14 @@
 import closeWithGrace from 'close-with-grace';
 import { createApp } from '../app.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { type Database, openDatabase } from '../database/open.ts';
+import { openDatabase } from '../database/open.ts';
 import { UsageError } from '../errors.ts';
 import type { App } from '../http/fastify.ts';
 import type { Readiness } from '../http/health.ts';
 import { forgetAnswers } from '../http/idempotency.ts';
 import { createFirstKey } from '../keys/queries.ts';
-import { lapseAcceptances } from '../risks/queries.ts';
+import { expireAcceptances } from '../risks/queries.ts';
 import { version } from '../version.ts';
 
 type Print = (text: string) => void;
@@ -46,9 +46,10 @@ export async function startService(config: Config, clock = systemClock) {
     await listen(app, config);
     await database.migrate();
     const firstKey = await database.write((db) => createFirstKey(db, clock()));
-    await lapse(database, clock);
+    await expireAcceptances(database, clock());
     readiness.state = 'ready';
-    everyMinute(app, () => lapse(database, clock));
+    // Also without requests: history and followers learn of it in time.
+    everyMinute(app, () => expireAcceptances(database, clock()));
     everyMinute(app, () => forgetAnswers(database, clock().now));
     return { app, firstKey: firstKey?.secret };
   } catch (error) {
@@ -64,9 +65,6 @@ export function stopWithGrace(app: App): void {
     await app.close();
   });
 }
-
-/** What happens because a day has come: also when the service was down at that moment. */
-const lapse = (database: Database, clock: Clock) => database.write((db) => lapseAcceptances(db, clock()));
 
 /** The next minute tries again what this one could not do. */
 function everyMinute(app: App, work: () => Promise<unknown>): void {

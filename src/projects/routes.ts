@@ -9,6 +9,7 @@ import { importRoute } from '../imports/answer.ts';
 import { sendList } from '../lists/answer.ts';
 import { ListQuery, splitQuery } from '../lists/query.ts';
 import { ListOf } from '../lists/schema.ts';
+import { lapseAcceptances } from '../risks/queries.ts';
 import { NoContent, Strict } from '../schemas.ts';
 import { projectImport } from './import.ts';
 import {
@@ -144,7 +145,7 @@ export function projectRoutes(app: App): void {
           summary: archived ? 'Archive a project' : 'Bring a project back from the archive',
           description: archived
             ? 'Nothing in it can be changed any more, and the roll-ups leave it out unless asked.'
-            : 'Everything in it is as it was.',
+            : 'Everything in it is as it was, except that acceptances of risks that have expired meanwhile end.',
           tags: ['projects'],
           params: Strict({ project_id: ProjectRef }),
           response: { 200: Project },
@@ -154,7 +155,9 @@ export function projectRoutes(app: App): void {
         writeOnce(request, reply, async (db) => {
           const current = await getProject(db, request.params.project_id, request.moment);
           refuseStale(request, current);
-          return done(await archiveProject(db, current, archived, request.change));
+          const project = await archiveProject(db, current, archived, request.change);
+          if (!archived) await lapseAcceptances(db, request.change, project.id);
+          return done(project);
         }),
     );
   }

@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { daily, type Moment } from '../clock.ts';
+import type { Database } from '../database/open.ts';
 import {
   referenceFaults,
   refuseSameExternalId,
@@ -153,19 +154,21 @@ export async function deleteRisk(db: Transaction<Tables>, current: Risk, change:
   await recount(db, project_id, shareOf(current), null);
 }
 
-/** Acceptances whose day has passed lapse: the risk is open again. Gives the keys of those that did. */
-export async function lapseAcceptances(db: Transaction<Tables>, moment: Moment): Promise<string[]> {
-  const lapsed = await db
-    .selectFrom('risks')
-    .select(['risks.id', 'project_id', 'risks.key', 'accepted_until'])
-    .innerJoin('projects', 'projects.id', 'risks.project_id')
-    .where('risks.status', '=', 'accepted')
-    .where('accepted_until', '<', moment.today)
-    // An archived project is left as it is; it lapses when it comes back.
-    .where('archived_at', 'is', null)
-    .execute();
+/** Reopens risks whose acceptance has expired. Takes the write lock only if there are any. */
+export async function expireAcceptances({ db, write }: Pick<Database, 'db' | 'write'>, moment: Moment) {
+  const expired = await expiredAcceptances(db, moment);
+  if (expired.length > 0) await write((db) => lapseAcceptances(db, moment));
+}
+
+/** Reopens risks whose acceptance has expired, in all projects or in one. Returns their keys. */
+export async function lapseAcceptances(
+  db: Transaction<Tables>,
+  moment: Moment,
+  project_id?: string,
+): Promise<string[]> {
   const keys: string[] = [];
-  for (const { id, project_id, key, accepted_until } of lapsed) {
+  for (const expired of await expiredAcceptances(db, moment, project_id)) {
+    const { id, project_id, key, accepted_until } = expired;
     const current = await getRisk(db, project_id, id, moment);
     // Another instance may have been faster.
     if (current.status !== 'accepted') continue;
@@ -182,6 +185,18 @@ export async function lapseAcceptances(db: Transaction<Tables>, moment: Moment):
   }
   return keys;
 }
+
+const expiredAcceptances = (db: Kysely<Tables>, { today }: Moment, project_id?: string) =>
+  db
+    .selectFrom('risks')
+    .select(['risks.id', 'project_id', 'risks.key', 'accepted_until'])
+    .innerJoin('projects', 'projects.id', 'risks.project_id')
+    .where('risks.status', '=', 'accepted')
+    .where('accepted_until', '<', today)
+    // An archived project stays as it is until it is unarchived.
+    .where('archived_at', 'is', null)
+    .$if(project_id !== undefined, (query) => query.where('project_id', '=', project_id as string))
+    .execute();
 
 /** A new risk as it is stored. */
 export function riskRow(
