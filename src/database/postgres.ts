@@ -16,6 +16,7 @@ import { type Engine, mostStreams } from './engine.ts';
 import { type Spellings, spelling } from './functions.ts';
 import { codeOf, explainError, isAway, readOnly } from './postgres-errors.ts';
 import { closeCursor, type IsAlive, type Limits, watchResponse } from './postgres-limits.ts';
+import { PreparingClient } from './prepared.ts';
 import { coalesced, type Versions } from './versions.ts';
 
 /** Pools apart, so that long reads never keep a short one from its connection. */
@@ -120,44 +121,6 @@ const watchedClient = (limits: Limits, isAlive: IsAlive | undefined) =>
       };
     }
   };
-
-/** Has the server keep what comes again and again, parsed and planned: for a page that takes as long as to read it. */
-class PreparingClient extends pg.Client {
-  // biome-ignore lint/suspicious/noExplicitAny: one of many shapes of the same method, as the pool and Kysely call it
-  override query(query: any, ...rest: any[]): any {
-    const [values, ...others] = rest;
-    const name = typeof query === 'string' && Array.isArray(values) ? preparedName(query) : undefined;
-    return name === undefined
-      ? super.query(query, ...(rest as []))
-      : super.query({ name, text: query, values }, ...(others as []));
-  }
-}
-
-/** Each connection keeps at most so many, in the memory of the server. */
-const mostPrepared = 200;
-const prepared = new Map<string, string>();
-const seenOnce = new Set<string>();
-
-/**
- * The name of a statement that has come before. One with all columns of a table could not stay when they change, how a
- * text is best searched for depends on the text, and a way to find many that suits an empty table is not given up while
- * an import fills it.
- */
-function preparedName(text: string): string | undefined {
-  const known = prepared.get(text);
-  if (known !== undefined) return known;
-  const mayBeKept =
-    /^(select|with|insert|update|delete)\b/.test(text) && !/(select |\.)\*| like | = any\(/.test(text);
-  if (!mayBeKept || prepared.size === mostPrepared) return undefined;
-  if (!seenOnce.delete(text)) {
-    if (seenOnce.size === mostPrepared) seenOnce.clear();
-    seenOnce.add(text);
-    return undefined;
-  }
-  const name = `muster_${prepared.size}`;
-  prepared.set(text, name);
-  return name;
-}
 
 const useOf = ({ totalCount, idleCount, waitingCount }: pg.Pool) => ({
   used: totalCount - idleCount,

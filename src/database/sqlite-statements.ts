@@ -1,11 +1,15 @@
 import type Sqlite from 'better-sqlite3';
 import type { QueryResult } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import { areLists } from './parameters.ts';
+
+/** Prepared statements of one connection. */
+const maxPrepared = 200;
 
 /** What runs on one connection, in whichever thread it lives. */
 export class Statements {
   readonly #database: Sqlite.Database;
-  readonly #prepared = new Map<string, Sqlite.Statement>();
+  readonly #prepared = new LRUCache<string, Sqlite.Statement>({ max: maxPrepared });
 
   constructor(database: Sqlite.Database) {
     this.#database = database;
@@ -25,13 +29,12 @@ export class Statements {
     if (this.#database.inTransaction) this.run('rollback', []);
   }
 
-  /** Preparing costs more than most queries. The oldest statement makes room, so that memory is bounded. */
+  /** Preparing a statement takes longer than running most of them. */
   #prepare(sql: string): Sqlite.Statement {
     const known = this.#prepared.get(sql);
     if (known) return known;
     const statement = this.#database.prepare(sql);
     this.#prepared.set(sql, statement);
-    if (this.#prepared.size > 500) this.#prepared.delete(this.#prepared.keys().next().value ?? '');
     return statement;
   }
 }

@@ -13,6 +13,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import { areLists } from './parameters.ts';
 import type { Tables } from './tables.ts';
 
@@ -43,14 +44,29 @@ export function statement<Row>(build: (db: Kysely<Tables>) => Query<Row>): State
   };
 }
 
-const named = new Map<string, Statement<unknown>>();
+/** The statement with this name, which must contain everything its SQL depends on, such as the columns. */
+export const namedStatement = <Row>(
+  name: string,
+  build: (db: Kysely<Tables>) => Query<Row>,
+): Statement<Row> => cached(`statement ${name}`, () => statement(build));
 
-/** The statement of a name that tells all by which it differs from others: of columns, say. The code has only so many. */
-export function namedStatement<Row>(name: string, build: (db: Kysely<Tables>) => Query<Row>): Statement<Row> {
-  const known = named.get(name) ?? statement(build);
-  named.set(name, known);
-  return known as Statement<Row>;
+/**
+ * Statements and lists that depend on the shape of a request: the columns of a PATCH, the filters of a list. Clients
+ * choose the shapes, so the cache is bounded.
+ */
+const cache = new LRUCache<string, object>({ max: 1000 });
+
+/** The cached value with this key, created if there is none. Keys of different kinds of values must differ. */
+export function cached<Value extends object>(key: string, create: () => Value): Value {
+  const known = cache.get(key) as Value | undefined;
+  if (known) return known;
+  const value = create();
+  cache.set(key, value);
+  return value;
 }
+
+/** How many entries the cache holds. */
+export const cachedCount = () => cache.size;
 
 /** Stands in a statement for a value that is given with each use, by name or, in a list, by number. */
 export const hole = <Value>(name: string | number): RawBuilder<Value> => sql.val(new Hole(name)) as never;

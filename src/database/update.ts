@@ -52,11 +52,13 @@ export async function updateRow<Table extends Updatable>(
 ): Promise<void> {
   const id = (table === 'people' ? 'user_id' : 'id') as 'id';
   const set = { ...columns, version: row.version + 1, updated_at: now };
-  const update = namedStatement(`update ${table} ${Object.keys(set)}`, (db) =>
+  // Sorted, so that the order of a client's fields does not make another statement.
+  const names = Object.keys(set).sort();
+  const update = namedStatement(`update ${table} ${names}`, (db) =>
     db
       // One shape stands for all: what each table takes is said by the type of `columns`.
       .updateTable(table as 'projects')
-      .set(holes(Object.keys(set)))
+      .set(holes(names))
       .where(id, '=', hole<string>('id_read'))
       .where('version', '=', hole<number>('version_read')),
   );

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { TObject } from 'typebox';
-import { hole, type Statement, statement } from '../database/statement.ts';
+import { cached, hole, type Statement, statement } from '../database/statement.ts';
 import type { TableName, Tables } from '../database/tables.ts';
 
 /** What a noun says of one of its lists; how lists are paged, streamed and written is said once, in this folder. */
@@ -51,26 +51,31 @@ export const listRows = (db: Kysely<Tables>, list: List, after: string | RawBuil
 
 /** The first rows after a cursor. */
 export async function listPage(db: Kysely<Tables>, list: List, after: string | undefined, limit: number) {
-  const pages = known(pageStatements, list, () => new Map<string, Statement<ListRow>>());
-  const key = `${after === undefined ? 'first' : 'later'} ${limit}`;
+  const size = pageSizes.find((size) => size >= limit) ?? limit;
+  const pages = pageStatements.get(list) ?? new Map<string, Statement<ListRow>>();
+  pageStatements.set(list, pages);
+  const key = `${after === undefined ? 'first' : 'later'} ${size}`;
   const page =
     pages.get(key) ??
-    statement<ListRow>((db) => pageRows(db, list, after === undefined ? undefined : hole('after'), limit));
-  if (pages.size >= mostPages) pages.clear();
+    statement<ListRow>((db) => pageRows(db, list, after === undefined ? undefined : hole('after'), size));
   pages.set(key, page);
   const { rows } = await page(db, { after });
-  return rows;
+  return rows.length > limit ? rows.slice(0, limit) : rows;
 }
 
-/** Of one list: clients ask for pages of few lengths. */
-const mostPages = 20;
+/**
+ * The limits that statements are made for: the next larger one is read for all others, and the rest is dropped. A
+ * statement for each of a thousand limits would crowd out the others, and a limit that is a parameter is planned again
+ * with every page, by both engines, which takes longer than reading it. One more than the usual limits: whoever reads a
+ * page asks for one row more, to see whether another page follows.
+ */
+const pageSizes = [2, 6, 11, 21, 26, 51, 101, 201, 501, 1001];
 
 /**
  * Where no index gives the order, rows are found first and made into JSON then, so that there are only keys to sort.
  */
-function pageRows(db: Kysely<Tables>, list: List, after: RawBuilder<string> | undefined, most: number) {
-  // As a parameter it would have each page planned anew, by both engines, which takes longer than to read it.
-  const limit = sql.lit(most);
+function pageRows(db: Kysely<Tables>, list: List, after: RawBuilder<string> | undefined, size: number) {
+  const limit = sql.lit(size);
   if (list.isQuick !== false) return listRows(db, list, after).limit(limit);
   const found = rowsAfter(db, list, after).select([list.id.as('id'), list.order.key.as('order_key')]);
   const page = ordered(list, list.order.key, found).limit(limit).as('page');
@@ -79,26 +84,12 @@ function pageRows(db: Kysely<Tables>, list: List, after: RawBuilder<string> | un
   return ordered(list, order_key, rows.select([list.json.as('json'), order_key.as('order_key')]));
 }
 
+/** They live as long as their list is cached. */
 const pageStatements = new WeakMap<List, Map<string, Statement<ListRow>>>();
 
-function known<K extends object, V>(values: WeakMap<K, V>, key: K, make: () => V): V {
-  const value = values.get(key) ?? make();
-  values.set(key, value);
-  return value;
-}
-
-/** More than there are lists that many look at; whichever was first goes first. */
-const mostLists = 500;
-const lists = new Map<string, List>();
-
-/** The list that is told by `key`: the same object each time, so that its statements are made once. */
-export function sameList(key: unknown, make: () => List): List {
-  const text = JSON.stringify(key);
-  const list = lists.get(text) ?? make();
-  lists.set(text, list);
-  if (lists.size > mostLists) lists.delete(lists.keys().next().value ?? '');
-  return list;
-}
+/** The list with this key: the same object each time, so that its statements are built once. */
+export const sameList = (key: unknown, create: () => List): List =>
+  cached(`list ${JSON.stringify(key)}`, create);
 
 export const countRows = (db: Kysely<Tables>, list: List): Promise<number> =>
   count(rowsAfter(db, list, undefined));
