@@ -60,10 +60,10 @@ function countPreparations(t: TestContext, engine: Engine): () => number {
   const { prepare } = Sqlite.prototype;
   const { parse } = pg.Connection.prototype;
   if (engine === 'sqlite') {
-    Sqlite.prototype.prepare = function counting(text: string) {
+    Sqlite.prototype.prepare = function counting(this: Sqlite.Database, text: string) {
       note(text);
       return prepare.call(this, text);
-    };
+    } as typeof prepare;
   } else {
     pg.Connection.prototype.parse = function counting(query, more) {
       note(query.text);

@@ -51,7 +51,7 @@ export const listRows = (db: Kysely<Tables>, list: List, after: string | RawBuil
 
 /** The first rows after a cursor. */
 export async function listPage(db: Kysely<Tables>, list: List, after: string | undefined, limit: number) {
-  const size = pageSizes.find((size) => size >= limit) ?? limit;
+  const size = pageSizes.find((size) => size >= limit);
   const pages = pageStatements.get(list) ?? new Map<string, Statement<ListRow>>();
   pageStatements.set(list, pages);
   const key = `${after === undefined ? 'first' : 'later'} ${size}`;
@@ -59,23 +59,28 @@ export async function listPage(db: Kysely<Tables>, list: List, after: string | u
     pages.get(key) ??
     statement<ListRow>((db) => pageRows(db, list, after === undefined ? undefined : hole('after'), size));
   pages.set(key, page);
-  const { rows } = await page(db, { after });
+  const { rows } = await page(db, { after, limit });
   return rows.length > limit ? rows.slice(0, limit) : rows;
 }
 
 /**
- * The limits that statements are made for: the next larger one is read for all others, and the rest is dropped. A
- * statement for each of a thousand limits would crowd out the others, and a limit that is a parameter is planned again
- * with every page, by both engines, which takes longer than reading it. One more than the usual limits: whoever reads a
- * page asks for one row more, to see whether another page follows.
+ * Limits with a statement of their own. Other limits read the next larger size and drop the rest; larger ones are a
+ * parameter. A statement for each of a thousand limits would evict all others; a parameter has each page planned again,
+ * by both engines, which takes longer than reading a short page. Each is one more than a usual limit, because a page is
+ * read with one row more, to see whether another page follows.
  */
-const pageSizes = [2, 6, 11, 21, 26, 51, 101, 201, 501, 1001];
+const pageSizes = [2, 6, 11, 21, 26, 51, 101, 201];
 
 /**
  * Where no index gives the order, rows are found first and made into JSON then, so that there are only keys to sort.
  */
-function pageRows(db: Kysely<Tables>, list: List, after: RawBuilder<string> | undefined, size: number) {
-  const limit = sql.lit(size);
+function pageRows(
+  db: Kysely<Tables>,
+  list: List,
+  after: RawBuilder<string> | undefined,
+  size: number | undefined,
+) {
+  const limit = size === undefined ? hole<number>('limit') : sql.lit(size);
   if (list.isQuick !== false) return listRows(db, list, after).limit(limit);
   const found = rowsAfter(db, list, after).select([list.id.as('id'), list.order.key.as('order_key')]);
   const page = ordered(list, list.order.key, found).limit(limit).as('page');
