@@ -1,7 +1,7 @@
-import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Rolldown } from 'vite';
 import { buildConsole, hashOf } from './web/build.ts';
+import { bundle } from './web/bundle.ts';
 
 const root = import.meta.dirname;
 const target = join(root, 'dist');
@@ -12,24 +12,27 @@ const stamp = join(target, 'sources.txt');
  * few files: most of the time of a start went into finding and loading fifteen hundred.
  */
 export async function buildService(): Promise<void> {
-  const sources = hashOf(['package-lock.json', 'build.ts', ...globSync('src/**/*.ts', { cwd: root }).sort()]);
+  const sources = hashOf([
+    'package-lock.json',
+    'build.ts',
+    'web/bundle.ts',
+    ...globSync('src/**/*.ts', { cwd: root }).sort(),
+  ]);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return;
-  const { output } = await bundle();
-  const chunks = output.filter((file) => file.type === 'chunk');
+  const { chunks, licences } = await bundleService();
   const made = new Set(chunks.map(({ fileName }) => fileName));
   mkdirSync(target, { recursive: true });
   // Last those that load the others: who starts meanwhile finds the old ones or the new.
   for (const { fileName, code } of chunks.toSorted((a, b) => Number(a.isEntry) - Number(b.isEntry))) {
     writeFileSync(join(target, fileName), code);
   }
-  writeFileSync(join(target, 'licences.txt'), licencesOf(chunks.flatMap(({ moduleIds }) => moduleIds)));
+  writeFileSync(join(target, 'licences.txt'), licences);
   for (const old of globSync('*.js', { cwd: target })) if (!made.has(old)) rmSync(join(target, old));
   writeFileSync(stamp, sources);
 }
 
-async function bundle(): Promise<Rolldown.RolldownOutput> {
-  const { build } = await import('vite');
-  const built = await build({
+const bundleService = () =>
+  bundle({
     configFile: false,
     root,
     publicDir: false,
@@ -47,26 +50,13 @@ async function bundle(): Promise<Rolldown.RolldownOutput> {
       },
     },
   });
-  return built as Rolldown.RolldownOutput;
-}
-
-/** The licences of what is built in and not ours. */
-function licencesOf(modules: string[]): string {
-  const folders = modules.flatMap(
-    (module) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(module)?.[0] ?? [],
-  );
-  const texts = [...new Set(folders)].sort().map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    const files = readdirSync(folder).filter((file) => /^licen[cs]e/i.test(file));
-    return [
-      `${name} ${version}: ${license}`,
-      ...files.map((file) => readFileSync(join(folder, file), 'utf8')),
-    ];
-  });
-  return texts.map((text) => text.join('\n\n')).join('\n\n-----\n\n');
-}
 
 if (import.meta.main) {
-  await buildConsole();
-  await buildService();
+  try {
+    await buildConsole();
+    await buildService();
+  } catch (error) {
+    console.error(error instanceof Error && 'cause' in error ? error.message : error);
+    process.exitCode = 1;
+  }
 }

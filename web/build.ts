@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { writeApiTypes } from './api-types.ts';
+import { bundle } from './bundle.ts';
 
 const root = join(import.meta.dirname, '..');
 const target = join(root, 'dist/web');
@@ -26,8 +27,9 @@ export async function buildConsole(): Promise<void> {
   const outDir = `${target}-${process.pid}`;
   mkdirSync(outDir, { recursive: true });
   try {
-    const { build } = await import('vite');
-    await build({ configFile: join(root, 'web/vite.config.ts'), logLevel: 'warn', build: { outDir } });
+    const configFile = join(root, 'web/vite.config.ts');
+    const { licences } = await bundle({ configFile, logLevel: 'warn', build: { outDir } });
+    writeFileSync(join(outDir, 'licences.txt'), licences);
     for (const name of readdirSync(join(outDir, 'assets'))) compress(join(outDir, 'assets', name));
     writeFileSync(join(outDir, 'sources.txt'), sources);
     rmSync(target, { recursive: true, force: true });

@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { InlineConfig, Rolldown } from 'vite';
+
+/** Builds with Vite. Returns the chunks, and the licences of the packages in them. */
+export async function bundle(config: InlineConfig) {
+  const { build } = await loadVite();
+  const { output } = (await build(config)) as Rolldown.RolldownOutput;
+  const chunks = output.filter((file) => file.type === 'chunk');
+  return { chunks, licences: licencesOf(chunks.flatMap(({ moduleIds }) => moduleIds)) };
+}
+
+/** Only building needs Vite: a built package starts without it. */
+async function loadVite() {
+  try {
+    return await import('vite');
+  } catch (cause) {
+    throw new Error('The sources must be built, and Vite, which builds them, is not installed: run npm ci.', {
+      cause,
+    });
+  }
+}
+
+/** The licences of the packages that the modules belong to. */
+function licencesOf(modules: string[]): string {
+  const folders = modules.flatMap(
+    (module) => /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)/.exec(module)?.[1] ?? [],
+  );
+  const texts = [...new Set(folders)].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice)/i.test(file));
+    return [
+      `${name} ${version}: ${license}`,
+      ...files.map((file) => readFileSync(join(folder, file), 'utf8')),
+    ];
+  });
+  return texts.map((text) => text.join('\n\n')).join('\n\n-----\n\n');
+}
