@@ -135,7 +135,7 @@ export const problems = {
   unavailable: {
     status: 503,
     title: 'Temporarily unavailable',
-    help: 'The service is starting, stopping, overloaded, or its database is away. Retry after the time in `Retry-After`.',
+    help: 'The service is starting, stopping, overloaded, or its database is away. Retry after the time in `Retry-After`. Nothing was changed, unless the detail says that it may have been: then the connection to the database was lost during the commit. Read before you retry, or send the same `Idempotency-Key` again.',
   },
   storage_full: {
     status: 507,
