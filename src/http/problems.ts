@@ -149,6 +149,12 @@ function problemOf({ server, routeOptions }: FastifyRequest, error: FastifyError
     const mebibytes = (routeOptions.bodyLimit ?? limits.body_bytes) / 1024 / 1024;
     return new Problem('too_large', `The body is larger than ${mebibytes} MiB. Split it.`, { cause: error });
   }
+  if (error.code === 'EMFILE' || error.code === 'ENFILE') {
+    return new Problem('unavailable', 'The service has no file descriptors left. Try again shortly.', {
+      cause: error,
+      headers: { 'retry-after': '5' },
+    });
+  }
   if (error.statusCode !== undefined && error.statusCode < 500) {
     return new Problem('malformed_request', 'The request could not be read. Check what your client sends.', {
       cause: error,

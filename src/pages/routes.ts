@@ -24,6 +24,10 @@ export function pageRoutes(app: App): void {
   const document = () => app.swagger() as unknown as OpenApi;
 
   let built: Console | undefined;
+  // Read before there are clients, as they may use up all file descriptors.
+  app.addHook('onListen', async () => {
+    built ??= readConsole();
+  });
   for (const path of consolePaths) {
     app.get(path, { config, schema: { hide: true } }, (request, reply) => {
       built ??= readConsole();

@@ -28,8 +28,10 @@ export async function startMuster(
   folder: string,
   environment: Record<string, string> = {},
   command = 'serve',
+  maxFiles?: number,
 ) {
-  const running = launch(folder, [command], { MUSTER_PORT: '0', MUSTER_RATE_LIMIT: '0', ...environment });
+  const settings = { MUSTER_PORT: '0', MUSTER_RATE_LIMIT: '0', ...environment };
+  const running = launch(folder, [command], settings, maxFiles);
   t.after(() => running.child.kill('SIGKILL'));
   let ended: number | null | undefined;
   void running.exit.then((code) => {
@@ -47,11 +49,13 @@ export async function startMuster(
   }
 }
 
-function launch(folder: string, args: string[], environment: Record<string, string>) {
+function launch(folder: string, args: string[], environment: Record<string, string>, maxFiles?: number) {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(MUSTER_|NODE_TEST|NODE_OPTIONS)/.test(name),
   );
-  const child: ChildProcess = spawn(process.execPath, [main, ...args], {
+  const limit = maxFiles === undefined ? '' : `ulimit -n ${maxFiles} && `;
+  const command = [`${limit}exec "$@"`, 'sh', process.execPath, main, ...args];
+  const child: ChildProcess = spawn('sh', ['-c', ...command], {
     cwd: folder,
     env: { ...Object.fromEntries(inherited), ...environment },
   });
