@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
 /**
@@ -17,6 +18,13 @@ export function clientAddress(
     address = before;
   }
   return address;
+}
+
+/** Reads the network that a request comes from. */
+export function networkReader(trustedProxies: readonly string[]) {
+  const proxies = listNetworks(trustedProxies);
+  return ({ socket, headers }: IncomingMessage): string =>
+    networkOf(clientAddress(socket.remoteAddress, headers['x-forwarded-for']?.toString(), proxies));
 }
 
 /** What is counted together: whoever has one address of IPv6 has all of its network. */

@@ -149,6 +149,9 @@ export type ProblemCode = keyof typeof problems;
 /** One fault of the input: `pointer` into the body, the `column` of a file, or the name of a query `parameter`. */
 export type Fault = { pointer?: string; column?: string; parameter?: string; code: string; detail: string };
 
+/** How many errors a response lists: more is more than anyone reads, and would make a small request a large response. */
+export const maxErrors = 100;
+
 type ProblemOptions = {
   errors?: Fault[];
   headers?: Record<string, string>;

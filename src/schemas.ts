@@ -4,9 +4,11 @@ import { type IdKind, idPattern, prefixes } from './ids.ts';
 
 export const limits = {
   body_bytes: 1024 * 1024,
+  public_body_bytes: 1024,
   import_bytes: 32 * 1024 * 1024,
   import_rows: 100_000,
   json_depth: 20,
+  json_values: 10_000,
   name_characters: 200,
   text_characters: 10_000,
   page_rows: 1000,

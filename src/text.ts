@@ -1,5 +1,7 @@
 /** What every text that enters the service goes through: no blanks around it, one Unicode form. */
-export const normalise = (text: string) => (isAscii(text) ? text : text.normalize('NFC')).trim();
+export const normalise = (text: string) =>
+  // What is left as it is here is refused as forbidden.
+  (isAscii(text) || hasLongMarkRun(text) ? text : text.normalize('NFC')).trim();
 
 /**
  * The form in which texts are compared, ordered and searched. It is made here and stored, because the
@@ -12,7 +14,7 @@ export const fold = (text: string) =>
 const isAscii = (text: string) => /^[ -~]*$/.test(text);
 
 const foldLetters = (text: string) =>
-  text
+  withoutLongMarkRuns(text)
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .toLowerCase()
@@ -38,25 +40,53 @@ export const foldAll = (texts: (string | null | undefined)[]) =>
     .map(fold)
     .join('\n');
 
-/** Control characters other than newline and tab, NUL among them, and halves of surrogate pairs. */
+/**
+ * Unicode normalization sorts the combining marks of one letter in quadratic time: 100,000 of them take 20 s. No language
+ * needs more than the 30 in a row that the stream-safe text format (UAX #15) allows. The two halfwidth sound marks become
+ * combining marks in NFKD. The lookbehind keeps the search linear: a run is only counted from its start.
+ */
+const maxMarkRun = 30;
+const longMarkRun = /(?<![\p{M}\uff9e\uff9f])[\p{M}\uff9e\uff9f]{31,}/u;
+const longMarkRuns = new RegExp(longMarkRun, 'gu');
+
+const hasLongMarkRun = (text: string) => text.length > maxMarkRun && longMarkRun.test(text);
+
+/** What is left can be normalized in linear time. No text with such runs is stored, so none is looked for. */
+const withoutLongMarkRuns = (text: string) =>
+  text.length > maxMarkRun ? text.replace(longMarkRuns, '') : text;
+
+/** Control characters other than newline and tab, NUL among them, halves of surrogate pairs, and long runs of marks. */
 export const hasForbiddenCharacters = (text: string) =>
   !isAscii(text) &&
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones looked for
-  (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(text) || !text.isWellFormed());
+  (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(text) || !text.isWellFormed() || hasLongMarkRun(text));
+
+/** The text as it is stored; undefined when it has characters that no text may have. */
+export const checkedText = (text: string): string | undefined =>
+  isAscii(text) ? text.trim() : hasForbiddenCharacters(text) ? undefined : text.normalize('NFC').trim();
 
 /** The candidate that a misspelt word most likely meant, if any is near enough. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const tolerance = Math.max(2, Math.floor(word.length / 3));
-  return candidates
-    .filter((candidate) => Math.abs(candidate.length - word.length) <= tolerance)
-    .map((candidate) => ({ candidate, distance: editDistance(fold(word), candidate) }))
+  // Only a word about as long as a candidate is compared with it: the cost is bounded by the longest candidate.
+  const near = candidates.filter((candidate) => Math.abs(candidate.length - word.length) <= tolerance);
+  if (near.length === 0) return undefined;
+  const folded = fold(word);
+  return near
+    .map((candidate) => ({ candidate, distance: editDistance(folded, candidate) }))
     .filter(({ distance }) => distance <= tolerance)
     .sort((a, b) => a.distance - b.distance)[0]?.candidate;
 }
 
 /** Joins words as a sentence does: `a, b and c`. */
-export const listed = (words: readonly string[]) =>
-  new Intl.ListFormat('en-GB', { type: 'conjunction' }).format(words);
+export const listed = (words: readonly string[]) => conjunction.format(words);
+
+/** Creating one takes longer than all its uses. */
+const conjunction = new Intl.ListFormat('en-GB', { type: 'conjunction' });
+
+/** A text that a client sent, cut to `maxLength` so that a response does not repeat all of it. */
+export const shortened = (text: string, maxLength = 100) =>
+  text.length <= maxLength ? text : `${text.slice(0, maxLength).toWellFormed()}…`;
 
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, i) => i);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { clientAddress, listNetworks, networkOf } from '../addresses.ts';
+import { networkReader } from '../addresses.ts';
 import type { Moment } from '../clock.ts';
 import { viewOf } from '../database/view.ts';
 import { keyLimited, Problem } from '../errors.ts';
@@ -119,11 +119,9 @@ export const opens = ({ scopes }: Key, access: Access): boolean =>
  */
 function refusingKeys({ config }: FastifyInstance) {
   const failures = rateLimiter('address');
-  const proxies = listNetworks(config.trust_proxy);
-  return ({ raw, headers, moment }: FastifyRequest, fault: string): Problem => {
-    const forwardedFor = headers['x-forwarded-for'];
-    const address = clientAddress(raw.socket.remoteAddress, forwardedFor?.toString(), proxies);
-    const charge = failures.charge(networkOf(address), config.failed_key_limit, Date.parse(moment.now));
+  const networkOfClient = networkReader(config.trust_proxy);
+  return ({ raw, moment }: FastifyRequest, fault: string): Problem => {
+    const charge = failures.charge(networkOfClient(raw), config.failed_key_limit, Date.parse(moment.now));
     return charge.isAllowed
       ? invalidToken(fault, charge.headers)
       : tooManyRequests('Too many keys from your address were refused.', charge);

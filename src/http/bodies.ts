@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { type Fault, notAnObject, Problem } from '../errors.ts';
 import { limits } from '../schemas.ts';
-import { hasForbiddenCharacters, normalise } from '../text.ts';
+import { checkedText } from '../text.ts';
+import { pointerSegment } from './validation.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -13,6 +14,8 @@ export function readBodies(app: FastifyInstance): void {
   app.addContentTypeParser(types, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     // Many clients name a type even when they send nothing.
     if (body.length === 0) return done(null, undefined);
+    const excess = excessOf(body);
+    if (excess) return done(excess);
     let text: string;
     try {
       text = utf8.decode(body);
@@ -25,14 +28,22 @@ export function readBodies(app: FastifyInstance): void {
       if (error) return done(unreadable(text));
       // To the framework it would look as if nothing had been sent.
       if (value === null) return done(notAnObject());
-      try {
-        done(null, tidy(value));
-      } catch (problem) {
-        done(problem as Problem);
-      }
+      // A large body takes tens of milliseconds to parse, to check and to store: other requests get a turn in between.
+      const next = body.length > maxUninterruptedBytes ? setImmediate : callNow;
+      next(() => {
+        try {
+          const tidied = tidy(value);
+          next(() => done(null, tidied));
+        } catch (problem) {
+          done(problem as Problem);
+        }
+      });
     });
   });
 }
+
+const maxUninterruptedBytes = 64 * 1024;
+const callNow = (step: () => void) => step();
 
 /** What the parser refuses: text that is no JSON, and names that would reach into JavaScript's own objects. */
 function unreadable(text: string): Problem {
@@ -56,6 +67,45 @@ export function takeFiles(app: FastifyInstance, types: string[]): void {
   });
 }
 
+/**
+ * Whether there are more values than any valid body has, or they are nested too deep. Looked for in the bytes, because to
+ * parse a megabyte of brackets takes a quarter of a second, and each value costs something in every later step.
+ */
+function excessOf(body: Buffer): Problem | undefined {
+  // A value takes two bytes at least, with what separates it from the next.
+  if (body.length < 2 * limits.json_values) return undefined;
+  let values = 1;
+  let depth = 0;
+  let isInString = false;
+  for (let i = 0; i < body.length; i++) {
+    const byte = body[i];
+    if (isInString) {
+      if (byte === backslash) i++;
+      else if (byte === quote) isInString = false;
+    } else if (byte === quote) isInString = true;
+    else if (byte === comma) values++;
+    else if (byte === openArray || byte === openObject) {
+      values++;
+      depth++;
+      // An empty list inside the deepest level is no level of its own.
+      if (depth > limits.json_depth + 1) return tooDeep();
+    } else if (byte === closeArray || byte === closeObject) depth--;
+    if (values > limits.json_values) return tooManyValues();
+  }
+  return undefined;
+}
+
+const [quote, backslash, comma, openArray, closeArray, openObject, closeObject] = Buffer.from('"\\,[]{}');
+
+const tooDeep = () =>
+  new Problem('malformed_request', `The body is nested deeper than ${limits.json_depth}. Flatten it.`);
+
+const tooManyValues = () =>
+  new Problem(
+    'too_large',
+    `The body has more than ${limits.json_values} values. Send fewer items, or split the request.`,
+  );
+
 /** Texts normalised, in place; refuses what is nested too deep and characters no text may have. */
 function tidy(body: unknown): unknown {
   const faults: Fault[] = [];
@@ -67,27 +117,37 @@ function tidy(body: unknown): unknown {
 
 /** The same for a value inside a body. */
 export function tidyValue(value: unknown, pointer: string, depth: number, faults: Fault[]): unknown {
-  if (depth > limits.json_depth) {
-    throw new Problem(
-      'malformed_request',
-      `The body is nested deeper than ${limits.json_depth}. Flatten it.`,
-    );
-  }
-  if (typeof value === 'string') return tidyText(value, pointer, faults);
+  return tidyAt([pointer], value, depth, faults);
+}
+
+/** `path` names where the value is. It becomes a pointer only where something is wrong. */
+function tidyAt(path: string[], value: unknown, depth: number, faults: Fault[]): unknown {
+  if (depth > limits.json_depth) throw tooDeep();
+  if (typeof value === 'string') return tidyText(path, value, faults);
   if (typeof value !== 'object' || value === null) return value;
   const container = value as Record<string, unknown>;
-  for (const [name, member] of Object.entries(container)) {
-    const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    tidyText(name, at, faults);
-    container[name] = tidyValue(member, at, depth + 1, faults);
+  for (const name of Object.keys(container)) {
+    path.push(name);
+    tidyText(path, name, faults);
+    container[name] = tidyAt(path, container[name], depth + 1, faults);
+    path.pop();
   }
   return container;
 }
 
-function tidyText(text: string, pointer: string, faults: Fault[]): string {
-  if (hasForbiddenCharacters(text)) {
-    const detail = 'Text must not have control characters other than newline and tab, nor broken Unicode.';
-    faults.push({ pointer: pointer.toWellFormed(), code: 'forbidden_characters', detail });
-  }
-  return normalise(text);
+/** The longest text, with each of its characters decomposed into as many units as Unicode has for one. */
+const maxUnits = 4 * limits.text_characters;
+
+function tidyText(path: readonly string[], text: string, faults: Fault[]): string {
+  // Longer than any text may be, however it is composed: not worth looking at, because the schema rejects it.
+  if (text.length > maxUnits) return text;
+  const checked = checkedText(text);
+  if (checked !== undefined) return checked;
+  const [start, ...names] = path;
+  const pointer = [start, ...names.map(pointerSegment)].join('/').toWellFormed();
+  const detail =
+    'Text must not have control characters other than newline and tab, broken Unicode, ' +
+    'nor more than 30 combining marks in a row.';
+  faults.push({ pointer, code: 'forbidden_characters', detail });
+  return text;
 }

@@ -17,6 +17,7 @@ import type { KeyUsage } from '../keys/usage.ts';
 import type { Spool } from '../lists/spool.ts';
 import type { Access, Actor } from './access.ts';
 import type { Answered } from './answered.ts';
+import type { BodyBudgets } from './body-budgets.ts';
 import type { answerHeaders } from './headers.ts';
 import type { KeptAnswers, MadeFrom } from './kept.ts';
 import type { Load } from './load.ts';
@@ -45,6 +46,7 @@ declare module 'fastify' {
     load: Load;
     /** The temporary files of slow readers of whole lists. */
     listSpool: Spool;
+    bodyBudgets: BodyBudgets;
     keyUsage: KeyUsage;
     keyring: Keyring;
     keptAnswers: KeptAnswers;

@@ -132,6 +132,12 @@ test('a key that was sent as a request id is not kept as one', () => {
   assert.notEqual(requestIdOf({ 'x-request-id': id }), id);
 });
 
+test('one request id tells nothing of the next, nor of how many there were', () => {
+  const ids = Array.from({ length: 100 }, () => requestIdOf({}));
+  assert.equal(new Set(ids.map((id) => id.slice(0, 8))).size, 100);
+  assert.equal(new Set(ids.map((id) => id.slice(-12))).size, 100);
+});
+
 test('takes up a trace that is valid, and ignores all others', () => {
   const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
   const parent = '00f067aa0ba902b7';

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { exchange } from '../testing/exchange.ts';
 import { onBothEngines, type TestService } from '../testing/service.ts';
+import { bodyBudget } from './body-budgets.ts';
 import { watchLoad } from './load.ts';
 
 onBothEngines('load', (start) => {
@@ -73,7 +74,7 @@ onBothEngines('load', (start) => {
     assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
     for (const socket of sockets) socket.destroy();
     await service.app.load.idle();
-    assert.equal(service.app.load.bodyBytes, 0);
+    assert.equal(service.app.bodyBudgets.json.bytes, 0);
   });
 
   test('who goes away before the answer leaves nothing behind', async (t) => {
@@ -93,7 +94,7 @@ onBothEngines('load', (start) => {
     await waiting;
     assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
     await service.app.load.idle();
-    assert.deepEqual([service.app.load.working, service.app.load.bodyBytes], [0, 0]);
+    assert.deepEqual([service.app.load.working, service.app.bodyBudgets.json.bytes], [0, 0]);
   });
 
   test('who takes too long to send is told so, and the connection is closed', async (t) => {
@@ -112,30 +113,99 @@ onBothEngines('load', (start) => {
       assert.match(answer, /^HTTP\/1\.1 408 .*\r\nconnection: close\r\n.*"code":"request_timeout"/s);
     }
     await service.app.load.idle();
-    assert.equal(service.app.load.bodyBytes, 0);
+    assert.equal(service.app.bodyBudgets.json.bytes, 0);
   });
 
-  test('bodies on their way in cannot fill the memory', async (t) => {
+  test('slow bodies without a key do not keep anyone from writing or signing in', async (t) => {
     const service = await start(t);
     const key = await service.key();
-    const megabyte = 1024 * 1024;
-    const sockets = Array.from({ length: 64 }, () => {
-      const socket = connect(Number(new URL(service.origin).port), '127.0.0.1');
-      socket.write(
-        `POST /v1/groups HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
-          `content-type: application/json\r\ncontent-length: ${megabyte}\r\n\r\n{`,
-      );
-      return socket;
-    });
-    while (service.app.load.bodyBytes < 64 * megabyte) await setTimeout(5);
-    const refused = await service.post('/v1/groups', key, { name: 'Ops' });
-    assert.equal(refused.status, 503);
-    assert.equal(refused.headers.get('retry-after'), '1');
-    assert.equal((await service.get('/v1/me', key)).status, 200);
+    const sockets = openUploads(service, 200, '/v1/session');
+    sockets.push(...openUploads(service, 200, '/v1/nowhere'));
+    assert.ok((await responsesOf(sockets.slice(0, 200))).every((text) => /^HTTP\/1\.1 413 /.test(text)));
+    assert.ok(
+      (await responsesOf(sockets.slice(200))).every((text) =>
+        /^HTTP\/1\.1 404 .*"code":"not_found"/s.test(text),
+      ),
+    );
+    // As large as a session body may be, and never sent.
+    sockets.push(...openUploads(service, 200, '/v1/session', { bytes: 1024 }));
+    while (service.app.bodyBudgets.public.bytes < 200 * 1024) await setTimeout(5);
+    assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
+    assert.equal((await service.post('/v1/session', undefined, { key })).status, 204);
+    assert.equal(service.app.bodyBudgets.json.bytes, 0);
     for (const socket of sockets) socket.destroy();
     await service.app.load.idle();
-    assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
+    assert.equal(service.app.bodyBudgets.public.bytes, 0);
   });
+
+  test('one network cannot use up the memory for bodies without a key', async (t) => {
+    const service = await start(t, { environment: { MUSTER_TRUST_PROXY: '127.0.0.1' } });
+    const key = await service.key();
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const sockets = openUploads(service, 1024, '/v1/session', { bytes: 1024, headers: from('192.0.2.1') });
+    while (service.app.bodyBudgets.public.bytes < 1024 * 1024) await setTimeout(5);
+    const refused = await service.post('/v1/session', undefined, { key }, from('192.0.2.1'));
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '1']);
+    assert.match(refused.body.detail, /too many large bodies at once/);
+    assert.equal((await service.post('/v1/session', undefined, { key }, from('192.0.2.2'))).status, 204);
+    assert.equal((await service.post('/v1/groups', key, { name: 'Ops' }, from('192.0.2.1'))).status, 201);
+    for (const socket of sockets) socket.destroy();
+    await service.app.load.idle();
+  });
+
+  test('a body counts by what has arrived of it, not by what it claims to be', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const sockets = openUploads(service, 200, '/v1/groups', { key });
+    sockets.push(...openUploads(service, 100, '/v1/groups', { key, isChunked: true }));
+    while (service.app.bodyBudgets.json.bytes < 300 * 16 * 1024) await setTimeout(5);
+    assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
+    for (const socket of sockets) socket.destroy();
+    await service.app.load.idle();
+    assert.equal(service.app.bodyBudgets.json.bytes, 0);
+  });
+
+  test('a key that sends too many large bodies at once does not keep other keys from writing', async (t) => {
+    const service = await start(t);
+    const [greedy, other] = [await service.key(), await service.key()];
+    const megabyte = 1024 * 1024;
+    const open = (count: number, bytes: number) =>
+      openUploads(service, count, '/v1/groups', { key: greedy, sent: ' '.repeat(bytes) });
+    const arrived = async (bytes: number) => {
+      while (service.app.bodyBudgets.json.bytes < bytes) await setTimeout(5);
+    };
+    // One byte of each is never sent.
+    const sockets = open(7, megabyte - 1);
+    sockets.push(...open(1, megabyte / 2));
+    await arrived(7.5 * megabyte - 7);
+    const [beyond] = await responsesOf(open(1, megabyte - 1));
+    assert.match(beyond ?? '', /^HTTP\/1\.1 429 .*\r\nretry-after: 1\r\n.*too many large bodies at once/s);
+    sockets.push(...open(1, megabyte / 2 - 1));
+    await arrived(8 * megabyte - 8);
+    const refused = await service.post('/v1/groups', greedy, { name: 'Ops' });
+    assert.deepEqual([refused.status, refused.body.code], [429, 'rate_limited']);
+    assert.equal((await service.get('/v1/me', greedy)).status, 200);
+    assert.equal((await service.post('/v1/groups', other, { name: 'Ops' })).status, 201);
+    const file = ' '.repeat(100_000);
+    const imported = await service.call('POST', '/v1/groups/import?dry_run=true', greedy, `name\n${file}\n`, {
+      'content-type': 'text/csv',
+    });
+    assert.notEqual(imported.status, 429, 'files are counted apart');
+    for (const socket of sockets) socket.destroy();
+    await service.app.load.idle();
+    assert.equal((await service.post('/v1/groups', greedy, { name: 'Dev' })).status, 201);
+  });
+});
+
+test('bodies cannot fill the memory, whoever sends them', () => {
+  const budget = bodyBudget(100, 60);
+  assert.equal(budget.reserve('a', 60), undefined);
+  assert.equal(budget.reserve('a', 1)?.code, 'rate_limited');
+  assert.equal(budget.reserve('b', 41)?.code, 'unavailable');
+  assert.equal(budget.reserve('b', 40), undefined);
+  budget.release('a', 60);
+  assert.equal(budget.bytes, 40);
+  assert.equal(budget.reserve('a', 60), undefined);
 });
 
 test('requests are taken in for a while, then all else that goes on has its turn', async () => {
@@ -203,3 +273,43 @@ async function holdWriter({ database }: TestService) {
   await held;
   return { waiting, release };
 }
+
+type Upload = {
+  key?: string;
+  bytes?: number;
+  sent?: string;
+  isChunked?: boolean;
+  headers?: Record<string, string>;
+};
+
+/** Opens connections that each begin to send a body, and do not go on. */
+function openUploads(
+  { origin }: TestService,
+  count: number,
+  path: string,
+  { key, bytes = 1024 * 1024, sent = '{', isChunked = false, headers = {} }: Upload = {},
+): Socket[] {
+  const all = {
+    host: 'x',
+    'content-type': 'application/json',
+    ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    ...(isChunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': bytes }),
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
+  return Array.from({ length: count }, () => {
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(head + (isChunked ? `${sent.length.toString(16)}\r\n${sent}\r\n` : sent));
+    return socket;
+  });
+}
+
+/** What comes back first on each connection. */
+const responsesOf = (sockets: Socket[]): Promise<string[]> =>
+  Promise.all(
+    sockets.map(
+      (socket) => new Promise<string>((resolve) => socket.once('data', (data) => resolve(data.toString()))),
+    ),
+  );

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../errors.ts';
-import { limits } from '../schemas.ts';
 
 /**
  * How much is going on. What is taken in beyond what can be done waits, and what waits longer than its client does is
@@ -12,8 +11,6 @@ export type Load = {
   underWay: number;
   /** Those of them that something is done for: not those whose body is still coming, or whose answer is being read. */
   readonly working: number;
-  /** Bytes of memory that bodies on their way in may take. */
-  bodyBytes: number;
   /** How many were refused. */
   shed: number;
   /** Something is done for a request from now on. */
@@ -48,9 +45,6 @@ const refusalsInTurn = 4;
 
 /** One for each connection that may be open: only who sends requests without waiting for answers makes more. */
 const mostRefusals = 10_000;
-
-/** All bodies on their way in together. They are small: this is for those who pretend otherwise. */
-const mostBodyBytes = 64 * 1024 * 1024;
 
 export function watchLoad(most: number, now: () => number = () => performance.now()): Load {
   /** When each was begun, the oldest first. */
@@ -88,7 +82,6 @@ export function watchLoad(most: number, now: () => number = () => performance.no
     get working() {
       return working.size;
     },
-    bodyBytes: 0,
     shed: 0,
     begin(request) {
       if (!working.has(request)) working.set(request, now());
@@ -124,7 +117,7 @@ export function countRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     load.underWay++;
     // Who sends a body slowly takes nobody's place.
-    if (bodyLength(request) === 0) load.begin(request);
+    if (!hasBody(request)) load.begin(request);
     // Also when the client goes away before its answer.
     reply.raw.once('close', () => {
       load.underWay--;
@@ -143,31 +136,12 @@ export function countRequests(app: FastifyInstance): void {
   });
 }
 
-/** Refuses a body when those on their way in could already fill the memory. Asked only of who has a good key. */
-export function limitBodies(app: FastifyInstance): void {
-  const { load } = app;
-  app.addHook('onRequest', (request, reply, done) => {
-    const length = bodyLength(request);
-    // Whose connection has ended while the key was looked up will not end again.
-    if (length === 0 || reply.raw.closed) return done();
-    if (load.bodyBytes + length > mostBodyBytes) return done(overloaded());
-    load.bodyBytes += length;
-    reply.raw.once('close', () => {
-      load.bodyBytes -= length;
-    });
-    done();
-  });
-}
-
-/** What a body may take in memory. */
-function bodyLength({ headers, routeOptions }: FastifyRequest): number {
-  const most = routeOptions.bodyLimit ?? limits.body_bytes;
-  return headers['transfer-encoding'] === undefined
-    ? Math.min(Number(headers['content-length'] ?? 0), most)
-    : most;
-}
-
 export const overloaded = () =>
   new Problem('unavailable', 'There is more to do than can be done right now. Try again shortly.', {
     headers: { 'retry-after': '1' },
   });
+
+const hasBody = ({ method, headers }: FastifyRequest) =>
+  method !== 'GET' &&
+  method !== 'HEAD' &&
+  (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);

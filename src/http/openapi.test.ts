@@ -9,13 +9,32 @@ import { onBothEngines, type TestService } from '../testing/service.ts';
 
 type Operation = {
   operationId: string;
-  requestBody?: { required?: boolean; content: object };
+  parameters?: { name: string; schema: unknown }[];
+  requestBody?: { required?: boolean; content: Record<string, { schema?: unknown }> };
   responses: Record<string, { description: string; content?: Record<string, { schema: unknown }> }>;
 };
 type Document = {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, unknown> };
 };
+
+type Bounded = {
+  type?: string | string[];
+  enum?: unknown[];
+  format?: string;
+  pattern?: string;
+  maxLength?: number;
+  maxItems?: number;
+  maxProperties?: number;
+  items?: unknown;
+  properties?: Record<string, unknown>;
+  patternProperties?: Record<string, unknown>;
+  additionalProperties?: unknown;
+};
+
+/** Days and times have a length of their own, and so has a pattern that repeats nothing without end. */
+const isBoundedText = ({ format, pattern = '*' }: Bounded) =>
+  format === 'date' || format === 'date-time' || !/[*+]|\{\d+,\}/.test(pattern);
 
 const checkedIn = (): Document =>
   JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8'));
@@ -61,6 +80,32 @@ test('tells which bodies can be left out, and in which forms they are taken', ()
 test('tells which answers are no JSON', () => {
   const { responses } = checkedIn().paths['/metrics']?.get ?? {};
   assert.deepEqual(Object.keys(responses?.[200]?.content ?? {}), ['text/plain']);
+});
+
+test('bounds every text, list and map that a request may hold', () => {
+  const document = checkedIn();
+  const unbounded: string[] = [];
+  const look = (name: string, value: unknown): void => {
+    const schema = resolved(document, value) as Bounded;
+    const types = [schema.type].flat();
+    const isBounded = {
+      string: schema.enum || schema.maxLength !== undefined || isBoundedText(schema),
+      array: schema.maxItems !== undefined,
+      object: schema.additionalProperties === false && (schema.properties || schema.maxProperties),
+    };
+    for (const [type, bound] of Object.entries(isBounded)) {
+      if (types.includes(type) && !bound && schema.format !== 'binary') unbounded.push(`${name}: ${type}`);
+    }
+    if (schema.items) look(`${name}[]`, schema.items);
+    const members = { ...schema.properties, ...schema.patternProperties };
+    for (const [member, inside] of Object.entries(members)) look(`${name}.${member}`, inside);
+  };
+  for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+    const { operationId, requestBody, parameters = [] } = operation;
+    for (const { name, schema } of parameters) look(`${operationId}?${name}`, schema);
+    for (const { schema } of Object.values(requestBody?.content ?? {})) look(operationId, schema);
+  }
+  assert.deepEqual(unbounded, []);
 });
 
 onBothEngines('openapi', (start) => {

@@ -1,12 +1,21 @@
 import type { TObject } from 'typebox';
 import type { Fault } from '../errors.ts';
-import { hasForbiddenCharacters, listed, nearest, normalise } from '../text.ts';
+import { hasForbiddenCharacters, nearest, normalise, shortened } from '../text.ts';
+
+/** The values of each parameter, and how many parameters were too many to read. */
+type Query = Record<string, (string | null)[]> & { [notRead]?: number };
+
+const notRead = Symbol('parameters that were not read');
+
+/** More than any endpoint has: of so many, one is unknown or repeated, so the request is rejected anyway. */
+const maxParameters = 100;
 
 /** Every value of every parameter, undecided. A value that is not well encoded is left as `null`. */
-export function parseQueryString(search: string): Record<string, (string | null)[]> {
-  const parameters: Record<string, (string | null)[]> = Object.create(null);
-  for (const pair of search.split('&')) {
-    if (pair === '') continue;
+export function parseQueryString(search: string): Query {
+  const parameters: Query = Object.create(null);
+  const pairs = search.split('&').filter((pair) => pair !== '');
+  parameters[notRead] = Math.max(0, pairs.length - maxParameters);
+  for (const pair of pairs.slice(0, maxParameters)) {
     const [name = '', value = ''] = pair.split(/=(.*)/s).map(decode);
     const key = name ?? '(not readable)';
     parameters[key] ??= [];
@@ -24,12 +33,13 @@ function decode(text: string): string | null {
 }
 
 /** Reads the values as the types the schema says, strictly: `1e3` and ` 1` are no whole numbers. */
-export function readParameters(schema: TObject, query: Record<string, (string | null)[]>) {
+export function readParameters(schema: TObject, query: Query) {
   const allowed = Object.keys(schema.properties);
   const values: Record<string, unknown> = {};
   const faults: Fault[] = [];
   for (const [parameter, [value, ...repeated]] of Object.entries(query)) {
-    const fault = (code: string, detail: string) => faults.push({ parameter, code, detail });
+    const fault = (code: string, detail: string) =>
+      faults.push({ parameter: shortened(parameter), code, detail });
     const property = allowed.includes(parameter) ? (schema.properties[parameter] as Property) : undefined;
     if (!property) fault('unknown_parameter', unknownParameter(parameter, allowed));
     else if (repeated.length > 0) fault('repeated_parameter', repeatedParameter(parameter, property));
@@ -42,7 +52,7 @@ export function readParameters(schema: TObject, query: Record<string, (string | 
       );
     } else values[parameter] = readValue(property, value);
   }
-  return { values, faults };
+  return { values, faults, notRead: query[notRead] ?? 0 };
 }
 
 type Property = { type?: unknown; items?: Property };
@@ -63,8 +73,7 @@ function readValue(property: Property, text: string): unknown {
 
 function unknownParameter(name: string, allowed: string[]): string {
   const meant = nearest(name, allowed);
-  const known = allowed.length > 0 ? `Allowed are ${listed(allowed)}.` : 'None are allowed here.';
-  return `\`${name}\` is not a parameter of this endpoint. ${meant ? `Did you mean \`${meant}\`? ` : ''}${known}`;
+  return `\`${shortened(name)}\` is not a parameter of this endpoint.${meant ? ` Did you mean \`${meant}\`?` : ''}`;
 }
 
 const repeatedParameter = (name: string, { type }: Property) =>

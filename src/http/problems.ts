@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Problem, type ProblemCode, problems } from '../errors.ts';
+import { type Fault, maxErrors, Problem, type ProblemCode, problems } from '../errors.ts';
 import { limits } from '../schemas.ts';
+import { shortened } from '../text.ts';
 import { preflightHeaders } from './headers.ts';
 import { methodsOf, methodsOfAll } from './methods.ts';
-import { newRequestId, requestIdOf } from './request-ids.ts';
+import { requestIdOf } from './request-ids.ts';
 
 /** Every error leaves through here, as RFC 9457 says: the framework's own and the database's, too. */
 export function answerProblems(app: FastifyInstance): void {
@@ -15,26 +17,36 @@ export function answerProblems(app: FastifyInstance): void {
     sendProblem(request, reply, problemOf(request, error)),
   );
   app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?')[0] ?? '';
-    const methods = path === '*' ? methodsOfAll(app) : methodsOf(app, path);
-    if (methods.length === 0) {
-      throw new Problem(
-        'not_found',
-        `There is nothing at ${path}. All paths are listed at ${app.baseUrl}/docs.`,
-      );
-    }
-    const allow = methods.join(', ');
-    if (request.method === 'OPTIONS') {
-      const isPreflight = reply.hasHeader('access-control-allow-origin');
-      return reply
-        .code(204)
-        .headers({ allow, ...(isPreflight && preflightHeaders(methods)) })
-        .send();
-    }
-    throw new Problem('method_not_allowed', `${path} does not take ${request.method}. It takes ${allow}.`, {
-      headers: { allow },
-      extra: { allowed: methods },
-    });
+    if (request.method !== 'OPTIONS') throw notRouted(request);
+    const methods = methodsAt(request);
+    if (methods.length === 0) throw notRouted(request);
+    const isPreflight = reply.hasHeader('access-control-allow-origin');
+    return reply
+      .code(204)
+      .headers({ allow: methods.join(', '), ...(isPreflight && preflightHeaders(methods)) })
+      .send();
+  });
+}
+
+const methodsAt = ({ server, url }: FastifyRequest) => {
+  const path = pathOf(url);
+  return path === '*' ? methodsOfAll(server) : methodsOf(server, path);
+};
+
+const pathOf = (url: string) => url.split('?')[0] ?? '';
+
+/** There is no such path, or it does not take this method. */
+export function notRouted(request: FastifyRequest): Problem {
+  const path = shortened(pathOf(request.url), 200);
+  const methods = methodsAt(request);
+  if (methods.length === 0) {
+    const all = `All paths are listed at ${request.server.baseUrl}/docs.`;
+    return new Problem('not_found', `There is nothing at ${path}. ${all}`);
+  }
+  const allow = methods.join(', ');
+  return new Problem('method_not_allowed', `${path} does not take ${request.method}. It takes ${allow}.`, {
+    headers: { allow },
+    extra: { allowed: methods },
   });
 }
 
@@ -72,7 +84,7 @@ export function answerBrokenRequest(this: FastifyInstance, error: ConnectionErro
   const problem = isTargetTooLong(error)
     ? new Problem('uri_too_long', 'The address is longer than 16 KiB. Ask for less at a time.')
     : (brokenRequests[error.code] ?? new Problem('malformed_request', 'This is not an HTTP request.'));
-  const request_id = newRequestId();
+  const request_id = randomUUID();
   this.log.debug({ request_id, broken: error.code });
   const body = JSON.stringify(bodyOf(problem, { baseUrl: this.baseUrl, request_id }));
   const { status } = problems[problem.code];
@@ -129,25 +141,33 @@ function bodyOf(
   { baseUrl, ...occurrence }: { baseUrl: string; instance?: string | undefined; request_id?: string },
 ) {
   const { status, title } = problems[problem.code];
+  const { message, errors = [], extra } = problem;
+  const cut =
+    errors.length > maxErrors ? ` \`errors\` lists the first ${maxErrors} of ${errors.length}.` : '';
   return {
     type: `${baseUrl}/problems/${problem.code}`,
     title,
     status,
-    detail: problem.message,
+    detail: shortened(message, maxDetail) + cut,
     ...occurrence,
     code: problem.code,
-    ...(problem.errors && { errors: problem.errors }),
-    ...problem.extra,
+    ...(errors.length > 0 && { errors: errors.slice(0, maxErrors).map(bounded) }),
+    ...extra,
   };
 }
+
+/** Characters of a sentence: the longest that is not made of what a client sent has some 800. */
+const maxDetail = 2000;
+
+const bounded = (fault: Fault): Fault => ({ ...fault, detail: shortened(fault.detail, maxDetail) });
 
 function problemOf({ server, routeOptions }: FastifyRequest, error: FastifyError): Problem {
   if (error instanceof Problem) return error;
   const known = frameworkErrors[error.code];
   if (known) return new Problem(known[0], known[1], { cause: error });
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    const mebibytes = (routeOptions.bodyLimit ?? limits.body_bytes) / 1024 / 1024;
-    return new Problem('too_large', `The body is larger than ${mebibytes} MiB. Split it.`, { cause: error });
+    const size = sizeInWords(routeOptions.bodyLimit ?? limits.body_bytes);
+    return new Problem('too_large', `The body is larger than ${size}. Send less at once.`, { cause: error });
   }
   if (error.code === 'EMFILE' || error.code === 'ENFILE') {
     return new Problem('unavailable', 'The service has no file descriptors left. Try again shortly.', {
@@ -167,6 +187,11 @@ function problemOf({ server, routeOptions }: FastifyRequest, error: FastifyError
     })
   );
 }
+
+const sizeInWords = (bytes: number) => {
+  const kibibytes = bytes / 1024;
+  return kibibytes < 1024 ? `${kibibytes} KiB` : `${kibibytes / 1024} MiB`;
+};
 
 const brokenRequests: Record<string, Problem> = {
   HPE_HEADER_OVERFLOW: new Problem(

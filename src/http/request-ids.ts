@@ -7,17 +7,8 @@ export function requestIdOf(headers: IncomingHttpHeaders): string {
   // A key that was sent in the wrong place must not get into the log.
   return typeof given === 'string' && /^[\w.:/+=~-]{1,128}$/.test(given) && !given.includes('mst_')
     ? given
-    : newRequestId();
+    : randomUUID();
 }
-
-/** A UUID of this process with a count in its end: no two are the same, and one costs next to nothing. */
-export function newRequestId(): string {
-  count = (count + 1) % 0x1000_0000_0000;
-  return ofThisProcess + count.toString(16).padStart(12, '0');
-}
-
-const ofThisProcess = randomUUID().slice(0, 24);
-let count = 0;
 
 /** The trace that a request is part of (W3C Trace Context); what is not valid is as if it were not there. */
 export function traceIdOf({ traceparent }: IncomingHttpHeaders): string | undefined {

@@ -106,6 +106,69 @@ onBothEngines('strictness', (start) => {
     assert.equal((await service.get('/v1/personnel', key)).body.page.total, 0);
   });
 
+  test('rejects more values than any body needs before it parses them', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    for (const body of [
+      `[${'1,'.repeat(10_000)}1]`,
+      `{"scopes":[${'"keys.read",'.repeat(60_000)}"x"]}`,
+      `{${Array.from({ length: 12_000 }, (_, i) => `"f${i}":1`).join(',')}}`,
+    ]) {
+      const answer = await service.post('/v1/keys', key, body);
+      assert.deepEqual([answer.status, answer.body.code], [413, 'too_large']);
+      assert.match(answer.body.detail, /more than 10000 values/);
+    }
+    const description = `,[]{}"\\`.repeat(1200);
+    const made = await service.make('/v1/projects', key, {
+      name: 'x',
+      description,
+      attributes: { a: description },
+    });
+    assert.equal(made.description, description, 'what is inside of a text does not count');
+    const skills = Array(9000).fill('x');
+    const answer = await service.post('/v1/personnel', key, { name: 'x', skills });
+    assert.deepEqual(
+      answer.body.errors.map(({ code }: { code: string }) => code),
+      ['maxItems', 'uniqueItems'],
+    );
+  });
+
+  test('lists the first 100 errors, says how many there are, and repeats nothing', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const unknown = Array.from({ length: 3000 }, (_, i) => `x${i}`);
+    const query = await service.get(`/v1/risks?${unknown.slice(0, 2000).join('&')}`, key);
+    assert.equal(query.status, 400);
+    assert.match(
+      query.body.detail,
+      /^There are 2000 errors\. `errors` lists the first 100, .*\. Allowed are project,/,
+    );
+    assert.equal(query.body.errors.length, 100);
+    assert.doesNotMatch(JSON.stringify(query.body.errors), /Allowed are/);
+    const body = Object.fromEntries(unknown.map((name) => [name, 1]));
+    const posted = await service.post('/v1/personnel', key, { name: 'x', ...body });
+    assert.match(
+      posted.body.detail,
+      /^There are 3000 errors\. `errors` lists the first 100, .*\. Its fields are name,/,
+    );
+    assert.equal(posted.body.errors.length, 100);
+    const texts = await service.post('/v1/personnel', key, {
+      attributes: Object.fromEntries(unknown.map((name) => [name, '\u0000'])),
+    });
+    assert.match(texts.body.detail, /`errors` lists the first 100 of 3000\./);
+    const values = await service.get(`/v1/risks?check=${Array(400).fill('x').join(',')}`, key);
+    assert.equal(values.body.errors.length, 1, 'the same error of the same parameter is listed once');
+    for (const { text } of [query, posted, texts, values])
+      assert.ok(text.length < 20_000, String(text.length));
+
+    const name = 'n'.repeat(5000);
+    const [long] = (await service.get(`/v1/risks?${name}=1`, key)).body.errors;
+    assert.equal(long.parameter, `${'n'.repeat(100)}…`);
+    const { text } = await service.post('/v1/personnel', key, { name: 'x', [name]: 1 });
+    assert.ok(text.length < 2000, String(text.length));
+    assert.ok((await service.get(`/v1/${name}`, key)).body.detail.length < 400);
+  });
+
   test('tells null, which is no object, from no body at all', async (t) => {
     const service = await start(t);
     const key = await service.key();
@@ -158,7 +221,7 @@ onBothEngines('strictness', (start) => {
   test('refuses NUL, control characters and broken Unicode in text', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
-    for (const bad of ['a\u0000b', 'a\u0007', '\u009b', '\ud800']) {
+    for (const bad of ['a\u0000b', 'a\u0007', '\u009b', '\ud800', `a${'\u0301\u0323'.repeat(100)}`]) {
       const answer = await service.post('/v1/personnel', key, { name: bad });
       assert.equal(answer.status, 422, JSON.stringify(bad));
       assert.equal(answer.body.errors[0].code, 'forbidden_characters');

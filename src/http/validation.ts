@@ -3,9 +3,9 @@ import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { TValidationError } from 'typebox/error';
 import { Settings } from 'typebox/system';
-import { type Fault, notAnObject, Problem } from '../errors.ts';
-import { Strict } from '../schemas.ts';
-import { listed, nearest } from '../text.ts';
+import { type Fault, maxErrors, notAnObject, Problem } from '../errors.ts';
+import { limits, Strict } from '../schemas.ts';
+import { listed, nearest, shortened } from '../text.ts';
 import { readParameters } from './parameters.ts';
 
 // All faults at once, not the first eight.
@@ -22,7 +22,7 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
 /** Makes a check of objects against a schema, which says all that is wrong with one in sentences. */
 export function checkOf(schema: TObject): (value: object) => Fault[] {
   const validator = Compile(schema);
-  return (value) => (validator.Check(value) ? [] : faultsIn(schema, value, validator).map(pointed));
+  return (value) => (validator.Check(value) ? [] : faultsIn(schema, value, validator).faults.map(pointed));
 }
 
 /** A route of the API that names no query parameters takes none. */
@@ -45,67 +45,113 @@ const readBody = checked((schema, sent: unknown, faultsOf) => {
   // The framework says null for what was not sent.
   const body = sent === null && isOptional ? {} : sent;
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw notAnObject();
-  const faults = faultsOf(body).map(pointed);
-  if (faults.length > 0) throw new Problem('invalid_body', summary(faults, 'field'), { errors: faults });
-  return withDefaults(schema, body);
+  const found = faultsOf(body);
+  if (!found) return withDefaults(schema, body);
+  const errors = found.faults.map(pointed);
+  const fields = errors.some(isUnknownField)
+    ? `Its fields are ${listed(Object.keys(schema.properties))}.`
+    : '';
+  throw new Problem('invalid_body', summary(errors, found.count, 'field', fields), { errors });
 });
 
 export const readQuery = checked((schema, query: Record<string, string[]>, faultsOf) => {
-  const { values, faults } = readParameters(schema, query);
+  const { values, faults, notRead } = readParameters(schema, query);
   const unreadable = new Set(faults.map((fault) => fault.parameter));
-  for (const { path, ...fault } of faultsOf(values)) {
+  const ofValues = new Map<string, Fault>();
+  for (const { path, ...fault } of faultsOf(values)?.faults ?? []) {
     const parameter = path.split('/')[1] ?? '';
-    if (!unreadable.has(parameter)) faults.push({ parameter, ...fault });
+    // Of several values with the same error one is enough: all are the same parameter.
+    if (!unreadable.has(parameter)) ofValues.set(`${parameter} ${fault.detail}`, { parameter, ...fault });
   }
-  if (faults.length > 0) {
-    const code = faults.some((fault) => fault.code === 'unknown_parameter')
-      ? 'unknown_parameter'
-      : 'invalid_parameter';
-    throw new Problem(code, summary(faults, 'query parameter'), { errors: faults });
-  }
-  return withDefaults(schema, values);
+  faults.push(...ofValues.values());
+  if (faults.length === 0) return withDefaults(schema, values);
+  const isUnknown = faults.some((fault) => fault.code === 'unknown_parameter');
+  const detail = summary(
+    faults,
+    faults.length + notRead,
+    'query parameter',
+    isUnknown ? allowedParameters(schema) : '',
+  );
+  throw new Problem(isUnknown ? 'unknown_parameter' : 'invalid_parameter', detail, { errors: faults });
 });
+
+const allowedParameters = ({ properties }: TObject) => {
+  const names = Object.keys(properties);
+  return names.length > 0 ? `Allowed are ${listed(names)}.` : 'None are allowed here.';
+};
 
 /** An id that cannot be one names nothing: that is a 404, as for an id that is not there. */
 const readPath = checked((_, params: Record<string, string>, faultsOf) => {
-  const [fault] = faultsOf(params);
+  const [fault] = faultsOf(params)?.faults ?? [];
   if (!fault) return params;
   const value = params[fault.path.slice(1)];
-  throw new Problem('not_found', `Nothing can have the id “${value?.slice(0, 100)}”. ${fault.detail}`);
+  throw new Problem('not_found', `Nothing can have the id “${shortened(value ?? '')}”. ${fault.detail}`);
 });
 
 type PathFault = { path: string; code: string; detail: string };
+
+/** The first errors of a value, and how many there are in all. */
+type Found = { faults: PathFault[]; count: number };
 
 const pointed = ({ path, ...fault }: PathFault): Fault => ({ pointer: `#${path}`, ...fault });
 
 /** Compiles a schema once, when it is first met. */
 function checked<Input, Output>(
-  read: (schema: TObject, input: Input, faultsOf: (value: unknown) => PathFault[]) => Output,
+  read: (schema: TObject, input: Input, faultsOf: (value: unknown) => Found | undefined) => Output,
 ) {
   const validators = new WeakMap<TObject, ReturnType<typeof Compile>>();
   return (schema: TObject, input: Input) => {
     const validator = validators.get(schema) ?? Compile(schema);
     validators.set(schema, validator);
-    return read(schema, input, (value) => (validator.Check(value) ? [] : faultsIn(schema, value, validator)));
+    return read(schema, input, (value) =>
+      validator.Check(value) ? undefined : faultsIn(schema, value as object, validator),
+    );
   };
 }
 
-const mostFaults = 100;
-
-/** At least one fault: what the validator refuses is never let through for want of words. */
-function faultsIn(schema: TObject, value: unknown, validator: ReturnType<typeof Compile>): PathFault[] {
+/**
+ * At least one error: what the validator refuses is never let through for want of words. Its `Check` is linear, its
+ * `Errors` is not, so that gets a value which is hardly larger than the schema allows.
+ */
+function faultsIn(schema: TObject, value: object, validator: ReturnType<typeof Compile>): Found {
   // Unknown fields are found here: the validator has an error for each, and stops when it has many.
-  const unknown = Object.keys(value as object).filter((name) => !Object.hasOwn(schema.properties, name));
-  const known = Object.entries(value as object).filter(([name]) => Object.hasOwn(schema.properties, name));
-  const faults = [
-    ...unknown.map((name) => ({
-      path: `/${pointerSegment(name)}`,
-      code: 'unknown_field',
-      detail: unknownField(schema, '', name),
-    })),
-    ...validator.Errors(Object.fromEntries(known)).flatMap((error) => faultOf(schema, error)),
-  ].slice(0, mostFaults);
-  return faults.length > 0 ? faults : [{ path: '', code: 'invalid', detail: 'This is not allowed here.' }];
+  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(schema.properties, name));
+  const known = Object.entries(value)
+    .filter(([name]) => Object.hasOwn(schema.properties, name))
+    .map(([name, member]) => [name, clipped(schema.properties[name] as Sized, member)]);
+  const ofKnown = validator.Errors(Object.fromEntries(known)).flatMap((error) => faultOf(schema, error));
+  const ofUnknown = unknown.slice(0, maxErrors).map((name) => ({
+    path: `/${pointerSegment(name)}`,
+    code: 'unknown_field',
+    detail: unknownField(schema, '', name),
+  }));
+  const faults = [...ofUnknown, ...ofKnown].slice(0, maxErrors);
+  return faults.length > 0
+    ? { faults, count: unknown.length + ofKnown.length }
+    : { faults: [{ path: '', code: 'invalid', detail: 'This is not allowed here.' }], count: 1 };
+}
+
+type Sized = {
+  maxLength?: number;
+  maxItems?: number;
+  maxProperties?: number;
+  items?: Sized;
+  patternProperties?: Record<string, Sized>;
+};
+
+/** The value, or, where it is larger than its schema allows, the start of it, which is too large by one. */
+function clipped(schema: Sized, value: unknown): unknown {
+  const { maxLength = limits.text_characters, maxItems, maxProperties, items, patternProperties } = schema;
+  // A character takes two units at most.
+  if (typeof value === 'string') return value.slice(0, 2 * maxLength + 1);
+  if (Array.isArray(value) && maxItems !== undefined)
+    return value.slice(0, maxItems + 1).map((item) => clipped(items ?? {}, item));
+  if (typeof value === 'object' && value !== null && maxProperties !== undefined) {
+    const [member = {}] = Object.values(patternProperties ?? {});
+    const entries = Object.entries(value).slice(0, maxProperties + 1);
+    return Object.fromEntries(entries.map(([name, text]) => [name, clipped(member, text)]));
+  }
+  return value;
 }
 
 /** What was left out and has a default gets it. */
@@ -128,10 +174,15 @@ const defaultsOf = (schema: TObject) =>
 const copyOf = (initial: unknown) =>
   Array.isArray(initial) ? [...initial] : initial instanceof Object ? { ...initial } : initial;
 
-const summary = (faults: Fault[], what: string) =>
-  faults.length === 1
-    ? (faults[0]?.detail ?? '')
-    : `There are ${faults.length} faults, each with its ${what} in \`errors\`.`;
+/** `hint` says once what all errors have in common. */
+function summary(faults: Fault[], count: number, what: string, hint: string): string {
+  const errors =
+    count > maxErrors
+      ? `There are ${count} errors. \`errors\` lists the first ${Math.min(faults.length, maxErrors)}, each with its ${what}.`
+      : `There are ${count} errors, each with its ${what} in \`errors\`.`;
+  const detail = count === 1 ? (faults[0]?.detail ?? '') : errors;
+  return hint === '' ? detail : `${detail} ${hint}`;
+}
 
 /** One validator error as none, one or several faults in words. */
 function faultOf(
@@ -188,15 +239,21 @@ function faultOf(
 }
 
 function unknownField(schema: TObject, path: string, name: string): string {
-  if (path !== '') return `\`${name}\` is not known here.`;
+  const shown = `\`${shortened(name)}\``;
+  if (path !== '') return `${shown} is not known here.`;
   const setByService = (schema as { 'x-set-by-service'?: string[] })['x-set-by-service'] ?? [];
-  if (setByService.includes(name)) return `\`${name}\` is set by the service and cannot be sent here.`;
-  const allowed = Object.keys(schema.properties);
-  const meant = nearest(name, allowed);
-  return `\`${name}\` is not a field of this. ${meant ? `Did you mean \`${meant}\`?` : `Its fields are ${listed(allowed)}.`}`;
+  if (setByService.includes(name)) return `${shown} is set by the service and cannot be sent here.`;
+  const meant = nearest(name, Object.keys(schema.properties));
+  return `${shown} is not a field of this.${meant ? ` Did you mean \`${meant}\`?` : ''}`;
 }
 
-const pointerSegment = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
+/** Whether nothing like it is known. */
+const isUnknownField = ({ code, detail }: Fault) =>
+  code === 'unknown_field' && detail.endsWith('is not a field of this.');
+
+/** No field and no attribute has a longer name than the longest that is left whole. */
+export const pointerSegment = (name: string) =>
+  shortened(name, limits.name_characters).replaceAll('~', '~0').replaceAll('/', '~1');
 
 const withArticle = (type: string) =>
   ({ null: 'null', array: 'a list', object: 'an object', integer: 'a whole number', string: 'text' })[type] ??

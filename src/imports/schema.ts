@@ -16,7 +16,7 @@ export const ImportQuery = Strict(
       description: 'All rows or none: one fault, and nothing is changed.',
     }),
     dry_run: Type.Boolean({ default: false, description: 'Say what would happen, and change nothing.' }),
-    map: Type.Array(Type.String(), {
+    map: Type.Array(Type.String({ maxLength: 1000 }), {
       maxItems: 200,
       description:
         'Which column is which field, where its name does not tell: `Full name=name,Badge=attributes.badge,Notes=`. ' +

@@ -152,4 +152,4 @@ export const IssueSummary = Strict(
 export type IssueSummary = Static<typeof IssueSummary>;
 
 /** An issue in a path: its id or its human key. */
-export const IssueRef = Type.String({ pattern: `${idPattern('issue')}|^[A-Z0-9]{2,10}-I[1-9][0-9]*$` });
+export const IssueRef = Type.String({ pattern: `${idPattern('issue')}|^[A-Z0-9]{2,10}-I[1-9][0-9]{0,9}$` });

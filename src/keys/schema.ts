@@ -20,7 +20,12 @@ export const highestRate = 1_000_000;
 
 const required = {
   name: Line({ examples: ['nightly export'] }),
-  scopes: Type.Array(OneOf(scopes), { minItems: 1, uniqueItems: true, examples: [['personnel.read']] }),
+  scopes: Type.Array(OneOf(scopes), {
+    minItems: 1,
+    maxItems: scopes.length,
+    uniqueItems: true,
+    examples: [['personnel.read']],
+  }),
 };
 
 /** The most projects a key can be limited to. */

@@ -74,10 +74,10 @@ export function chooseFormat(accept?: string, name?: FormatName): Format {
       return { range, weight: Number(weight) };
     })
     .sort((a, b) => b.weight - a.weight);
-  const unwanted = wishes.filter(({ weight }) => !(weight > 0)).map(({ range }) => range);
+  const unwanted = new Set(wishes.filter(({ weight }) => !(weight > 0)).map(({ range }) => range));
   for (const { range } of wishes.filter(({ weight }) => weight > 0)) {
     const format = Object.values(formats).find(
-      ({ type }) => !unwanted.includes(type) && [type, `${type.split('/')[0]}/*`, '*/*'].includes(range),
+      ({ type }) => !unwanted.has(type) && [type, `${type.split('/')[0]}/*`, '*/*'].includes(range),
     );
     if (format) return format;
   }

@@ -30,7 +30,12 @@ const fields = {
   location: OrNull(Line({ examples: ['London'] })),
   phone: OrNull(Line({ examples: ['+44 20 7946 0000'] })),
   time_zone: OrNull(
-    Type.String({ format: 'time-zone', description: 'An IANA name.', examples: ['Europe/London'] }),
+    Type.String({
+      format: 'time-zone',
+      maxLength: 100,
+      description: 'An IANA name.',
+      examples: ['Europe/London'],
+    }),
   ),
   kind: OneOf(['human', 'agent', 'placeholder', 'external'], { default: 'human' }),
   accountable_user_id: OrNull(

@@ -358,4 +358,4 @@ export const ExplainedRisk = Strict(
 );
 
 /** A risk in a path: its id or its human key. */
-export const RiskRef = Type.String({ pattern: `${idPattern('risk')}|^[A-Z0-9]{2,10}-R[1-9][0-9]*$` });
+export const RiskRef = Type.String({ pattern: `${idPattern('risk')}|^[A-Z0-9]{2,10}-R[1-9][0-9]{0,9}$` });

@@ -96,4 +96,4 @@ export const taskFilters = { ...acrossProjects, status: status('open'), ...filte
 export const projectTaskFilters = { status: status('all'), ...filters };
 
 /** A task in a path: its id or its human key. */
-export const TaskRef = Type.String({ pattern: `${idPattern('task')}|^[A-Z0-9]{2,10}-T[1-9][0-9]*$` });
+export const TaskRef = Type.String({ pattern: `${idPattern('task')}|^[A-Z0-9]{2,10}-T[1-9][0-9]{0,9}$` });

@@ -2,6 +2,7 @@ import type { Operation, Parameter } from './document.ts';
 import { type Draft, encoded, isJsonType, type Pair, pair, textInQuery } from './draft.ts';
 import type { Known } from './known.ts';
 import { oddBodies, oddContentTypes, oddHeaders, oddMethods, oddPaths } from './odd.ts';
+import { oversizedFor } from './oversized.ts';
 import { type Schema, valuesBeside } from './values.ts';
 
 /** One thing wrong with a request: what, and the chance it needs. */
@@ -79,6 +80,19 @@ const damagers = {
     const size = pick % 2 ? 1_048_577 : 1_100_000;
     draft.bytes = Buffer.from(JSON.stringify({ ...membersOf(draft), name: 'x'.repeat(size) }));
     draft.contentType ??= 'application/json';
+  },
+  oversized(draft, { pick }) {
+    // Seldom, for the same reason.
+    if (pick % 3 > 0) return;
+    const all = oversizedFor(draft.operation);
+    const { body, query, headers } = all[Math.floor(pick / 3) % all.length] ?? {};
+    if (body) draft.bytes = body();
+    if (body) draft.contentType ??= 'application/json';
+    if (query !== undefined) draft.query = [{ name: '', value: undefined, sent: query }];
+    Object.assign(draft.headers, headers);
+    draft.isOversized = true;
+    // Some of it is allowed; which cannot be told from the document alone.
+    draft.isPlaced = false;
   },
   deepBody(draft, { pick }) {
     const depth = [19, 20, 21, 22, 1000, 20_000][pick % 6] ?? 0;

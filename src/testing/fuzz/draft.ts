@@ -28,6 +28,8 @@ export type Draft = {
   /** Whether the path and the method are still those of the operation. */
   isPlaced: boolean;
   isDamaged: boolean;
+  /** Whether it is so large that the event loop is watched while it is answered. */
+  isOversized?: true;
   /** Whether two services that agree must answer the same: not for what only one of them can have issued. */
   isComparable: boolean;
 };

@@ -53,6 +53,18 @@ test('finds an error that is no problem+json, or tells another status', async (t
   assert.match(other.failures[0]?.fault ?? '', /the problem's status is 400 in an answer 422/);
 });
 
+test('finds a request that holds the event loop', async (t) => {
+  let isFirst = true;
+  const { failures } = await fuzzThings(t, (answer, sent) => {
+    const isLarge = JSON.stringify(sent ?? '').length > 50_000;
+    const { user: began } = process.threadCpuUsage();
+    while (isLarge && isFirst && process.threadCpuUsage().user - began < 1_200_000);
+    if (isLarge) isFirst = false;
+    return answer;
+  });
+  assert.match(failures[0]?.fault ?? '', /holds the event loop for \d{4} ms/);
+});
+
 test('finds that what is not allowed is taken, and what is allowed is refused', async (t) => {
   const lax = await fuzzThings(t, (answer, sent) =>
     answer.status === 422 && sent ? { ...answer, ...made({ name: 'a' }) } : answer,

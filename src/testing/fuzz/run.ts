@@ -1,4 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
+import { watchLoop } from '../loop-stall.ts';
 import { differences, type Told } from './differences.ts';
 import { type Description, describe } from './document.ts';
 import { type Actor, type Draft, wireOf } from './draft.ts';
@@ -28,6 +29,12 @@ export type Outcome = {
   statuses: Map<string, Map<number, number>>;
   failures: Failure[];
 };
+
+/**
+ * All services and the fuzzer share one event loop, so this tells only what takes far too long;
+ * `src/http/hostile.test.ts` holds each route to the exact bound.
+ */
+const maxStallMs = 1000;
 
 /** How often a failing request is tried in a smaller form. */
 const mostAttempts = 200;
@@ -92,8 +99,14 @@ export async function fuzz(targets: [Target, ...Target[]], options: Options): Pr
   async function tell(side: Side, plan: Plan): Promise<Told> {
     const draft = draftOf(plan, side.known);
     const wire = wireOf(draft, secretOf(side, draft, plan.pick));
+    const loop = draft.isOversized && watchLoop();
     const answer = await send(side.origin, side.agent, wire).catch(noAnswer);
     const faults = faultsOf(side, draft, answer);
+    if (loop) {
+      const stallMs = loop.takeLongestMs();
+      loop.stop();
+      if (stallMs > maxStallMs) faults.push(`holds the event loop for ${Math.round(stallMs)} ms`);
+    }
     // While a failure is made smaller, what is known stays as it was.
     if (wanted === undefined && draft.isPlaced)
       side.known.learn(plan.operation, draft.params, answer, plan.pick);

@@ -1,0 +1,16 @@
+import { type AddressInfo, createServer } from 'node:net';
+import { isMainThread } from 'node:worker_threads';
+import { watchLoop } from './loop-stall.ts';
+
+/** Loaded into a process with `--import`: tells whoever connects the longest stall of its event loop since the last time. */
+if (isMainThread) {
+  const loop = watchLoop();
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.end(`${loop.takeLongestMs()}\n`);
+  });
+  server.listen(0, '127.0.0.1', () => {
+    process.stdout.write(`loop stalls at http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+  });
+  server.unref();
+}
