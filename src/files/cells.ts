@@ -1,4 +1,5 @@
 import { fold } from '../text.ts';
+import { readJson } from './json.ts';
 
 export type Cell = string | number | boolean | null;
 
@@ -39,24 +40,27 @@ export function cellReader(property: Property): (cell: unknown) => unknown {
 function readerOf({ type, enum: choices, format }: Property): (cell: unknown) => unknown {
   const types = [type].flat();
   if (types.includes('array')) return readList;
-  if (types.includes('object')) return (cell) => readJson(String(cell));
+  if (types.includes('object')) return (cell) => jsonOrText(String(cell));
   if (types.includes('integer')) return readInteger;
   if (format === 'date') return readDay;
   return choices ? readChoice(choices) : String;
 }
 
+/** More than any list may have: the schema rejects one that is as long as this. */
+const maxItems = 10_000;
+
 function readList(cell: unknown): unknown {
   const text = String(cell);
-  if (text.startsWith('[')) return readJson(text);
+  if (text.startsWith('[')) return jsonOrText(text);
   return text
-    .split(';')
+    .split(';', maxItems)
     .map((item) => item.trim())
     .filter((item) => item !== '');
 }
 
-function readJson(text: string): unknown {
+function jsonOrText(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return text;
   }

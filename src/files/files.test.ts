@@ -102,6 +102,10 @@ const text = fc
       "''-1",
       '+44 20',
       '@a',
+      '＝1+1',
+      '＋44',
+      "'－1",
+      '＠a',
       'a;b',
       '[x',
       'a, "b"',
@@ -137,7 +141,7 @@ test('what is written as CSV is read back, formulas made harmless on the way', (
   fc.assert(
     fc.property(fc.array(value, { minLength: 1, maxLength: 5 }), (row) => {
       const names = row.map((_, i) => `c${i}`);
-      for (const one of row) assert.doesNotMatch(csvLine([writeCell(one)]), /^"?[=+@-]/);
+      for (const one of row) assert.doesNotMatch(csvLine([writeCell(one)]), /^"?[=+@＝＋＠－-]/);
       const [read] = csv(csvLine(['first', ...names]) + csvLine(['1', ...row.map(writeCell)]));
       assert.deepEqual(
         row.map((original, i) => readBack(original, read?.cells[i + 1])),
@@ -245,7 +249,7 @@ test('refuses a workbook that is none, is broken, or would not fit, before it is
     /beyond what a sheet has/,
   );
   await refused(
-    await bookOf(`<worksheet><sheetData><row>${'<c '.repeat(500_000)}`),
+    await bookOf(`<worksheet><sheetData><row><c t="inlineStr"><is><t>${'x'.repeat(1_100_000)}`),
     'malformed_request',
     /longer than a mebibyte/,
   );
@@ -262,7 +266,7 @@ test('refuses a workbook that is none, is broken, or would not fit, before it is
       ]),
     ),
   );
-  await refused(bomb, 'too_large', /sheet1\.xml in it would unpack to more than 512 MiB/);
+  await refused(bomb, 'too_large', /sheet1\.xml in it would unpack to more than \d+ MiB/);
   // The same, lying about its size.
   const entries = entriesOf(bomb);
   const lying = { ...(entries.get('xl/worksheets/sheet1.xml') as Entry), size: 1000 };
@@ -271,6 +275,74 @@ test('refuses a workbook that is none, is broken, or would not fit, before it is
     for await (const piece of contentOf(lying, 1024 * 1024)) unpacked += piece.length;
   }, /would unpack to more than 1 MiB/);
   assert.ok(unpacked <= 1024 * 1024);
+});
+
+test('neutralises formulas that begin with a full-width character, and restores them', () => {
+  for (const text of ['＝1+1', '＋44 20', '－1', '＠SUM(A1)', "'＝x", "''＠"]) {
+    assert.equal(csvLine([text]), `'${text}\r\n`);
+    assert.deepEqual(cells(csv(`a\r\n${csvLine([text])}`)), [[text]]);
+  }
+});
+
+test('rejects XML that is cut off, or has a document type, before any entity is expanded', async () => {
+  const rejected = async (sheetXml: string, why: RegExp) =>
+    assert.rejects(bookOf(sheetXml).then(xlsx), (problem: Error & { code: string }) => {
+      assert.match(problem.message, why);
+      assert.equal(problem.code, 'malformed_request');
+      return true;
+    });
+  const cell = (content: string) =>
+    `<worksheet><sheetData><row><c t="inlineStr"><is><t>${content}</t></is></c></row></sheetData></worksheet>`;
+  await rejected(`<!DOCTYPE x [<!ENTITY a "aaaa">]>${cell('&a;')}`, /document type/);
+  await rejected(cell('&a;'), /XML is broken/);
+  await rejected(cell('<![CDATA['.repeat(250)), /XML is cut off/);
+  await rejected(cell('x').slice(0, 60), /XML is cut off/);
+  await rejected(cell('<b>'.repeat(200)), /nested too deep/);
+  assert.deepEqual(
+    cells(
+      await xlsx(
+        await bookOf(
+          cell('name').replace(
+            '</row>',
+            '</row><row><c t="inlineStr"><is><t>a<![CDATA[<b>]]>&amp;c</t></is></c></row>',
+          ),
+        ),
+      ),
+    ),
+    [['a<b>&c']],
+  );
+});
+
+test('names the column of a cell that is far beyond the header, without storing the cells before it', async () => {
+  const file = await bookOf(
+    '<worksheet><sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>name</t></is></c></row>' +
+      '<row r="2"><c r="XFD2"><v>1</v></c></row></sheetData></worksheet>',
+  );
+  const [row] = await xlsx(file);
+  assert.match(row?.fault ?? '', /^Column XFD has a value here/);
+  assert.equal(row?.cells.length, 0);
+});
+
+test('reads rows that span many pieces of the file once, quoted or not', () => {
+  for (const cell of ['"x ""y"" z"', '""', 'plain'.repeat(20)]) {
+    const row = ['x', ...Array(999).fill(cell)].join(',');
+    const [read] = csv(`${Array.from({ length: 1000 }, (_, i) => `c${i}`).join(',')}\n${row}\n`);
+    assert.equal(read?.fault, undefined);
+    assert.equal(read?.cells.length, 1000);
+  }
+});
+
+test('rejects more blank rows than a sheet has', () => {
+  assert.throws(() => csv(`a\n${'\n'.repeat(1_048_577)}`), /more than 1048576 blank rows/);
+  assert.throws(() => [...readNdjson(Buffer.from('\n'.repeat(1_048_578)))], /more than 1048576 blank rows/);
+});
+
+test('rejects JSON of too many values before it is parsed', () => {
+  const [nested, text] = [
+    ...readNdjson(Buffer.from(`${'['.repeat(500_000)}\n{"a":"${'[,{'.repeat(100_000)}"}`)),
+  ].flat();
+  assert.match(nested?.fault ?? '', /it has more than 10000 values/);
+  assert.equal(text?.fault, undefined);
 });
 
 test('reads a JSON object a line; a line that is none is a row with a fault', () => {

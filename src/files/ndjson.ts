@@ -1,31 +1,37 @@
 import { Problem } from '../errors.ts';
 import { decoded } from './decoding.ts';
-import { longestRow, mostCells, type Row } from './rows.ts';
+import { readJson } from './json.ts';
+import { countBlankRows, maxColumns, maxRowLength, type Row } from './rows.ts';
 
 /** The rows of a file with a JSON object a line. A line that is none is a row with a fault. */
 export function* readNdjson(file: Uint8Array): Generator<Row[]> {
+  const countBlankRow = countBlankRows();
   let line = 0;
-  let rest = '';
+  /** The start of a line that goes on in the next piece. */
+  let begun = '';
   for (const { text, isLast } of decoded(file, 'utf-8')) {
-    const lines = (rest + text).split('\n');
-    rest = isLast ? '' : (lines.pop() ?? '');
+    const lines = text.split('\n');
+    lines[0] = begun + lines[0];
+    begun = isLast ? '' : (lines.pop() ?? '');
     const rows: Row[] = [];
     for (const content of lines) {
       line++;
-      if (content.length > longestRow || rest.length > longestRow) throw tooLong(line);
-      if (content.trim() !== '') rows.push({ line, ...objectIn(content) });
+      if (content.length > maxRowLength) throw tooLong(line);
+      if (content.trim() === '') countBlankRow();
+      else rows.push({ line, ...objectIn(content) });
     }
+    if (begun.length > maxRowLength) throw tooLong(line + 1);
     yield rows;
   }
 }
 
 function objectIn(content: string): Omit<Row, 'line'> {
   try {
-    const object: unknown = JSON.parse(content);
+    const object = readJson(content);
     if (typeof object === 'object' && object !== null && !Array.isArray(object)) {
       const names = Object.keys(object);
-      if (names.length > mostCells)
-        return { names: [], cells: [], fault: `This object has more than ${mostCells} members.` };
+      if (names.length > maxColumns)
+        return { names: [], cells: [], fault: `This object has more than ${maxColumns} members.` };
       return { names, cells: Object.values(object) };
     }
     return broken('it is not an object, such as {"name": "Ada"}');

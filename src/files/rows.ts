@@ -1,3 +1,5 @@
+import { Problem } from '../errors.ts';
+
 /** One row of a file, as it stands there: what it means is decided by the columns (`columns.ts`). */
 export type Row = {
   /** Where it begins in the file. */
@@ -13,7 +15,23 @@ export type Row = {
 };
 
 /** As long as any other body of a request may be; a row that is longer is most likely a quote left open. */
-export const longestRow = 1024 * 1024;
+export const maxRowLength = 1024 * 1024;
 
-/** What a row may have of them; all that is imported here has a few dozen. */
-export const mostCells = 1000;
+/** Everything that is imported here has a few dozen columns. */
+export const maxColumns = 1000;
+
+/** Cells in one file: as many rows as an import takes, with 50 columns each. */
+export const maxFileCells = 5_000_000;
+
+/** Blank rows in one file: as many as a sheet has rows. They are skipped, but reading them takes time. */
+const maxBlankRows = 1_048_576;
+
+/** Makes a counter of a file's blank rows, which rejects the file when there are too many. */
+export function countBlankRows(): () => void {
+  let count = 0;
+  return () => {
+    if (++count > maxBlankRows) throw new Problem('too_large', tooManyBlankRows);
+  };
+}
+
+const tooManyBlankRows = `The file has more than ${maxBlankRows} blank rows. Delete them; nothing of it has been written.`;

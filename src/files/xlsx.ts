@@ -1,43 +1,33 @@
 import { Problem } from '../errors.ts';
-import { longestRow, mostCells, type Row } from './rows.ts';
-import { attributeNamed, contentIn, type Element, elementsIn, escapeXml, unescapeXml } from './xml.ts';
-import { contentOf, type Entry, entriesOf, ZipFault, zipped } from './zip.ts';
+import { maxColumns, maxFileCells, maxRowLength, type Row } from './rows.ts';
+import { escapeXml, parseXml, type XmlHandler } from './xml.ts';
+import { type Entry, entriesOf, ZipFault, zipped } from './zip.ts';
 
 export const xlsxType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
 const mebibyte = 1024 * 1024;
 
 /** What the parts may unpack to. A sheet is read row by row; the texts that its cells share are held in memory. */
-const most = { sheet: 512 * mebibyte, texts: 64 * mebibyte, other: mebibyte };
+const maxBytes = { sheet: 512 * mebibyte, texts: 64 * mebibyte, other: mebibyte };
 
-/** As many as the programs for spreadsheets have. */
+/** The size of a sheet in Excel and its like. */
 export const mostLines = 1_048_576;
-const mostColumns = 16_384;
+const maxSheetColumns = 16_384;
 
 /** The rows of a workbook's first sheet. */
 export async function* readXlsx(file: Uint8Array): AsyncGenerator<Row[]> {
   try {
     const entries = entriesOf(file);
     const firstSheet = await findFirstSheet(entries);
-    const texts = await sharedTexts(entries);
-    let names: string[] | undefined;
-    let line = 0;
-    for await (const { elements, prefix } of streamed(firstSheet, 'row', most.sheet)) {
-      const rows: Row[] = [];
-      for (const { attributes, content } of elements) {
-        line = Number(reference(attributes) ?? line + 1);
-        if (!(line <= mostLines)) throw new ZipFault('its rows are numbered beyond what a sheet has');
-        const { cells, fault } = readCells(content, prefix, texts);
-        if (cells.every((cell) => cell === '' || cell === undefined)) continue;
-        if (names) rows.push({ line, names, cells, ...(fault ?? tooManyCells(names, cells)) });
-        else {
-          if (cells.length > mostCells) throw new ZipFault(`it names more than ${mostCells} columns`);
-          names = Array.from(cells, (cell) => String(cell ?? '').trim());
-          rows.push({ line, names, cells: names, isHeader: true });
-        }
-      }
-      yield rows;
+    const texts = textCollector();
+    const textsEntry = entries.get('xl/sharedStrings.xml');
+    if (textsEntry) for await (const _ of parseXml(textsEntry, maxBytes.texts, texts.handler)) yield [];
+    const collector = rowCollector(texts.texts);
+    for await (const _ of parseXml(firstSheet, maxBytes.sheet, collector.handler)) {
+      yield collector.take();
+      if (collector.isAtEnd()) return;
     }
+    yield collector.take();
   } catch (error) {
     if (error instanceof ZipFault) throw unreadable(error);
     throw error;
@@ -45,120 +35,176 @@ export async function* readXlsx(file: Uint8Array): AsyncGenerator<Row[]> {
 }
 
 async function findFirstSheet(entries: Map<string, Entry>): Promise<Entry> {
-  const workbook = await whole(entries.get('xl/workbook.xml'));
-  if (workbook === undefined) throw new ZipFault('it holds no workbook');
-  const prefix = prefixIn(workbook, 'workbook');
-  const settings = elementsIn(workbook, `${prefix}workbookPr`).next().value;
-  if (/^(1|true)$/.test(countsFrom1904(settings?.attributes ?? '') ?? '')) {
-    throw new ZipFault('its days count from 1904; turn that off in its settings');
+  let sheetRelation: string | undefined;
+  await parseWhole(entries.get('xl/workbook.xml'), {
+    open(name, attributes) {
+      if (name === 'workbookPr' && /^(1|true)$/.test(attributes.date1904 ?? '')) {
+        throw new ZipFault('its days count from 1904; turn that off in its settings');
+      }
+      if (name !== 'sheet') return;
+      const id = Object.keys(attributes).find((attribute) => attribute.endsWith(':id'));
+      sheetRelation ??= attributes[id ?? ''] ?? '';
+    },
+  });
+  let path: string | undefined;
+  const relations = entries.get('xl/_rels/workbook.xml.rels');
+  if (relations) {
+    await parseWhole(relations, {
+      open(name, { Id, Target }) {
+        if (name === 'Relationship' && Id === sheetRelation) path ??= Target;
+      },
+    });
   }
-  const [first] = elementsIn(workbook, `${prefix}sheet`);
-  const relations = (await whole(entries.get('xl/_rels/workbook.xml.rels'))) ?? '';
-  const relation = [...elementsIn(relations, `${prefixIn(relations, 'Relationships')}Relationship`)].find(
-    ({ attributes }) => relationId(attributes) === sheetRelation(first?.attributes ?? ''),
-  );
-  const path = target(relation?.attributes ?? '') ?? 'worksheets/sheet1.xml';
+  path ??= 'worksheets/sheet1.xml';
   const entry = entries.get(path.startsWith('/') ? path.slice(1) : `xl/${path}`);
   if (!entry) throw new ZipFault('it holds no sheet');
   return entry;
 }
 
-async function sharedTexts(entries: Map<string, Entry>): Promise<string[]> {
-  const entry = entries.get('xl/sharedStrings.xml');
-  const texts: string[] = [];
-  if (!entry) return texts;
-  for await (const { elements, prefix } of streamed(entry, 'si', most.texts)) {
-    for (const { content } of elements) texts.push(textIn(content, prefix));
-  }
-  return texts;
+async function parseWhole(entry: Entry | undefined, handler: XmlHandler): Promise<void> {
+  if (!entry) throw new ZipFault('it holds no workbook');
+  for await (const _ of parseXml(entry, maxBytes.other, handler));
 }
 
-/** The elements of one name in a part, some at a time, and the prefix that all names in it have. */
-async function* streamed(
-  entry: Entry,
-  name: string,
-  bytes: number,
-): AsyncGenerator<{ elements: Element[]; prefix: string }> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  let prefix: string | undefined;
+/** Puts the text of an element together from its runs, without those that only tell how to pronounce it. */
+function runCollector() {
   let text = '';
-  for await (const piece of contentOf(entry, bytes)) {
-    text += decode(decoder, piece);
-    prefix ??= prefixIn(text, name === 'row' ? 'worksheet' : 'sst');
-    const elements = [...elementsIn(text, `${prefix}${name}`)];
-    text = text.slice(elements.at(-1)?.end ?? 0);
-    if (text.length > longestRow) throw new ZipFault('one of its rows is longer than a mebibyte');
-    yield { elements, prefix };
+  let isInRun = false;
+  let phonetics = 0;
+  return {
+    open(name: string) {
+      if (name === 'rPh') phonetics++;
+      if (name === 't') isInRun = phonetics === 0;
+    },
+    text(some: string) {
+      if (isInRun) text += some;
+    },
+    close(name: string) {
+      if (name === 'rPh') phonetics--;
+      if (name === 't') isInRun = false;
+    },
+    take() {
+      const whole = unescaped(text);
+      text = '';
+      return whole;
+    },
+  };
+}
+
+/** The texts that cells share: each is an `si` element. */
+function textCollector() {
+  const texts: string[] = [];
+  const run = runCollector();
+  const handler: XmlHandler = {
+    open: run.open,
+    text: run.text,
+    close(name) {
+      run.close(name);
+      if (name !== 'si') return;
+      if (texts.length === maxFileCells) throw tooManyCells();
+      texts.push(run.take());
+    },
+  };
+  return { texts, handler };
+}
+
+/** Collects the rows of a sheet. What a row has beyond the columns that the first row names is not stored. */
+function rowCollector(texts: readonly string[]) {
+  const run = runCollector();
+  let rows: Row[] = [];
+  let names: string[] | undefined;
+  let isAtEnd = false;
+  let line = 0;
+  let rowCount = 0;
+  let cellCount = 0;
+  let rowLength = 0;
+  let cells: unknown[] = [];
+  let isBlank = true;
+  let fault: string | undefined;
+  let nextColumn = 0;
+  let kind: string | undefined;
+  let reference: string | undefined;
+  let value = '';
+  let isInValue = false;
+
+  function openRow(number: string | undefined) {
+    line = Number(number ?? line + 1);
+    if (!(line <= mostLines) || ++rowCount > mostLines)
+      throw new ZipFault('its rows are numbered beyond what a sheet has');
+    cells = [];
+    isBlank = true;
+    fault = undefined;
+    nextColumn = 0;
+    rowLength = 0;
   }
-}
 
-async function whole(entry: Entry | undefined): Promise<string | undefined> {
-  if (!entry) return undefined;
-  const pieces: Uint8Array[] = [];
-  for await (const piece of contentOf(entry, most.other)) pieces.push(piece);
-  return decode(new TextDecoder('utf-8', { fatal: true }), Buffer.concat(pieces));
-}
-
-function decode(decoder: TextDecoder, bytes: Uint8Array): string {
-  try {
-    return decoder.decode(bytes, { stream: true });
-  } catch (cause) {
-    throw new ZipFault('its texts are not UTF-8', { cause });
+  function closeCell() {
+    const column = columnNumber(reference) ?? nextColumn;
+    nextColumn = column + 1;
+    if (column >= maxSheetColumns) throw new ZipFault('its columns are numbered beyond what a sheet has');
+    if (++cellCount > maxFileCells) throw tooManyCells();
+    if (kind === 'e') fault = `The cell ${reference} holds an error. Mend its formula.`;
+    const cell = cellValue();
+    value = '';
+    if (cell === undefined || cell === '') return;
+    isBlank = false;
+    if (column < (names?.length ?? maxColumns)) cells[column] = cell;
+    else if (names) fault ??= `Column ${columnName(column)} has a value here, but no name in the first line.`;
+    else throw new ZipFault(`it names more than ${maxColumns} columns`);
   }
-}
 
-const reference = attributeNamed('r');
-const type = attributeNamed('t');
-const countsFrom1904 = attributeNamed('date1904');
-const relationId = attributeNamed('Id');
-const sheetRelation = attributeNamed('\\w+:id');
-const target = attributeNamed('Target');
-
-/** Some programs write a prefix before each name: `<x:row>`. */
-const prefixIn = (text: string, root: string) => new RegExp(`<(\\w+:)?${root}[\\s>]`).exec(text)?.[1] ?? '';
-
-function readCells(row: string, prefix: string, texts: string[]) {
-  const cells: unknown[] = [];
-  let fault: { fault: string } | undefined;
-  for (const { attributes, content } of elementsIn(row, `${prefix}c`)) {
-    const [, letters = ''] = /^([A-Z]{1,3})\d/.exec(reference(attributes) ?? '') ?? [];
-    const column = letters === '' ? cells.length : columnNumber(letters);
-    if (column >= mostColumns) throw new ZipFault('its columns are numbered beyond what a sheet has');
-    const kind = type(attributes);
-    if (kind === 'e')
-      fault = { fault: `The cell ${reference(attributes)} holds an error. Mend its formula.` };
-    cells[column] = cellValue(kind, content, prefix, texts);
+  function cellValue(): unknown {
+    if (kind === 'inlineStr') return run.take();
+    if (value === '') return undefined;
+    if (kind === 's') return texts[Number(value)];
+    if (kind === 'b') return value === '1';
+    return kind === undefined || kind === 'n' ? Number(value) : unescaped(value);
   }
-  return { cells, fault };
-}
 
-function cellValue(kind: string | undefined, content: string, prefix: string, texts: string[]): unknown {
-  if (kind === 'inlineStr') return textIn(content, prefix);
-  const value = contentIn(content, `${prefix}v`);
-  if (value === undefined || value === '') return undefined;
-  if (kind === 's') return texts[Number(value)];
-  if (kind === 'b') return value === '1';
-  return kind === undefined || kind === 'n' ? Number(value) : unescaped(value);
-}
-
-/** The text of a cell, put together from its runs, without those that only tell how to pronounce it. */
-function textIn(content: string, prefix: string): string {
-  let written = '';
-  let at = 0;
-  for (const { start, end } of elementsIn(content, `${prefix}rPh`)) {
-    written += content.slice(at, start);
-    at = end;
+  function closeRow() {
+    if (isBlank) return;
+    if (names) rows.push({ line, names, cells, ...(fault !== undefined && { fault }) });
+    else {
+      names = Array.from(cells, (cell) => String(cell ?? '').trim());
+      rows.push({ line, names, cells: names, isHeader: true });
+    }
   }
-  written += content.slice(at);
-  return [...elementsIn(written, `${prefix}t`)].map((run) => unescaped(run.content)).join('');
+
+  const handler: XmlHandler = {
+    open(name, attributes) {
+      if (name === 'row') openRow(attributes.r);
+      else if (name === 'c') {
+        kind = attributes.t;
+        reference = attributes.r;
+      } else if (name === 'v') isInValue = true;
+      else run.open(name);
+    },
+    text(text) {
+      rowLength += text.length;
+      if (rowLength > maxRowLength) throw new ZipFault('one of its rows is longer than a mebibyte');
+      if (isInValue) value += text;
+      else run.text(text);
+    },
+    close(name) {
+      if (name === 'c') closeCell();
+      else if (name === 'v') isInValue = false;
+      else if (name === 'row') closeRow();
+      else if (name === 'sheetData') isAtEnd = true;
+      else run.close(name);
+    },
+  };
+  return {
+    handler,
+    isAtEnd: () => isAtEnd,
+    take() {
+      const taken = rows;
+      rows = [];
+      return taken;
+    },
+  };
 }
 
-const tooManyCells = (names: string[], cells: unknown[]) => {
-  const beyond = cells.findLastIndex((cell) => cell !== undefined && cell !== '');
-  return beyond < names.length
-    ? undefined
-    : { fault: `Column ${columnName(beyond)} has a value here, but no name in the first line.` };
-};
+const tooManyCells = () => new ZipFault(`it has more than ${maxFileCells} cells`, { isTooLarge: true });
 
 const unreadable = (fault: ZipFault) =>
   new Problem(
@@ -231,18 +277,23 @@ function cellXml(at: string, value: unknown): string {
 const escaped = (text: string) =>
   escapeXml(text.replace(/_(?=x[0-9A-Fa-f]{4}_)|[\ufffe\uffff]/g, (special) => `_x${hexOf(special)}_`));
 
-const unescaped = (xml: string) => {
-  const text = unescapeXml(xml);
-  return text.includes('_x')
+const unescaped = (text: string) =>
+  text.includes('_x')
     ? text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
     : text;
-};
 
 const hexOf = (character: string) => character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
 
-/** `A` is 0, `AB` is 27. */
-const columnNumber = (letters: string) =>
-  [...letters].reduce((number, letter) => number * 26 + letter.charCodeAt(0) - 64, 0) - 1;
+/** `A1` is 0, `AB1` is 27; undefined without letters. */
+function columnNumber(reference: string | undefined): number | undefined {
+  let number = 0;
+  for (let at = 0; reference !== undefined && at < 3; at++) {
+    const letter = reference.charCodeAt(at) - 64;
+    if (!(letter >= 1 && letter <= 26)) break;
+    number = number * 26 + letter;
+  }
+  return number === 0 ? undefined : number - 1;
+}
 
 const columnName = (column: number): string =>
   (column >= 26 ? columnName(Math.floor(column / 26) - 1) : '') + String.fromCharCode(65 + (column % 26));

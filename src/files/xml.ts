@@ -1,65 +1,75 @@
-export type Element = { attributes: string; content: string; start: number; end: number };
+import { SaxesParser } from 'saxes';
+import { maxRowLength } from './rows.ts';
+import { contentOf, type Entry, ZipFault } from './zip.ts';
+
+/** What a reader does with the elements of an XML file. Names come without their prefix: `<x:row>` is `row`. */
+export type XmlHandler = {
+  open(name: string, attributes: Readonly<Record<string, string>>): void;
+  /** The text between two tags, CDATA included. */
+  text?(text: string): void;
+  close?(name: string): void;
+};
+
+/** The files of spreadsheets nest a dozen levels deep. */
+const maxDepth = 100;
 
 /**
- * The elements of a name in a text, in its order, as far as they are there in whole. Only what the files of spreadsheets
- * need: an element never stands inside another of its name. It looks at each character a fixed number of times,
- * whatever the text.
+ * Parses an XML file from a ZIP archive. Yields after each piece, so that the caller can let other work run. The
+ * parser is strict and takes time in proportion to the bytes; document types, and with them entities, are rejected.
  */
-export function* elementsIn(text: string, name: string): Generator<Element> {
-  const opening = `<${name}`;
-  const closing = `</${name}>`;
-  for (let at = text.indexOf(opening); at !== -1; at = text.indexOf(opening, at)) {
-    const start = at;
-    const afterName = start + opening.length;
-    at = afterName;
-    // A longer name that begins alike is another element.
-    if (!/[\s/>]/.test(text[afterName] ?? '')) continue;
-    const tagEnd = text.indexOf('>', afterName);
-    if (tagEnd === -1) return;
-    const isEmpty = text[tagEnd - 1] === '/';
-    const contentEnd = isEmpty ? tagEnd + 1 : text.indexOf(closing, tagEnd);
-    if (contentEnd === -1) return;
-    at = isEmpty ? contentEnd : contentEnd + closing.length;
-    yield {
-      attributes: text.slice(afterName, isEmpty ? tagEnd - 1 : tagEnd),
-      content: isEmpty ? '' : text.slice(tagEnd + 1, contentEnd),
-      start,
-      end: at,
-    };
+export async function* parseXml(entry: Entry, maxBytes: number, handler: XmlHandler): AsyncGenerator<void> {
+  const parser = new SaxesParser({ position: false });
+  let depth = 0;
+  let lengthSinceTag = 0;
+  parser.on('doctype', () => {
+    throw new ZipFault('it has a document type, which may hide what its texts are');
+  });
+  parser.on('opentag', ({ name, attributes }) => {
+    lengthSinceTag = 0;
+    depth++;
+    if (depth > maxDepth) throw new ZipFault('its elements are nested too deep');
+    handler.open(localName(name), attributes as Record<string, string>);
+  });
+  parser.on('closetag', ({ name }) => {
+    lengthSinceTag = 0;
+    depth--;
+    handler.close?.(localName(name));
+  });
+  if (handler.text) {
+    parser.on('text', (text) => handler.text?.(text));
+    parser.on('cdata', (text) => handler.text?.(text));
+  }
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  for await (const piece of contentOf(entry, maxBytes)) {
+    const text = decode(decoder, piece);
+    write(parser, text);
+    // The parser holds a text, comment or tag in memory until its end.
+    lengthSinceTag += text.length;
+    if (lengthSinceTag > maxRowLength) throw new ZipFault('one of its texts is longer than a mebibyte');
+    yield;
+  }
+  write(parser, decode(decoder));
+  if (depth > 0) throw new ZipFault('its XML is cut off');
+}
+
+function write(parser: SaxesParser, text: string): void {
+  try {
+    parser.write(text);
+  } catch (error) {
+    if (error instanceof ZipFault) throw error;
+    throw new ZipFault('its XML is broken', { cause: error });
   }
 }
 
-/** The content of the first element of a name. */
-export function contentIn(text: string, name: string): string | undefined {
-  const [first] = elementsIn(text, name);
-  return first?.content;
+function decode(decoder: TextDecoder, bytes?: Uint8Array): string {
+  try {
+    return decoder.decode(bytes, { stream: bytes !== undefined });
+  } catch (cause) {
+    throw new ZipFault('its texts are not UTF-8', { cause });
+  }
 }
 
-/** Makes a reader of one attribute. */
-export function attributeNamed(name: string) {
-  const pattern = new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)')`);
-  return (attributes: string): string | undefined => {
-    const [, double, single] = pattern.exec(attributes) ?? [];
-    const value = double ?? single;
-    return value === undefined ? undefined : unescapeXml(value);
-  };
-}
-
-export function unescapeXml(text: string): string {
-  if (!text.includes('&') && !text.includes('<')) return text;
-  return text
-    .split(/<!\[CDATA\[(.*?)\]\]>/s)
-    .map((part, i) => (i % 2 === 1 ? part : part.replace(/&(#x?)?(\w+);/g, character)))
-    .join('');
-}
-
-const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-
-function character(entity: string, number: string | undefined, name: string): string {
-  if (number === undefined) return named[name] ?? entity;
-  const point = Number.parseInt(name, number === '#x' ? 16 : 10);
-  return point <= 0x10ffff ? String.fromCodePoint(point) : entity;
-}
+const localName = (name: string) => name.slice(name.indexOf(':') + 1);
 
 export const escapeXml = (text: string) =>
   /[&<>"]/.test(text)

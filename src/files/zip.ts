@@ -24,6 +24,20 @@ const endLength = 22;
 const longestComment = 0xffff;
 const deflate = 8;
 
+/** A workbook has some dozens of parts. */
+const maxEntries = 10_000;
+const maxNameBytes = 1000;
+
+/** Small, so that whoever parses the pieces can let other work run between two of them. */
+const pieceBytes = 64 * 1024;
+
+/**
+ * How far a part may unpack. Sheets shrink to a tenth, those of mostly empty cells to a hundredth; what shrinks
+ * further is made to be a burden.
+ */
+const maxRatio = 200;
+const alwaysAllowedBytes = 16 * 1024 * 1024;
+
 /** The parts of a ZIP file by name, from the directory at its end; nothing is inflated. */
 export function entriesOf(file: Uint8Array): Map<string, Entry> {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
@@ -31,9 +45,12 @@ export function entriesOf(file: Uint8Array): Map<string, Entry> {
     const end = endOf(bytes);
     const entries = new Map<string, Entry>();
     let at = bytes.readUInt32LE(end + 16);
-    for (let left = bytes.readUInt16LE(end + 10); left > 0; left--) {
+    const count = bytes.readUInt16LE(end + 10);
+    if (count > maxEntries) throw new ZipFault(`it has more than ${maxEntries} parts`, { isTooLarge: true });
+    for (let left = count; left > 0; left--) {
       if (bytes.readUInt32LE(at) !== signatures.directory) throw new ZipFault('its directory is broken');
       const nameLength = bytes.readUInt16LE(at + 28);
+      if (nameLength > maxNameBytes) throw new ZipFault('its directory is broken');
       const name = bytes.toString('utf8', at + 46, at + 46 + nameLength);
       const start = bytes.readUInt32LE(at + 42);
       const dataStart = start + 30 + bytes.readUInt16LE(start + 26) + bytes.readUInt16LE(start + 28);
@@ -62,33 +79,42 @@ function endOf(bytes: Buffer): number {
 }
 
 /**
- * The content of a part, piece by piece, and never more than `most` bytes: a small file may inflate to a thousand times
+ * The content of a part, piece by piece, and never more than `maxBytes`: a small file may inflate to a thousand times
  * its size. What the directory says of the size is checked before anything is inflated, and not trusted.
  */
-export async function* contentOf(entry: Entry, most: number): AsyncGenerator<Uint8Array> {
+export async function* contentOf(entry: Entry, maxBytes: number): AsyncGenerator<Uint8Array> {
   if (entry.isEncrypted) throw new ZipFault('it is encrypted');
-  if (entry.size > most) throw tooLarge(entry, most);
-  if (entry.method === 0) {
-    if (entry.data.length > most) throw tooLarge(entry, most);
-    return yield entry.data;
-  }
-  if (entry.method !== deflate) throw new ZipFault('it is packed in a way that is not known here');
-  const inflate = createInflateRaw({ chunkSize: 256 * 1024 });
-  inflate.end(entry.data);
+  const { data, method } = entry;
+  const limit = Math.min(maxBytes, Math.max(alwaysAllowedBytes, data.length * maxRatio));
+  if (entry.size > limit) throw tooLarge(entry, limit);
+  if (method !== 0 && method !== deflate) throw new ZipFault('it is packed in a way that is not known here');
   let size = 0;
-  try {
-    for await (const piece of inflate) {
-      size += piece.length;
-      if (size > most) throw tooLarge(entry, most);
-      yield piece;
-    }
-  } catch (error) {
-    throw error instanceof ZipFault ? error : new ZipFault('it is cut off or broken', { cause: error });
+  for await (const piece of method === 0 ? slices(data) : inflated(data)) {
+    size += piece.length;
+    if (size > limit) throw tooLarge(entry, limit);
+    yield piece;
   }
 }
 
-const tooLarge = ({ name }: Entry, most: number) =>
-  new ZipFault(`${name} in it would unpack to more than ${most / 1024 / 1024} MiB`, { isTooLarge: true });
+function* slices(data: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < data.length; at += pieceBytes) yield data.subarray(at, at + pieceBytes);
+}
+
+/** Inflating is done in the thread pool. */
+async function* inflated(data: Uint8Array): AsyncGenerator<Uint8Array> {
+  const inflate = createInflateRaw({ chunkSize: pieceBytes });
+  inflate.end(data);
+  try {
+    yield* inflate as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw new ZipFault('it is cut off or broken', { cause: error });
+  }
+}
+
+const tooLarge = ({ name }: Entry, limit: number) =>
+  new ZipFault(`${name} in it would unpack to more than ${Math.ceil(limit / 1024 / 1024)} MiB`, {
+    isTooLarge: true,
+  });
 
 /** A ZIP file of the parts, in this order, while they are made: none of them is held in memory. */
 export async function* zipped(

@@ -2,7 +2,7 @@ import type { TObject } from 'typebox';
 import { type Fault, Problem } from '../errors.ts';
 import { cellReader, type Property } from '../files/cells.ts';
 import { idPattern } from '../ids.ts';
-import { fold, listed, nearest } from '../text.ts';
+import { shortened, fold, listed, nearest } from '../text.ts';
 import type { Importable } from './importable.ts';
 import type { Kind } from './matching.ts';
 
@@ -25,7 +25,10 @@ export type Columns = {
   taken: ReadonlyMap<string, Column>;
   /** What the column of this name is; undefined when nobody knows. */
   named(name: string): Column | undefined;
-  unknown(name: string): string;
+  /** The column that was asked for as this field. */
+  nameOf(field: string): string | undefined;
+  /** What to do about a column that is not known; `isFirst` of several also lists those that are. */
+  unknown(name: string, isFirst: boolean): string;
 };
 
 /** What columns a noun's file may have, under which names. `map` says it for names that do not tell. */
@@ -40,6 +43,16 @@ export function columnsOf(importable: Importable, map: ReadonlyMap<string, strin
     }),
   );
   const taken = new Map<string, Column>();
+  const byField = new Map<string, string>();
+  const canKeep = 'attributes' in importable.patch.properties;
+  const allColumns = `Its columns are ${listed(fields)}. `;
+  const suggestions = new Map<string, string | undefined>();
+  /** Files may have millions of unknown names: those beyond the first thousand get no suggestion. */
+  const suggestion = (name: string) => {
+    if (!suggestions.has(name) && suggestions.size < maxSuggestions)
+      suggestions.set(name, known.get(nearest(plain(name), [...known.keys()]) ?? '')?.field);
+    return suggestions.get(name);
+  };
   return {
     taken,
     named(name) {
@@ -48,24 +61,34 @@ export function columnsOf(importable: Importable, map: ReadonlyMap<string, strin
         mapped.get(asMapped(name)) ??
         attributeColumn(importable, name) ??
         known.get(plain(name));
-      if (column) taken.set(name, column);
+      if (column && !taken.has(name)) {
+        taken.set(name, column);
+        if (!byField.has(column.field)) byField.set(column.field, name);
+      }
       return column;
     },
-    unknown(name) {
-      const meant = nearest(plain(name), [...known.keys()]);
-      const field = known.get(meant ?? '')?.field;
+    nameOf: (field) => (field === '' ? undefined : byField.get(field)),
+    unknown(name, isFirst) {
+      const shown = shortened(name);
+      const field = suggestion(shown);
       return (
-        `“${name}” is not a column that is known here. ${field ? `Did you mean \`${field}\`? ` : ''}` +
-        `Its columns are ${listed(fields)}. Say with \`map\` which of these it is, ` +
-        `${'attributes' in importable.patch.properties ? `keep it as an attribute (\`${name}=attributes.${name}\`), ` : ''}` +
-        `or leave it out (\`${name}=\`).`
+        `“${shown}” is not a column that is known here. ${field ? `Did you mean \`${field}\`? ` : ''}` +
+        `${isFirst ? allColumns : ''}Say with \`map\` which of these it is, ` +
+        `${canKeep ? `keep it as an attribute (\`${shown}=attributes.${shown}\`), ` : ''}` +
+        `or leave it out (\`${shown}=\`).`
       );
     },
   };
 }
 
+const maxSuggestions = 1000;
+
 /** The name of a column as `map` has it: a list loses the blanks around its commas. */
-export const asMapped = (name: string) => name.replace(/\s*,\s*/g, ',');
+export const asMapped = (name: string) =>
+  name
+    .split(',')
+    .map((part) => part.trim())
+    .join(',');
 
 /** The columns of a table, refused when one is unknown, two are the same, or one that is needed is not there. */
 export function tableColumns(
@@ -76,8 +99,8 @@ export function tableColumns(
 ) {
   const found = names.map((name) => (name === '' ? nothing : columns.named(name)));
   const refused = (errors: Fault[]) => {
-    const taken = names.map((name, i) => [name, found[i] ? targetOf(found[i]) : null]);
-    return refusedFile(errors, Object.fromEntries(taken));
+    const taken = names.map((name, i) => [shortened(name), found[i] ? targetOf(found[i]) : null]);
+    return refusedFile(errors, Object.fromEntries(taken.slice(0, maxNamedColumns)));
   };
   if (found.every((column) => column === undefined || column.is === 'nothing')) {
     throw refused([
@@ -85,19 +108,29 @@ export function tableColumns(
         code: 'no_header',
         detail:
           `The first line must name the columns, such as ${listed(Object.keys(importable.input.properties).slice(0, 3))}. ` +
-          `It has ${listed(names.slice(0, 5).map((name) => `“${name}”`))}.`,
+          `It has ${listed(names.slice(0, 5).map((name) => `“${shortened(name)}”`))}.`,
       },
     ]);
   }
   const faults: Fault[] = names
     .filter((_, i) => found[i] === undefined)
-    .map((name) => ({ column: name, code: 'unknown_column', detail: columns.unknown(name) }));
+    .slice(0, maxNamedColumns)
+    .map((name, i) => ({
+      column: shortened(name),
+      code: 'unknown_column',
+      detail: columns.unknown(name, i === 0),
+    }));
+  const firsts = new Map<string, string>();
   for (const [i, column] of found.entries()) {
     if (!column || column.is === 'nothing') continue;
-    const first = found.findIndex((other) => other && sameTarget(other, column));
-    if (first === i) continue;
-    const detail = `“${names[first]}” and “${names[i]}” are both \`${targetOf(column)}\`. Leave one out with \`map\`.`;
-    faults.push({ column: names[i] ?? '', code: 'repeated_column', detail });
+    const name = shortened(names[i] ?? '');
+    const target = `${column.is} ${targetOf(column)} ${column.is === 'part' ? column.place : ''}`;
+    const first = firsts.get(target);
+    if (first === undefined) firsts.set(target, name);
+    else if (faults.length < maxNamedColumns) {
+      const detail = `“${first}” and “${name}” are both \`${targetOf(column)}\`. Leave one out with \`map\`.`;
+      faults.push({ column: name, code: 'repeated_column', detail });
+    }
   }
   const required = mode === 'create' ? ((importable.input.required as string[] | undefined) ?? []) : [];
   for (const field of required.filter((field) => !found.some((column) => column?.field === field))) {
@@ -113,14 +146,22 @@ export function tableColumns(
  * for goes along, so that who sent it can say with `map` what it is.
  */
 const refusedFile = (errors: Fault[], columns: Record<string, string | null>) =>
-  new Problem('invalid_body', errors.map(({ detail }) => detail).join(' '), { errors, extra: { columns } });
+  new Problem('invalid_body', sentencesOf(errors), { errors, extra: { columns } });
+
+/** An error names no more columns than this. */
+const maxNamedColumns = 100;
+const maxSentences = 5;
+
+const sentencesOf = (errors: Fault[]) =>
+  errors
+    .slice(0, maxSentences)
+    .map(({ detail }) => detail)
+    .concat(errors.length > maxSentences ? ['The others are in `errors`.'] : [])
+    .join(' ');
 
 /** What a column is taken for, as it is told. */
 export const targetOf = (column: Column) =>
   column.is === 'attribute' ? `attributes.${column.name}` : column.field;
-
-const sameTarget = (a: Column, b: Column) =>
-  a.is === b.is && targetOf(a) === targetOf(b) && (a.is !== 'part' || b.is !== 'part' || a.place === b.place);
 
 const nothing: Column = { is: 'nothing', field: '' };
 
@@ -193,7 +234,7 @@ function attributeColumn({ patch }: { patch: TObject }, text: string): Column | 
 
 function unknownField(name: string, field: string, fields: readonly string[]): Problem {
   const meant = nearest(field, fields);
-  const detail = `\`map\` says that “${name}” is \`${field}\`, which is not a field. ${
+  const detail = `\`map\` says that “${shortened(name)}” is \`${shortened(field)}\`, which is not a field. ${
     meant ? `Did you mean \`${meant}\`?` : `There are ${listed(fields)}.`
   }`;
   return new Problem('invalid_parameter', detail, {

@@ -3,8 +3,8 @@ import { type Fault, fieldFault, Problem } from '../errors.ts';
 import type { Row } from '../files/rows.ts';
 import { tidyValue } from '../http/bodies.ts';
 import { checkOf } from '../http/validation.ts';
-import { Strict } from '../schemas.ts';
-import { normalise } from '../text.ts';
+import { limits, Strict } from '../schemas.ts';
+import { shortened, normalise } from '../text.ts';
 import { type Column, type Columns, kindNamed } from './columns.ts';
 import type { Importable } from './importable.ts';
 import type { Kind } from './matching.ts';
@@ -35,6 +35,15 @@ export type Reference = {
   isName: boolean;
 };
 
+/** A row names no more errors than this. */
+const maxErrors = 20;
+
+/** More than any list of a resource may have. */
+const maxListItems = 1000;
+
+/** Longer than any name, id or e-mail. */
+const maxReferenceLength = 500;
+
 /** Makes the reader of a noun's rows. */
 export function draftReader(importable: Importable, columns: Columns, isTable: boolean) {
   const check = checkOf(withoutReferences(importable));
@@ -61,10 +70,12 @@ export function draftReader(importable: Importable, columns: Columns, isTable: b
     const apart: Apart = { parts: {}, attributes: {} };
     for (const [i, column] of known.entries()) {
       if (column) readCell(draft, apart, column, row.cells[i], isTable, importable);
-      else if (!isTable) draft.faults.push(unknownMember(names[i] ?? '', columns));
+      else if (!isTable && draft.faults.length < maxErrors)
+        draft.faults.push(unknownMember(names[i] ?? '', columns, draft.faults.length === 0));
     }
     putTogether(draft, apart);
     draft.faults.push(...check(draft.values));
+    draft.faults.splice(maxErrors);
     return draft;
   };
 }
@@ -90,6 +101,11 @@ function readCell(
   isTable: boolean,
   { project }: Importable,
 ): void {
+  const isText = column.is !== 'field' && column.is !== 'reference' && column.is !== 'nothing';
+  if (isText && typeof cell === 'object' && cell !== null) {
+    draft.faults.push(fieldFault(column.field, 'type', 'This must be text or null.'));
+    return;
+  }
   switch (column.is) {
     case 'field': {
       const value = isTable ? column.read(cell) : cell;
@@ -101,7 +117,9 @@ function readCell(
       const among = column.is === 'name' ? column.among : [column];
       const isList = column.is === 'reference' && column.isList;
       const texts = textsOf(cell, isList, isTable);
-      if (texts)
+      if (texts && (texts.length > maxListItems || texts.some(({ length }) => length > maxReferenceLength)))
+        draft.faults.push(fieldFault(column.field, 'maxLength', tooLong));
+      else if (texts)
         draft.references.push({ field: column.field, texts, isList, among, isName: column.is === 'name' });
       else
         draft.faults.push(
@@ -126,11 +144,13 @@ function readCell(
       break;
     case 'project':
       if (textOf(cell) !== '' && project && ![project.id, project.key].includes(textOf(cell))) {
-        const detail = `This row is of the project ${textOf(cell)}, not of ${project.key}. Import it there.`;
+        const detail = `This row is of the project ${shortened(textOf(cell))}, not of ${project.key}. Import it there.`;
         draft.faults.push(fieldFault(column.field, 'other_project', detail));
       }
   }
 }
+
+const tooLong = `This may name ${maxListItems} things at most, each with ${maxReferenceLength} characters at most.`;
 
 const textOf = (cell: unknown) => (cell === undefined || cell === null ? '' : normalise(String(cell)));
 
@@ -138,14 +158,30 @@ const textOf = (cell: unknown) => (cell === undefined || cell === null ? '' : no
 function textsOf(cell: unknown, isList: boolean, isTable: boolean): string[] | undefined {
   if (cell === undefined || cell === null || cell === '') return [];
   if (isTable)
-    return (isList ? String(cell).split(';') : [String(cell)]).map(normalise).filter((text) => text !== '');
+    return (isList ? String(cell).split(';', maxListItems + 1) : [String(cell)])
+      .map(normalise)
+      .filter((text) => text !== '');
   const texts = isList ? cell : [cell];
   return Array.isArray(texts) && texts.every((text) => typeof text === 'string')
-    ? texts.map(normalise).filter((text) => text !== '')
+    ? texts
+        .slice(0, maxListItems + 1)
+        .map(normalise)
+        .filter((text) => text !== '')
     : undefined;
 }
 
 function tidied(draft: Draft, field: string, value: unknown): unknown {
+  // Before the text is looked at: a character outside of the basic plane counts as two here.
+  if (typeof value === 'string' && value.length > 2 * limits.text_characters) {
+    const detail = `This may have ${limits.text_characters} characters at most.`;
+    draft.faults.push(fieldFault(field, 'maxLength', detail));
+    return undefined;
+  }
+  if (Array.isArray(value) && value.length > maxListItems) {
+    const detail = `This may have ${maxListItems} items at most.`;
+    draft.faults.push(fieldFault(field, 'maxItems', detail));
+    return undefined;
+  }
   try {
     return tidyValue(value, `#/${field}`, 1, draft.faults);
   } catch (error) {
@@ -155,10 +191,10 @@ function tidied(draft: Draft, field: string, value: unknown): unknown {
   }
 }
 
-const unknownMember = (name: string, columns: Columns): Fault => ({
-  pointer: `#/${name}`,
+const unknownMember = (name: string, columns: Columns, isFirst: boolean): Fault => ({
+  pointer: `#/${shortened(name)}`,
   code: 'unknown_field',
-  detail: columns.unknown(name),
+  detail: columns.unknown(name, isFirst),
 });
 
 /** What a row's own values must be; what it names is checked when it is found. */

@@ -3,7 +3,7 @@ import { isAmong } from '../database/functions.ts';
 import { hole, statement } from '../database/statement.ts';
 import type { Tables } from '../database/tables.ts';
 import { idPattern } from '../ids.ts';
-import { fold, listed } from '../text.ts';
+import { shortened, fold, listed } from '../text.ts';
 
 /** What a field of a row may name. */
 export type Kind = 'person' | 'group' | 'risk' | 'issue';
@@ -135,8 +135,8 @@ const howNamed: Record<Kind, string> = {
 };
 
 export const notFoundSentence = (kinds: readonly Kind[], text: string) =>
-  `There is no ${kinds.join(' or ')} “${text}”, looked for ${kinds.map((kind) => howNamed[kind]).join('; ')}.`;
+  `There is no ${kinds.join(' or ')} “${shortened(text)}”, looked for ${kinds.map((kind) => howNamed[kind]).join('; ')}.`;
 
 export const ambiguousSentence = (text: string, matches: readonly Match[]) =>
-  `“${text}” names several: ${listed(matches.map(({ id, label }) => `${label} (${id})`))}. ` +
+  `“${shortened(text)}” names several: ${listed(matches.map(({ id, label }) => `${label} (${id})`))}. ` +
   'Use the e-mail, external id or id of the one that is meant.';

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { createPacer } from '../files/pace.ts';
 import type { Row } from '../files/rows.ts';
 import type { Draft } from './drafts.ts';
 
@@ -9,8 +9,6 @@ export type Part = readonly Draft[];
 const partMilliseconds = { inTurns: 8, sideBySide: 40 };
 const least = 25;
 const most = 1000;
-/** How many rows are read before others are let through. */
-const rowsAtOnce = 32;
 
 /** How many rows a part has: as many as can be written in a moment, as the parts before have shown. */
 export class PartSize {
@@ -24,17 +22,18 @@ export class PartSize {
 
 /** The rows of a file, as they are understood. */
 export async function* partsOfFile(
-  file: AsyncIterable<Row[]> | Iterable<Row[]>,
+  file: AsyncIterable<Row[]>,
   read: (row: Row, index: number) => Draft,
   size: PartSize,
 ): AsyncGenerator<Part> {
+  const pause = createPacer();
   let index = 0;
   let part: Draft[] = [];
   for await (const rows of file) {
     for (const row of rows) {
       if (row.isHeader) continue;
       part.push(read(row, index++));
-      if (index % rowsAtOnce === 0) await setImmediate();
+      await pause();
       if (part.length < size.rows) continue;
       yield part;
       part = [];

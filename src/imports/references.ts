@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 import { type Fault, fieldFault } from '../errors.ts';
-import { fold } from '../text.ts';
+import { shortened, fold } from '../text.ts';
 import type { Draft, Reference } from './drafts.ts';
 import type { Importable } from './importable.ts';
 import {
@@ -128,5 +128,5 @@ const contradiction = (field: string, said: string, label: string, name: string)
   fieldFault(
     field,
     'contradiction',
-    `\`${said}\` is ${label}, but this says “${name}”. Change \`${said}\`, or empty it to go by the name.`,
+    `\`${said}\` is ${label}, but this says “${shortened(name)}”. Change \`${said}\`, or empty it to go by the name.`,
   );

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import type { Transaction } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 import type { Work } from '../database/together.ts';
 import { type Fault, invalidParameter, Problem } from '../errors.ts';
+import { createPacer } from '../files/pace.ts';
 import type { Row } from '../files/rows.ts';
 import type { Change } from '../history/change.ts';
 import { limits } from '../schemas.ts';
-import { fold, listed } from '../text.ts';
+import { shortened, fold, listed } from '../text.ts';
 import { asMapped, type Columns, columnsOf, tableColumns, targetOf } from './columns.ts';
 import { type Draft, draftReader } from './drafts.ts';
 import type { Importable } from './importable.ts';
@@ -18,7 +18,7 @@ import type { ImportQuery, ImportResult, ImportSummary } from './schema.ts';
 import { type Written, writeRows } from './write.ts';
 
 /** A file, which can be read from its start as often as need be. */
-export type Source = { isTable: boolean; rows(): AsyncIterable<Row[]> | Iterable<Row[]> };
+export type Source = { isTable: boolean; rows(): AsyncIterable<Row[]> };
 
 /** What is asked for. `change` tells who and when, anew for each part of the work. */
 export type Task = {
@@ -97,6 +97,7 @@ export type Survey = {
 async function surveyOf({ importable, source, options, map }: Task): Promise<Survey> {
   const columns = columnsOf(importable, map);
   const read = draftReader(importable, columns, source.isTable);
+  const pause = createPacer();
   const names = new Map<string, number>();
   let namesMatter = !source.isTable;
   let isEmpty = source.isTable;
@@ -113,8 +114,8 @@ async function surveyOf({ importable, source, options, map }: Task): Promise<Sur
       rows++;
       if (rows > limits.import_rows) throw tooManyRows();
       if (importable.what === 'person' && namesMatter) count(names, read(row, 0).values.name, 1);
+      await pause();
     }
-    await setImmediate();
   }
   if (isEmpty) {
     const detail = 'The file is empty. Its first line names the columns, each line after it is a row.';
@@ -128,12 +129,12 @@ function count(names: Map<string, number>, name: unknown, change: number): void 
 }
 
 function refuseUnknownNames(map: ReadonlyMap<string, string>, names: readonly string[]): void {
-  const known = names.map(asMapped);
-  const unknown = [...map.keys()].find((name) => !known.includes(name));
+  const known = new Set(names.map(asMapped));
+  const unknown = [...map.keys()].find((name) => !known.has(name));
   if (unknown === undefined) return;
   throw invalidParameter(
     'map',
-    `\`map\` names the column “${unknown}”, which the file does not have. It has ${listed(names)}.`,
+    `\`map\` names the column “${shortened(unknown)}”, which the file does not have. It has ${listed(names.slice(0, 50).map((name) => shortened(name)))}.`,
   );
 }
 
@@ -234,11 +235,11 @@ function resultOf(
 }
 
 /** The faults of a table's row, each with the name of its column, where that is not the field itself. */
-function inColumns(faults: readonly Fault[], { taken }: Columns): Fault[] {
+function inColumns(faults: readonly Fault[], columns: Columns): Fault[] {
   return faults.map((fault) => {
-    const field = fault.pointer?.slice(2).split('/')[0];
-    const [name] = [...taken].find(([, column]) => column.field !== '' && column.field === field) ?? [];
-    return name === undefined || name === field ? fault : { ...fault, column: name };
+    const [field = ''] = fault.pointer?.slice(2).split('/') ?? [];
+    const name = columns.nameOf(field);
+    return name === undefined || name === field ? fault : { ...fault, column: shortened(name) };
   });
 }
 

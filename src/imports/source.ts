@@ -1,4 +1,5 @@
 import { Problem } from '../errors.ts';
+import { boundedRows } from '../files/bounded.ts';
 import { readCsv } from '../files/csv.ts';
 import { readNdjson } from '../files/ndjson.ts';
 import { readXlsx, xlsxType } from '../files/xlsx.ts';
@@ -52,8 +53,12 @@ const formatWith = (suits: (format: (typeof formats)[FileFormat]) => boolean) =>
 
 export function sourceOf(format: FileFormat, file: Uint8Array, charset?: string): Source {
   refuseOtherFormat(format, file);
-  if (format === 'ndjson') return { isTable: false, rows: () => readNdjson(file) };
-  return { isTable: true, rows: () => (format === 'xlsx' ? readXlsx(file) : readCsv(file, charset)) };
+  const read = {
+    csv: () => readCsv(file, charset),
+    ndjson: () => readNdjson(file),
+    xlsx: () => readXlsx(file),
+  }[format];
+  return { isTable: format !== 'ndjson', rows: () => boundedRows(read()) };
 }
 
 /** Files of these kinds are told by their first bytes; a name or a type may be wrong. */
