@@ -18,12 +18,12 @@ export function* readCsv(file: Uint8Array, charset?: string): Generator<Row[]> {
     for (;;) {
       const record = recordAt(text, at, dialect, line, piece.isLast, progress);
       if (!record) break;
-      const cells = record.cells.map(restored);
-      if (isBlank(cells)) countBlankRow();
-      else if (names) rows.push({ line, names, cells, ...cellCount(names, record) });
-      else if (!isHint(cells)) {
+      if (isBlank(record.cells)) countBlankRow();
+      else if (names)
+        rows.push({ line, names, cells: record.cells.map(restored), ...cellCount(names, record) });
+      else if (!isHint(record.cells)) {
         if (record.count > maxColumns) throw malformed(line, `it names more than ${maxColumns} columns`);
-        names = cells.map((name) => name.trim());
+        names = record.cells.map((name) => restored(name).trim());
         rows.push({ line, names, cells: names, isHeader: true });
       }
       at = record.end;
@@ -63,9 +63,13 @@ function recordAt(
   if (progress.quoted) return quotedRecordAt(text, at, dialect, line, isLast, progress);
   const newline = text.indexOf(dialect.newline, at + progress.searched);
   if (newline === -1 && (!isLast || at >= text.length)) {
+    // Not only when the whole row is there: it may have as many cells as characters.
+    if (text.includes('"', at + progress.searched))
+      return quotedRecordAt(text, at, dialect, line, isLast, progress);
     progress.searched = text.length - at;
     return undefined;
   }
+  if (newline === at) return blankLine(at);
   const end = newline === -1 ? text.length : newline;
   const record = text.slice(at, text[end - 1] === '\r' && end > at ? end - 1 : end);
   if (record.includes('"')) return quotedRecordAt(text, at, dialect, line, isLast, progress);
@@ -73,6 +77,9 @@ function recordAt(
   const count = cells.length > maxColumns ? countOf(dialect.delimiter, record) + 1 : cells.length;
   return { cells, count, end: end + 1, lines: 1 };
 }
+
+const noText = [''];
+const blankLine = (at: number): Record => ({ cells: noText, count: 1, end: at + 1, lines: 1 });
 
 /** The same for a record with quotes in it, which may go on over several lines. */
 function quotedRecordAt(

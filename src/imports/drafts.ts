@@ -63,15 +63,17 @@ export function draftReader(importable: Importable, columns: Columns, isTable: b
     if (row.fault !== undefined) {
       return { ...draft, isUnreadable: true, faults: [{ code: 'unreadable', detail: row.fault }] };
     }
-    if (row.names !== names) {
+    if (isTable && row.names !== names) {
       names = row.names;
       known = names.map((name) => (name === '' ? undefined : columns.named(name)));
     }
     const apart: Apart = { parts: {}, attributes: {} };
-    for (const [i, column] of known.entries()) {
+    for (const [i, name] of row.names.entries()) {
+      // A row may have many more names than are known; what is wrong with it has been said often enough.
+      if (draft.faults.length >= maxErrors) break;
+      const column = isTable ? known[i] : columns.named(name);
       if (column) readCell(draft, apart, column, row.cells[i], isTable, importable);
-      else if (!isTable && draft.faults.length < maxErrors)
-        draft.faults.push(unknownMember(names[i] ?? '', columns, draft.faults.length === 0));
+      else if (!isTable) draft.faults.push(unknownMember(name, columns, draft.faults.length === 0));
     }
     putTogether(draft, apart);
     draft.faults.push(...check(draft.values));

@@ -41,11 +41,3 @@ export async function* partsOfFile(
   }
   if (part.length > 0) yield part;
 }
-
-export function* partsOf(drafts: Part, size: PartSize): Generator<Part> {
-  for (let at = 0; at < drafts.length; ) {
-    const part = drafts.slice(at, at + size.rows);
-    at += part.length;
-    yield part;
-  }
-}

@@ -15,16 +15,14 @@ import {
 
 /** A draft with what it names found: `values` has ids, `faults` says what could not be found. */
 export type Resolved = Draft & {
-  /** What it names may be another row, which is not there yet. */
-  waits?: boolean;
+  /** What it names may be other rows, which are not there yet: their names, ids or e-mails, folded. */
+  waitsFor?: string[];
 };
 
 /** What is known of the other rows. */
 export type Others = {
-  /** Whether there are any to come that a row could wait for. */
-  canWait: boolean;
-  /** Whether something of this name is among those to come. */
-  hasToCome(name: string): boolean;
+  /** Whether a row with this name, id or e-mail is still to come, so that a row may wait for it. */
+  hasToCome(text: string): boolean;
   /** The new ids of those that had another in the file: it may come from another service. */
   newIds: ReadonlyMap<string, string>;
 };
@@ -73,8 +71,8 @@ function resolve(draft: Draft, { what }: Importable, matches: Map<Kind, Matches>
     );
     const [only] = found;
     const isOwnKind = among.some(({ kind }) => kind === what);
-    if (others.canWait && isOwnKind && (!only || (isByName(only, text) && others.hasToCome(text))))
-      resolved.waits = true;
+    if (isOwnKind && (!only || isByName(only, text)) && others.hasToCome(text))
+      resolved.waitsFor = [...(resolved.waitsFor ?? []), fold(text)];
     else if (only && found.length === 1) return only;
     else if (only) faults.push(fieldFault(field, 'ambiguous_reference', ambiguousSentence(text, found)));
     else if (isLast)

@@ -7,14 +7,23 @@ import { createPacer } from '../files/pace.ts';
 import type { Row } from '../files/rows.ts';
 import type { Change } from '../history/change.ts';
 import { limits } from '../schemas.ts';
-import { shortened, fold, listed } from '../text.ts';
-import { asMapped, type Columns, columnsOf, tableColumns, targetOf } from './columns.ts';
+import { shortened, listed } from '../text.ts';
+import {
+  asMapped,
+  type Column,
+  type Columns,
+  columnsOf,
+  kindNamed,
+  tableColumns,
+  targetOf,
+} from './columns.ts';
 import { type Draft, draftReader } from './drafts.ts';
 import type { Importable } from './importable.ts';
-import { type Part, PartSize, partsOf, partsOfFile } from './parts.ts';
+import { type Part, PartSize, partsOfFile } from './parts.ts';
 import { resolveAll } from './references.ts';
 import { Results } from './results.ts';
 import type { ImportQuery, ImportResult, ImportSummary } from './schema.ts';
+import { createWaitingRows, keysOf } from './waiting.ts';
 import { type Written, writeRows } from './write.ts';
 
 /** A file, which can be read from its start as often as need be. */
@@ -37,9 +46,6 @@ type Write = <T>(work: Work<T>) => Promise<T>;
 /** How long a transaction may take: the longer the fewer, but the longer also its end, for which others wait. */
 const transactionMilliseconds = 30;
 const partsAhead = 4;
-
-/** Chains of rows that wait for one another longer than this are not worth following. */
-const mostRounds = 100;
 
 /**
  * Imports a file. It is read twice: first to its end, so that one that cannot be read, or is too long, changes nothing;
@@ -90,16 +96,19 @@ async function importAtOnce(db: Transaction<Tables>, task: Task, survey: Survey)
 export type Survey = {
   rows: number;
   columns: Columns;
-  /** How often each name occurs, where rows may name one another. */
-  names: ReadonlyMap<string, number>;
+  /** How many rows have each name, id or e-mail, where rows may refer to one another by them. */
+  rowsByKey: ReadonlyMap<string, number>;
 };
 
 async function surveyOf({ importable, source, options, map }: Task): Promise<Survey> {
   const columns = columnsOf(importable, map);
   const read = draftReader(importable, columns, source.isTable);
   const pause = createPacer();
-  const names = new Map<string, number>();
-  let namesMatter = !source.isTable;
+  const rowsByKey = new Map<string, number>();
+  let mayRefer = !source.isTable;
+  const canRefer = Object.values(importable.patch.properties).some(
+    (property) => kindNamed(property) === importable.what,
+  );
   let isEmpty = source.isTable;
   let rows = 0;
   for await (const some of source.rows()) {
@@ -107,13 +116,15 @@ async function surveyOf({ importable, source, options, map }: Task): Promise<Sur
       if (row.isHeader) {
         refuseUnknownNames(map, row.names);
         const found = tableColumns(row.names, columns, importable, options.mode);
-        namesMatter = found.some((column) => column.is === 'reference' && column.kind === importable.what);
+        mayRefer = found.some((column) => refersTo(column, importable.what));
         isEmpty = false;
         continue;
       }
       rows++;
       if (rows > limits.import_rows) throw tooManyRows();
-      if (importable.what === 'person' && namesMatter) count(names, read(row, 0).values.name, 1);
+      if (mayRefer && canRefer) {
+        for (const key of keysOf(read(row, 0), importable)) rowsByKey.set(key, (rowsByKey.get(key) ?? 0) + 1);
+      }
       await pause();
     }
   }
@@ -121,12 +132,13 @@ async function surveyOf({ importable, source, options, map }: Task): Promise<Sur
     const detail = 'The file is empty. Its first line names the columns, each line after it is a row.';
     throw new Problem('invalid_body', detail);
   }
-  return { rows, columns, names };
+  return { rows, columns, rowsByKey };
 }
 
-function count(names: Map<string, number>, name: unknown, change: number): void {
-  if (typeof name === 'string') names.set(fold(name), (names.get(fold(name)) ?? 0) + change);
-}
+/** Whether a column may name other rows of the file. */
+const refersTo = (column: Column, what: Importable['what']) =>
+  (column.is === 'reference' && column.kind === what) ||
+  (column.is === 'name' && column.among.some(({ kind }) => kind === what));
 
 function refuseUnknownNames(map: ReadonlyMap<string, string>, names: readonly string[]): void {
   const known = new Set(names.map(asMapped));
@@ -145,83 +157,94 @@ const tooManyRows = () =>
   );
 
 /** What became of a part; of rows that wait for others nothing yet. */
-type WrittenPart = { ready: Part; written: readonly Written[]; later: Part };
+type WrittenPart = { drafts: Part; written: readonly Written[] };
 
 /** Writes all rows in parts; `write` says what a transaction is to the database. */
 async function importRows(task: Task, survey: Survey, results: Results, write: Write): Promise<void> {
   const { importable, source, options, change, onProgress } = task;
-  const toCome = new Map(survey.names);
+  const waiting = createWaitingRows(importable, survey.rowsByKey);
   const newIds = new Map<string, string>();
-  let waiting: Draft[] = [];
   const size = new PartSize();
 
-  async function writeAll(parts: AsyncIterable<Part> | Iterable<Part>, canWait: boolean): Promise<void> {
-    // While some are written the next are read.
-    const ahead = Readable.from(parts, { highWaterMark: partsAhead });
-    try {
-      const next = ahead[Symbol.asyncIterator]();
-      while (await writeSome(next, canWait));
-    } finally {
-      ahead.destroy();
-    }
-  }
-
   /** Writes as many parts as one transaction can have before others must have their turn; false when there are none. */
-  async function writeSome(next: AsyncIterator<Part>, canWait: boolean): Promise<boolean> {
-    const taken: Part[] = [];
+  async function writeSome(nextPart: (place: number) => Promise<NextPart | undefined>): Promise<boolean> {
     const some = await write(async (db, othersWait) => {
+      // A transaction may run twice.
+      waiting.rollback();
       const parts: WrittenPart[] = [];
       const end = performance.now() + transactionMilliseconds;
-      // A transaction may run twice: first come those that it has taken before.
-      while (
-        parts.length < taken.length ||
-        parts.length === 0 ||
-        (!othersWait?.() && performance.now() < end)
-      ) {
-        const part: Part | undefined = taken[parts.length] ?? (await next.next()).value;
+      while (parts.length === 0 || (!othersWait?.() && performance.now() < end)) {
+        const part = await nextPart(parts.length);
         if (!part) break;
-        taken[parts.length] = part;
         const start = performance.now();
-        parts.push(await writePart(db, part, canWait));
-        size.learn(part.length, performance.now() - start, othersWait ? 'inTurns' : 'sideBySide');
+        parts.push(await writePart(db, part));
+        size.learn(part.drafts.length, performance.now() - start, othersWait ? 'inTurns' : 'sideBySide');
       }
       return parts;
     });
-    for (const part of some) note(part);
+    waiting.commit();
+    for (const part of some) await note(part);
     return some.length > 0;
   }
 
-  async function writePart(db: Transaction<Tables>, part: Part, canWait: boolean): Promise<WrittenPart> {
-    const others = { canWait, hasToCome: (name: string) => (toCome.get(fold(name)) ?? 0) > 0, newIds };
+  async function writePart(
+    db: Transaction<Tables>,
+    { drafts: part, mayWait }: NextPart,
+  ): Promise<WrittenPart> {
+    const others = { hasToCome: (text: string) => mayWait && waiting.hasToCome(text), newIds };
     const resolved = await resolveAll(db, importable, part, others, task.seesPeople);
-    const ready = resolved.filter(({ waits }) => !waits);
-    const later = part.filter((_, i) => resolved[i]?.waits);
-    return { ready, later, written: await writeRows(db, importable, options.mode, ready, change()) };
+    for (const [i, { waitsFor }] of resolved.entries()) {
+      const draft = part[i];
+      if (waitsFor && draft) waiting.wait(draft, waitsFor);
+    }
+    const drafts = resolved.filter(({ waitsFor }) => !waitsFor);
+    const written = await writeRows(db, importable, options.mode, drafts, change());
+    for (const [i, draft] of drafts.entries()) {
+      noteNewId(draft, written[i]);
+      waiting.done(draft);
+    }
+    return { drafts, written };
   }
 
-  function note({ ready, written, later }: WrittenPart): void {
-    for (const [i, draft] of ready.entries()) {
-      const { status, id } = written[i] ?? {};
-      const idInFile = draft.identity[importable.keys[0].field];
-      if (status === 'created' && id && idInFile) newIds.set(idInFile, id);
+  function noteNewId({ identity }: Draft, { status, id }: Partial<Written> = {}): void {
+    const idInFile = identity[importable.keys[0].field];
+    if (status !== 'created' || !id || !idInFile) return;
+    newIds.set(idInFile, id);
+    waiting.onRollback(() => newIds.delete(idInFile));
+  }
+
+  const pause = createPacer();
+  async function note({ drafts, written }: WrittenPart): Promise<void> {
+    for (const [i, draft] of drafts.entries()) {
       results.set(draft.index, resultOf(draft, written[i], task, survey));
-      if (toCome.size > 0) count(toCome, draft.values.name, -1);
+      await pause();
     }
-    waiting.push(...later);
     onProgress?.(results.done, survey.rows);
   }
 
   const read = draftReader(importable, survey.columns, source.isTable);
-  await writeAll(partsOfFile(source.rows(), read, size), true);
-  let canWait = true;
-  for (let round = 1; waiting.length > 0; round++) {
-    // By turns from the one end and from the other: most chains of rows run in one direction.
-    const left = waiting.reverse();
-    waiting = [];
-    await writeAll(partsOf(left, size), canWait);
-    canWait = waiting.length < left.length && round < mostRounds;
+  // While some are written the next are read.
+  const ahead = Readable.from(partsOfFile(source.rows(), read, size), { highWaterMark: partsAhead });
+  try {
+    const file: AsyncIterator<Part> = ahead[Symbol.asyncIterator]();
+    let hasMore = true;
+    while (hasMore) {
+      const taken: Part[] = [];
+      // First come those that the transaction took when it ran before.
+      hasMore = await writeSome(async (place) => {
+        const part: Part | undefined = taken[place] ?? (await file.next()).value;
+        if (part) taken[place] = part;
+        return part && { drafts: part, mayWait: true };
+      });
+    }
+  } finally {
+    ahead.destroy();
   }
+  while (await writeSome(async () => waiting.next(size.rows)));
 }
+
+/** Rows to be written, and whether they may wait for others. */
+type NextPart = { drafts: Part; mayWait: boolean };
 
 function resultOf(
   { line }: Draft,
