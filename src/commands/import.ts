@@ -69,7 +69,10 @@ export async function importCommand(
     onProgress,
   };
   const start = performance.now();
-  const { survey, results } = await runImport((work) => database.write(work, 'bulk'), task);
+  const { survey, results } = await runImport(
+    { ...database, write: (work) => database.write(work, 'bulk') },
+    task,
+  );
   const summary = summaryOf(task, survey, results);
   const texts = summary.skipped > 0 ? results.textsOfNothing() : results.texts();
   return { summary, texts, seconds: (performance.now() - start) / 1000 };

@@ -39,6 +39,15 @@ export type Engine = {
     /** Called after each commit, for upkeep beside the requests. It does not fail. */
     afterCommit(db: Kysely<Tables>, inTurn: (work: () => Promise<void>) => Promise<void>): Promise<void>;
   };
+  /** For transactions that are always rolled back: they must not make writers wait. */
+  rehearsal: {
+    /** Where only one transaction can write at a time: a copy of the database. */
+    copy?(): Promise<{ dialect: Dialect; remove(): Promise<void> }>;
+    /** Removes copies that were left behind. */
+    removeOldCopies?(): void;
+    /** Comes first in the transaction, where there is no copy. */
+    begin?(db: Kysely<Tables>): Promise<unknown>;
+  };
   /**
    * Whether the same transaction may succeed when run again, because another one is writing or has won a race. A lost
    * race for a unique value, or against a deletion, is one, too: run again, the transaction's own check finds out and

@@ -24,6 +24,11 @@ export type Database = {
    * is bulk work, which does not hold the event loop.
    */
   write<T>(work: Work<T>, pace?: 'quick' | 'bulk'): Promise<T>;
+  /**
+   * Runs `work` in a transaction that is always rolled back, on the data as they are at its start. It does not hold up
+   * writers: on SQLite it runs on a copy of the database; on PostgreSQL it takes no advisory locks.
+   */
+  rehearse<T>(work: Work<T>): Promise<T>;
   /** Brings the tables up to date; says which migrations ran. */
   migrate(): Promise<string[]>;
   versions: ReadVersions;
@@ -86,10 +91,24 @@ export function openDatabase(url: string, report?: Report): Database {
 
     write: (work, pace = 'quick') => retried(engine, () => write(work, pace)),
 
+    async rehearse(work) {
+      const { copy, begin } = engine.rehearsal;
+      if (!copy) return retried(engine, () => rolledBack(readers.slow, work, begin));
+      const { dialect, remove } = await copy();
+      const db = new Kysely<Tables>({ dialect });
+      try {
+        return await rolledBack(db, work);
+      } finally {
+        await db.destroy();
+        await remove();
+      }
+    },
+
     async migrate() {
       engine.createIfMissing?.();
       const dialect = engine.migrationDialect?.();
       const migrator = dialect ? new Kysely<Tables>({ dialect }) : writer;
+      engine.rehearsal.removeOldCopies?.();
       try {
         return await retried(engine, () => migrate(migrator, engine));
       } catch (error) {
@@ -148,6 +167,24 @@ const unknownOutcome = (cause: unknown) =>
       'Read before you try again, or send the same `Idempotency-Key` again.',
     { cause, headers: { 'retry-after': '1' } },
   );
+
+async function rolledBack<T>(
+  db: Kysely<Tables>,
+  work: Work<T>,
+  begin?: (db: Kysely<Tables>) => Promise<unknown>,
+): Promise<T> {
+  const transaction = await db.startTransaction().execute();
+  try {
+    await begin?.(transaction);
+    return await work(transaction);
+  } finally {
+    // A connection that is lost has rolled back by itself; what went wrong before is worth more.
+    await transaction
+      .rollback()
+      .execute()
+      .catch(() => {});
+  }
+}
 
 const patience = 10_000;
 

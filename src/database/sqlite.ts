@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3';
 import {
   type Dialect,
   type FunctionNode,
-  type Kysely,
+  Kysely,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
@@ -16,8 +16,10 @@ import { QuickConnection, SqliteDriver } from './sqlite-connections.ts';
 import { diskCheck } from './sqlite-disk.ts';
 import { createFile, openFile } from './sqlite-file.ts';
 import { FileGuard, type Report, whatHappened } from './sqlite-guard.ts';
+import { copyDatabase, removeOldCopies } from './sqlite-rehearsal.ts';
 import { connectInThread } from './sqlite-thread.ts';
 import { SqliteVersions } from './sqlite-versions.ts';
+import type { Tables } from './tables.ts';
 
 /** One file, one connection that writes, some that read: in WAL mode they do not wait for each other. */
 export function sqliteEngine(file: string, report: Report = () => {}): Engine {
@@ -63,7 +65,9 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
     bulk: inThread(false, 1),
     slow: inThread(true, 4),
     stream: inThread(true, mostStreams, () => checkpointer.admit()),
+    copy: inThread(true, 1),
   };
+  const copier = new Kysely<Tables>({ dialect: dialect(drivers.copy) });
   const checkDisk = diskCheck(file);
   const versions = new SqliteVersions(() => open(true));
   return {
@@ -92,7 +96,22 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
     async close() {
       guard.stop();
       checkpointer.stop();
+      await copier.destroy();
       if (guard.canClose()) versions.close();
+    },
+    rehearsal: {
+      async copy() {
+        const copy = await copyDatabase(file, copier);
+        const { turns, close } = sqliteEngine(copy.file);
+        return {
+          dialect: (turns as NonNullable<typeof turns>).bulk,
+          async remove() {
+            await close();
+            copy.remove();
+          },
+        };
+      },
+      removeOldCopies: () => removeOldCopies(file),
     },
     createIfMissing() {
       try {

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
+import { Problem } from '../errors.ts';
 import { countingChanges } from './changes.ts';
 import type { Engine } from './engine.ts';
 import { inSavepoint } from './savepoint.ts';
@@ -13,12 +14,17 @@ type Member = {
   work?: Work<unknown>;
   /** Runs by itself. */
   runAlone?(): Promise<unknown>;
+  /** When it was added to the queue. */
+  since: number;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 };
 
 /** Milliseconds after which a group is closed, so that others are let through; who still waits forms the next. */
 const longestGroup = 10;
+
+/** How long a write waits behind bulk work, such as an atomic import, before it is rejected with 503. */
+const maxQueueMs = 10_000;
 
 /** Milliseconds after which all else has a turn within a group: Node lets one new connection in a turn. */
 const longestBreath = 2;
@@ -79,7 +85,22 @@ export function writingTogether(
 
   async function runNextAlone(): Promise<void> {
     const next = waiting.shift();
+    const watch = setInterval(rejectOverdue, 250);
     await next?.runAlone?.().then(next.resolve, next.reject);
+    clearInterval(watch);
+  }
+
+  /** Bulk work may wait: nobody expects it to be done in a moment. */
+  function rejectOverdue(): void {
+    const now = performance.now();
+    const isOverdue = ({ work, since }: Member) => work !== undefined && now - since > maxQueueMs;
+    const overdue = waiting.filter(isOverdue);
+    if (overdue.length > 0)
+      waiting.splice(0, waiting.length, ...waiting.filter((member) => !isOverdue(member)));
+    for (const member of overdue) {
+      const detail = 'A long import is being written. Try again shortly.';
+      member.reject(new Problem('unavailable', detail, { headers: { 'retry-after': '5' } }));
+    }
   }
 
   async function runBulk(work: Work<unknown>): Promise<unknown> {
@@ -93,7 +114,7 @@ export function writingTogether(
 
   function enqueue<T>(member: Pick<Member, 'work' | 'runAlone'>): Promise<T> {
     return new Promise((resolve, reject) => {
-      waiting.push({ ...member, resolve: resolve as Member['resolve'], reject });
+      waiting.push({ ...member, since: performance.now(), resolve: resolve as Member['resolve'], reject });
       if (isRunning) return;
       isRunning = true;
       // Not at once: requests that have arrived by now belong to the same group.

@@ -22,7 +22,7 @@ import type { Database } from './open.ts';
 import type { TableName, Tables } from './tables.ts';
 
 /** The database as it is seen with a key. */
-export type View = Pick<Database, 'db' | 'snapshot' | 'write'> & {
+export type View = Pick<Database, 'db' | 'snapshot' | 'write' | 'rehearse'> & {
   /** Whether there may be rows in these tables that are kept from it. */
   hides(tables: readonly TableName[]): boolean;
 };
@@ -35,8 +35,8 @@ export type View = Pick<Database, 'db' | 'snapshot' | 'write'> & {
  * about these rows alone.
  */
 export function viewOf(database: Database, project_ids: readonly string[] | null): View {
-  const { db: everything, snapshot, write } = database;
-  if (project_ids === null) return { db: everything, snapshot, write, hides: () => false };
+  const { db: everything, snapshot, write, rehearse } = database;
+  if (project_ids === null) return { db: everything, snapshot, write, rehearse, hides: () => false };
   const rows = visibleRows(project_ids, false);
   const limit = limiting(rows);
   const db = everything.withPlugin(limit);
@@ -48,6 +48,7 @@ export function viewOf(database: Database, project_ids: readonly string[] | null
       return { db: all.withPlugin(fitting), end };
     },
     write: (work, pace) => write((db, othersWait) => work(db.withPlugin(limit), othersWait), pace),
+    rehearse: (work) => rehearse((db) => work(db.withPlugin(limit))),
     hides: (tables) => tables.some((table) => rows[table] !== 'all'),
   };
 }

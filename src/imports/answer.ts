@@ -11,7 +11,7 @@ import { grants, type Scope } from '../keys/scopes.ts';
 import { limits, Strict } from '../schemas.ts';
 import { asMapped } from './columns.ts';
 import type { Importable } from './importable.ts';
-import { runImport, summaryOf, type Task } from './run.ts';
+import { runImport, type Store, summaryOf, type Task } from './run.ts';
 import { ImportAnswer, ImportQuery, type ImportSummary } from './schema.ts';
 import { formatOfType, sourceOf } from './source.ts';
 
@@ -77,9 +77,14 @@ async function receive(request: FastifyRequest, reply: FastifyReply, importable:
 /** With an `Idempotency-Key` an import that is one transaction is done once, as any other POST is. */
 function imported(request: FastifyRequest, reply: FastifyReply, task: Task, file: Buffer) {
   const { atomic, dry_run } = task.options;
-  if (dry_run || request.headers['idempotency-key'] === undefined) {
-    return runImport((work) => request.database.write(work, 'bulk'), task);
-  }
+  const { rehearse, write } = request.database;
+  const store: Store = {
+    rehearse,
+    write: (work) => write(work, 'bulk'),
+    explain: request.server.database.explain,
+  };
+  if (dry_run || request.headers['idempotency-key'] === undefined) return runImport(store, task);
+
   if (!atomic) {
     throw new Problem(
       'malformed_request',
@@ -87,12 +92,13 @@ function imported(request: FastifyRequest, reply: FastifyReply, task: Task, file
         'Without it, `mode=upsert` can be sent again without doubles.',
     );
   }
-  return runImport(async (work) => {
+  const writeOnce: Store['write'] = async (work) => {
     const content = hash('sha256', file, 'hex');
     const { answer, isReplay } = await onlyOnce(request, content, work, 'bulk');
     if (isReplay) reply.header('idempotent-replayed', 'true');
     return answer;
-  }, task);
+  };
+  return runImport({ ...store, write: writeOnce }, task);
 }
 
 type Imported = Awaited<ReturnType<typeof runImport>>;

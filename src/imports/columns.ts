@@ -2,7 +2,7 @@ import type { TObject } from 'typebox';
 import { type Fault, Problem } from '../errors.ts';
 import { cellReader, type Property } from '../files/cells.ts';
 import { idPattern } from '../ids.ts';
-import { shortened, fold, listed, nearest } from '../text.ts';
+import { fold, listed, nearest, shortened } from '../text.ts';
 import type { Importable } from './importable.ts';
 import type { Kind } from './matching.ts';
 

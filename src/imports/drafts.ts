@@ -4,7 +4,7 @@ import type { Row } from '../files/rows.ts';
 import { tidyValue } from '../http/bodies.ts';
 import { checkOf } from '../http/validation.ts';
 import { limits, Strict } from '../schemas.ts';
-import { shortened, normalise } from '../text.ts';
+import { normalise, shortened } from '../text.ts';
 import { type Column, type Columns, kindNamed } from './columns.ts';
 import type { Importable } from './importable.ts';
 import type { Kind } from './matching.ts';

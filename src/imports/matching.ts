@@ -3,7 +3,7 @@ import { isAmong } from '../database/functions.ts';
 import { hole, statement } from '../database/statement.ts';
 import type { Tables } from '../database/tables.ts';
 import { idPattern } from '../ids.ts';
-import { shortened, fold, listed } from '../text.ts';
+import { fold, listed, shortened } from '../text.ts';
 
 /** What a field of a row may name. */
 export type Kind = 'person' | 'group' | 'risk' | 'issue';

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 import { type Fault, fieldFault } from '../errors.ts';
-import { shortened, fold } from '../text.ts';
+import { fold, shortened } from '../text.ts';
 import type { Draft, Reference } from './drafts.ts';
 import type { Importable } from './importable.ts';
 import {

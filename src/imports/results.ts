@@ -2,6 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { ImportResult } from './schema.ts';
 
 const blockRows = 500;
+const maxRanges = 100;
 
 type Status = ImportResult['status'];
 
@@ -16,9 +17,12 @@ export class Results {
   readonly #rows: number;
   readonly #open = new Map<number, { texts: string[]; left: number }>();
   readonly #packed: Buffer[] = [];
+  /** The line of each row that is in the database; 0 of the others. */
+  readonly #lines: Uint32Array;
 
   constructor(rows: number) {
     this.#rows = rows;
+    this.#lines = new Uint32Array(rows);
   }
 
   /** As they were kept: see `toJSON`. */
@@ -40,6 +44,7 @@ export class Results {
 
   set(index: number, result: ImportResult): void {
     this.counts[result.status]++;
+    if (result.status !== 'failed') this.#lines[index] = result.line;
     const block = Math.floor(index / blockRows);
     const size = Math.min(blockRows, this.#rows - block * blockRows);
     const open = this.#open.get(block) ?? { texts: [], left: size };
@@ -49,6 +54,19 @@ export class Results {
     if (open.left > 0) return;
     this.#packed[block] = deflateRawSync(open.texts.join('\n'), { level: 1 });
     this.#open.delete(block);
+  }
+
+  /** The lines of the rows that are in the database, such as `2-501, 503`. */
+  importedLines(): string {
+    const ranges: string[] = [];
+    for (let at = 0; at < this.#rows && ranges.length < maxRanges; at++) {
+      const first = this.#lines[at];
+      if (!first) continue;
+      while (this.#lines[at + 1]) at++;
+      const last = this.#lines[at];
+      ranges.push(first === last ? `${first}` : `${first}-${last}`);
+    }
+    return ranges.length < maxRanges ? ranges.join(', ') : `${ranges.join(', ')} and others`;
   }
 
   /** The results as JSON, some at a time. */

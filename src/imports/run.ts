@@ -7,7 +7,7 @@ import { createPacer } from '../files/pace.ts';
 import type { Row } from '../files/rows.ts';
 import type { Change } from '../history/change.ts';
 import { limits } from '../schemas.ts';
-import { shortened, listed } from '../text.ts';
+import { listed, shortened } from '../text.ts';
 import {
   asMapped,
   type Column,
@@ -43,6 +43,15 @@ export type Task = {
 
 type Write = <T>(work: Work<T>) => Promise<T>;
 
+/** Where the rows go. */
+export type Store = {
+  write: Write;
+  /** Runs a transaction that is always rolled back. */
+  rehearse: Write;
+  /** What a driver's error means to a caller. */
+  explain(error: unknown): Problem | undefined;
+};
+
 /** How long a transaction may take: the longer the fewer, but the longer also its end, for which others wait. */
 const transactionMilliseconds = 30;
 const partsAhead = 4;
@@ -51,32 +60,59 @@ const partsAhead = 4;
  * Imports a file. It is read twice: first to its end, so that one that cannot be read, or is too long, changes nothing;
  * then to be written, in parts, or, where it is all or nothing, in one transaction.
  */
-export async function runImport(write: Write, task: Task): Promise<{ survey: Survey; results: Results }> {
+export async function runImport(store: Store, task: Task): Promise<{ survey: Survey; results: Results }> {
   const survey = await surveyOf(task);
   const { atomic, dry_run } = task.options;
-  if (!atomic && !dry_run) {
+  if (dry_run) return { survey, results: await store.rehearse((db) => importAtOnce(db, task, survey)) };
+  if (!atomic) {
     const results = new Results(survey.rows);
-    await importRows(task, survey, results, write).catch((error) => {
-      throw results.done === 0 ? error : interrupted(results.done, survey.rows, error);
+    await importRows(task, survey, results, store.write).catch((error) => {
+      throw results.done === 0 ? error : interrupted(task, survey, results, store.explain(error) ?? error);
     });
     return { survey, results };
   }
-  const results = await write((db) => importAtOnce(db, task, survey)).catch((error) => {
-    if (error instanceof Undone) return error.results;
-    throw error;
-  });
+  const results = await store
+    .write(async (db) => {
+      const results = await importAtOnce(db, task, survey);
+      if (results.counts.failed > 0) throw new Undone(results);
+      return results;
+    })
+    .catch((error) => {
+      if (error instanceof Undone) return error.results;
+      throw error;
+    });
   return { survey, results: Results.from(results) };
 }
 
-const interrupted = (done: number, rows: number, cause: unknown) =>
-  new Problem(
-    'unavailable',
-    `The import was interrupted after ${done} of ${rows} rows; what was written stays. ` +
-      'Send the file again with `mode=upsert`: what is there already is left as it is.',
-    { cause, headers: { 'retry-after': '5' } },
+/** 507 when the disk is full, otherwise 503: what was written, and how to go on from there. */
+function interrupted(
+  { importable, options }: Task,
+  { rows, columns }: Survey,
+  results: Results,
+  cause: unknown,
+) {
+  const isFull = cause instanceof Problem && cause.code === 'storage_full';
+  const { created, updated, unchanged, failed } = results.counts;
+  const why = isFull ? 'the disk of the database is full' : 'the database could not be used';
+  const hasKey = importable.keys.some(({ field }) => columns.nameOf(field) !== undefined);
+  const importedLines = results.importedLines();
+  const advice =
+    options.mode === 'upsert' || hasKey
+      ? 'send the file again with `mode=upsert`: what is there already is left as it is.'
+      : `take the lines out of the file that are imported (${importedLines}), and send the rest.`;
+  return new Problem(
+    isFull ? 'storage_full' : 'unavailable',
+    `The import was interrupted after ${results.done} of ${rows} rows, because ${why}; what was written stays. ` +
+      `${isFull ? 'When there is room again' : 'Then'}, ${advice}`,
+    {
+      cause,
+      extra: { rows, created, updated, unchanged, failed, imported_lines: importedLines },
+      ...(!isFull && { headers: { 'retry-after': '5' } }),
+    },
   );
+}
 
-/** What is undone on purpose: a dry run, and a part of what is all or nothing. */
+/** Takes back an atomic import of which some rows failed. */
 class Undone extends Error {
   readonly results: Results;
   constructor(results: Results) {
@@ -88,7 +124,6 @@ class Undone extends Error {
 async function importAtOnce(db: Transaction<Tables>, task: Task, survey: Survey): Promise<Results> {
   const results = new Results(survey.rows);
   await importRows(task, survey, results, (work) => work(db));
-  if (task.options.dry_run || results.counts.failed > 0) throw new Undone(results);
   return results;
 }
 

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { momentOf } from '../clock.ts';
+import { newId } from '../ids.ts';
+import { personRow } from '../personnel/queries.ts';
+import { onBothEngines } from '../testing/service.ts';
+import { lockTable } from './changes.ts';
+import type { Work } from './together.ts';
+import { viewOf } from './view.ts';
+
+const addPerson =
+  (name: string): Work<number> =>
+  async (db) => {
+    await lockTable(db, 'people');
+    const row = personRow(newId('person'), { name }, momentOf(new Date()));
+    await db
+      .insertInto('people')
+      .values(row as never)
+      .execute();
+    return (await db.selectFrom('people').select('name').execute()).length;
+  };
+
+onBothEngines('A rehearsal', (start, engine) => {
+  test('sees what it wrote, and leaves nothing of it', async (t) => {
+    const { database, url } = await start(t);
+    await database.write(addPerson('Ada'));
+    assert.equal(await database.rehearse(addPerson('Bob')), 2);
+    await assert.rejects(
+      database.rehearse(async (db) => {
+        await addPerson('Cid')(db);
+        throw new Error('stopped');
+      }),
+      /stopped/,
+    );
+    const people = await database.db.selectFrom('people').select('name').execute();
+    assert.deepEqual(people, [{ name: 'Ada' }]);
+    if (engine === 'sqlite') assert.deepEqual(copiesBeside(url), []);
+  });
+
+  test('does not make writers wait, and does not see what they write', async (t) => {
+    const { database, url } = await start(t);
+    const seen = await database.rehearse(async (db) => {
+      await addPerson('Ada')(db);
+      // Would wait for the end of this transaction, and this for it, if it took the locks that a write takes.
+      await database.write(addPerson('Bob'));
+      if (engine === 'sqlite') {
+        const [copy = ''] = copiesBeside(url);
+        assert.equal(statSync(copy).mode & 0o777, 0o700);
+        assert.equal(statSync(join(copy, 'copy.db')).mode & 0o777, 0o600);
+      }
+      return (await db.selectFrom('people').select('name').execute()).length;
+    });
+    assert.equal(seen, engine === 'sqlite' ? 1 : 2);
+  });
+
+  test('is limited as the key is', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const apollo = await service.make('/v1/projects', key, { name: 'Apollo' });
+    await service.make('/v1/projects', key, { name: 'Gemini' });
+    const view = viewOf(service.database, [apollo.id]);
+    const names = await view.rehearse((db) => db.selectFrom('projects').select('name').execute());
+    assert.deepEqual(names, [{ name: 'Apollo' }]);
+    const renamed = await view.rehearse((db) =>
+      db.updateTable('projects').set({ name: 'Other' }).executeTakeFirst(),
+    );
+    assert.equal(Number(renamed.numUpdatedRows), 1);
+    await assert.rejects(
+      view.rehearse((db) =>
+        db
+          .insertInto('projects')
+          .values({ id: 'x' } as never)
+          .execute(),
+      ),
+      { code: 'key_limited' },
+    );
+  });
+
+  if (engine === 'postgres') return;
+
+  test('leaves no copy behind, also when the process was killed', async (t) => {
+    const { database, url } = await start(t);
+    const file = url.slice('sqlite:'.length);
+    mkdirSync(`${file}-rehearsal-${2 ** 22 + 1}-abc`);
+    mkdirSync(`${file}-rehearsal-${process.ppid}-abc`);
+    await database.migrate();
+    assert.deepEqual(copiesBeside(url), [`${file}-rehearsal-${process.ppid}-abc`]);
+  });
+
+  test('writes that wait long behind bulk work are rejected with 503', async (t) => {
+    const { database } = await start(t);
+    const release = Promise.withResolvers<void>();
+    const started = Promise.withResolvers<void>();
+    const bulk = database.write(async (db) => {
+      started.resolve();
+      await release.promise;
+      return addPerson('Ada')(db);
+    }, 'bulk');
+    await started.promise;
+    await assert.rejects(database.write(addPerson('Bob')), {
+      code: 'unavailable',
+      headers: { 'retry-after': '5' },
+    });
+    release.resolve();
+    assert.equal(await bulk, 1);
+    assert.equal(await database.write(addPerson('Cid')), 2);
+  });
+});
+
+/** The folders of rehearsals beside a database file. */
+function copiesBeside(url: string): string[] {
+  const folder = dirname(url.slice('sqlite:'.length));
+  return readdirSync(folder)
+    .filter((name) => name.includes('-rehearsal-'))
+    .map((name) => join(folder, name));
+}
