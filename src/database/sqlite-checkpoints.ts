@@ -11,10 +11,10 @@ const largeWalBytes = 16 * 1024 * 1024;
 const maxWalBytes = 64 * 1024 * 1024;
 const maxHoldMs = 8000;
 
-/** Pages of the log that are copied while writers wait. Above the maximal size they wait for more, and so write less. */
+/** Pages of the log that are copied while writers wait. */
 const maxFramesInTurn = 4000;
-/** How long writers wait for short reads to end that began before the log was copied. */
-const maxTurnMs = 250;
+/** How long writers wait for reads to end that began before the log was copied; for longer while lists wait, too. */
+const maxTurnMs = { usually: 250, whileHeld: 2000 };
 const retryAfterMs = 250;
 
 type Options = {
@@ -53,10 +53,11 @@ export class Checkpointer {
     this.#isRunning = true;
     this.#options.setAutocheckpoint(false);
     while (!this.#isStopped && !(await this.#truncate(db, inTurn))) {
-      this.#holdWhileLarge();
       await setTimeout(retryAfterMs, undefined, { ref: false });
+      this.#holdWhileLarge();
     }
     this.#release();
+    this.#heldAt = Number.NEGATIVE_INFINITY;
     if (this.#isStopped) return;
     this.#options.setAutocheckpoint(true);
     this.#isRunning = false;
@@ -81,15 +82,18 @@ export class Checkpointer {
     this.#hold = undefined;
   }
 
-  /** Copies most of the log while others write, and the rest when it is its turn. Tells whether the log is empty now. */
+  /**
+   * Copies most of the log while others write, and the rest when it is its turn; all of it then when the log is too
+   * large. Tells whether the log is empty now.
+   */
   async #truncate(db: Kysely<Tables>, inTurn: InTurn): Promise<boolean> {
     let isEmpty = false;
     try {
-      const framesLeft = await checkpoint(db, 'passive');
-      if (framesLeft > maxFramesInTurn && this.#options.walBytes() <= maxWalBytes) return false;
+      if (!this.#hold && (await checkpoint(db, 'passive')) > maxFramesInTurn) return false;
       await inTurn(async () => {
         const start = performance.now();
-        while (!this.#isStopped && !isEmpty && performance.now() - start < maxTurnMs) {
+        const maxMs = this.#hold ? maxTurnMs.whileHeld : maxTurnMs.usually;
+        while (!this.#isStopped && !isEmpty && performance.now() - start < maxMs) {
           isEmpty = (await checkpoint(db, 'truncate')) === 0;
           if (!isEmpty) await setTimeout(5);
         }
