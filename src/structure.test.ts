@@ -21,7 +21,7 @@ const layers = [
   /^database\//,
   /^(lists\/(?!answer)|groups\/membership)/,
   /^([a-z]+\/queries|history\/making|projects\/(counts|health)|risks\/(checks|register|summaries|model)|issues\/summaries|keys\/(usage|ring)|personnel\/(assignments|handover))\.ts$/,
-  /^(http\/|lists\/answer|imports\/|pages\/(html|reference|console))/,
+  /^(http\/|lists\/answer|imports\/|pages\/(?!routes))/,
   /^[a-z]+\/import\.ts$/,
   /^project-items\//,
   /^[a-z]+\/routes\.ts$/,

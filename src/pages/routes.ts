@@ -6,7 +6,9 @@ import type { App } from '../http/fastify.ts';
 import { Strict } from '../schemas.ts';
 import { type Console, notBuilt, readConsole, sendConsole, sendFile } from './console.ts';
 import { framed, type Html, html, pageHeaders, prose, type Site, siteAt } from './html.ts';
-import { type OpenApi, problemTable, referenceContents, referenceMain } from './reference.ts';
+import type { OpenApi } from './openapi-document.ts';
+import { referenceContents, referenceMain } from './reference.ts';
+import { problemTable } from './reference-operations.ts';
 
 const config = { access: 'public' } as const;
 

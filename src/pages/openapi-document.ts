@@ -1,0 +1,84 @@
+/** The part of an OpenAPI document that the reference page shows. */
+export type OpenApi = {
+  info: { version: string; description: string };
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, Described>>;
+  components: { schemas: Record<string, Schema> };
+};
+
+type Described = {
+  operationId: string;
+  summary: string;
+  description?: string;
+  tags: string[];
+  parameters?: Parameter[];
+  requestBody?: { content: Content };
+  responses: Record<string, { description: string; content?: Content }>;
+  security?: unknown[];
+  'x-scope'?: string;
+};
+
+export type Operation = Described & { method: string; path: string };
+
+export type Parameter = {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required?: boolean;
+  description?: string;
+  example?: unknown;
+  schema: Schema;
+};
+
+export type Content = Record<string, { schema?: Schema }>;
+
+export type Schema = {
+  $ref?: string;
+  type?: string | string[];
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: Schema[];
+  default?: unknown;
+  examples?: unknown[];
+  description?: string;
+  format?: string;
+  pattern?: string;
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  minItems?: number;
+  maxItems?: number;
+  uniqueItems?: boolean;
+  maxProperties?: number;
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  patternProperties?: Record<string, Schema>;
+  required?: string[];
+  'x-set-by-service'?: string[];
+};
+
+export const operationsOf = ({ paths }: OpenApi): Operation[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => ({ ...described, method, path })),
+  );
+
+/** The tags, each with its operations, in the order of the page. */
+export const groupsOf = (document: OpenApi) =>
+  document.tags.map((tag) => ({
+    ...tag,
+    operations: operationsOf(document).filter(({ tags }) => tags[0] === tag.name),
+  }));
+
+export const schemasOf = ({ components }: OpenApi) =>
+  Object.entries(components.schemas).sort(([one], [other]) => one.localeCompare(other));
+
+export const schemaName = (reference: string) => reference.slice(reference.lastIndexOf('/') + 1);
+
+export const isPublic = ({ security }: Operation) => security?.length === 0;
+
+export const resolved = ({ components }: OpenApi, schema: Schema): Schema =>
+  schema.$ref ? (components.schemas[schemaName(schema.$ref)] ?? {}) : schema;
+
+/** The schema of a JSON media type: plain JSON, merge patch or problem. */
+export const jsonSchema = (content: Content = {}) =>
+  Object.entries(content).find(([type]) => /[/+]json$/.test(type))?.[1].schema;

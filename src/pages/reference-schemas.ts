@@ -1,0 +1,142 @@
+import { prefixes } from '../ids.ts';
+import { breakable, codes, separated, shown } from './fragments.ts';
+import { type Fragment, html, prose } from './html.ts';
+import { jsonSchema, type OpenApi, operationsOf, type Schema, schemaName } from './openapi-document.ts';
+
+/** One row of a table: a parameter, or a field of a request body, a response or a schema. */
+type Field = {
+  name: string;
+  schema: Schema;
+  note?: string;
+  description?: string;
+  preset?: unknown;
+  example?: unknown;
+  constraints?: Fragment[];
+};
+
+export const schemaEntry = (document: OpenApi, name: string, schema: Schema) => html`
+<section class="entry" id="schema-${name}"><h3><a href="#schema-${name}">${name}</a></h3>
+${schema.description && html`<p>${prose(schema.description)}</p>`}${usedBy(document, name)}
+${fieldTable(isSent(document, name) ? sentFields(schema) : answeredFields(schema))}${notTaken(schema)}
+</section>`;
+
+/** The operations that use a schema; left out for `Problem`, which every operation uses. */
+function usedBy(document: OpenApi, name: string): Fragment {
+  if (name === 'Problem') return undefined;
+  const users = operationsOf(document).filter((operation) =>
+    JSON.stringify(operation).includes(`"#/components/schemas/${name}"`),
+  );
+  const links = users.map(({ operationId }) => html`<a href="#${operationId}">${operationId}</a>`);
+  return links.length > 0 && html`<p class="facts">Used by ${separated(links, ', ')}.</p>`;
+}
+
+const isSent = (document: OpenApi, name: string) =>
+  operationsOf(document).some(({ requestBody }) =>
+    jsonSchema(requestBody?.content)?.$ref?.endsWith(`/${name}`),
+  );
+
+export const notTaken = ({ 'x-set-by-service': names = [] }: Schema) =>
+  names.length > 0 &&
+  html`<details class="more"><summary>Not taken in this body</summary><p>${codes(names, ' ')}</p></details>`;
+
+export const fieldTable = (
+  fields: Field[],
+  row: (field: Field) => Fragment = fullRow,
+) => html`<table class="fields">
+<thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Description</th></tr></thead>
+<tbody>
+${fields.map((field) => html`<tr><th scope="row">${nameCell(field)}</th>${row(field)}</tr>\n`)}</tbody></table>`;
+
+/** Type, constraints, description, allowed values, default and example. */
+function fullRow(field: Field): Fragment {
+  const { schema, description = schema.description, constraints = constraintsOf(schema) } = field;
+  const { preset = schema.default, example = schema.examples?.[0] } = field;
+  const values = (schema.enum ?? schema.items?.enum ?? []).filter((value) => value !== null);
+  const remarks = [
+    preset !== undefined && html`Default <code>${shown(preset)}</code>`,
+    example !== undefined && html`Such as <code>${shown(example)}</code>`,
+  ].filter((remark) => remark !== false);
+  return html`<td>${typeOf(schema, schemaLink)}${
+    constraints.length > 0 && html` <small>${separated(constraints, ', ')}</small>`
+  }</td><td>${description && html`<p>${prose(description)}</p>`}${
+    values.length > 0 && html`<p>${codes(values, ' ')}</p>`
+  }${remarks.length > 0 && html`<p class="quiet">${separated(remarks, ' · ')}</p>`}</td>`;
+}
+
+/** Type and description only: constraints matter to senders, not to readers of a response. */
+export const briefRow = ({ schema }: Field) =>
+  html`<td>${typeOf(schema, schemaLink)}</td><td>${prose(schema.description ?? '')}</td>`;
+
+const nameCell = ({ name, note }: Field) =>
+  html`<code>${breakable(name)}</code>${note && html` <small>${note}</small>`}`;
+
+export const sentFields = (schema: Schema) =>
+  fieldsOf(schema, (isRequired) => (isRequired ? 'required' : ''));
+
+export const answeredFields = (schema: Schema) =>
+  fieldsOf(schema, (isRequired) => (isRequired ? '' : 'not always there'));
+
+/** The fields of an object, each followed by its nested fields, unless their schema has a name. */
+function fieldsOf(schema: Schema, noteOf: (isRequired: boolean) => string, parent = ''): Field[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([key, property]) => {
+    const name = `${parent}${key}`;
+    const inner = property.items?.properties ? property.items : property;
+    return [
+      { name, schema: property, note: noteOf(schema.required?.includes(key) ?? false) },
+      ...fieldsOf(inner, noteOf, inner === property ? `${name}.` : `${name}[].`),
+    ];
+  });
+}
+
+/** The type in words; `refer` renders a reference to a named schema. */
+export function typeOf(schema: Schema, refer: (name: string) => Fragment): Fragment {
+  if (schema.$ref) return refer(schemaName(schema.$ref));
+  if (schema.const !== undefined) return html`<code>${shown(schema.const)}</code>`;
+  const types = schema.anyOf?.map((one) => typeOf(one, refer)) ?? [schema.type ?? 'anything'].flat();
+  return separated(
+    types.map((type) => {
+      if (type === 'array') return ['list of ', typeOf(schema.items ?? {}, refer)];
+      return type === 'object' && schema.patternProperties ? 'map of string' : type;
+    }),
+    ' or ',
+  );
+}
+
+export const schemaLink = (name: string) => html`<a href="#schema-${name}">${name}</a>`;
+
+export function constraintsOf(schema: Schema): Fragment[] {
+  return [
+    schema.format && (formatNames[schema.format] ?? schema.format),
+    schema.pattern && patternInWords(schema.pattern),
+    range(schema.minLength, schema.maxLength, ' characters'),
+    range(schema.minimum, schema.maximum),
+    range(schema.minItems, schema.maxItems, ' values'),
+    range(undefined, schema.maxProperties, ' members'),
+    schema.uniqueItems && 'no value twice',
+    ...(schema.items ? constraintsOf(schema.items) : []),
+  ].filter((part) => part !== undefined && part !== false && part !== '');
+}
+
+const formatNames: Record<string, string> = {
+  date: 'a day',
+  'date-time': 'a time',
+  email: 'an e-mail address',
+  uri: 'an address',
+  'time-zone': 'a time zone',
+};
+
+function patternInWords(pattern: string): Fragment {
+  const [, prefix] = /\^([a-z]{3})_/.exec(pattern) ?? [];
+  const [kind] = Object.entries(prefixes).find(([, known]) => known === prefix) ?? [];
+  if (kind) return `${kind} id${pattern.includes('|') ? ' or key' : ''}`;
+  if (pattern === '^[^\\n\\t]*$') return 'one line';
+  if (pattern === '^https?://') return 'http or https';
+  return html`matches <code>${pattern}</code>`;
+}
+
+function range(least: number | undefined, most: number | undefined, unit = ''): string | undefined {
+  if (most === undefined) return least === undefined || unit !== '' ? undefined : `${least} or more`;
+  return least === undefined || (least === 1 && unit !== '')
+    ? `at most ${most.toLocaleString('en')}${unit}`
+    : `${least} to ${most.toLocaleString('en')}${unit}`;
+}
