@@ -15,7 +15,7 @@ const importsOf = (file: string) =>
 
 /** One way: a file imports only from its own layer or from one before it. */
 const layers = [
-  /^(addresses|errors|ids|clock|text|schemas|version|config)\.ts$/,
+  /^(accept|addresses|errors|ids|clock|text|schemas|version|config)\.ts$/,
   /^files\//,
   /^[a-z]+\/(schema|scoring|ranking|scopes|secret|parameters|check-names|transitions|change)\.ts$/,
   /^database\//,

@@ -5,10 +5,9 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import * as zlib from 'node:zlib';
-import fc from 'fast-check';
 import { fillPeople } from '../testing/people.ts';
 import { onBothEngines, type TestService } from '../testing/service.ts';
-import { chooseCoding, codings, compress, compressStream } from './compression.ts';
+import { codings, compress, compressStream } from './compression.ts';
 
 const decoders = {
   zstd: zlib.zstdDecompressSync,
@@ -141,54 +140,6 @@ test('a stream that nobody reads is not read ahead, and one that is left is ende
     await setImmediate();
     assert.ok(isEnded, coding);
   }
-});
-
-test('chooses what the client likes best, and the cheapest of what it likes equally', () => {
-  const chosen = (header?: string) => {
-    const { coding, takesPlain } = chooseCoding(header);
-    return `${coding ?? 'none'}${takesPlain ? '' : ' only'}`;
-  };
-  for (const [header, expected] of [
-    [undefined, 'none'],
-    ['', 'none'],
-    ['identity', 'none'],
-    ['gzip, deflate, br, zstd', 'zstd'],
-    ['gzip, deflate, br', 'br'],
-    ['gzip, deflate', 'gzip'],
-    ['x-gzip', 'gzip'],
-    ['GZIP', 'gzip'],
-    ['deflate', 'none'],
-    ['*', 'zstd'],
-    ['zstd;q=0, *', 'br'],
-    ['gzip;q=1, br;q=0.5', 'gzip'],
-    ['gzip;q=0.5, identity;q=0.8', 'none'],
-    ['gzip;q=0.5, identity;q=0.5', 'gzip'],
-    ['gzip;q=0', 'none'],
-    ['gzip; q=0.001', 'gzip'],
-    ['gzip;q=nonsense', 'none'],
-    ['gzip;q=2', 'none'],
-    ['identity;q=0', 'none only'],
-    ['*;q=0', 'none only'],
-    ['gzip, *;q=0', 'gzip only'],
-    ['gzip, identity;q=0', 'gzip only'],
-    ['identity, *;q=0', 'none'],
-    [';;,,=', 'none'],
-  ] as const)
-    assert.equal(chosen(header), expected, String(header));
-});
-
-test('no header makes it choose what the client refuses', () => {
-  const wish = fc.tuple(
-    fc.constantFrom(...codings, 'identity', '*', 'deflate'),
-    fc.constantFrom('', ';q=0', ';q=0.5'),
-  );
-  fc.assert(
-    fc.property(fc.array(wish), (wishes) => {
-      const { coding } = chooseCoding(wishes.map((parts) => parts.join('')).join(', '));
-      const last = new Map(wishes);
-      if (coding !== undefined) assert.notEqual(last.get(coding) ?? last.get('*') ?? ';q=0', ';q=0');
-    }),
-  );
 });
 
 type Received = { headers: IncomingMessage['headers']; bytes: Buffer; first: Buffer };

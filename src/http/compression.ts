@@ -2,48 +2,29 @@ import { pipeline, Readable, type Transform } from 'node:stream';
 import { promisify } from 'node:util';
 import * as zlib from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import { type EncodingChoice, preferredEncoding } from '../accept.ts';
 import { Problem } from '../errors.ts';
 
 /** The codings there are, the cheapest for what it saves first (measured on the answers of this service). */
 export const codings = ['zstd', 'br', 'gzip'] as const;
 export type Coding = (typeof codings)[number];
 
-/** What a client wants: the coding it likes best, if it likes one better than none, and whether it can do without. */
-export type Choice = { coding: Coding | undefined; takesPlain: boolean };
-
 /** Below this, sending is cheaper than compressing. */
 const fewBytes = 4 * 1024;
 /** Up to this, compressing takes no longer than handing it to another thread. */
 const quickBytes = 16 * 1024;
 
-const choices = new Map<string, Choice>();
+const maxRememberedHeaders = 100;
+const choices = new Map<string, EncodingChoice<Coding>>();
 
-/** Reads `Accept-Encoding` (RFC 9110). The few that clients send are remembered. */
-export function chooseCoding(header: string | undefined): Choice {
-  const known = choices.get(header ?? '');
-  if (known) return known;
-  const choice = readChoice(header ?? '');
-  if (choices.size >= 100) choices.clear();
-  choices.set(header ?? '', choice);
+/** Reads `Accept-Encoding`, once for each of the few values that clients send. */
+function chooseEncoding(header = ''): EncodingChoice<Coding> {
+  const remembered = choices.get(header);
+  if (remembered) return remembered;
+  const choice = preferredEncoding(header, codings);
+  if (choices.size >= maxRememberedHeaders) choices.clear();
+  choices.set(header, choice);
   return choice;
-}
-
-function readChoice(header: string): Choice {
-  const weights = new Map<string, number>();
-  for (const wish of header.toLowerCase().split(',')) {
-    const [name = '', ...parameters] = wish.split(';').map((part) => part.trim());
-    const weight = Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1);
-    if (name !== '') weights.set(name.replace(/^x-gzip$/, 'gzip'), weight >= 0 && weight <= 1 ? weight : 0);
-  }
-  const others = weights.get('*') ?? 0;
-  const plain = weights.get('identity') ?? (weights.get('*') === 0 ? 0 : Number.MIN_VALUE);
-  let coding: Coding | undefined;
-  let best = 0;
-  for (const name of codings) {
-    const weight = weights.get(name) ?? others;
-    if (weight > best) [coding, best] = [name, weight];
-  }
-  return { coding: best >= plain ? coding : undefined, takesPlain: plain > 0 };
 }
 
 export const asBytes = (payload: string | Buffer): Buffer =>
@@ -95,8 +76,8 @@ export const tagInPlain = (tag: string, coding: unknown) =>
 /** Compresses what the client can read compressed, where it pays. */
 export function compressAnswers(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _, done) => {
-    const { coding, takesPlain } = chooseCoding(request.headers['accept-encoding']?.toString());
-    done(coding === undefined && !takesPlain ? noCoding() : undefined);
+    const { encoding, acceptsIdentity } = chooseEncoding(request.headers['accept-encoding']?.toString());
+    done(encoding === undefined && !acceptsIdentity ? noCoding() : undefined);
   });
 
   // Public answers are few and always the same: whoever asks for them often shall not cost much.
@@ -105,17 +86,17 @@ export function compressAnswers(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     // The files of the console were compressed when they were built.
     if (reply.hasHeader('content-encoding')) return done(null, payload);
-    const { coding, takesPlain } = chooseCoding(request.headers['accept-encoding']?.toString());
-    const worthwhile = coding !== undefined && isWorthwhile(payload, reply.getHeader('content-type'));
-    if (coding === undefined || (takesPlain && !worthwhile) || !payload) return done(null, payload);
+    const { encoding, acceptsIdentity } = chooseEncoding(request.headers['accept-encoding']?.toString());
+    const worthwhile = encoding !== undefined && isWorthwhile(payload, reply.getHeader('content-type'));
+    if (encoding === undefined || (acceptsIdentity && !worthwhile) || !payload) return done(null, payload);
 
     const tag = reply.getHeader('etag');
-    reply.header('content-encoding', coding).removeHeader('content-length');
-    if (typeof tag === 'string') reply.header('etag', tagInCoding(tag, coding));
-    if (payload instanceof Readable) return done(null, compressStream(payload, coding));
+    reply.header('content-encoding', encoding).removeHeader('content-length');
+    if (typeof tag === 'string') reply.header('etag', tagInCoding(tag, encoding));
+    if (payload instanceof Readable) return done(null, compressStream(payload, encoding));
 
-    const bytes = () => compress(asBytes(payload as string | Buffer), coding);
-    const key = `${tag} ${coding}`;
+    const bytes = () => compress(asBytes(payload as string | Buffer), encoding);
+    const key = `${tag} ${encoding}`;
     const isPublic = typeof tag === 'string' && request.actor === undefined;
     const compressed = (isPublic && publicAnswers.get(key)) || bytes();
     if (isPublic) publicAnswers.set(key, compressed);

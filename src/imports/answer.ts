@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TProperties } from 'typebox';
+import { preferredType } from '../accept.ts';
 import { invalidParameter, Problem, type ProblemCode } from '../errors.ts';
 import type { App } from '../http/fastify.ts';
 import { onlyOnce } from '../http/idempotency.ts';
@@ -116,11 +117,14 @@ function send(request: FastifyRequest, reply: FastifyReply, task: Task, { survey
     reply.code(422).type('application/problem+json');
     return reply.send(Readable.from(asJson({ ...problem, summary }, texts)));
   }
-  if (/application\/(x-)?ndjson/.test(request.headers.accept ?? '')) {
+  if (preferredType(request.headers.accept, responseTypes)?.endsWith('ndjson')) {
     return reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(asLines(summary, texts)));
   }
   return reply.type('application/json; charset=utf-8').send(Readable.from(asJson({ summary }, texts)));
 }
+
+/** The import is done by now, so a client that accepts neither gets JSON instead of 406. */
+const responseTypes = ['application/json', 'application/x-ndjson', 'application/ndjson'];
 
 /** Some members, and the results as the last. */
 export function* asJson(members: object, texts: Iterable<string[]>): Generator<string> {

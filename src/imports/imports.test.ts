@@ -668,6 +668,10 @@ onBothEngines('imports', (start) => {
       lines.map(({ line, status, summary }) => (line ? [line, status] : summary.rows)),
       [[2, 'created'], [4, 'created'], 2],
     );
+    for (const accept of ['application/json, application/x-ndjson;q=0', 'image/png']) {
+      const json = await send('/v1/personnel/import?dry_run=true', 'name\nAda\n', 'text/csv', { accept });
+      assert.equal(json.body.summary.rows, 1, accept);
+    }
   });
 
   test('all or nothing is seen whole or not at all, and others go on meanwhile', async (t) => {

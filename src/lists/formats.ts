@@ -1,4 +1,5 @@
 import type { TObject } from 'typebox';
+import { preferredType } from '../accept.ts';
 import { Problem } from '../errors.ts';
 import { writeCell } from '../files/cells.ts';
 import { csvLine } from '../files/csv.ts';
@@ -63,24 +64,12 @@ const formats: Record<FormatName, Format> = {
 
 export const listMediaTypes = formatNames.map((name) => formats[name].type);
 
-/** The format that was asked for by name, or else the one the client likes best. */
+/** The format named in the query, or else the one that `Accept` prefers. */
 export function chooseFormat(accept?: string, name?: FormatName): Format {
   if (name) return formats[name];
-  const wishes = (accept?.trim() || '*/*')
-    .split(',')
-    .map((wish) => {
-      const [range = '', ...parameters] = wish.split(';').map((part) => part.trim().toLowerCase());
-      const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
-      return { range, weight: Number(weight) };
-    })
-    .sort((a, b) => b.weight - a.weight);
-  const unwanted = new Set(wishes.filter(({ weight }) => !(weight > 0)).map(({ range }) => range));
-  for (const { range } of wishes.filter(({ weight }) => weight > 0)) {
-    const format = Object.values(formats).find(
-      ({ type }) => !unwanted.has(type) && [type, `${type.split('/')[0]}/*`, '*/*'].includes(range),
-    );
-    if (format) return format;
-  }
+  const type = preferredType(accept, listMediaTypes);
+  const format = Object.values(formats).find((candidate) => candidate.type === type);
+  if (format) return format;
   throw notAcceptable(
     `No format of this list is acceptable to you. Accept one of ${listed(listMediaTypes)}.`,
   );

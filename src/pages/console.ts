@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { preferredEncoding } from '../accept.ts';
 import { contentTag, sendUnlessKnown } from '../http/conditions.ts';
 import { packageFolder } from '../version.ts';
 import { type Html, html, type Site } from './html.ts';
@@ -52,8 +53,8 @@ export function sendConsole(request: FastifyRequest, reply: FastifyReply, { inde
 
 /** A file's name holds a hash of its content: it never changes. */
 export function sendFile(request: FastifyRequest, reply: FastifyReply, file: File) {
-  const accepted = String(request.headers['accept-encoding'] ?? '');
-  const encoding = (['br', 'gzip'] as const).find((name) => file[name] && accepted.includes(name));
+  const built = (['br', 'gzip'] as const).filter((name) => file[name]);
+  const { encoding } = preferredEncoding(request.headers['accept-encoding']?.toString(), built);
   if (encoding) reply.header('content-encoding', encoding);
   return reply
     .headers({

@@ -204,6 +204,16 @@ test('the files of the console are sent compressed, and kept for ever', async ()
     assert.equal(answer.headers.get('content-encoding'), encoding);
     assert.equal(await answer.text(), text);
   }
+  for (const [accepted, expected] of [
+    ['br;q=0, gzip', 'gzip'],
+    ['br;q=0', null],
+    ['br;q=0.5, gzip', 'gzip'],
+    ['gzip, deflate, br, zstd', 'br'],
+  ] as const) {
+    const response = await as(accepted);
+    assert.equal(response.headers.get('content-encoding'), expected, accepted);
+    assert.equal(await response.text(), text);
+  }
   for (const name of ['nothing.js', '..%2Findex.html', '..%2F..%2F..%2Fpackage.json', 'index.html']) {
     assert.equal((await fetch(`${app.baseUrl}/assets/${name}`)).status, 404);
   }
