@@ -77,7 +77,7 @@ test('an engine is named only in the database folder, the settings, the demo and
 });
 
 test('what answers requests reaches the database only as the key of the request sees it', () => {
-  const unlimited = /^http\/(access|door|health|metrics|problems)\.ts$/;
+  const unlimited = /^http\/(access|door|health|metric-registry|problems)\.ts$/;
   for (const file of files.filter((file) => /^(http|lists|pages)\/|\/routes\.ts$/.test(file))) {
     if (!unlimited.test(file)) assert.doesNotMatch(source(file), /\b(app|server)\.database\b/, file);
   }

@@ -62,6 +62,7 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
     // Whose connection has ended meanwhile is neither answered nor waited for.
     if (caller.response.destroyed || isRefused(caller.request, caller.response)) return;
     app.load.begin(caller);
+    app.load.underWay++;
     if (toMake.push(caller) === 1) setImmediate(makeNext);
   }
   function makeNext(): void {
@@ -69,6 +70,8 @@ export function openDoor(app: FastifyInstance, clock: Clock, readiness: Readines
     if (next) {
       app.load.end(next);
       if (!next.response.destroyed) route(next.request, next.response);
+      // After `route`, which counts the request again: the count must not pass through 0 while there is work.
+      app.load.underWay--;
     }
     if (toMake.length > 0) setImmediate(makeNext);
   }

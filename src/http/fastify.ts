@@ -14,14 +14,13 @@ import type { ProblemCode } from '../errors.ts';
 import type { Change } from '../history/change.ts';
 import type { Keyring } from '../keys/ring.ts';
 import type { KeyUsage } from '../keys/usage.ts';
-import type { Spool } from '../lists/spool.ts';
 import type { Access, Actor } from './access.ts';
-import type { Answered } from './answered.ts';
 import type { BodyBudgets } from './body-budgets.ts';
 import type { answerHeaders } from './headers.ts';
 import type { KeptAnswers, MadeFrom } from './kept.ts';
 import type { Load } from './load.ts';
 import type { keyLimits } from './rate-limits.ts';
+import type { RequestHistogram } from './request-histogram.ts';
 
 /** What routes are registered on: schemas give their types. */
 export type App = FastifyInstance<
@@ -42,10 +41,8 @@ declare module 'fastify' {
     answerHeaders: ReturnType<typeof answerHeaders>;
     /** The methods of every path. */
     routeTable: Map<string, Set<string>>;
-    answered: Answered;
+    requestHistogram: RequestHistogram;
     load: Load;
-    /** The temporary files of slow readers of whole lists. */
-    listSpool: Spool;
     bodyBudgets: BodyBudgets;
     keyUsage: KeyUsage;
     keyring: Keyring;

@@ -5,7 +5,7 @@ import {
   LogController,
 } from 'fastify';
 import type { Config } from '../config.ts';
-import { Answered } from './answered.ts';
+import { RequestHistogram } from './request-histogram.ts';
 import { traceIdOf } from './request-ids.ts';
 
 /** Lines of JSON on standard error, each with the ids of its request and of the trace it is part of. */
@@ -21,7 +21,7 @@ export const logOptions = ({ log_level }: Config) =>
 
 /** Counts each request, and writes a line for it at the level `info`. */
 export function logRequests(app: FastifyInstance): void {
-  app.decorate('answered', new Answered());
+  app.decorate('requestHistogram', new RequestHistogram());
   app.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions, actor, log } = request;
     noteAnswer(app, log, {
@@ -39,13 +39,13 @@ type Answer = { method: string; route: string; status: number; ms: number; key: 
 
 /** Never a header, a body or a query, which may hold secrets. */
 export function noteAnswer(
-  { answered, config }: FastifyInstance,
+  { requestHistogram, config }: FastifyInstance,
   log: FastifyBaseLogger,
   answer: Answer,
   more?: () => object,
 ): void {
   const { method, route, status, ms } = answer;
-  answered.record(method, route, status, ms);
+  requestHistogram.record(method, route, status, ms);
   if (saysAll.has(config.log_level)) log.info({ ...more?.(), ...answer, ms: Math.round(ms * 10) / 10 });
 }
 

@@ -9,6 +9,7 @@ export const scopes = [
   'events.manage',
   'keys.read',
   'keys.manage',
+  'metrics.read',
 ] as const;
 
 export type Scope = (typeof scopes)[number];

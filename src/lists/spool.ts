@@ -18,6 +18,12 @@ export type Spool = {
   readers: Set<Reader>;
 };
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    listSpool: Spool;
+  }
+}
+
 export const createSpool = (limits: Partial<Spool> = {}): Spool => ({
   maxSnapshotMs: 2000,
   maxBytes: 1024 ** 3,

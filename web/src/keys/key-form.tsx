@@ -19,6 +19,7 @@ const scopes = enumValues<Scope>({
   'events.manage': true,
   'keys.read': true,
   'keys.manage': true,
+  'metrics.read': true,
 });
 
 /** `minExpiry` is in the past for a key that has expired. */
