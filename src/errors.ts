@@ -90,7 +90,7 @@ export const problems = {
   too_large: {
     status: 413,
     title: 'The request is too large',
-    help: 'A request body may be 1 MiB at most, a file to import 32 MiB and 100,000 rows; a workbook may not unpack to far more than that. Split it.',
+    help: 'A request body may be 1 MiB and 10,000 values at most, one that needs no key 1 KiB, a file to import 32 MiB and 100,000 rows; a workbook may not unpack to far more than that. Split it.',
   },
   uri_too_long: {
     status: 414,
@@ -115,7 +115,7 @@ export const problems = {
   rate_limited: {
     status: 429,
     title: 'Too many requests',
-    help: 'A key may send so many requests a minute, and so many at once; `RateLimit-Policy` says how many, `RateLimit` what is left, and `GET /v1/me` shows both. Too many attempts with keys that are refused are answered like this, too. Wait as long as `Retry-After` says. Asking with `If-None-Match` costs nothing when nothing has changed.',
+    help: 'A key may send so many requests a minute, and so many at once; `RateLimit-Policy` says how many, `RateLimit` what is left, and `GET /v1/me` shows both. Too many attempts with keys that are refused, and too many large bodies sent at once, are answered like this, too. Wait as long as `Retry-After` says. Asking with `If-None-Match` costs nothing when nothing has changed.',
   },
   import_refused: {
     status: 422,
