@@ -176,11 +176,11 @@ const copyOf = (initial: unknown) =>
 
 /** `hint` says once what all errors have in common. */
 function summary(faults: Fault[], count: number, what: string, hint: string): string {
-  const errors =
+  const counted =
     count > maxErrors
       ? `There are ${count} errors. \`errors\` lists the first ${Math.min(faults.length, maxErrors)}, each with its ${what}.`
       : `There are ${count} errors, each with its ${what} in \`errors\`.`;
-  const detail = count === 1 ? (faults[0]?.detail ?? '') : errors;
+  const detail = count === 1 ? (faults[0]?.detail ?? '') : counted;
   return hint === '' ? detail : `${detail} ${hint}`;
 }
 
