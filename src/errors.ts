@@ -90,7 +90,7 @@ export const problems = {
   too_large: {
     status: 413,
     title: 'The request is too large',
-    help: 'A request body may be 1 MiB and 10,000 values at most, one that needs no key 1 KiB, a file to import 32 MiB and 100,000 rows; a workbook may not unpack to far more than that. Split it.',
+    help: 'A request body may be 1 MiB and 10,000 values at most, one that needs no key 1 KiB, a file to import 32 MiB, 100,000 rows and 5,000,000 cells; a workbook may not unpack to far more than that. Split it.',
   },
   uri_too_long: {
     status: 414,
@@ -140,7 +140,7 @@ export const problems = {
   storage_full: {
     status: 507,
     title: 'The storage is full',
-    help: 'The disk or database of the service has no room for this write. Nothing of it was kept. Whoever runs the service must make room.',
+    help: 'The disk or database of the service has no room for this write. Nothing of it was kept, except of an import that was interrupted: its `imported_lines` are written. Whoever runs the service must make room. A dry run on SQLite needs room for a copy of the database.',
   },
 } as const;
 

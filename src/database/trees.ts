@@ -5,7 +5,10 @@ import type { Tables } from './tables.ts';
 
 type Member = { id: string; label: string; above: string | null };
 
-/** From something up to the top: itself, what `field` of it names, what that names, and so on. */
+/** Walking a longer line would block the event loop. */
+const maxLineLength = 10_000;
+
+/** From something up to the top: itself, what `field` of it names, what that names, and so on, up to a limit. */
 export async function lineAbove(
   db: Kysely<Tables>,
   { table, id, label = 'name' }: Target,
@@ -22,7 +25,7 @@ export async function lineAbove(
         select ${sql.ref(field)} from ${sql.table(table)} join line on ${sql.ref(id)} = line.member
         where ${sql.ref(field)} is not null
       )
-      select member from line)`.execute(db);
+      select member from line limit ${sql.lit(maxLineLength)})`.execute(db);
   const members = new Map(rows.map((row) => [row.id, row]));
   const line: Member[] = [];
   for (let next = members.get(start); next; next = members.get(next.above ?? '')) {
@@ -41,11 +44,23 @@ export async function circleFaults(
   above: string | null | undefined,
 ): Promise<Fault[]> {
   if (above == null) return [];
+  // Nothing leads back to something that nothing names: no line need be walked for what stands at the bottom.
+  if (above !== self.id && !(await isNamed(db, target, field, self.id))) return [];
   const line = await lineAbove(db, target, field, above);
   const end = line.findIndex(({ id }) => id === self.id);
-  if (end === -1) return [];
+  if (end === -1 && line.length < maxLineLength) return [];
+  if (end === -1) {
+    const detail = `More than ${maxLineLength} stand above this one, too many to tell whether it would close a circle.`;
+    return [fieldFault(field, 'too_deep', detail)];
+  }
   const names = [self, ...line.slice(0, end), self].map(({ id, label }) => `${label} (${id})`);
   return [fieldFault(field, 'circle', `This would close a circle: ${shortened(names).join(' → ')}.`)];
+}
+
+async function isNamed(db: Kysely<Tables>, { table }: Target, field: string, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from ${sql.table(table)} where ${sql.ref(field)} = ${id} limit 1`.execute(db);
+  return rows.length > 0;
 }
 
 const shownMembers = 20;

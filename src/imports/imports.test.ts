@@ -626,6 +626,28 @@ onBothEngines('imports', (start) => {
     assert.deepEqual(statuses(both.body), ['failed', 'skipped']);
   });
 
+  test('other writes go on while a dry run is under way', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const rows = Array.from({ length: 3000 }, (_, i) => `Person ${i},p${i}@example.com`);
+    let isOver = false;
+    const dryRun = service
+      .call('POST', '/v1/personnel/import?dry_run=true', key, `name,email\n${rows.join('\n')}`, {
+        'content-type': 'text/csv',
+      })
+      .finally(() => {
+        isOver = true;
+      });
+    let written = 0;
+    while (!isOver) {
+      await service.make('/v1/personnel', key, { name: `Other ${written}` });
+      if (!isOver) written++;
+    }
+    const { body } = await dryRun;
+    assert.deepEqual([body.summary.created, body.summary.failed], [3000, 0]);
+    assert.ok(written >= 5, `${written} writes were done before the dry run was`);
+  });
+
   test('can be run again after it was interrupted, without doubles', async (t) => {
     const service = await start(t);
     const { take, all } = await importer(service);

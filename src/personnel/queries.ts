@@ -237,10 +237,11 @@ const peopleWhoAreNotHuman = (db: Kysely<Tables>, user_ids: readonly string[]) =
 /** What a change of one person would break together with what others are. */
 async function faultsAmongOthers(db: Kysely<Tables>, next: PersonInput, current: Person): Promise<Fault[]> {
   const self = { id: current.user_id, label: next.name };
-  const faults = [
-    ...(await circleFaults(db, toPerson, 'manager_user_id', self, next.manager_user_id)),
-    ...(await circleFaults(db, toPerson, 'accountable_user_id', self, next.accountable_user_id)),
-  ];
+  const faults: Fault[] = [];
+  for (const field of ['manager_user_id', 'accountable_user_id'] as const) {
+    if (next[field] !== current[field])
+      faults.push(...(await circleFaults(db, toPerson, field, self, next[field])));
+  }
   if (current.kind === 'human' && next.kind !== 'human') {
     const answeredFor = await usersOf(db, [['people', sql`accountable_user_id = ${self.id}`]]);
     if (answeredFor?.people) {
