@@ -16,7 +16,7 @@ export async function buildService(): Promise<void> {
     'package-lock.json',
     'build.ts',
     'web/bundle.ts',
-    ...globSync('src/**/*.ts', { cwd: root }).sort(),
+    ...globSync('{src,demo}/**/*.ts', { cwd: root }).sort(),
   ]);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return;
   const { chunks, licences } = await bundleService();
@@ -44,7 +44,7 @@ const bundleService = () =>
       write: false,
       target: 'node24',
       rolldownOptions: {
-        input: { main: 'src/main.ts', 'sqlite-worker': 'src/database/sqlite-worker.ts' },
+        input: { main: 'src/main.ts', worker: 'src/database/sqlite/worker.ts' },
         // All in one folder: from there they find package.json and the console.
         output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
       },

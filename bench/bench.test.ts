@@ -4,7 +4,7 @@ import { readWrk } from './load.ts';
 import { median, percentile } from './measurement.ts';
 import { readOptions } from './options.ts';
 import { readLog } from './pgbench.ts';
-import { type ArmResult, compareResults, type Goal, type Round, resultOf } from './results.ts';
+import { type BenchmarkResult, compareResults, type Goal, type Round, resultOf } from './results.ts';
 import { comparisonTable, tableOf } from './table.ts';
 
 const said = (counts: object) =>
@@ -38,12 +38,12 @@ test('a median is the middle, and a percentile is one of the numbers', () => {
 
 const side = (per_second: number, p50_ms = 1) => ({ per_second, p50_ms, p99_ms: 2 });
 const round = (work: number, baseline: number): Round => ({ work: side(work), baseline: side(baseline) });
-const arm = (name: string, goal: Goal, ...rounds: Round[]) =>
+const benchmark = (name: string, goal: Goal, ...rounds: Round[]) =>
   resultOf({ name, work: `the ${name}`, baseline: 'bare', goal }, rounds);
 const ratio: Goal = { judged_by: 'ratio', bound: 0.8 };
 
 test('an arm is worth the median of its rounds, each beside its own baseline', () => {
-  const { value, values, is_met, measured } = arm(
+  const { value, values, is_met, measured } = benchmark(
     'page',
     ratio,
     round(90, 100),
@@ -53,52 +53,59 @@ test('an arm is worth the median of its rounds, each beside its own baseline', (
   assert.deepEqual(values, [0.9, 0.1, 0.85]);
   assert.deepEqual([value, is_met], [0.85, true]);
   assert.equal(measured.work.per_second, 17);
-  assert.equal(arm('page', ratio, round(79, 100)).is_met, false);
+  assert.equal(benchmark('page', ratio, round(79, 100)).is_met, false);
 });
 
 test('what should be as fast at any size is judged by how much slower it is, and a start by its seconds', () => {
-  const slower = arm('ranked', { judged_by: 'slowdown', bound: 1.3 }, round(100, 150));
+  const slower = benchmark('ranked', { judged_by: 'slowdown', bound: 1.3 }, round(100, 150));
   assert.deepEqual([slower.value, slower.is_met], [1.5, false]);
   const goal: Goal = { judged_by: 'seconds_more', bound: 0.5 };
-  const start = arm('start', goal, { work: side(1, 540), baseline: side(1, 40) });
+  const start = benchmark('start', goal, { work: side(1, 540), baseline: side(1, 40) });
   assert.deepEqual([start.value, start.is_met], [0.5, true]);
 });
 
 test('an arm that grows beyond its memory misses its goal, however fast it is', () => {
   const goal = { ...ratio, growth_mb: 64 };
   const grown = (peak_mb: number) => ({ ...side(100), memory: { ready_mb: 100, peak_mb } });
-  assert.equal(arm('list', goal, { work: grown(164), baseline: side(100) }).is_met, true);
-  assert.equal(arm('list', goal, { work: grown(165), baseline: side(100) }).is_met, false);
+  assert.equal(benchmark('list', goal, { work: grown(164), baseline: side(100) }).is_met, true);
+  assert.equal(benchmark('list', goal, { work: grown(165), baseline: side(100) }).is_met, false);
 });
 
 test('a change that halves an arm is found, whichever way the arm is judged; noise is not', () => {
   const slowdown: Goal = { judged_by: 'slowdown', bound: 1.3 };
   const seconds: Goal = { judged_by: 'seconds_more', bound: 0.5 };
-  const starts = (ms: number) => arm('start', seconds, { work: side(1, ms), baseline: side(1, 40) });
-  const before = [arm('page', ratio, round(90, 100)), arm('ranked', slowdown, round(10, 10)), starts(440)];
-  const found = (now: ArmResult[]) =>
+  const starts = (ms: number) => benchmark('start', seconds, { work: side(1, ms), baseline: side(1, 40) });
+  const before = [
+    benchmark('page', ratio, round(90, 100)),
+    benchmark('ranked', slowdown, round(10, 10)),
+    starts(440),
+  ];
+  const found = (now: BenchmarkResult[]) =>
     compareResults(before, now)
       .filter(({ isWorse }) => isWorse)
       .map(({ name }) => name);
 
   // Twice as fast a machine makes no difference.
-  assert.deepEqual(found([arm('page', ratio, round(180, 200)), arm('ranked', slowdown, round(20, 20))]), []);
-  assert.deepEqual(found([arm('page', ratio, round(75, 100)), starts(540)]), []);
-  assert.deepEqual(found([arm('page', ratio, round(45, 100))]), ['page']);
-  assert.deepEqual(found([arm('ranked', slowdown, round(5, 10)), starts(840)]), ['ranked', 'start']);
-  assert.deepEqual(found([arm('never measured before', ratio, round(1, 100))]), []);
+  assert.deepEqual(
+    found([benchmark('page', ratio, round(180, 200)), benchmark('ranked', slowdown, round(20, 20))]),
+    [],
+  );
+  assert.deepEqual(found([benchmark('page', ratio, round(75, 100)), starts(540)]), []);
+  assert.deepEqual(found([benchmark('page', ratio, round(45, 100))]), ['page']);
+  assert.deepEqual(found([benchmark('ranked', slowdown, round(5, 10)), starts(840)]), ['ranked', 'start']);
+  assert.deepEqual(found([benchmark('never measured before', ratio, round(1, 100))]), []);
 });
 
 test('the tables name what is missed, skipped, failed and worse', () => {
-  const before = arm('page', ratio, round(90, 100));
-  const now = arm('page', ratio, round(4500, 10_000));
+  const before = benchmark('page', ratio, round(90, 100));
+  const now = benchmark('page', ratio, round(4500, 10_000));
   const shown = tableOf({
     date: '',
     machine: {},
     versions: {},
     settings: { rounds: 1, seconds: 1, connections: 64, sizes: {} },
     minutes: 1,
-    arms: [now],
+    benchmarks: [now],
     skipped: [{ name: 'ranked-10000000', work: 'ten million', why: 'needs 17 GB of disk; 3 GB are left' }],
     failed: [{ name: 'list', work: 'everyone', why: '1 failed' }],
   });

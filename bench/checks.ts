@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
-import { type Answer, ask } from './answers.ts';
+import { bearer, type Dataset } from './datasets.ts';
+import { type Answer, ask } from './responses.ts';
 import type { Server } from './servers.ts';
-import { bearer, type World } from './worlds.ts';
 
 export const rows = 50;
 export const page = `/v1/risks?limit=${rows}`;
 
 /** Asks for the page over and over, and gets this answer. */
-export const pageTraffic = async (service: Server, world: World) => ({
+export const pageTraffic = async (service: Server, dataset: Dataset) => ({
   path: page,
-  headers: bearer(world),
-  answer: await askForPage(service, world),
+  headers: bearer(dataset),
+  answer: await askForPage(service, dataset),
 });
 
 /** One page, and nothing is wrong with it. */
-export async function askForPage({ origin }: Server, world: World): Promise<Answer> {
-  const answer = await ask(origin + page, bearer(world));
+export async function askForPage({ origin }: Server, dataset: Dataset): Promise<Answer> {
+  const answer = await ask(origin + page, bearer(dataset));
   assert.equal(answer.status, 200);
   assert.equal(dataOf(answer).length, rows, 'the page is full');
   assert.ok(answer.etag, 'the answer has a tag');
@@ -44,25 +44,25 @@ export function firstRisk(answer: Answer) {
   return { ...risk, path: `/v1/projects/${risk.project_key}/risks/${risk.key}` };
 }
 
-export async function countPeople({ origin }: Server, world: World): Promise<number> {
-  const answer = await ask(`${origin}/v1/personnel?limit=1&count=true`, bearer(world));
+export async function countPeople({ origin }: Server, dataset: Dataset): Promise<number> {
+  const answer = await ask(`${origin}/v1/personnel?limit=1&count=true`, bearer(dataset));
   return JSON.parse(answer.body.toString()).page.total;
 }
 
 /** What one instance has written is in the very next page of every other. */
-export async function keepFreshnessPromise(world: World, services: Server[]): Promise<void> {
+export async function keepFreshnessPromise(dataset: Dataset, services: Server[]): Promise<void> {
   for (let i = 0; i < 20; i++) {
     for (const [at, writer] of services.entries()) {
       const reader = services[(at + 1) % services.length] ?? writer;
-      const { path } = firstRisk(await askForPage(reader, world));
+      const { path } = firstRisk(await askForPage(reader, dataset));
       const title = `Late again, ${crypto.randomUUID()}`;
       const written = await fetch(writer.origin + path, {
         method: 'PATCH',
-        headers: { ...bearer(world), 'content-type': 'application/json' },
+        headers: { ...bearer(dataset), 'content-type': 'application/json' },
         body: JSON.stringify({ title }),
       });
       assert.equal(written.status, 200);
-      assert.equal(firstRisk(await askForPage(reader, world)).title, title, 'the next read sees the write');
+      assert.equal(firstRisk(await askForPage(reader, dataset)).title, title, 'the next read sees the write');
     }
   }
 }

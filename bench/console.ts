@@ -3,7 +3,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { buildService } from '../build.ts';
-import { launchBrowser } from '../src/testing/browser.ts';
+import { launchBrowser } from '../test/browser.ts';
 import { buildConsole } from '../web/build.ts';
 import { run, script } from './processes.ts';
 import { startService } from './servers.ts';

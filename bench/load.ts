@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import autocannon from 'autocannon';
-import type { Headers } from './answers.ts';
 import type { Measurement } from './measurement.ts';
 import { run } from './processes.ts';
+import type { Headers } from './responses.ts';
 
 /** What is sent, by many connections at once, each sending its next request when the last one is answered. */
 export type Traffic = {

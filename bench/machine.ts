@@ -1,7 +1,7 @@
 import { arch, availableParallelism, cpus, loadavg, platform, release, totalmem } from 'node:os';
 import Sqlite from 'better-sqlite3';
 import pg from 'pg';
-import { version } from '../src/version.ts';
+import { version } from '../src/core/version.ts';
 import type { Tool } from './load.ts';
 import { versionOfPgbench } from './pgbench.ts';
 

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Sizes } from './world.ts';
+import type { Sizes } from './dataset.ts';
 
 export type Options = {
   rounds: number;

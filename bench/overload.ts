@@ -19,14 +19,14 @@ await using service = await startService();
 await carry(service, carried.connections, 3);
 const usual = await carry(service, carried.connections, carried.seconds);
 const carriedRate = usual.length / carried.seconds;
-const { answers, failures, mostMb } = await flood(service, carriedRate * over.times);
+const { answers, failures, maxMb } = await flood(service, carriedRate * over.times);
 const recovery = await untilItself(service, quantile(times(usual), 0.5));
 
 const taken = answers.filter(({ status }) => status < 300);
 const refused = answers.filter(({ status }) => status === 503 || status === 429);
 const others = answers.length - taken.length - refused.length + failures;
 const p99 = quantile(times(taken), 0.99);
-const [early, late] = mostMb;
+const [early, late] = maxMb;
 report(`${over.times} times the load, on ${over.connections} connections, one write in ten`, [
   ['it can carry', perSecond(carriedRate), '', true],
   ['with a median of', milliseconds(quantile(times(usual), 0.5)), '', true],
@@ -64,7 +64,7 @@ async function flood(service: TestedService, rate: number) {
   const answers: Answer[] = [];
   let failures = 0;
   let offered = 0;
-  const mostMb: [number, number] = [0, 0];
+  const maxMb: [number, number] = [0, 0];
   const idle = Array.from({ length: over.connections }, () => new Connection(service.port));
   const send = (connection: Connection) =>
     connection.send(nextRequest(service)).then(
@@ -89,12 +89,12 @@ async function flood(service: TestedService, rate: number) {
       pending.add(sending);
     }
     const half = now < start + over.seconds * 500 ? 0 : 1;
-    mostMb[half] = Math.max(mostMb[half], memoryOf(service.pid));
+    maxMb[half] = Math.max(maxMb[half], memoryOf(service.pid));
     await setTimeout(1);
   }
   await Promise.all(pending);
   for (const connection of idle) connection.close();
-  return { answers, failures, mostMb };
+  return { answers, failures, maxMb };
 }
 
 /** How long until ten requests in a row are all answered in about the usual time. */

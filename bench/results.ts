@@ -1,6 +1,6 @@
+import type { Sizes } from './dataset.ts';
 import { type Measurement, median } from './measurement.ts';
 import type { Memory } from './memory.ts';
-import type { Sizes } from './world.ts';
 
 export type Side = Measurement & { memory?: Memory };
 
@@ -18,7 +18,7 @@ export type Goal = {
   growth_mb?: number;
 };
 
-export type ArmResult = {
+export type BenchmarkResult = {
   name: string;
   work: string;
   baseline: string;
@@ -38,16 +38,16 @@ export type Results = {
   versions: Record<string, string>;
   settings: { rounds: number; seconds: number; connections: number; sizes: Record<string, Sizes> };
   minutes: number;
-  arms: ArmResult[];
+  benchmarks: BenchmarkResult[];
   /** What could not be measured here, and what went wrong. */
   skipped: Missing[];
   failed: Missing[];
 };
 
-type Named = Pick<ArmResult, 'name' | 'work' | 'baseline' | 'goal'>;
+type Named = Pick<BenchmarkResult, 'name' | 'work' | 'baseline' | 'goal'>;
 
 /** The median of the rounds' own ratios: both sides of a round were measured within seconds of each other. */
-export function resultOf({ name, work, baseline, goal }: Named, rounds: Round[]): ArmResult {
+export function resultOf({ name, work, baseline, goal }: Named, rounds: Round[]): BenchmarkResult {
   const values = rounds.map((round) => judged(goal, round));
   const measured = {
     work: medianOf(rounds.map((round) => round.work)),
@@ -96,9 +96,9 @@ const tolerated = 0.7;
 export type Comparison = { name: string; before: number; now: number; change: number; isWorse: boolean };
 
 /** Each arm beside itself in an earlier run. A change is how many times as good it is: 0.5 is half as good. */
-export function compareResults(before: ArmResult[], now: ArmResult[]): Comparison[] {
+export function compareResults(before: BenchmarkResult[], now: BenchmarkResult[]): Comparison[] {
   return now.flatMap(({ name, goal, value }) => {
-    const earlier = before.find((arm) => arm.name === name);
+    const earlier = before.find((benchmark) => benchmark.name === name);
     if (!earlier) return [];
     const change =
       goal.judged_by === 'ratio'

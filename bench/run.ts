@@ -2,17 +2,17 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildService } from '../build.ts';
-import { UsageError } from '../src/errors.ts';
-import { type Arm, armsOf } from './arms.ts';
-import { type Stage, usualConnections } from './contest.ts';
+import { UsageError } from '../src/core/errors.ts';
+import { type Benchmark, benchmarksOf } from './benchmarks.ts';
+import { createDatasets } from './datasets.ts';
 import { chooseTool } from './load.ts';
 import { describeMachine, describeVersions } from './machine.ts';
 import { type Options, readOptions } from './options.ts';
 import { endAll } from './processes.ts';
 import { compareResults, type Missing, type Results, type Round, resultOf } from './results.ts';
+import { type Stage, usualConnections } from './runner.ts';
 import { startPostgres } from './servers.ts';
 import { comparisonTable, tableOf } from './table.ts';
-import { makeWorlds } from './worlds.ts';
 
 const begin = performance.now();
 const options = readOptions(process.argv.slice(2));
@@ -62,68 +62,68 @@ async function measureAll(options: Options): Promise<Results> {
   await using postgres = await startPostgres(folder);
   const isNeeded = (risks: number) => wanted.some(({ name }) => name === `ranked-${risks}`);
   const ranks = options.ranks.filter((risks, at) => at === 0 || isNeeded(risks));
-  const { worlds, sizes, lacking } = await makeWorlds(folder, postgres.url, { ...options, ranks }, say);
-  const stage: Stage = { ...worlds, folder, tool, warm, seconds, people: options.sizes.people };
+  const { datasets, sizes, lacking } = await createDatasets(folder, postgres.url, { ...options, ranks }, say);
+  const stage: Stage = { ...datasets, folder, tool, warm, seconds, people: options.sizes.people };
 
   const possible = wanted.filter(({ name }) => !lacking.has(name));
   const skipped = wanted.flatMap(({ name, work }) => {
     const why = lacking.get(name);
     return why ? [{ name, work, why }] : [];
   });
-  const { arms, failed } = await takeTurns(possible, stage, rounds);
+  const { benchmarks, failed } = await takeTurns(possible, stage, rounds);
   return {
     date: new Date().toISOString(),
     machine,
     versions: await describeVersions(tool, postgres.url),
     settings: { rounds, seconds, connections: usualConnections, sizes },
     minutes: (performance.now() - begin) / 60_000,
-    arms,
+    benchmarks,
     skipped,
     failed,
   };
 }
 
-function chooseArms(options: Options): Arm[] {
-  const arms = armsOf(options);
-  const { only = arms.map(({ name }) => name) } = options;
-  const unknown = only.filter((wanted) => !arms.some(({ name }) => name === wanted));
+function chooseArms(options: Options): Benchmark[] {
+  const benchmarks = benchmarksOf(options);
+  const { only = benchmarks.map(({ name }) => name) } = options;
+  const unknown = only.filter((wanted) => !benchmarks.some(({ name }) => name === wanted));
   if (unknown.length > 0) {
     throw new UsageError(
-      `There is no arm ${unknown.join(', ')}. There are ${arms.map(({ name }) => name).join(', ')}.`,
+      `There is no arm ${unknown.join(', ')}. There are ${benchmarks.map(({ name }) => name).join(', ')}.`,
     );
   }
-  return arms.filter(({ name }) => only.includes(name));
+  return benchmarks.filter(({ name }) => only.includes(name));
 }
 
 /** Round by round, so that what disturbs the machine for a while disturbs one round of an arm, not all of them. */
-async function takeTurns(arms: Arm[], stage: Stage, rounds: number) {
-  const taken = new Map<Arm, Round[]>(arms.map((arm) => [arm, []]));
+async function takeTurns(benchmarks: Benchmark[], stage: Stage, rounds: number) {
+  const taken = new Map<Benchmark, Round[]>(benchmarks.map((benchmark) => [benchmark, []]));
   const failed: Missing[] = [];
   for (let round = 1; round <= rounds; round++) {
-    for (const [arm, measured] of taken) {
+    for (const [benchmark, measured] of taken) {
       try {
         if (stoppedBy) throw new Error(`stopped by ${stoppedBy}`);
-        const result = await arm.run(stage);
+        const result = await benchmark.run(stage);
         measured.push(result);
-        say(`round ${round}, ${arm.name}: ${resultOf(arm, [result]).value.toFixed(2)}`);
+        say(`round ${round}, ${benchmark.name}: ${resultOf(benchmark, [result]).value.toFixed(2)}`);
       } catch (error) {
         if (stoppedBy) throw error;
         const why = error instanceof Error ? error.message : String(error);
-        say(`round ${round}, ${arm.name} FAILED: ${why}`);
-        failed.push({ name: arm.name, work: arm.work, why });
-        taken.delete(arm);
+        say(`round ${round}, ${benchmark.name} FAILED: ${why}`);
+        failed.push({ name: benchmark.name, work: benchmark.work, why });
+        taken.delete(benchmark);
       }
     }
   }
-  return { arms: [...taken].map(([arm, measured]) => resultOf(arm, measured)), failed };
+  return { benchmarks: [...taken].map(([benchmark, measured]) => resultOf(benchmark, measured)), failed };
 }
 
 /** Says what became of the goals, and writes the results or compares them. False when something is wrong. */
 function report(results: Results, earlier: Results | undefined): boolean {
-  const missed = results.arms.filter(({ is_met }) => !is_met);
+  const missed = results.benchmarks.filter(({ is_met }) => !is_met);
   if (missed.length > 0) say(`goals missed: ${missed.map(({ name }) => name).join(', ')}`);
 
-  const comparisons = earlier ? compareResults(earlier.arms, results.arms) : [];
+  const comparisons = earlier ? compareResults(earlier.benchmarks, results.benchmarks) : [];
   const worse = comparisons.filter(({ isWorse }) => isWorse);
   if (earlier) {
     console.log(`Beside ${options.compare}, of ${earlier.date}:\n${comparisonTable(comparisons)}\n`);

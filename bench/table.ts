@@ -1,5 +1,5 @@
 import {
-  type ArmResult,
+  type BenchmarkResult,
   type Comparison,
   type Goal,
   growthOf,
@@ -9,16 +9,16 @@ import {
 } from './results.ts';
 
 /** The table of a run, as people read it. A `>` before a title puts its column to the right. */
-export function tableOf({ arms, skipped, failed }: Results): string {
+export function tableOf({ benchmarks, skipped, failed }: Results): string {
   const titles = ['work', '>req/s', '>p50', '>p99', 'baseline', '>req/s', '>ratio', 'goal', '', '>memory'];
   return table(titles, [
-    ...arms.map(armLine),
+    ...benchmarks.map(armLine),
     ...skipped.map(missingLine('skipped')),
     ...failed.map(missingLine('FAILED')),
   ]);
 }
 
-const armLine = ({ work, baseline, goal, value, is_met, measured }: ArmResult) => [
+const armLine = ({ work, baseline, goal, value, is_met, measured }: BenchmarkResult) => [
   work,
   rate(measured.work.per_second),
   milliseconds(measured.work.p50_ms),

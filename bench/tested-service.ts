@@ -3,7 +3,7 @@ import { buildService } from '../build.ts';
 import { buildConsole } from '../web/build.ts';
 import { muster, type Running, start } from './processes.ts';
 
-/** The service as anyone would run it, as a process of its own, with the organisation of the demo. */
+/** The service as anyone would run it, as a process of its own, with the organization of the demo. */
 export type TestedService = Running & { port: number; key: string };
 
 export async function startService(): Promise<TestedService> {
@@ -30,7 +30,7 @@ export class Connection {
   readonly #socket: Socket;
   #received = '';
   #sentAt = 0;
-  #answered: ((answer: Answer) => void) | undefined;
+  #requestHistogram: ((answer: Answer) => void) | undefined;
   #failed: ((error: Error) => void) | undefined;
 
   constructor(port: number) {
@@ -44,7 +44,7 @@ export class Connection {
     this.#sentAt = performance.now();
     this.#socket.write(request);
     return new Promise((resolve, reject) => {
-      this.#answered = resolve;
+      this.#requestHistogram = resolve;
       this.#failed = reject;
     });
   }
@@ -61,7 +61,7 @@ export class Connection {
     if (this.#received.length < headEnd + 4 + length) return;
     const status = Number(this.#received.slice(9, 12));
     this.#received = '';
-    this.#answered?.({ status, milliseconds: performance.now() - this.#sentAt });
+    this.#requestHistogram?.({ status, milliseconds: performance.now() - this.#sentAt });
   }
 
   #fail(error: Error): void {

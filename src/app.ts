@@ -2,44 +2,48 @@ import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type FastifyInstance, fastify } from 'fastify';
-import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
+import type { Clock } from './core/clock.ts';
+import { limits } from './core/schemas.ts';
 import type { Database } from './database/open.ts';
-import { groupRoutes } from './groups/routes.ts';
-import { guardAccess } from './http/access.ts';
-import { readBodies, takeFiles } from './http/bodies.ts';
-import { limitBodies } from './http/body-budgets.ts';
-import { compressAnswers } from './http/compression.ts';
-import { tellNoLength } from './http/conditions.ts';
-import { openDoor } from './http/door.ts';
+import { installAuth } from './http/auth/auth.ts';
+import { installFastPath } from './http/cache/fast-path.ts';
+import { installResponseCache } from './http/cache/response-cache.ts';
 import type { App } from './http/fastify.ts';
-import { refuseBadFraming, serverOptions } from './http/framing.ts';
-import { answerHeaders } from './http/headers.ts';
-import { healthRoutes, type Readiness, refuseUnlessReady } from './http/health.ts';
-import { keepAnswers } from './http/kept.ts';
-import { countRequests } from './http/load.ts';
-import { logOptions, logRequests } from './http/logging.ts';
-import { rememberRoutes } from './http/methods.ts';
-import { metricsRoute } from './http/metrics.ts';
-import { runOnNewDay } from './http/new-day.ts';
-import { describeApi, openapiRoute } from './http/openapi.ts';
-import { parseQueryString } from './http/parameters.ts';
-import { answerBrokenRequest, answerFrameworkError, answerProblems } from './http/problems.ts';
-import { requestIdOf } from './http/request-ids.ts';
-import { compileValidator, refuseUnknownParameters } from './http/validation.ts';
-import { fileTypes } from './imports/source.ts';
-import { issueRoutes } from './issues/routes.ts';
-import { keyRoutes } from './keys/routes.ts';
+import { healthRoutes, type Readiness, rejectUnlessReady } from './http/ops/health.ts';
+import { trackRequests } from './http/ops/load-shedding.ts';
+import { logOptions, logRequests } from './http/ops/logging.ts';
+import { metricsRoute } from './http/ops/metrics.ts';
+import { runOnNewDay } from './http/ops/new-day.ts';
+import { recordRoutes } from './http/request/allowed-methods.ts';
+import { limitBodies } from './http/request/body-budgets.ts';
+import { acceptFiles, installBodyParsers } from './http/request/body-parsers.ts';
+import { parseQueryString } from './http/request/query-string.ts';
+import { requestIdOf } from './http/request/request-ids.ts';
+import { rejectMalformedRequests, serverOptions } from './http/request/request-sanity.ts';
+import { compileValidator, rejectUnknownParameters } from './http/request/validation.ts';
+import { compressResponses } from './http/response/compression.ts';
+import { dropContentLengthOn304 } from './http/response/etag.ts';
+import { responseHeaders } from './http/response/headers.ts';
+import { describeApi, openapiRoute } from './http/response/openapi.ts';
+import {
+  installErrorHandlers,
+  sendBrokenRequestError,
+  sendFrameworkError,
+} from './http/response/problems.ts';
 import { createSpool } from './lists/spool.ts';
-import { meRoutes } from './me/routes.ts';
 import { pageRoutes } from './pages/routes.ts';
-import { personnelRoutes } from './personnel/routes.ts';
-import { projectRoutes } from './projects/routes.ts';
-import { expireAcceptances } from './risks/queries.ts';
-import { riskRoutes } from './risks/routes.ts';
-import { limits } from './schemas.ts';
-import { sessionRoutes } from './session/routes.ts';
-import { taskRoutes } from './tasks/routes.ts';
+import { groupRoutes } from './resources/groups/routes.ts';
+import { issueRoutes } from './resources/issues/routes.ts';
+import { keyRoutes } from './resources/keys/routes.ts';
+import { meRoutes } from './resources/me/routes.ts';
+import { personnelRoutes } from './resources/personnel/routes.ts';
+import { projectRoutes } from './resources/projects/routes.ts';
+import { expireAcceptances } from './resources/risks/queries.ts';
+import { riskRoutes } from './resources/risks/routes.ts';
+import { sessionRoutes } from './resources/session/routes.ts';
+import { taskRoutes } from './resources/tasks/routes.ts';
+import { fileTypes } from './transfer/source.ts';
 
 export type Service = { config: Config; database: Database; clock: Clock; readiness: Readiness };
 
@@ -54,17 +58,17 @@ export async function createApp({ config, database, clock, readiness }: Service)
     requestTimeout: 30_000,
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
-    // Requests that come while stopping are refused by `refuseUnlessReady`, in the words of all refusals.
+    // Requests that come while stopping are refused by `rejectUnlessReady`, in the words of all refusals.
     return503OnClosing: false,
-    clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: answerFrameworkError,
+    clientErrorHandler: sendBrokenRequestError,
+    frameworkErrors: sendFrameworkError,
     rewriteUrl: withoutBase(config),
     routerOptions: { maxParamLength: 200, querystringParser: parseQueryString },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   app.decorate('config', config);
   app.decorate('database', database);
-  app.decorate('answerHeaders', answerHeaders(config));
+  app.decorate('responseHeaders', responseHeaders(config));
   app.decorate('listSpool', createSpool());
   app.decorate('baseUrl', config.base_url ?? '');
   app.addHook('onListen', async () => {
@@ -79,29 +83,29 @@ export async function createApp({ config, database, clock, readiness }: Service)
   });
   app.addHook('onRequest', (request, reply, done) => {
     request.moment = clock();
-    reply.headers(app.answerHeaders(request.id, request.headers.origin));
+    reply.headers(app.responseHeaders(request.id, request.headers.origin));
     done();
   });
   app.addHook('onClose', () => database.close());
 
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(() => JSON.stringify);
-  refuseBadFraming(app);
-  countRequests(app);
+  rejectMalformedRequests(app);
+  trackRequests(app);
   logRequests(app);
-  readBodies(app);
-  takeFiles(app, fileTypes);
-  answerProblems(app);
-  tellNoLength(app);
-  rememberRoutes(app);
-  refuseUnknownParameters(app);
-  refuseUnlessReady(app, readiness);
-  guardAccess(app);
+  installBodyParsers(app);
+  acceptFiles(app, fileTypes);
+  installErrorHandlers(app);
+  dropContentLengthOn304(app);
+  recordRoutes(app);
+  rejectUnknownParameters(app);
+  rejectUnlessReady(app, readiness);
+  installAuth(app);
   runOnNewDay(app, (moment) => expireAcceptances(database, moment));
   limitBodies(app);
-  compressAnswers(app);
-  keepAnswers(app);
-  openDoor(app, clock, readiness);
+  compressResponses(app);
+  installResponseCache(app);
+  installFastPath(app, clock, readiness);
   await describeApi(app);
 
   personnelRoutes(app);

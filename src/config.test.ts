@@ -11,8 +11,8 @@ test('has a default for every setting', () => {
     base_url: undefined,
     log_level: 'warn',
     rate_limit: 600,
-    failed_key_limit: 30,
-    max_requests: 256,
+    failed_auth_limit: 30,
+    max_concurrent_requests: 256,
     trust_proxy: [],
     cors_origins: [],
     metrics_port: undefined,
@@ -21,7 +21,7 @@ test('has a default for every setting', () => {
   });
 });
 
-test('reports every fault at once', () => {
+test('reports every error at once', () => {
   const environment = {
     MUSTER_PORT: 'eighty',
     MUSTER_PROT: '80',
@@ -29,8 +29,8 @@ test('reports every fault at once', () => {
     MUSTER_BASE_URL: 'ops.example.com',
     MUSTER_LOG_LEVEL: 'loud',
     MUSTER_RATE_LIMIT: '-1',
-    MUSTER_FAILED_KEY_LIMIT: 'few',
-    MUSTER_MAX_REQUESTS: '0',
+    MUSTER_FAILED_AUTH_LIMIT: 'few',
+    MUSTER_MAX_CONCURRENT_REQUESTS: '0',
     MUSTER_TRUST_PROXY: '10.0.0.0/8, 10.0.0.0/33',
     MUSTER_CORS_ORIGINS: 'https://ops.example.com/',
   };

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { isNetwork } from './addresses.ts';
-import { UsageError } from './errors.ts';
-import { nearest } from './text.ts';
+import { isNetwork } from './core/addresses.ts';
+import { UsageError } from './core/errors.ts';
+import { nearest } from './core/text.ts';
 
 export type Config = Readonly<{
   database_url: string;
@@ -14,9 +14,9 @@ export type Config = Readonly<{
   /** Requests a minute a key, unless the key has a limit of its own; 0 is none. */
   rate_limit: number;
   /** Attempts a minute from one address with keys that are refused; 0 is no limit. */
-  failed_key_limit: number;
+  failed_auth_limit: number;
   /** How many requests are worked on at once; more are refused until then. */
-  max_requests: number;
+  max_concurrent_requests: number;
   /** The addresses and networks of proxies whose `X-Forwarded-For` is believed. */
   trust_proxy: readonly string[];
   /** The origins of pages that may read answers (CORS); `*` is all. */
@@ -32,10 +32,10 @@ export type Config = Readonly<{
 type LogLevel = (typeof logLevels)[number];
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Reads the settings, once. Reports every fault at once, so that nobody has to start five times. */
+/** Reads the settings, once. Reports every error at once, so that nobody has to start five times. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const given = Object.entries(environment).filter(([name, value]) => name.startsWith('MUSTER_') && value);
-  const faults: string[] = given
+  const errors: string[] = given
     .filter(([name]) => !(name in settings))
     .map(([name]) => {
       const meant = nearest(
@@ -48,7 +48,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const read = <N extends keyof typeof settings>(name: N): ReturnType<(typeof settings)[N]['parse']> => {
     const text = environment[name] || settings[name].default;
     const value = settings[name].parse(text);
-    if (value === undefined) faults.push(`${name} is “${text}” but must be ${settings[name].expected}`);
+    if (value === undefined) errors.push(`${name} is “${text}” but must be ${settings[name].expected}`);
     return value as ReturnType<(typeof settings)[N]['parse']>;
   };
 
@@ -59,15 +59,15 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     base_url: environment.MUSTER_BASE_URL ? read('MUSTER_BASE_URL') : undefined,
     log_level: read('MUSTER_LOG_LEVEL') ?? 'warn',
     rate_limit: read('MUSTER_RATE_LIMIT') ?? 0,
-    failed_key_limit: read('MUSTER_FAILED_KEY_LIMIT') ?? 0,
-    max_requests: read('MUSTER_MAX_REQUESTS') ?? 0,
+    failed_auth_limit: read('MUSTER_FAILED_AUTH_LIMIT') ?? 0,
+    max_concurrent_requests: read('MUSTER_MAX_CONCURRENT_REQUESTS') ?? 0,
     trust_proxy: read('MUSTER_TRUST_PROXY') ?? [],
     cors_origins: read('MUSTER_CORS_ORIGINS') ?? [],
     metrics_port: environment.MUSTER_METRICS_PORT ? read('MUSTER_METRICS_PORT') : undefined,
     cache_mb: read('MUSTER_CACHE_MB') ?? 0,
     shutdown_seconds: read('MUSTER_SHUTDOWN_SECONDS') ?? 0,
   };
-  if (faults.length > 0) throw new UsageError(`The settings have faults: ${faults.join('; ')}.`);
+  if (errors.length > 0) throw new UsageError(`The settings have errors: ${errors.join('; ')}.`);
   return Object.freeze(config);
 }
 
@@ -109,12 +109,12 @@ const settings = {
     expected: 'a whole number of requests a minute up to 1000000000 (0 is no limit)',
     parse: (text: string) => wholeNumber(text, 1_000_000_000),
   },
-  MUSTER_FAILED_KEY_LIMIT: {
+  MUSTER_FAILED_AUTH_LIMIT: {
     default: '30',
     expected: 'a whole number of attempts a minute up to 1000000000 (0 is no limit)',
     parse: (text: string) => wholeNumber(text, 1_000_000_000),
   },
-  MUSTER_MAX_REQUESTS: {
+  MUSTER_MAX_CONCURRENT_REQUESTS: {
     default: '256',
     expected: 'a whole number of requests at once from 1 to 100000',
     parse: (text: string) => wholeNumber(text, 100_000) || undefined,

@@ -10,9 +10,9 @@ setFlagsFromString('--heap-growing-percent=50');
 
 const { Command, CommanderError, Option } = await import('commander');
 const { environmentWithFile, readConfig } = await import('./config.ts');
-const { Problem, UsageError } = await import('./errors.ts');
+const { Problem, UsageError } = await import('./core/errors.ts');
 const { openDatabase } = await import('./database/open.ts');
-const { version } = await import('./version.ts');
+const { version } = await import('./core/version.ts');
 
 type Config = import('./config.ts').Config;
 type ImportOptions = import('./commands/import.ts').ImportOptions;
@@ -62,7 +62,7 @@ program
 
 program
   .command('demo')
-  .description('run the service on a throw-away database with a made-up organisation')
+  .description('run the service on a throw-away database with a made-up organization')
   .action(async () => {
     const { demo } = await import('./commands/demo.ts');
     await demo(config(), print);

@@ -1,11 +1,11 @@
 import Sqlite from 'better-sqlite3';
 import { Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
 import pg from 'pg';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import type { Tables } from '../../src/database/tables.ts';
-import { createKey } from '../../src/keys/queries.ts';
-import { countWorld, fillWorld, type Sizes } from '../world.ts';
+import { createKey } from '../../src/resources/keys/queries.ts';
+import { countDataset, fillDataset, type Sizes } from '../dataset.ts';
 
 /** Makes the tables, a key (which it prints) and the rows; indexes that can wait are made after the rows. */
 const { url, sizes }: { url: string; sizes: Sizes } = JSON.parse(process.argv[2] ?? '');
@@ -22,9 +22,9 @@ const { db, indexes, settle } = url.startsWith('sqlite:')
   : openPostgres(url);
 const { rows } = await indexes.execute(db);
 for (const { name } of rows) await sql`drop index ${sql.ref(name)}`.execute(db);
-await fillWorld(db, sizes);
+await fillDataset(db, sizes);
 for (const { definition } of rows) await sql.raw(definition).execute(db);
-await countWorld(db);
+await countDataset(db);
 await settle();
 await db.destroy();
 console.log(key.secret);

@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3';
-import { systemClock } from '../../src/clock.ts';
-import { newId } from '../../src/ids.ts';
-import { personRow } from '../../src/personnel/queries.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { newId } from '../../src/core/ids.ts';
+import { personRow } from '../../src/resources/personnel/queries.ts';
 import { repeat } from '../measurement.ts';
 
 /** One person after another, each in a transaction of its own that is on disk before the next, in a bare loop. */

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { startPostgres } from '../../src/testing/postgres.ts';
+import { startPostgres } from '../../test/postgres.ts';
 
 /** A PostgreSQL that runs until this process is told to stop. */
 const folder = process.argv[2] ?? '';

@@ -4,9 +4,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { fillPeople } from '../../test/people.ts';
+import { muster, startMuster, temporaryFolder } from '../../test/process.ts';
 import { openDatabase } from '../database/open.ts';
-import { fillPeople } from '../testing/people.ts';
-import { muster, startMuster, temporaryFolder } from '../testing/process.ts';
 
 test('the first start prints a key that works; later starts print none', async (t) => {
   const folder = temporaryFolder(t);
@@ -93,7 +93,7 @@ test('each thing that keeps it from starting is one clear line, exit 1, and noth
   await new Promise((resolve) => taken.once('listening', resolve));
   const { port } = taken.address() as { port: number };
 
-  const faults: [Record<string, string>, RegExp][] = [
+  const errors: [Record<string, string>, RegExp][] = [
     [
       { MUSTER_DATABASE_URL: 'mysql://x' },
       /MUSTER_DATABASE_URL is “mysql:\/\/x” but must be sqlite:<file> or postgres:/,
@@ -107,7 +107,7 @@ test('each thing that keeps it from starting is one clear line, exit 1, and noth
     [{ MUSTER_PROT: '80' }, /MUSTER_PROT is not a setting; did you mean MUSTER_PORT\?/],
     [{ MUSTER_HOST: '203.0.113.1', MUSTER_PORT: '0' }, /is not an address of this machine/],
   ];
-  for (const [environment, expected] of faults) {
+  for (const [environment, expected] of errors) {
     const folder = temporaryFolder(t);
     const { code, stdout, stderr } = await muster(folder, ['serve'], environment);
     assert.equal(code, 1, stderr);
@@ -175,13 +175,13 @@ test('keys are made, listed and revoked, with the service running', async (t) =>
       .status;
   assert.equal(await status(), 200);
 
-  const listed = JSON.parse((await muster(folder, ['keys', 'list', '--json'])).stdout);
+  const joinWords = JSON.parse((await muster(folder, ['keys', 'list', '--json'])).stdout);
   assert.deepEqual(
-    listed.map(({ name }: { name: string }) => name),
+    joinWords.map(({ name }: { name: string }) => name),
     ['first key', 'nightly export'],
   );
   const { secret, ...shown } = key;
-  assert.deepEqual(listed[1], shown);
+  assert.deepEqual(joinWords[1], shown);
   const table = (await muster(folder, ['keys', 'list'])).stdout;
   assert.match(table, new RegExp(`${key.id} +mst_.{4}….{4} +valid`));
   assert.ok(!table.includes(secret));
@@ -227,7 +227,7 @@ test('a wrong command line is one line that says what to do, and exit 1', async 
   assert.match(help.stdout, /serve +run the service/);
 });
 
-test('the demo starts with an organisation worth looking at, and leaves nothing behind', async (t) => {
+test('the demo starts with an organization worth looking at, and leaves nothing behind', async (t) => {
   const folder = temporaryFolder(t);
   const service = await startMuster(t, folder, {}, 'demo');
   const headers = { authorization: `Bearer ${service.key}` };
@@ -296,7 +296,7 @@ test('imports and exports from the command line, with honest exit codes', async 
   assert.match(printed.stdout, /^user_id,name,.*\r\nusr_\w+,Ada,.*\r\n$/);
   assert.ok(!existsSync(join(folder, 'out.csv.part')));
 
-  const faults: [string[], RegExp][] = [
+  const errors: [string[], RegExp][] = [
     [['import', 'personel', 'people.csv'], /“personel” cannot be imported; did you mean personnel\?/],
     [['import', 'risks', 'people.csv'], /risks belong to a project: say which with --project KEY/],
     [['import', 'risks', 'people.csv', '--project', 'NOPE'], /There is no project NOPE/],
@@ -310,7 +310,7 @@ test('imports and exports from the command line, with honest exit codes', async 
     [['export', 'people'], /“people” cannot be exported/],
     [['export', 'groups', '-o', 'nowhere/x.csv'], /nowhere\/x\.csv cannot be written/],
   ];
-  for (const [args, expected] of faults) {
+  for (const [args, expected] of errors) {
     const { code, stderr } = await muster(folder, args);
     assert.equal(code, 1, args.join(' '));
     assert.match(stderr, expected);

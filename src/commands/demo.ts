@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../clock.ts';
+import { type Counts, fillDemo } from '../../demo/fill.ts';
 import type { Config } from '../config.ts';
-import { type Counts, fillDemo } from '../demo/fill.ts';
+import { systemClock } from '../core/clock.ts';
 import type { App } from '../http/fastify.ts';
 import { curl, startService, stopWithGrace } from './serve.ts';
 
-/** Runs the service on a made-up organisation, which is gone when the process ends. */
+/** Runs the service on a made-up organization, which is gone when the process ends. */
 export async function demo(config: Config, print: (text: string) => void): Promise<void> {
   const database_url = `sqlite:${join(throwAwayFolder(), 'muster.db')}`;
   const { app, firstKey = '' } = await startService({ ...config, database_url });

@@ -4,28 +4,28 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Kysely } from 'kysely';
 import type { TProperties } from 'typebox';
-import { type Moment, systemClock } from '../clock.ts';
+import { type Moment, systemClock } from '../core/clock.ts';
+import { UsageError } from '../core/errors.ts';
+import { optional, Strict } from '../core/schemas.ts';
+import { joinWords, nearest } from '../core/text.ts';
 import type { Database } from '../database/open.ts';
 import type { Tables } from '../database/tables.ts';
-import { UsageError } from '../errors.ts';
-import { groupList } from '../groups/queries.ts';
-import { groupFilters } from '../groups/schema.ts';
-import { readQuery } from '../http/validation.ts';
-import { issueList } from '../issues/queries.ts';
-import { issueFilters, projectIssueFilters } from '../issues/schema.ts';
-import { exportList } from '../lists/answer.ts';
+import { readQuery } from '../http/request/validation.ts';
 import { type FormatName, formatNames } from '../lists/formats.ts';
 import type { List } from '../lists/list.ts';
-import { personnelList } from '../personnel/queries.ts';
-import { personnelFilters } from '../personnel/schema.ts';
-import { getProject, projectList, resolveProjects } from '../projects/queries.ts';
-import { projectFilters } from '../projects/schema.ts';
-import { riskList } from '../risks/register.ts';
-import { projectRiskFilters, riskFilters } from '../risks/schema.ts';
-import { optional, Strict } from '../schemas.ts';
-import { taskList } from '../tasks/queries.ts';
-import { projectTaskFilters, taskFilters } from '../tasks/schema.ts';
-import { listed, nearest } from '../text.ts';
+import { exportList } from '../lists/send-list.ts';
+import { groupList } from '../resources/groups/queries.ts';
+import { groupFilters } from '../resources/groups/schema.ts';
+import { issueList } from '../resources/issues/queries.ts';
+import { issueFilters, projectIssueFilters } from '../resources/issues/schema.ts';
+import { personnelList } from '../resources/personnel/queries.ts';
+import { personnelFilters } from '../resources/personnel/schema.ts';
+import { getProject, projectList, resolveProjects } from '../resources/projects/queries.ts';
+import { projectFilters } from '../resources/projects/schema.ts';
+import { riskList } from '../resources/risks/register.ts';
+import { projectRiskFilters, riskFilters } from '../resources/risks/schema.ts';
+import { taskList } from '../resources/tasks/queries.ts';
+import { projectTaskFilters, taskFilters } from '../resources/tasks/schema.ts';
 
 export type ExportOptions = { project?: string; format?: string; output?: string };
 
@@ -84,7 +84,7 @@ function exportableOf(what: string): Exportable {
   const known = Object.keys(exportables);
   const meant = nearest(what, known);
   throw new UsageError(
-    `“${what}” cannot be exported${meant ? `; did you mean ${meant}?` : ''}. There are ${listed(known)}.`,
+    `“${what}” cannot be exported${meant ? `; did you mean ${meant}?` : ''}. There are ${joinWords(known)}.`,
   );
 }
 
@@ -93,7 +93,7 @@ function readFormat({ format, output }: ExportOptions): FormatName {
   const ending = output?.split('.').at(-1)?.toLowerCase();
   const named = format ?? formatNames.find((name) => name === ending) ?? 'csv';
   const known = formatNames.find((name) => name === named);
-  if (!known) throw new UsageError(`--format is “${named}” but must be one of ${listed(formatNames)}.`);
+  if (!known) throw new UsageError(`--format is “${named}” but must be one of ${joinWords(formatNames)}.`);
   return known;
 }
 

@@ -1,25 +1,24 @@
 import { open } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import type { Moment } from '../clock.ts';
-import { systemClock } from '../clock.ts';
+import { type Moment, systemClock } from '../core/clock.ts';
+import { UsageError } from '../core/errors.ts';
+import { limits } from '../core/schemas.ts';
+import { joinWords, nearest } from '../core/text.ts';
 import type { Database } from '../database/open.ts';
-import { UsageError } from '../errors.ts';
-import { groupImport } from '../groups/import.ts';
-import { byCommandLine } from '../history/change.ts';
-import { asJson, readMap } from '../imports/answer.ts';
-import type { Importable } from '../imports/importable.ts';
-import { runImport, summaryOf, type Task } from '../imports/run.ts';
-import type { ImportResult, ImportSummary } from '../imports/schema.ts';
-import { formatOf, sourceOf } from '../imports/source.ts';
-import { issueImport } from '../issues/import.ts';
-import { peopleImport } from '../personnel/import.ts';
-import { projectImport } from '../projects/import.ts';
-import { getProjectForWriting } from '../projects/queries.ts';
-import type { Project } from '../projects/schema.ts';
-import { riskImport } from '../risks/import.ts';
-import { limits } from '../schemas.ts';
-import { taskImport } from '../tasks/import.ts';
-import { listed, nearest } from '../text.ts';
+import { byCommandLine } from '../database/writes/change.ts';
+import { groupImport } from '../resources/groups/import.ts';
+import { issueImport } from '../resources/issues/import.ts';
+import { peopleImport } from '../resources/personnel/import.ts';
+import { projectImport } from '../resources/projects/import.ts';
+import { getProjectForWriting } from '../resources/projects/queries.ts';
+import type { Project } from '../resources/projects/schema.ts';
+import { riskImport } from '../resources/risks/import.ts';
+import { taskImport } from '../resources/tasks/import.ts';
+import { asJson, readMap } from '../transfer/import-route.ts';
+import type { Importable } from '../transfer/importable.ts';
+import { runImport, summaryOf, type Task } from '../transfer/run.ts';
+import type { ImportResult, ImportSummary } from '../transfer/schema.ts';
+import { formatOf, sourceOf } from '../transfer/source.ts';
 
 export type ImportOptions = {
   project?: string;
@@ -69,11 +68,11 @@ export async function importCommand(
     onProgress,
   };
   const start = performance.now();
-  const { survey, results } = await runImport(
+  const { scan, results } = await runImport(
     { ...database, write: (work) => database.write(work, 'bulk') },
     task,
   );
-  const summary = summaryOf(task, survey, results);
+  const summary = summaryOf(task, scan, results);
   const texts = summary.skipped > 0 ? results.textsOfNothing() : results.texts();
   return { summary, texts, seconds: (performance.now() - start) / 1000 };
 }
@@ -88,13 +87,13 @@ async function importableOf(
   if (!known.includes(what)) {
     const meant = nearest(what, known);
     throw new UsageError(
-      `“${what}” cannot be imported${meant ? `; did you mean ${meant}?` : ''}. There are ${listed(known)}.`,
+      `“${what}” cannot be imported${meant ? `; did you mean ${meant}?` : ''}. There are ${joinWords(known)}.`,
     );
   }
   const plain = across[what];
   if (plain) {
     if (project)
-      throw new UsageError(`--project goes with ${listed(Object.keys(ofProject))}, not with ${what}.`);
+      throw new UsageError(`--project goes with ${joinWords(Object.keys(ofProject))}, not with ${what}.`);
     return plain(moment);
   }
   if (!project) throw new UsageError(`${what} belong to a project: say which with --project KEY.`);
@@ -141,15 +140,15 @@ export function* importReport({ summary, texts, seconds }: Imported): Generator<
   if (skipped > 0 && !dry_run) yield 'Nothing was changed: an atomic import takes in all rows or none.';
   const { ignored_columns: ignored } = summary;
   if (ignored.length > 0)
-    yield `Not taken in, because the service sets them or you left them out: ${listed(ignored)}.`;
+    yield `Not taken in, because the service sets them or you left them out: ${joinWords(ignored)}.`;
   if (failed === 0) return;
   let shown = 0;
   for (const some of texts) {
     for (const text of some) {
       const { line, status, errors = [] } = JSON.parse(text) as ImportResult;
       if (status !== 'failed') continue;
-      if (shown++ === mostShown) {
-        yield `… and ${number(failed - mostShown)} other rows. All of them: --json.`;
+      if (shown++ === maxShown) {
+        yield `… and ${number(failed - maxShown)} other rows. All of them: --json.`;
         return;
       }
       for (const { pointer, column, detail } of errors) {
@@ -160,7 +159,7 @@ export function* importReport({ summary, texts, seconds }: Imported): Generator<
   }
 }
 
-const mostShown = 100;
+const maxShown = 100;
 
 const number = (value: number) => value.toLocaleString('en-GB');
 

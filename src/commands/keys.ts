@@ -1,12 +1,11 @@
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../core/clock.ts';
+import { UsageError } from '../core/errors.ts';
+import { limits } from '../core/schemas.ts';
+import { hasForbiddenCharacters, nearest, normalize } from '../core/text.ts';
 import type { Database } from '../database/open.ts';
-import { UsageError } from '../errors.ts';
-import { byCommandLine } from '../history/change.ts';
-import { createKey, getKeyForChange, listKeys, revokeKey, rotateKey } from '../keys/queries.ts';
-import { highestRate, type Key, longestOverlap } from '../keys/schema.ts';
-import { type Scope, scopes } from '../keys/scopes.ts';
-import { limits } from '../schemas.ts';
-import { hasForbiddenCharacters, nearest, normalise } from '../text.ts';
+import { byCommandLine } from '../database/writes/change.ts';
+import { createKey, getKeyForChange, listKeys, revokeKey, rotateKey } from '../resources/keys/queries.ts';
+import { type Key, maxOverlapSeconds, maxRateLimit, type Scope, scopes } from '../resources/keys/schema.ts';
 
 export type KeyOptions = {
   name: string;
@@ -72,7 +71,7 @@ export function keyTable(keys: Key[]): string {
 }
 
 function readName(text: string): string {
-  const name = normalise(text);
+  const name = normalize(text);
   if (name === '' || name.length > limits.name_characters || hasForbiddenCharacters(name)) {
     throw new UsageError(`--name must be 1 to ${limits.name_characters} plain characters.`);
   }
@@ -94,15 +93,15 @@ function readScopes(text: string): Scope[] {
 
 function readOverlap(text: string): number {
   const seconds = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
-  if (seconds <= longestOverlap) return seconds;
-  throw new UsageError(`--overlap is “${text}” but must be whole seconds, ${longestOverlap} at most.`);
+  if (seconds <= maxOverlapSeconds) return seconds;
+  throw new UsageError(`--overlap is “${text}” but must be whole seconds, ${maxOverlapSeconds} at most.`);
 }
 
 function readRateLimit(text: string): number {
   const perMinute = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
-  if (perMinute <= highestRate) return perMinute;
+  if (perMinute <= maxRateLimit) return perMinute;
   throw new UsageError(
-    `--rate-limit is “${text}” but must be requests a minute, ${highestRate} at most; 0 is any number.`,
+    `--rate-limit is “${text}” but must be requests a minute, ${maxRateLimit} at most; 0 is any number.`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { createApp } from '../app.ts';
-import { systemClock } from '../clock.ts';
 import { readConfig } from '../config.ts';
+import { systemClock } from '../core/clock.ts';
 import { openDatabase } from '../database/open.ts';
 
 /** The description of the API as it is checked in: the same on every machine. */

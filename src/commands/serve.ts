@@ -1,15 +1,15 @@
 import closeWithGrace from 'close-with-grace';
 import { createApp } from '../app.ts';
-import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { systemClock } from '../core/clock.ts';
+import { UsageError } from '../core/errors.ts';
+import { version } from '../core/version.ts';
 import { openDatabase } from '../database/open.ts';
-import { UsageError } from '../errors.ts';
 import type { App } from '../http/fastify.ts';
-import type { Readiness } from '../http/health.ts';
-import { forgetAnswers } from '../http/idempotency.ts';
-import { createFirstKey } from '../keys/queries.ts';
-import { expireAcceptances } from '../risks/queries.ts';
-import { version } from '../version.ts';
+import type { Readiness } from '../http/ops/health.ts';
+import { purgeExpired } from '../http/request/idempotency.ts';
+import { createFirstKey } from '../resources/keys/queries.ts';
+import { expireAcceptances } from '../resources/risks/queries.ts';
 
 type Print = (text: string) => void;
 
@@ -50,7 +50,7 @@ export async function startService(config: Config, clock = systemClock) {
     readiness.state = 'ready';
     // Also without requests: history and followers learn of it in time.
     everyMinute(app, () => expireAcceptances(database, clock()));
-    everyMinute(app, () => forgetAnswers(database, clock().now));
+    everyMinute(app, () => purgeExpired(database, clock().now));
     return { app, firstKey: firstKey?.secret };
   } catch (error) {
     await app.close();

@@ -2,21 +2,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
-import { systemClock } from '../clock.ts';
-import { byItself } from '../history/change.ts';
-import { newId } from '../ids.ts';
-import { createFirstKey } from '../keys/queries.ts';
-import { createPerson, personRow } from '../personnel/queries.ts';
-import { freshDatabase, onBothEngines } from '../testing/service.ts';
-import { dataVersion } from './changes.ts';
+import { freshDatabase, onBothEngines } from '../../test/service.ts';
+import { systemClock } from '../core/clock.ts';
+import { newId } from '../core/ids.ts';
+import { createFirstKey } from '../resources/keys/queries.ts';
+import { createPerson, personRow } from '../resources/personnel/queries.ts';
 import { up as foundation } from './migrations/0001_foundation.ts';
 import { up as search } from './migrations/0002_search.ts';
 import { up as links } from './migrations/0003_links.ts';
 import { openDatabase } from './open.ts';
-import { postgresEngine } from './postgres.ts';
-import { sqliteEngine } from './sqlite.ts';
+import { postgresEngine } from './postgres/engine.ts';
+import { sqliteEngine } from './sqlite/engine.ts';
 import type { Tables } from './tables.ts';
-import { LostRace } from './update.ts';
+import { bySystem } from './writes/change.ts';
+import { WriteConflict } from './writes/rows.ts';
+import { dataVersion } from './writes/table-versions.ts';
 
 onBothEngines('database', (start, engine) => {
   test('migrates once when two instances start at the same time, and one of them makes the first key', async (t) => {
@@ -88,7 +88,7 @@ onBothEngines('database', (start, engine) => {
     const statements = await database.write(async (db) => {
       for (let i = 0; i < 4; i++) {
         const input = { name: 'Ada', email: `ada${i}@example.com` };
-        await createPerson(db, input, byItself(systemClock(), 'a test'));
+        await createPerson(db, input, bySystem(systemClock(), 'a test'));
       }
       return sql<{ statement: string }>`select statement from pg_prepared_statements`.execute(db);
     });
@@ -103,12 +103,12 @@ onBothEngines('database', (start, engine) => {
   test('keeps all of a transaction or nothing', async (t) => {
     const { database } = await start(t);
     const failing = database.write(async (db) => {
-      await createPerson(db, { name: 'Ada' }, byItself(systemClock(), 'a test'));
+      await createPerson(db, { name: 'Ada' }, bySystem(systemClock(), 'a test'));
       throw new Error('no');
     });
     await assert.rejects(failing, /no/);
     assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 0);
-    await database.write((db) => createPerson(db, { name: 'Bob' }, byItself(systemClock(), 'a test')));
+    await database.write((db) => createPerson(db, { name: 'Bob' }, bySystem(systemClock(), 'a test')));
     assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 1);
   });
 
@@ -118,8 +118,8 @@ onBothEngines('database', (start, engine) => {
       Promise.all([dataVersion(database.db, ['people']), dataVersion(database.db, ['groups', 'risks'])]);
     const [people = 0, others] = await versions();
     await database.write(async (db) => {
-      await createPerson(db, { name: 'Ada' }, byItself(systemClock(), 'a test'));
-      await createPerson(db, { name: 'Bob' }, byItself(systemClock(), 'a test'));
+      await createPerson(db, { name: 'Ada' }, bySystem(systemClock(), 'a test'));
+      await createPerson(db, { name: 'Bob' }, bySystem(systemClock(), 'a test'));
     });
     assert.deepEqual(await versions(), [people + 1, others]);
     await database.write((db) => db.selectFrom('people').selectAll().execute());
@@ -136,7 +136,7 @@ onBothEngines('database', (start, engine) => {
         .then((rows) => rows.length);
     const snapshot = await database.snapshot();
     assert.equal(await count(snapshot.db), 0);
-    await database.write((db) => createPerson(db, { name: 'Ada' }, byItself(systemClock(), 'a test')));
+    await database.write((db) => createPerson(db, { name: 'Ada' }, bySystem(systemClock(), 'a test')));
     assert.equal(await count(snapshot.db), 0);
     await snapshot.end();
     assert.equal(await count(database.db), 1);
@@ -147,7 +147,7 @@ onBothEngines('database', (start, engine) => {
     const names = Array.from({ length: 40 }, (_, i) => `Person ${i}`);
     await Promise.all(
       names.map((name) =>
-        database.write((db) => createPerson(db, { name }, byItself(systemClock(), 'a test'))),
+        database.write((db) => createPerson(db, { name }, bySystem(systemClock(), 'a test'))),
       ),
     );
     assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 40);
@@ -158,8 +158,8 @@ onBothEngines('database', (start, engine) => {
     let attempts = 0;
     await database.write(async (db) => {
       attempts++;
-      await createPerson(db, { name: 'Ada' }, byItself(systemClock(), 'a test'));
-      if (attempts === 1) throw new LostRace();
+      await createPerson(db, { name: 'Ada' }, bySystem(systemClock(), 'a test'));
+      if (attempts === 1) throw new WriteConflict();
     });
     assert.equal(attempts, 2);
     assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 1);

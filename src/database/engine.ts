@@ -1,5 +1,5 @@
 import type { Dialect, Kysely } from 'kysely';
-import type { Problem, UsageError } from '../errors.ts';
+import type { Problem, UsageError } from '../core/errors.ts';
 import type { Tables } from './tables.ts';
 import type { ReadVersions } from './versions.ts';
 
@@ -7,7 +7,7 @@ import type { ReadVersions } from './versions.ts';
 export type Pools = Record<string, { used: number; idle: number; waiting: number }>;
 
 /** How many whole lists can be read at once. */
-export const mostStreams = 8;
+export const maxStreams = 8;
 
 /** What differs between the databases: everything else is written once. */
 export type Engine = {
@@ -29,7 +29,7 @@ export type Engine = {
   /** Creates the database at a first start, where that is not the operator's task. Nothing else ever creates one. */
   createIfMissing?(): void;
   /** Where only one transaction can write at a time, so that those who wait gain by being committed together. */
-  turns?: {
+  singleWriter?: {
     /** For writes that take a while, such as an import's. */
     bulk: Dialect;
     /** What is better done between those than in them, while others may write. It does not fail. */

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../core/errors.ts';
 import type { Engine } from './engine.ts';
 import { up as foundation } from './migrations/0001_foundation.ts';
 import { up as search } from './migrations/0002_search.ts';

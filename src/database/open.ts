@@ -1,29 +1,29 @@
 import { setTimeout } from 'node:timers/promises';
 import { Kysely } from 'kysely';
-import { Problem } from '../errors.ts';
-import { countingChanges } from './changes.ts';
+import { Problem } from '../core/errors.ts';
 import type { Engine, Pools } from './engine.ts';
 import { migrate } from './migrate.ts';
-import { postgresEngine } from './postgres.ts';
-import { sqliteEngine } from './sqlite.ts';
-import type { Report } from './sqlite-guard.ts';
+import { postgresEngine } from './postgres/engine.ts';
+import { sqliteEngine } from './sqlite/engine.ts';
+import type { Report } from './sqlite/file-guard.ts';
+import { createWriteQueue, type Work } from './sqlite/group-commit.ts';
 import type { Tables } from './tables.ts';
-import { type Work, writingTogether } from './together.ts';
-import { LostRace } from './update.ts';
 import type { ReadVersions } from './versions.ts';
+import { WriteConflict } from './writes/rows.ts';
+import { bumpVersions } from './writes/table-versions.ts';
 
 export type Database = {
   /** For people: the address, without a password. */
   name: string;
   /** For a single query. */
   db: Kysely<Tables>;
-  /** One moment's view over several queries, read at the pace its kind is made for; `end` it. */
-  snapshot(pace?: Pace): Promise<Snapshot>;
+  /** One moment's view over several queries, read at the workload its kind is made for; `end` it. */
+  snapshot(workload?: Workload): Promise<Snapshot>;
   /**
    * Runs `work` in one transaction: all of it is on disk when this resolves, or none of it ever is. What writes much
    * is bulk work, which does not hold the event loop.
    */
-  write<T>(work: Work<T>, pace?: 'quick' | 'bulk'): Promise<T>;
+  write<T>(work: Work<T>, workload?: 'quick' | 'bulk'): Promise<T>;
   /**
    * Runs `work` in a transaction that is always rolled back, on the data as they are at its start. It does not hold up
    * writers: on SQLite it runs on a copy of the database; on PostgreSQL it takes no advisory locks.
@@ -41,7 +41,7 @@ export type Database = {
 };
 
 /** How long a read takes: a moment, a while, or as long as whoever reads it. */
-type Pace = 'quick' | 'slow' | 'stream';
+type Workload = 'quick' | 'slow' | 'stream';
 
 /** It may be ended more than once. */
 export type Snapshot = { db: Kysely<Tables>; end(): Promise<void> };
@@ -54,25 +54,25 @@ export function openDatabase(url: string, report?: Report): Database {
   const engine = url.startsWith('sqlite:')
     ? sqliteEngine(url.slice('sqlite:'.length), report)
     : postgresEngine(url);
-  const { dialects, turns } = engine;
+  const { dialects, singleWriter } = engine;
   const writer = new Kysely<Tables>({ dialect: dialects.write });
   const readers = {
     quick: dialects.quick === dialects.write ? writer : new Kysely<Tables>({ dialect: dialects.quick }),
     slow: new Kysely<Tables>({ dialect: dialects.slow }),
     stream: new Kysely<Tables>({ dialect: dialects.stream }),
   };
-  const bulkWriter = turns && new Kysely<Tables>({ dialect: turns.bulk });
-  const { write, waiting }: ReturnType<typeof writingTogether> = bulkWriter
-    ? writingTogether(writer, bulkWriter, turns)
+  const bulkWriter = singleWriter && new Kysely<Tables>({ dialect: singleWriter.bulk });
+  const { write, waiting }: ReturnType<typeof createWriteQueue> = bulkWriter
+    ? createWriteQueue(writer, bulkWriter, singleWriter)
     : { write: (work) => runTransaction(writer, engine, work), waiting: () => 0 };
 
   return {
     name: engine.name,
     db: readers.quick,
 
-    async snapshot(pace = 'quick') {
-      if (pace === 'stream') refuseToWait(engine);
-      const db = await readers[pace]
+    async snapshot(workload = 'quick') {
+      if (workload === 'stream') rejectIfQueueFull(engine);
+      const db = await readers[workload]
         .startTransaction()
         .setAccessMode('read only')
         .setIsolationLevel('repeatable read')
@@ -89,7 +89,7 @@ export function openDatabase(url: string, report?: Report): Database {
       return { db, end };
     },
 
-    write: (work, pace = 'quick') => retried(engine, () => write(work, pace)),
+    write: (work, workload = 'quick') => retried(engine, () => write(work, workload)),
 
     async rehearse(work) {
       const { copy, begin } = engine.rehearsal;
@@ -136,10 +136,10 @@ export function openDatabase(url: string, report?: Report): Database {
 }
 
 /** Who waits behind so many whole lists waits for nothing: they take as long as their readers do. */
-const mostWaiting = 32;
+const maxWaiting = 32;
 
-function refuseToWait(engine: Engine): void {
-  if ((engine.pools().stream?.waiting ?? 0) < mostWaiting) return;
+function rejectIfQueueFull(engine: Engine): void {
+  if ((engine.pools().stream?.waiting ?? 0) < maxWaiting) return;
   throw new Problem('unavailable', 'Too many others are waiting to read as much. Try again shortly.', {
     headers: { 'retry-after': '2' },
   });
@@ -150,7 +150,7 @@ async function runTransaction<T>(writer: Kysely<Tables>, engine: Engine, work: W
   let isCommitSent = false;
   try {
     return await writer.transaction().execute(async (db) => {
-      const result = await countingChanges(db, work);
+      const result = await bumpVersions(db, work);
       isCommitSent = true;
       return result;
     });
@@ -186,7 +186,7 @@ async function rolledBack<T>(
   }
 }
 
-const patience = 10_000;
+const retryTimeoutMs = 10_000;
 
 /** A terminated connection is replaced at once; a database that is away for longer is not waited for. */
 const maxReconnectMs = 1_000;
@@ -197,13 +197,13 @@ const maxReconnectMs = 1_000;
  */
 async function retried<T>(engine: Engine, transaction: () => Promise<T>): Promise<T> {
   const start = performance.now();
-  const deadline = start + patience;
+  const deadline = start + retryTimeoutMs;
   for (let attempt = 1; ; attempt++) {
     try {
       return await transaction();
     } catch (error) {
       const canReconnect = performance.now() - start < maxReconnectMs && engine.isConnectionLost?.(error);
-      if (!(error instanceof LostRace) && !engine.isRetryable(error) && !canReconnect) throw error;
+      if (!(error instanceof WriteConflict) && !engine.isRetryable(error) && !canReconnect) throw error;
       if (performance.now() > deadline) {
         throw new Problem('unavailable', 'Too many others are changing the same thing. Try again shortly.', {
           cause: error,

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { momentOf } from '../clock.ts';
-import { newId } from '../ids.ts';
-import { personRow } from '../personnel/queries.ts';
-import { onBothEngines } from '../testing/service.ts';
-import { lockTable } from './changes.ts';
-import type { Work } from './together.ts';
-import { viewOf } from './view.ts';
+import { onBothEngines } from '../../test/service.ts';
+import { momentOf } from '../core/clock.ts';
+import { newId } from '../core/ids.ts';
+import { personRow } from '../resources/personnel/queries.ts';
+import { scopeToProjects } from './project-scope.ts';
+import type { Work } from './sqlite/group-commit.ts';
+import { lockTable } from './writes/table-versions.ts';
 
 const addPerson =
   (name: string): Work<number> =>
@@ -60,7 +60,7 @@ onBothEngines('A rehearsal', (start, engine) => {
     const key = await service.key();
     const apollo = await service.make('/v1/projects', key, { name: 'Apollo' });
     await service.make('/v1/projects', key, { name: 'Gemini' });
-    const view = viewOf(service.database, [apollo.id]);
+    const view = scopeToProjects(service.database, [apollo.id]);
     const names = await view.rehearse((db) => db.selectFrom('projects').select('name').execute());
     assert.deepEqual(names, [{ name: 'Apollo' }]);
     const renamed = await view.rehearse((db) =>

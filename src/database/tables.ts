@@ -1,12 +1,12 @@
 import type { GeneratedAlways } from 'kysely';
-import type { Group } from '../groups/schema.ts';
-import type { HistoryEntry } from '../history/schema.ts';
-import type { Issue } from '../issues/schema.ts';
-import type { Key } from '../keys/schema.ts';
-import type { Person } from '../personnel/schema.ts';
-import type { Project } from '../projects/schema.ts';
-import type { Risk } from '../risks/schema.ts';
-import type { Task } from '../tasks/schema.ts';
+import type { Group } from '../resources/groups/schema.ts';
+import type { HistoryEntry } from '../resources/history/schema.ts';
+import type { Issue } from '../resources/issues/schema.ts';
+import type { Key } from '../resources/keys/schema.ts';
+import type { Person } from '../resources/personnel/schema.ts';
+import type { Project } from '../resources/projects/schema.ts';
+import type { Risk } from '../resources/risks/schema.ts';
+import type { Task } from '../resources/tasks/schema.ts';
 
 /**
  * The tables, in terms of the resources they hold: the same names and values, less what is read from elsewhere

@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../errors.ts';
+import type { ProblemCode } from '../core/errors.ts';
 
 /** What each kind of write can be rejected with; a route adds what only it can return. */
 export const createErrors = ['duplicate', 'idempotency_mismatch', 'storage_full'] satisfies ProblemCode[];

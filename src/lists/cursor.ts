@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { invalidParameter, Problem } from '../errors.ts';
-import { hasForbiddenCharacters } from '../text.ts';
+import { invalidParameter, Problem } from '../core/errors.ts';
+import { hasForbiddenCharacters } from '../core/text.ts';
 
 /** Where a page ended. Opaque to clients; bound to its query, so that it cannot continue another list. */
 export type Cursor = {

@@ -1,7 +1,7 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { hasPart } from '../database/functions.ts';
-import { invalidParameter } from '../errors.ts';
-import { fold } from '../text.ts';
+import { invalidParameter } from '../core/errors.ts';
+import { fold } from '../core/text.ts';
+import { containsText } from '../database/sql/functions.ts';
 
 type Condition = Expression<SqlBool>;
 
@@ -49,7 +49,8 @@ export const hasText = (column: string) => (text: string) => {
 };
 
 /** Whether a folded column has this folded text anywhere in it. */
-export const contains = (column: string, folded: string) => sql<boolean>`${hasPart(sql.ref(column), folded)}`;
+export const contains = (column: string, folded: string) =>
+  sql<boolean>`${containsText(sql.ref(column), folded)}`;
 
 /** For filters that always hold here, because another place has applied them. */
 export const always = () => sql<boolean>`1 = 1`;

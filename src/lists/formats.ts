@@ -1,10 +1,10 @@
 import type { TObject } from 'typebox';
-import { preferredType } from '../accept.ts';
-import { Problem } from '../errors.ts';
-import { writeCell } from '../files/cells.ts';
-import { csvLine } from '../files/csv.ts';
-import { mostLines, packXlsx, sheet, xlsxType } from '../files/xlsx.ts';
-import { listed } from '../text.ts';
+import { preferredType } from '../core/accept.ts';
+import { Problem } from '../core/errors.ts';
+import { joinWords } from '../core/text.ts';
+import { writeCell } from '../formats/cells.ts';
+import { csvLine } from '../formats/csv.ts';
+import { maxLines, packXlsx, sheet, xlsxType } from '../formats/xlsx.ts';
 
 export const formatNames = ['json', 'ndjson', 'csv', 'xlsx'] as const;
 export type FormatName = (typeof formatNames)[number];
@@ -21,7 +21,7 @@ export type Format = {
   /** For what is more than text. */
   pack?(text: AsyncIterable<string>): AsyncIterable<Uint8Array>;
   /** What one answer can hold. */
-  mostRows?: number;
+  maxRows?: number;
 };
 
 const fieldsOf = (schema: TObject) => Object.keys(schema.properties);
@@ -58,7 +58,7 @@ const formats: Record<FormatName, Format> = {
     row: (json, place, schema) => sheet.row(place + 2, cellsOf(json, schema)),
     close: () => sheet.close,
     pack: packXlsx,
-    mostRows: mostLines - 1,
+    maxRows: maxLines - 1,
   },
 };
 
@@ -71,7 +71,7 @@ export function chooseFormat(accept?: string, name?: FormatName): Format {
   const format = Object.values(formats).find((candidate) => candidate.type === type);
   if (format) return format;
   throw notAcceptable(
-    `No format of this list is acceptable to you. Accept one of ${listed(listMediaTypes)}.`,
+    `No format of this list is acceptable to you. Accept one of ${joinWords(listMediaTypes)}.`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { TObject } from 'typebox';
-import { cached, hole, type Statement, statement } from '../database/statement.ts';
+import { cached, param, type Statement, statement } from '../database/sql/statement.ts';
 import type { TableName, Tables } from '../database/tables.ts';
 
 /** What a noun says of one of its lists; how lists are paged, streamed and written is said once, in this folder. */
@@ -18,9 +18,9 @@ export type List = {
   matches: RawBuilder<boolean>;
   order: Order;
   /** Whether a page of it is found by an index, so that it need not be read where it keeps nobody waiting. */
-  isQuick?: boolean;
+  isIndexed?: boolean;
   /** Whether it changes within a day though the data do not. */
-  changesByItself?: boolean;
+  isTimeDependent?: boolean;
   /** Whether each row tells its place in the list. */
   ranked?: boolean;
   /** What `meta` says beside the filters. */
@@ -57,7 +57,7 @@ export async function listPage(db: Kysely<Tables>, list: List, after: string | u
   const key = `${after === undefined ? 'first' : 'later'} ${size}`;
   const page =
     pages.get(key) ??
-    statement<ListRow>((db) => pageRows(db, list, after === undefined ? undefined : hole('after'), size));
+    statement<ListRow>((db) => pageRows(db, list, after === undefined ? undefined : param('after'), size));
   pages.set(key, page);
   const { rows } = await page(db, { after, limit });
   return rows.length > limit ? rows.slice(0, limit) : rows;
@@ -80,8 +80,8 @@ function pageRows(
   after: RawBuilder<string> | undefined,
   size: number | undefined,
 ) {
-  const limit = size === undefined ? hole<number>('limit') : sql.lit(size);
-  if (list.isQuick !== false) return listRows(db, list, after).limit(limit);
+  const limit = size === undefined ? param<number>('limit') : sql.lit(size);
+  if (list.isIndexed !== false) return listRows(db, list, after).limit(limit);
   const found = rowsAfter(db, list, after).select([list.id.as('id'), list.order.key.as('order_key')]);
   const page = ordered(list, list.order.key, found).limit(limit).as('page');
   const rows = list.from(db).innerJoin(page, (join) => join.on(sql<boolean>`page.id = ${list.id}`));
@@ -93,7 +93,7 @@ function pageRows(
 const pageStatements = new WeakMap<List, Map<string, Statement<ListRow>>>();
 
 /** The list with this key: the same object each time, so that its statements are built once. */
-export const sameList = (key: unknown, create: () => List): List =>
+export const memoizedList = (key: unknown, create: () => List): List =>
   cached(`list ${JSON.stringify(key)}`, create);
 
 export const countRows = (db: Kysely<Tables>, list: List): Promise<number> =>

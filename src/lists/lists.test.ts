@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readXlsx, xlsxType } from '../files/xlsx.ts';
-import { fillPeople } from '../testing/people.ts';
-import { onBothEngines } from '../testing/service.ts';
+import { fillPeople } from '../../test/people.ts';
+import { onBothEngines } from '../../test/service.ts';
+import { readXlsx, xlsxType } from '../formats/xlsx.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 
 onBothEngines('lists', (start) => {

@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
-import { limits, OneOf, optional, Strict } from '../schemas.ts';
+import { limits, OneOf, optional, Strict } from '../core/schemas.ts';
 import { formatNames } from './formats.ts';
 
 const paging = {

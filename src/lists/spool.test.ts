@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
+import { mountSmallDisk } from '../../test/disks.ts';
+import { fillPeople } from '../../test/people.ts';
+import { onBothEngines, startTestService, type TestService } from '../../test/service.ts';
 import type { Database } from '../database/open.ts';
-import { mountSmallDisk } from '../testing/disks.ts';
-import { fillPeople } from '../testing/people.ts';
-import { onBothEngines, startTestService, type TestService } from '../testing/service.ts';
 import { spooledBytes } from './spool.ts';
 
 const people = 1000;

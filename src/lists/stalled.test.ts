@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { fillPeople } from '../../test/people.ts';
+import { onBothEngines, type TestService } from '../../test/service.ts';
 import type { Database } from '../database/open.ts';
-import { fillPeople } from '../testing/people.ts';
-import { onBothEngines, type TestService } from '../testing/service.ts';
 
 const people = 2000;
 /** A list far longer than what connections take in that nobody reads from. */

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { preferredEncoding } from '../accept.ts';
-import { contentTag, sendUnlessKnown } from '../http/conditions.ts';
-import { packageFolder } from '../version.ts';
+import { preferredEncoding } from '../core/accept.ts';
+import { packageFolder } from '../core/version.ts';
+import { contentEtag, sendWithEtag } from '../http/response/etag.ts';
 import { type Html, html, type Site } from './html.ts';
 
 /** The built console. */
@@ -48,7 +48,7 @@ export function readConsole(): Console | undefined {
 export function sendConsole(request: FastifyRequest, reply: FastifyReply, { index }: Console, site: Site) {
   const text = index.replace('<base href="/">', `<base href="${site.link('/')}">`);
   reply.headers(consoleHeaders).header('cache-control', 'no-cache').type('text/html; charset=utf-8');
-  return sendUnlessKnown(request, reply, contentTag(text), text);
+  return sendWithEtag(request, reply, contentEtag(text), text);
 }
 
 /** A file's name holds a hash of its content: it never changes. */

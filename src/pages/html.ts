@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { version } from '../version.ts';
+import { version } from '../core/version.ts';
 
 /** Markup. Whatever is not of this class is escaped when it is put into a template. */
 export class Html {

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { launchBrowser } from '../../test/browser.ts';
 import { startService } from '../commands/serve.ts';
 import { readConfig } from '../config.ts';
-import { problems } from '../errors.ts';
+import { problems } from '../core/errors.ts';
 import type { App } from '../http/fastify.ts';
-import { launchBrowser } from '../testing/browser.ts';
 import { html, prose } from './html.ts';
 
 type Described = { operationId: string };

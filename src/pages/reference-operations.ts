@@ -1,4 +1,4 @@
-import { type ProblemCode, problems } from '../errors.ts';
+import { type ProblemCode, problems } from '../core/errors.ts';
 import { breakable, codes, inUrl, separated } from './fragments.ts';
 import { type Fragment, html, prose, type Site } from './html.ts';
 import {

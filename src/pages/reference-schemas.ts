@@ -1,4 +1,4 @@
-import { prefixes } from '../ids.ts';
+import { prefixes } from '../core/ids.ts';
 import { breakable, codes, separated, shown } from './fragments.ts';
 import { type Fragment, html, prose } from './html.ts';
 import { jsonSchema, type OpenApi, operationsOf, type Schema, schemaName } from './openapi-document.ts';

@@ -1,5 +1,5 @@
-import { scopes } from '../keys/scopes.ts';
-import { limits } from '../schemas.ts';
+import { limits } from '../core/schemas.ts';
+import { scopes } from '../resources/keys/schema.ts';
 import { codes } from './fragments.ts';
 import { type Fragment, html, prose, type Site } from './html.ts';
 import { groupsOf, type OpenApi, schemasOf } from './openapi-document.ts';
@@ -88,7 +88,7 @@ const conventions = (site: Site): [string, Fragment][] => [
   [
     'Errors',
     html`${prose(
-      '`application/problem+json` with a `code` that never changes its meaning. All faults are in `errors` at once.',
+      '`application/problem+json` with a `code` that never changes its meaning. All errors are in `errors` at once.',
     )}
 <a href="${site.link('/problems')}">Each code has a page</a> that says what to do.`,
   ],

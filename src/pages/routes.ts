@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { notFound, Problem, type ProblemCode, problems } from '../errors.ts';
-import { contentTag, sendUnlessKnown } from '../http/conditions.ts';
+import { notFound, Problem, type ProblemCode, problems } from '../core/errors.ts';
+import { Strict } from '../core/schemas.ts';
 import type { App } from '../http/fastify.ts';
-import { Strict } from '../schemas.ts';
+import { contentEtag, sendWithEtag } from '../http/response/etag.ts';
 import { type Console, notBuilt, readConsole, sendConsole, sendFile } from './console.ts';
 import { framed, type Html, html, pageHeaders, prose, type Site, siteAt } from './html.ts';
 import type { OpenApi } from './openapi-document.ts';
@@ -82,11 +82,11 @@ function pageSender() {
     const page = made.get(path) ?? withTag(make());
     made.set(path, page);
     reply.headers(pageHeaders).header('cache-control', 'no-cache').type('text/html; charset=utf-8');
-    return sendUnlessKnown(request, reply, page.tag, page.text);
+    return sendWithEtag(request, reply, page.tag, page.text);
   };
 }
 
-const withTag = ({ markup }: Html) => ({ text: markup, tag: contentTag(markup) });
+const withTag = ({ markup }: Html) => ({ text: markup, tag: contentEtag(markup) });
 
 const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(problems, code);
 

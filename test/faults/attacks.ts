@@ -4,7 +4,7 @@ import { type Client, createClient } from './client.ts';
 import { repeatingWorkbook, sheet, workbook } from './xlsx.ts';
 
 /** Something a hostile client sends. It ends when it is answered, or after its time. */
-export type Attack = { name: string; isQuick: boolean; send(client: Client): Promise<unknown> };
+export type Attack = { name: string; isIndexed: boolean; send(client: Client): Promise<unknown> };
 
 const xlsx = { 'content-type': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' };
 const csv = { 'content-type': 'text/csv' };
@@ -26,7 +26,7 @@ const blankRow = `<row>${' '.repeat(469)}</row>`;
 export const attacks: readonly Attack[] = [
   {
     name: '95,000 unknown members, without a key',
-    isQuick: true,
+    isIndexed: true,
     async send({ origin }) {
       const stranger = createClient(origin, { connections: 3 });
       await Promise.allSettled(
@@ -37,22 +37,22 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: '95,000 unknown members of a person',
-    isQuick: true,
+    isIndexed: true,
     send: body('/v1/personnel', () => members(95_000)),
   },
   {
     name: '200,000 equal skills',
-    isQuick: true,
+    isIndexed: true,
     send: body('/v1/personnel', () => `{"name":"x","skills":[${repeated('"a"', 200_000)}]}`),
   },
   {
     name: '60,000 scopes',
-    isQuick: true,
+    isIndexed: true,
     send: body('/v1/keys', () => `{"name":"x","scopes":[${repeated('"keys.read"', 60_000)}]}`),
   },
   {
     name: '30,000 projects of a key',
-    isQuick: false,
+    isIndexed: false,
     send: body('/v1/keys', () => {
       const ids = repeated('"prj_01jd3k9m5vqs8h2n6r4t0c7e1b"', 30_000);
       return `{"name":"x","scopes":["keys.read"],"project_ids":[${ids}]}`;
@@ -60,33 +60,33 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: '60,000 attributes',
-    isQuick: false,
+    isIndexed: false,
     send: body('/v1/personnel', () => `{"name":"x","attributes":${members(60_000)}}`),
   },
   {
     name: '500,000 nested arrays',
-    isQuick: false,
+    isIndexed: false,
     send: body('/v1/personnel', () => `{"name":${'['.repeat(500_000)}${']'.repeat(500_000)}}`),
   },
   {
     name: '300,000 combining marks',
-    isQuick: false,
+    isIndexed: false,
     send: body('/v1/personnel', () => JSON.stringify({ name: `a${'\u0327\u0301'.repeat(150_000)}` })),
   },
   {
     name: '1,500 unknown parameters',
-    isQuick: true,
+    isIndexed: true,
     send: (client) =>
       client.send('GET', `/v1/risks?${Array.from({ length: 1500 }, (_, i) => `p${i}=1`).join('&')}`),
   },
   {
     name: '3,000 values of a filter',
-    isQuick: false,
+    isIndexed: false,
     send: (client) => client.send('GET', `/v1/risks?level=${'high,'.repeat(3000)}high`),
   },
   {
     name: 'a workbook with unclosed CDATA',
-    isQuick: true,
+    isIndexed: true,
     send: file(() => {
       const text = '<![CDATA['.repeat(100_000);
       return workbook(sheet(`<row r="2"><c r="A2" t="inlineStr"><is><t>${text}</t></is></c></row>`));
@@ -94,7 +94,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'a workbook with cells in column XFD',
-    isQuick: true,
+    isIndexed: true,
     send: file(() => {
       const rows = Array.from(
         { length: 20_000 },
@@ -105,23 +105,23 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: '480 MiB of blank rows',
-    isQuick: false,
+    isIndexed: false,
     send: async (client) =>
       client.send('POST', '/v1/personnel/import', await repeatingWorkbook(blankRow, 1_040_000), xlsx),
   },
   {
     name: '24 MiB of quotes in a CSV file',
-    isQuick: false,
+    isIndexed: false,
     send: file(() => `name\n${'"'.repeat(24 * 1024 * 1024)}`, csv),
   },
   {
     name: '100,000 rows of 60 empty cells',
-    isQuick: false,
+    isIndexed: false,
     send: file(() => `name,title\n${`${','.repeat(60)}\n`.repeat(100_000)}`, csv),
   },
   {
     name: '100,000 rows with an unknown manager',
-    isQuick: false,
+    isIndexed: false,
     send: file(
       () => `name,manager\n${Array.from({ length: 100_000 }, (_, i) => `p${i},nobody ${i}\n`).join('')}`,
       csv,
@@ -130,12 +130,12 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: '2,000 nested arrays in each of 2,000 rows',
-    isQuick: false,
+    isIndexed: false,
     send: file(() => `{"name":${'['.repeat(2000)}${']'.repeat(2000)}}\n`.repeat(2000), ndjson),
   },
   {
     name: 'a dry run of a chain of 4,000 managers',
-    isQuick: true,
+    isIndexed: true,
     send: file(
       () => {
         const rows = Array.from(
@@ -150,7 +150,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: '70 half-sent sign-ins',
-    isQuick: true,
+    isIndexed: true,
     async send({ origin }) {
       const head =
         'POST /v1/session HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1048576\r\n\r\n{';

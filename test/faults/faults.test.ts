@@ -4,11 +4,11 @@ import { hasPassed } from './outcome.ts';
 import { createRunner } from './run.ts';
 import { scenarios } from './scenarios/all.ts';
 
-/** The short part of `npm run test:faults`, always with the same random choices. */
-const runner = createRunner({ isQuick: true, seed: 1 });
+/** The short part of `npm run test:errors`, always with the same random choices. */
+const runner = createRunner({ isIndexed: true, seed: 1 });
 after(() => runner.stop());
 
-for (const scenario of scenarios.filter(({ isQuick }) => isQuick)) {
+for (const scenario of scenarios.filter(({ isIndexed }) => isIndexed)) {
   test(`survives ${scenario.name}`, async (t) => {
     const result = await runner.run(scenario);
     if (result.skipped !== undefined) return t.skip(result.skipped);

@@ -37,8 +37,8 @@ export const inputOf = ({ kind, token }: Entry) =>
 
 /** An empty ledger, with a project and a group for its resources. */
 export async function createLedger(client: Client): Promise<Ledger> {
-  const project = await expectJson(client, 'POST', '/v1/projects', { name: 'Faults', key: 'FAULTS' });
-  const group = await expectJson(client, 'POST', '/v1/groups', { name: 'Faults' });
+  const project = await expectJson(client, 'POST', '/v1/projects', { name: 'Errors', key: 'FAULTS' });
+  const group = await expectJson(client, 'POST', '/v1/groups', { name: 'Errors' });
   return { project: project.key, group: group.id, entries: [], imports: [], touched: new Set() };
 }
 
@@ -63,7 +63,7 @@ async function verifyEntry(client: Client, ledger: Ledger, tally: Tally, entry: 
     );
   }
   const found = response.status === 404 ? undefined : response.json();
-  if (!isOneOf(found, entry)) {
+  if (!inConstantArray(found, entry)) {
     tally.lost++;
     tally.fail(`${entry.path} is ${describeFound(found)}, but ${describe(entry)} was acknowledged.`);
   }
@@ -103,7 +103,7 @@ const stateOf = (found: Found): State => ({
   isMember: (found.groups ?? []).length > 0,
 });
 
-function isOneOf(found: Found, { acknowledged, pending }: Entry): boolean {
+function inConstantArray(found: Found, { acknowledged, pending }: Entry): boolean {
   const isSame = (state: State | undefined) => {
     if (state === undefined) return false;
     if (state.isDeleted || found === undefined) return state.isDeleted && found === undefined;
@@ -153,7 +153,7 @@ export async function verifyAll(client: Client, ledger: Ledger, tally: Tally): P
     );
     for (const entry of ledger.entries) {
       if (entry.kind !== kind || entry.path === undefined || ledger.touched.has(entry)) continue;
-      if (isOneOf(found.get(entry.path), entry)) continue;
+      if (inConstantArray(found.get(entry.path), entry)) continue;
       tally.lost++;
       tally.fail(`${entry.path} is not in the list as acknowledged: ${describe(entry)}.`);
     }

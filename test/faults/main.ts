@@ -10,7 +10,7 @@ import { formatTable, type Result, verdictOf } from './table.ts';
 type Flags = { quick?: true; only?: string[]; rounds?: number; seed: number; json?: string; soak?: number };
 
 const names = scenarios.map(({ name }) => name);
-const flags = new Command('test:faults')
+const flags = new Command('test:errors')
   .description(
     'Breaks the service, its database and its disk in every way it must survive, and prints what was lost.',
   )
@@ -33,19 +33,19 @@ if (unknown.length > 0) {
   console.error(`There is no scenario ${unknown.join(', ')}; there are ${names.join(', ')}.`);
   process.exit(2);
 }
-const chosen = scenarios.filter(({ name, isQuick }) =>
+const chosen = scenarios.filter(({ name, isIndexed }) =>
   flags.only
     ? flags.only.includes(name)
     : name === 'soak'
       ? flags.soak !== undefined
-      : !flags.quick || isQuick,
+      : !flags.quick || isIndexed,
 );
 
 await buildConsole();
 await buildService();
 console.log(`seed ${flags.seed}`);
 const runner = createRunner({
-  isQuick: flags.quick ?? false,
+  isIndexed: flags.quick ?? false,
   rounds: flags.rounds,
   seed: flags.seed,
   soakMinutes: flags.soak ?? 10,

@@ -1,4 +1,4 @@
-import type { PostgresServer } from '../../src/testing/postgres-server.ts';
+import type { PostgresServer } from '../postgres-server.ts';
 import type { Cleanup } from './cleanup.ts';
 import type { Random } from './random.ts';
 
@@ -8,12 +8,12 @@ export type Scenario = {
   /** Ends the scenario as failed when it takes longer. */
   limitMs: number;
   /** Whether the short run includes it. */
-  isQuick: boolean;
+  isIndexed: boolean;
   run(options: Options): Promise<Outcome>;
 };
 
 export type Options = {
-  isQuick: boolean;
+  isIndexed: boolean;
   /** The number of rounds asked for on the command line, or else this scenario's own number. */
   rounds(full: number, quick: number): number;
   random: Random;

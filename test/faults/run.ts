@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { type PostgresServer, startPostgresServer } from '../../src/testing/postgres-server.ts';
+import { type PostgresServer, startPostgresServer } from '../postgres-server.ts';
 import { createCleanup } from './cleanup.ts';
 import { createTally, type Options, type Outcome, type Scenario } from './outcome.ts';
 import { createRandom } from './random.ts';
@@ -9,7 +9,7 @@ import type { Result } from './table.ts';
 const durableSettings = ['fsync=on', 'full_page_writes=on', 'max_connections=200'];
 
 export type RunOptions = {
-  isQuick: boolean;
+  isIndexed: boolean;
   rounds?: number | undefined;
   seed: number;
   soakMinutes?: number;
@@ -17,7 +17,7 @@ export type RunOptions = {
 };
 
 /** Scenarios one after another, so that none disturbs the times of the next. `stop` ends everything they started. */
-export function createRunner({ isQuick, rounds, seed, soakMinutes = 0, log = () => {} }: RunOptions) {
+export function createRunner({ isIndexed, rounds, seed, soakMinutes = 0, log = () => {} }: RunOptions) {
   const afterAll = createCleanup();
   let current = createCleanup();
   let postgres: Promise<PostgresServer> | undefined;
@@ -36,8 +36,8 @@ export function createRunner({ isQuick, rounds, seed, soakMinutes = 0, log = () 
     const cleanup = createCleanup();
     current = cleanup;
     const options: Options = {
-      isQuick,
-      rounds: (full, quick) => rounds ?? (isQuick ? quick : full),
+      isIndexed,
+      rounds: (full, quick) => rounds ?? (isIndexed ? quick : full),
       random: createRandom(seed),
       tally: createTally(),
       cleanup,

@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { startMuster, temporaryFolder } from '../../src/testing/process.ts';
+import { startMuster, temporaryFolder } from '../process.ts';
 import type { Cleanup } from './cleanup.ts';
 import type { Options } from './outcome.ts';
 
@@ -18,7 +18,7 @@ export type Service = {
 
 export type Engine = 'sqlite' | 'postgres';
 
-const environment = { MUSTER_RATE_LIMIT: '0', MUSTER_FAILED_KEY_LIMIT: '0', MUSTER_LOG_LEVEL: 'error' };
+const environment = { MUSTER_RATE_LIMIT: '0', MUSTER_FAILED_AUTH_LIMIT: '0', MUSTER_LOG_LEVEL: 'error' };
 
 /** Starts the built service as users do, in a process of its own. */
 export async function startService(

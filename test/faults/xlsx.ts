@@ -91,7 +91,7 @@ function zip(parts: Part[]): Buffer {
     bodies.push(...body);
     offset += body.reduce((sum, { length }) => sum + length, 0);
   }
-  const listed = Buffer.concat(directory);
+  const joinWords = Buffer.concat(directory);
   const count = parts.length;
   const end = fields(
     [4, 0x06054b50],
@@ -99,11 +99,11 @@ function zip(parts: Part[]): Buffer {
     [2, 0],
     [2, count],
     [2, count],
-    [4, listed.length],
+    [4, joinWords.length],
     [4, offset],
     [2, 0],
   );
-  return Buffer.concat([...bodies, listed, end]);
+  return Buffer.concat([...bodies, joinWords, end]);
 }
 
 function fields(...values: (readonly [bytes: 2 | 4, value: number])[]): Buffer {

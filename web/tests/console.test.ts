@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { readXlsx } from '../../src/files/xlsx.ts';
-import { issueMoves } from '../../src/issues/transitions.ts';
-import { riskMoves } from '../../src/risks/transitions.ts';
+import { readXlsx } from '../../src/formats/xlsx.ts';
+import { issueTransitions } from '../../src/resources/issues/transitions.ts';
+import { riskTransitions } from '../../src/resources/risks/transitions.ts';
 import { type Console, startConsole, waitUntilLoaded } from './console.ts';
 
 let console: Console;
@@ -238,7 +238,7 @@ describe('risks', () => {
       await page.locator('#status .chip').getByText(status, { exact: false }).waitFor();
       assert.deepEqual(
         await buttons.allTextContents(),
-        riskMoves[status].map((to) =>
+        riskTransitions[status].map((to) =>
           to === 'open' && ['mitigating', 'monitoring'].includes(status) ? 'Move to Open' : labels[to],
         ),
       );
@@ -392,7 +392,7 @@ describe('issues', () => {
       await page.locator('#status .chip').getByText(word).waitFor();
       assert.deepEqual(
         await buttons.allTextContents(),
-        issueMoves[status].map((to) => {
+        issueTransitions[status].map((to) => {
           if (status === 'resolved' && to === 'in_progress') return 'Reopen';
           return to === 'open' && status !== 'closed' ? 'Move to Open' : labels[to];
         }),

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { systemClock } from '../../src/clock.ts';
+import { fillDemo } from '../../demo/fill.ts';
 import { startService } from '../../src/commands/serve.ts';
 import { readConfig } from '../../src/config.ts';
-import { fillDemo } from '../../src/demo/fill.ts';
-import { createKey, revokeKey } from '../../src/keys/queries.ts';
-import { type Scope, scopes } from '../../src/keys/scopes.ts';
-import { launchBrowser } from '../../src/testing/browser.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { createKey, revokeKey } from '../../src/resources/keys/queries.ts';
+import { type Scope, scopes } from '../../src/resources/keys/schema.ts';
+import { launchBrowser } from '../../test/browser.ts';
 
 export type Console = Awaited<ReturnType<typeof startConsole>>;
 

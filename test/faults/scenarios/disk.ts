@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { temporaryFolder } from '../../../src/testing/process.ts';
+import { temporaryFolder } from '../../process.ts';
 import { type Client, createClient } from '../client.ts';
 import { createLedger, verifyAll, verifyTouched } from '../ledger.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
@@ -14,14 +14,14 @@ import { startWriters } from '../writers.ts';
 export const diskFull: Scenario = {
   name: 'disk-full',
   limitMs: 10 * 60_000,
-  isQuick: true,
+  isIndexed: true,
   run: (options) => onFileSystem(options, mountMemory, fillAndFree),
 };
 
 export const diskReadOnly: Scenario = {
   name: 'disk-read-only',
   limitMs: 10 * 60_000,
-  isQuick: true,
+  isIndexed: true,
   run: (options) => onFileSystem(options, mountExt4, makeReadOnly),
 };
 

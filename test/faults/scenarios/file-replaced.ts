@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { temporaryFolder } from '../../../src/testing/process.ts';
+import { temporaryFolder } from '../../process.ts';
 import { createCleanup } from '../cleanup.ts';
 import { type Client, createClient } from '../client.ts';
 import { createLedger, verifyAll, verifyTouched } from '../ledger.ts';
@@ -59,7 +59,7 @@ const removals: Removal[] = [
 export const fileReplaced: Scenario = {
   name: 'file-replaced',
   limitMs: 15 * 60_000,
-  isQuick: true,
+  isIndexed: true,
   run: replaceAgainAndAgain,
 };
 

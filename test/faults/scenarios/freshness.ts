@@ -10,7 +10,7 @@ const readersPerPath = 2;
 const freshnessScenario = (engine: Engine): Scenario => ({
   name: `freshness-${engine}`,
   limitMs: 30 * 60_000,
-  isQuick: true,
+  isIndexed: true,
   run: (options) => checkFreshness(options, engine, options.rounds(100_000, 600)),
 });
 

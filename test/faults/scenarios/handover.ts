@@ -8,7 +8,7 @@ import { type Engine, emptyDatabase, startService } from '../service.ts';
 const handoverScenario = (engine: Engine): Scenario => ({
   name: `handover-${engine}`,
   limitMs: 20 * 60_000,
-  isQuick: true,
+  isIndexed: true,
   run: (options) => raceHandovers(options, engine, options.rounds(40, 2)),
 });
 
@@ -37,7 +37,7 @@ async function raceHandovers(options: Options, engine: Engine, rounds: number): 
 
   for (let round = 1; round <= rounds; round++) {
     const [leaver, successor] = [await createPerson(client), await createPerson(client)];
-    await giveTasks(client, leaver, options.isQuick ? 100 : 300);
+    await giveTasks(client, leaver, options.isIndexed ? 100 : 300);
     const assigned: Assigned[] = [];
     let isOver = false;
     const assign = async (kind: string) => {

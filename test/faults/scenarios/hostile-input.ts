@@ -6,10 +6,10 @@ import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
 import { databaseInMemory, type Engine, emptyDatabase, startService } from '../service.ts';
 
 /** Sends the worst bodies, queries and files, while `/livez` is probed and a good client writes. */
-const hostileScenario = (engine: Engine, isQuick: boolean): Scenario => ({
+const hostileScenario = (engine: Engine, isIndexed: boolean): Scenario => ({
   name: `hostile-input-${engine}`,
   limitMs: 30 * 60_000,
-  isQuick,
+  isIndexed,
   run: (options) => attackAgainAndAgain(options, engine),
 });
 
@@ -20,9 +20,9 @@ export const hostileInputPostgres = hostileScenario('postgres', false);
 const maxWriteMs = 5000;
 
 async function attackAgainAndAgain(options: Options, engine: Engine): Promise<Outcome> {
-  const { tally, isQuick, log } = options;
+  const { tally, isIndexed, log } = options;
   const url = engine === 'sqlite' ? databaseInMemory(options) : await emptyDatabase(options, engine);
-  const chosen = attacks.filter((attack) => !isQuick || attack.isQuick);
+  const chosen = attacks.filter((attack) => !isIndexed || attack.isIndexed);
   let target = await startTarget(options, url);
   const { key } = target.service;
   for (let round = 1; round <= options.rounds(2, 1); round++) {
@@ -42,9 +42,9 @@ async function attackAgainAndAgain(options: Options, engine: Engine): Promise<Ou
 
 type Target = Awaited<ReturnType<typeof startTarget>>;
 
-async function startTarget({ cleanup, tally, isQuick }: Options, url: string, key?: string) {
+async function startTarget({ cleanup, tally, isIndexed }: Options, url: string, key?: string) {
   const service = await startService(cleanup, url);
-  const timeoutMs = isQuick ? 5000 : 60_000;
+  const timeoutMs = isIndexed ? 5000 : 60_000;
   const client = createClient(service.origin, { key: key ?? service.key, timeoutMs, tally });
   const probe = probeLivez(cleanup, service);
   await warmUp(createClient(service.origin, { key: client.key, tally }), probe);

@@ -14,7 +14,7 @@ const roundsBetweenIntegrityChecks = 25;
 const killScenario = (engine: Engine, full: number, quick: number): Scenario => ({
   name: `kill-${engine}`,
   limitMs: 45 * 60_000,
-  isQuick: true,
+  isIndexed: true,
   run: (options) => killAgainAndAgain(options, engine, options.rounds(full, quick)),
 });
 

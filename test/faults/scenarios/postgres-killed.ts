@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { PostgresServer } from '../../../src/testing/postgres-server.ts';
+import type { PostgresServer } from '../../postgres-server.ts';
 import { type Client, createClient } from '../client.ts';
 import { createLedger, type Ledger, verifyAll, verifyTouched } from '../ledger.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
@@ -16,7 +16,7 @@ type Break = (server: PostgresServer, url: string) => Promise<void>;
 const postgresScenario = (name: string, full: number, quick: number, breakDatabase: Break): Scenario => ({
   name,
   limitMs: 20 * 60_000,
-  isQuick: true,
+  isIndexed: true,
   run: (options) => breakAgainAndAgain(options, options.rounds(full, quick), breakDatabase),
 });
 

@@ -10,7 +10,7 @@ import { emptyDatabase, startService } from '../service.ts';
 export const soak: Scenario = {
   name: 'soak',
   limitMs: 3 * 60 * 60_000,
-  isQuick: false,
+  isIndexed: false,
   run: soakForMinutes,
 };
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { openDatabase } from '../../../src/database/open.ts';
-import { fillPeople } from '../../../src/testing/people.ts';
+import { fillPeople } from '../../people.ts';
 import { createClient, expectJson } from '../client.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
 import type { Options, Outcome, Scenario } from '../outcome.ts';
@@ -20,16 +20,16 @@ const maxMs = 8 * 60_000;
 export const walBound: Scenario = {
   name: 'wal-bound',
   limitMs: 15 * 60_000,
-  isQuick: true,
+  isIndexed: true,
   run: writeBesideSlowReader,
 };
 
 async function writeBesideSlowReader(options: Options): Promise<Outcome> {
-  const { cleanup, isQuick } = options;
+  const { cleanup, isIndexed } = options;
   const { tally } = options;
-  const people = isQuick ? 20_000 : 100_000;
-  const minMs = isQuick ? 3000 : 40_000;
-  const minWrites = isQuick ? 0 : enoughWrites;
+  const people = isIndexed ? 20_000 : 100_000;
+  const minMs = isIndexed ? 3000 : 40_000;
+  const minWrites = isIndexed ? 0 : enoughWrites;
   const url = databaseInMemory(options);
   await fill(url, people);
   const service = await startService(cleanup, url);

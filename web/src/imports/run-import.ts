@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useState } from 'react';
 import { ApiError, upload } from '../api/client.ts';
-import type { ImportAnswer, ImportSummary } from '../api/openapi.ts';
+import type { ImportResponse, ImportSummary } from '../api/openapi.ts';
 import { endSessionOn401 } from '../api/queries.ts';
 import { useMe } from '../api/session.ts';
 import { formatNumber } from '../format.ts';
 
-export type ImportReport = ImportAnswer;
+export type ImportReport = ImportResponse;
 
 /** `map` overrides what the service makes of a column: the name of a field, or '' to skip the column. */
 export type Settings = {

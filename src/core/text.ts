@@ -1,0 +1,102 @@
+/** What every text that enters the service goes through: no blanks around it, one Unicode form. */
+export const normalize = (text: string) =>
+  // What is left as it is here is refused as forbidden.
+  (isAscii(text) || hasLongMarkRun(text) ? text : text.normalize('NFC')).trim();
+
+/**
+ * The form in which texts are compared, ordered and searched. It is made here and stored, because the
+ * engines' own case folding differs.
+ */
+export const fold = (text: string) =>
+  (isAscii(text) ? text.toLowerCase() : foldLetters(text)).replace(/\s{2,}|[^\S ]/g, ' ').trim();
+
+/** Most texts are, and need none of what Unicode asks for. */
+const isAscii = (text: string) => /^[ -~]*$/.test(text);
+
+const foldLetters = (text: string) =>
+  withoutLongMarkRuns(text)
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[łøđıðßæœþ]/g, (letter) => undecomposed[letter] ?? letter);
+
+/** Letters that Unicode does not take apart, as people type them who do not have them. */
+const undecomposed: Record<string, string> = {
+  ł: 'l',
+  ø: 'o',
+  đ: 'd',
+  ı: 'i',
+  ð: 'd',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  þ: 'th',
+};
+
+/** Several texts to search in, each folded, so that none is found across the end of one and the start of the next. */
+export const foldAll = (texts: (string | null | undefined)[]) =>
+  texts
+    .filter((text) => text != null)
+    .map(fold)
+    .join('\n');
+
+/**
+ * Unicode normalization sorts the combining marks of one letter in quadratic time: 100,000 of them take 20 s. No language
+ * needs more than the 30 in a row that the stream-safe text format (UAX #15) allows. The two halfwidth sound marks become
+ * combining marks in NFKD. The lookbehind keeps the search linear: a run is only counted from its start.
+ */
+const maxMarkRun = 30;
+const longMarkRun = /(?<![\p{M}\uff9e\uff9f])[\p{M}\uff9e\uff9f]{31,}/u;
+const longMarkRuns = new RegExp(longMarkRun, 'gu');
+
+const hasLongMarkRun = (text: string) => text.length > maxMarkRun && longMarkRun.test(text);
+
+/** What is left can be normalized in linear time. No text with such runs is stored, so none is looked for. */
+const withoutLongMarkRuns = (text: string) =>
+  text.length > maxMarkRun ? text.replace(longMarkRuns, '') : text;
+
+/** Control characters other than newline and tab, NUL among them, halves of surrogate pairs, and long runs of marks. */
+export const hasForbiddenCharacters = (text: string) =>
+  !isAscii(text) &&
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones looked for
+  (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(text) || !text.isWellFormed() || hasLongMarkRun(text));
+
+/** The text as it is stored; undefined when it has characters that no text may have. */
+export const checkedText = (text: string): string | undefined =>
+  isAscii(text) ? text.trim() : hasForbiddenCharacters(text) ? undefined : text.normalize('NFC').trim();
+
+/** The candidate that a misspelt word most likely meant, if any is near enough. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const tolerance = Math.max(2, Math.floor(word.length / 3));
+  // Only a word about as long as a candidate is compared with it: the cost is bounded by the longest candidate.
+  const near = candidates.filter((candidate) => Math.abs(candidate.length - word.length) <= tolerance);
+  if (near.length === 0) return undefined;
+  const folded = fold(word);
+  return near
+    .map((candidate) => ({ candidate, distance: editDistance(folded, candidate) }))
+    .filter(({ distance }) => distance <= tolerance)
+    .sort((a, b) => a.distance - b.distance)[0]?.candidate;
+}
+
+/** Joins words as a sentence does: `a, b and c`. */
+export const joinWords = (words: readonly string[]) => conjunction.format(words);
+
+/** Creating one takes longer than all its uses. */
+const conjunction = new Intl.ListFormat('en-GB', { type: 'conjunction' });
+
+/** A text that a client sent, cut to `maxLength` so that a response does not repeat all of it. */
+export const shortened = (text: string, maxLength = 100) =>
+  text.length <= maxLength ? text : `${text.slice(0, maxLength).toWellFormed()}…`;
+
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substituted = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      current.push(Math.min(substituted, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
+}

@@ -1,0 +1,126 @@
+import type Sqlite from 'better-sqlite3';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type QueryResult,
+  type TransactionSettings,
+} from 'kysely';
+import { Problem } from '../../core/errors.ts';
+import { Statements } from './statements.ts';
+
+export type SqliteConnection = DatabaseConnection & {
+  rollback(): Promise<void>;
+  /** Its user is done with it; another may come. */
+  release?(): void;
+  close(): Promise<void>;
+};
+
+type DriverOptions = {
+  connect(): SqliteConnection;
+  maxConnections: number;
+  /** Throws when the database must not be used. */
+  check(): void;
+  canClose?(): boolean;
+  /** Waits until another user may have a connection. */
+  admit?(): Promise<void> | undefined;
+};
+
+/** Connections are opened when first needed, kept, and handed out one user at a time. */
+export class SqliteDriver implements Driver {
+  readonly #options: DriverOptions;
+  readonly #all: SqliteConnection[] = [];
+  readonly #idle: SqliteConnection[] = [];
+  readonly #waiting: ((connection: SqliteConnection) => void)[] = [];
+
+  constructor(options: DriverOptions) {
+    this.#options = options;
+  }
+
+  async init() {}
+
+  get use() {
+    const idle = this.#idle.length;
+    return { used: this.#all.length - idle, idle, waiting: this.#waiting.length };
+  }
+
+  async acquireConnection(): Promise<SqliteConnection> {
+    await this.#options.admit?.();
+    this.#options.check();
+    const idle = this.#idle.pop();
+    if (idle) return idle;
+    if (this.#all.length === this.#options.maxConnections) return this.#wait();
+    const connection = this.#options.connect();
+    this.#all.push(connection);
+    return connection;
+  }
+
+  /** Not for ever: readers who do not read must not keep all others waiting without a word. */
+  #wait(): Promise<SqliteConnection> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(given), 1);
+        const detail = 'All connections for long reads are taken. Try again shortly.';
+        reject(new Problem('unavailable', detail, { headers: { 'retry-after': '5' } }));
+      }, 10_000);
+      const given = (connection: SqliteConnection) => {
+        clearTimeout(timer);
+        resolve(connection);
+      };
+      this.#waiting.push(given);
+    });
+  }
+
+  async releaseConnection(connection: SqliteConnection) {
+    connection.release?.();
+    const next = this.#waiting.shift();
+    if (next) next(connection);
+    else this.#idle.push(connection);
+  }
+
+  async beginTransaction(connection: SqliteConnection, { accessMode }: TransactionSettings) {
+    await connection.executeQuery(
+      CompiledQuery.raw(accessMode === 'read only' ? 'begin' : 'begin immediate'),
+    );
+  }
+
+  async commitTransaction(connection: SqliteConnection) {
+    await connection.executeQuery(CompiledQuery.raw('commit'));
+  }
+
+  async rollbackTransaction(connection: SqliteConnection) {
+    await connection.rollback();
+  }
+
+  async destroy() {
+    if (this.#options.canClose?.() === false) return;
+    for (const connection of this.#all) await connection.close();
+  }
+}
+
+/** A connection in this thread, for what takes a moment: each statement holds the event loop. */
+export class QuickConnection implements SqliteConnection {
+  readonly #database: Sqlite.Database;
+  readonly #statements: Statements;
+
+  constructor(database: Sqlite.Database) {
+    this.#database = database;
+    this.#statements = new Statements(database);
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    return this.#statements.run(sql, parameters) as QueryResult<R>;
+  }
+
+  streamQuery(): never {
+    throw new Error('Streams are long reads: use a slow snapshot.');
+  }
+
+  async rollback() {
+    this.#statements.rollback();
+  }
+
+  async close() {
+    this.#database.close();
+  }
+}

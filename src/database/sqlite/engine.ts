@@ -1,0 +1,213 @@
+import Sqlite from 'better-sqlite3';
+import {
+  type Dialect,
+  type FunctionNode,
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely';
+import { Problem, UsageError } from '../../core/errors.ts';
+import { type Engine, maxStreams } from '../engine.ts';
+import { type Spellings, spelling } from '../sql/functions.ts';
+import type { Tables } from '../tables.ts';
+import { Checkpointer } from './checkpoints.ts';
+import { QuickConnection, SqliteDriver } from './connections.ts';
+import { diskCheck } from './disk.ts';
+import { createFile, openFile } from './file.ts';
+import { FileGuard, type Report, whatHappened } from './file-guard.ts';
+import { copyDatabase, removeOldCopies } from './rehearsal.ts';
+import { connectInThread } from './thread.ts';
+import { SqliteVersions } from './versions.ts';
+
+/** One file, one connection that writes, some that read: in WAL mode they do not wait for each other. */
+export function sqliteEngine(file: string, report: Report = () => {}): Engine {
+  const guard = new FileGuard(file, report);
+  const open = (readonly: boolean) => {
+    const connection = openFile(file, { readonly, expected: guard.expected });
+    guard.noteOpened();
+    return connection;
+  };
+  let writer: Sqlite.Database | undefined;
+  const openWriter = () => {
+    writer = open(false);
+    return writer;
+  };
+  const checkpointer = new Checkpointer({
+    walBytes: () => guard.walBytes,
+    setAutocheckpoint: (isOn) => writer?.pragma(`wal_autocheckpoint = ${isOn ? 1000 : 0}`),
+  });
+  const inThisThread = (readonly: boolean, maxConnections: number) =>
+    new SqliteDriver({
+      connect: () => new QuickConnection(readonly ? open(true) : openWriter()),
+      maxConnections,
+      check: () => (readonly ? guard.assertUsable() : guard.check()),
+      canClose: () => guard.canClose(),
+    });
+  const inThread = (
+    readonly: boolean,
+    maxConnections: number,
+    admit: () => Promise<void> | undefined = () => undefined,
+  ) =>
+    new SqliteDriver({
+      admit,
+      connect: connectInThread(readonly ? 'long reads' : 'bulk writes', () => ({
+        file,
+        options: { readonly, expected: guard.expected },
+      })),
+      maxConnections,
+      check: () => (readonly ? guard.assertUsable() : guard.check()),
+    });
+  const drivers = {
+    write: inThisThread(false, 1),
+    quick: inThisThread(true, 4),
+    bulk: inThread(false, 1),
+    slow: inThread(true, 4),
+    stream: inThread(true, maxStreams, () => checkpointer.admit()),
+    copy: inThread(true, 1),
+  };
+  const copier = new Kysely<Tables>({ dialect: dialect(drivers.copy) });
+  const checkDisk = diskCheck(file);
+  const versions = new SqliteVersions(() => open(true));
+  return {
+    kind: 'sqlite',
+    name: `sqlite:${file}`,
+    dialects: {
+      write: dialect(drivers.write),
+      quick: dialect(drivers.quick),
+      slow: dialect(drivers.slow),
+      stream: dialect(drivers.stream),
+    },
+    versions() {
+      guard.assertUsable();
+      return versions.read();
+    },
+    checkReady: async () => {
+      try {
+        guard.check();
+        versions.read();
+        await checkDisk();
+      } catch (error) {
+        throw explain(error) ?? error;
+      }
+    },
+    pools: () => Object.fromEntries(Object.entries(drivers).map(([name, driver]) => [name, driver.use])),
+    async close() {
+      guard.stop();
+      checkpointer.stop();
+      await copier.destroy();
+      if (guard.canClose()) versions.close();
+    },
+    rehearsal: {
+      async copy() {
+        const copy = await copyDatabase(file, copier);
+        const { singleWriter, close } = sqliteEngine(copy.file);
+        return {
+          dialect: (singleWriter as NonNullable<typeof singleWriter>).bulk,
+          async remove() {
+            await close();
+            copy.remove();
+          },
+        };
+      },
+      removeOldCopies: () => removeOldCopies(file),
+    },
+    createIfMissing() {
+      try {
+        createFile(file);
+      } catch (error) {
+        throw error instanceof UsageError ? error : cannotUse(file, error);
+      }
+    },
+    singleWriter: {
+      assertStored: () => guard.check(),
+      afterCommit: (db, inTurn) => checkpointer.afterCommit(db, inTurn),
+      bulk: dialect(drivers.bulk),
+      // Starts the thread, and puts what earlier ones appended to the log into its places; else a later commit does that.
+      beforeBulk: (db) => sql`pragma wal_checkpoint(passive)`.execute(db).catch(() => {}),
+    },
+    // So there are no races to lose.
+    isRetryable: (error) => codeOf(error).startsWith('SQLITE_BUSY'),
+    explain,
+    explainStart: (error) =>
+      error instanceof Sqlite.SqliteError &&
+      /^SQLITE_(BUSY|IOERR|CANTOPEN|READONLY|NOTADB|CORRUPT|FULL)/.test(error.code)
+        ? cannotUse(file, error)
+        : undefined,
+  };
+}
+
+function explain(error: unknown): Problem | undefined {
+  const code = codeOf(error);
+  const retryLater = { headers: { 'retry-after': '5' } };
+  // It is logged once, when it is found, and not again for each request.
+  if (code === 'SQLITE_READONLY_DBMOVED')
+    return new Problem('unavailable', `The database file ${whatHappened}`, retryLater);
+  if (code === 'SQLITE_FULL')
+    return new Problem('storage_full', 'The disk of the service is full. Nothing was changed.', {
+      cause: error,
+    });
+  if (code.startsWith('SQLITE_READONLY'))
+    return new Problem('unavailable', 'The database file is read-only, so nothing was changed.', {
+      cause: error,
+      ...retryLater,
+    });
+  if (/^SQLITE_(BUSY|IOERR|CANTOPEN|ABORT)/.test(code))
+    return new Problem('unavailable', 'The database file cannot be used right now. Try again shortly.', {
+      cause: error,
+      ...retryLater,
+    });
+  return undefined;
+}
+
+const cannotUse = (file: string, error: unknown) =>
+  new UsageError(
+    `The database file ${file} cannot be opened for writing (${error instanceof Error ? error.message : error}). ` +
+      'Point MUSTER_DATABASE_URL at a file in a folder that this user may write to.',
+    { cause: error },
+  );
+
+const codeOf = (error: unknown) => (error instanceof Sqlite.SqliteError ? error.code : '');
+
+const dialect = (driver: SqliteDriver): Dialect => ({
+  createDriver: () => driver,
+  createAdapter: () => new SqliteTransactionalAdapter(),
+  createQueryCompiler: () => new MusterSqliteCompiler(),
+  createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
+});
+
+/** A writing transaction is immediate here, so migrations are safe in one, also with two processes at once. */
+class SqliteTransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl() {
+    return true;
+  }
+  override get supportsMultipleConnections() {
+    return true;
+  }
+}
+
+const spellings: Spellings = {
+  parsed_json: spelling`json(${0})`,
+  json_boolean: spelling`json(case ${0} when 1 then 'true' when 0 then 'false' end)`,
+  json_texts: spelling`json_each(${0})`,
+  is_one_of: spelling`${0} in (select value from json_each(${1}))`,
+  stored_table: spelling`main.${0}`,
+  json_array_of: spelling`json_group_array(${0} order by ${1})`,
+  is_among: spelling`${0} in (select value from json_each(${1}))`,
+  has_part: spelling`(instr(${0}, ${1}) > 0)`,
+  // Writers take singleWriter here anyway.
+  held_lock: spelling`${0}`,
+  shared_row_lock: spelling`${0}`,
+  row_lock: spelling`${0}`,
+  days_between: spelling`cast(julianday(${1}) - julianday(${0}) as integer)`,
+};
+
+class MusterSqliteCompiler extends SqliteQueryCompiler {
+  protected override visitFunction(node: FunctionNode): void {
+    const spelled = spellings[node.func];
+    if (!spelled) super.visitFunction(node);
+    else
+      for (const part of spelled(node)) typeof part === 'string' ? this.append(part) : this.visitNode(part);
+  }
+}

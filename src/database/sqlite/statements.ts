@@ -1,0 +1,40 @@
+import type Sqlite from 'better-sqlite3';
+import type { QueryResult } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import { isBatch } from '../sql/parameters.ts';
+
+/** Prepared statements of one connection. */
+const maxPrepared = 200;
+
+/** What runs on one connection, in whichever thread it lives. */
+export class Statements {
+  readonly #database: Sqlite.Database;
+  readonly #prepared = new LRUCache<string, Sqlite.Statement>({ max: maxPrepared });
+
+  constructor(database: Sqlite.Database) {
+    this.#database = database;
+  }
+
+  run(sql: string, parameters: readonly unknown[]): QueryResult<unknown> {
+    const statement = this.#prepare(sql);
+    if (statement.reader) return { rows: statement.all(parameters) };
+    let affected = 0;
+    for (const values of isBatch(parameters) ? parameters : [parameters])
+      affected += statement.run(values).changes;
+    return { rows: [], numAffectedRows: BigInt(affected) };
+  }
+
+  rollback(): void {
+    // SQLite ends a transaction by itself when the disk is full.
+    if (this.#database.inTransaction) this.run('rollback', []);
+  }
+
+  /** Preparing a statement takes longer than running most of them. */
+  #prepare(sql: string): Sqlite.Statement {
+    const known = this.#prepared.get(sql);
+    if (known) return known;
+    const statement = this.#database.prepare(sql);
+    this.#prepared.set(sql, statement);
+    return statement;
+  }
+}

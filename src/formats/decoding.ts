@@ -1,0 +1,55 @@
+import { Problem } from '../core/errors.ts';
+
+const pieceBytes = 16 * 1024;
+
+/** The text of a file, piece by piece. What is not text in its charset is refused with the line it stands in. */
+export function* decoded(
+  file: Uint8Array,
+  charset = charsetOf(file),
+): Generator<{ text: string; isLast: boolean }> {
+  const decoder = decoderOf(charset);
+  let line = 1;
+  for (let from = 0; from === 0 || from < file.length; from += pieceBytes) {
+    const bytes = file.subarray(from, from + pieceBytes);
+    const isLast = from + pieceBytes >= file.length;
+    let text: string;
+    try {
+      text = decoder.decode(bytes, { stream: !isLast });
+    } catch (cause) {
+      throw new Problem('malformed_request', notText(charset, line + linesBefore(bytes, charset)), { cause });
+    }
+    yield { text, isLast };
+    line += countLines(text);
+  }
+}
+
+/** Only a byte order mark tells; without one it is UTF-8, or refused. */
+function charsetOf([first, second]: Uint8Array): string {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  return 'utf-8';
+}
+
+function decoderOf(charset: string): TextDecoder {
+  try {
+    return new TextDecoder(charset, { fatal: true });
+  } catch (cause) {
+    const detail = `The charset “${charset.slice(0, 40)}” is not known here. Send UTF-8, or name another one such as windows-1252.`;
+    throw new Problem('unsupported_media_type', detail, { cause });
+  }
+}
+
+const notText = (charset: string, line: number) =>
+  `The file is not ${charset.toUpperCase()}: line ${line} has bytes that are no text in it. ` +
+  'In Excel, save it as “CSV UTF-8”; or say which charset it is in, such as windows-1252.';
+
+function linesBefore(bytes: Uint8Array, charset: string): number {
+  const lenient = new TextDecoder(charset).decode(bytes);
+  return countLines(lenient.slice(0, Math.max(0, lenient.indexOf('\ufffd'))));
+}
+
+function countLines(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines++;
+  return lines;
+}

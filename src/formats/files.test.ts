@@ -1,0 +1,360 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import readExcelFile from 'read-excel-file/node';
+import writeExcelFile from 'write-excel-file/node';
+import { cellReader, writeCell } from './cells.ts';
+import { csvLine, readCsv } from './csv.ts';
+import { readNdjson } from './ndjson.ts';
+import type { Row } from './rows.ts';
+import { packXlsx, readXlsx, sheet } from './xlsx.ts';
+import { contentOf, type Entry, entriesOf, zipped } from './zip.ts';
+
+const csv = (text: string | Uint8Array, charset?: string): Row[] =>
+  [...readCsv(typeof text === 'string' ? Buffer.from(text) : text, charset)].flat().filter(isNoHeader);
+const isNoHeader = ({ isHeader }: Row) => !isHeader;
+const cells = (rows: Row[]) => rows.map((row) => row.cells);
+
+test('reads CSV with commas, semicolons, tabs or bars, whatever ends its lines', () => {
+  for (const separator of [',', ';', '\t', '|']) {
+    for (const newline of ['\n', '\r\n', '\r']) {
+      const text = [
+        ['name', 'title'],
+        ['Ada', ''],
+        ['Bob', 'x y'],
+      ]
+        .map((row) => row.join(separator) + newline)
+        .join('');
+      assert.deepEqual(csv(text), [
+        { line: 2, names: ['name', 'title'], cells: ['Ada', ''] },
+        { line: 3, names: ['name', 'title'], cells: ['Bob', 'x y'] },
+      ]);
+    }
+  }
+  assert.deepEqual(cells(csv('sep=;\r\na;b\r\n1,5;2')), [['1,5', '2']]);
+  assert.deepEqual(csv('a,b'), []);
+});
+
+test('reads quotes over lines, and numbers the lines as they stand in the file', () => {
+  const rows = csv('\ufeffname,note\r\n\r\nAda,"one\r\ntwo, ""three"""\r\n,\r\nBob,5" pipe\r\n"Eve",x');
+  assert.deepEqual(
+    rows.map(({ line, cells }) => [line, ...cells]),
+    [
+      [3, 'Ada', 'one\ntwo, "three"'],
+      [6, 'Bob', '5" pipe'],
+      [7, 'Eve', 'x'],
+    ],
+  );
+});
+
+test('says which row has too few or too many cells, or quotes that do not fit', () => {
+  const [short, long] = csv('a,b\n1\n1,2,3\n');
+  assert.match(short?.error ?? '', /has 1 cells, but the first line names 2/);
+  assert.match(long?.error ?? '', /has 3 cells/);
+  assert.throws(
+    () => csv('a,b\n1,2\n3,"4\n5,6\n'),
+    /begins on line 3 cannot be read: a quote is opened and never/,
+  );
+  const [wide] = csv(`a,b\n"1"${',2'.repeat(400_000)}\n`);
+  assert.match(wide?.error ?? '', /has 400001 cells/, 'and does not take longer for each cell');
+  assert.throws(
+    () => csv(`a${',b'.repeat(1000)}\n`),
+    /line 1 cannot be read: it names more than 1000 columns/,
+  );
+  assert.throws(() => csv('a,b\n"1"x,2\n'), /line 2 cannot be read: text follows a closing quote/);
+  assert.throws(() => csv(`a,b\n1,"${'2\n'.repeat(1_000_000)}`), /line 2 .* more than a mebibyte/);
+});
+
+test('reads UTF-8, UTF-16 with its mark, and the charset it is told; else it says where it is no text', () => {
+  const text = 'name;title\nZoë;Ingénieure\n';
+  const expected = [['Zoë', 'Ingénieure']];
+  assert.deepEqual(cells(csv(text)), expected);
+  assert.deepEqual(cells(csv(Buffer.from(`\ufeff${text}`, 'utf16le'))), expected);
+  assert.deepEqual(cells(csv(Buffer.from(text, 'latin1'), 'iso-8859-1')), expected);
+  assert.throws(() => csv(Buffer.from(`name\nAda\n${text}`, 'latin1')), /not UTF-8: line 4 has bytes/);
+  assert.throws(() => csv(text, 'klingon'), /charset “klingon” is not known/);
+});
+
+test('reads CSV alike wherever the pieces of a file end', () => {
+  const rest = 'a,"b\r\n""c"""\r\nd,"e"\r\n"f",g\r\nÄ,ö\r\n';
+  for (let filled = 65_480; filled < 65_540; filled++) {
+    const rows = csv(`x,y\r\n1,${'-'.repeat(filled)}\r\n${rest}`);
+    assert.deepEqual(
+      cells(rows).slice(1),
+      [
+        ['a', 'b\n"c"'],
+        ['d', 'e'],
+        ['f', 'g'],
+        ['Ä', 'ö'],
+      ],
+      `${filled}`,
+    );
+  }
+});
+
+/** Texts as the service keeps them: trimmed, without control characters, in whole characters. */
+const text = fc
+  .oneof(
+    fc.string({ unit: 'grapheme', maxLength: 20 }),
+    fc.constantFrom(
+      '=1+1',
+      "'=x",
+      "''-1",
+      '+44 20',
+      '@a',
+      '＝1+1',
+      '＋44',
+      "'－1",
+      '＠a',
+      'a;b',
+      '[x',
+      'a, "b"',
+      'a\nb\tc',
+      '_x000D_',
+      '<&>',
+      '\uffff',
+    ),
+  )
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones no text has
+  .map((value) => value.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '').trim())
+  .filter((value) => value !== '');
+
+const value = fc.oneof(
+  text,
+  fc.constant(null),
+  fc.array(text, { maxLength: 4 }),
+  fc.dictionary(text, text, { maxKeys: 3, noNullPrototype: true }),
+);
+const readers = {
+  text: cellReader({ type: ['string', 'null'] }),
+  list: cellReader({ type: 'array' }),
+  map: cellReader({ type: 'object' }),
+};
+const readBack = (original: unknown, cell: unknown) =>
+  (Array.isArray(original)
+    ? readers.list
+    : typeof original === 'object' && original
+      ? readers.map
+      : readers.text)(cell);
+
+test('what is written as CSV is read back, formulas made harmless on the way', () => {
+  fc.assert(
+    fc.property(fc.array(value, { minLength: 1, maxLength: 5 }), (row) => {
+      const names = row.map((_, i) => `c${i}`);
+      for (const one of row) assert.doesNotMatch(csvLine([writeCell(one)]), /^"?[=+@＝＋＠－-]/);
+      const [read] = csv(csvLine(['first', ...names]) + csvLine(['1', ...row.map(writeCell)]));
+      assert.deepEqual(
+        row.map((original, i) => readBack(original, read?.cells[i + 1])),
+        row,
+      );
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+async function workbook(rows: readonly (readonly unknown[])[]): Promise<Buffer> {
+  async function* xml() {
+    yield sheet.open;
+    for (const [i, row] of rows.entries()) yield sheet.row(i + 1, row);
+    yield sheet.close;
+  }
+  return Buffer.concat(await Array.fromAsync(packXlsx(xml())));
+}
+
+const xlsx = async (file: Uint8Array) => (await Array.fromAsync(readXlsx(file))).flat().filter(isNoHeader);
+
+test('what is written as a workbook is read back, by this reader and by another', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(value, { minLength: 1, maxLength: 5 }), async (row) => {
+      const file = await workbook([
+        ['first', ...row.map((_, i) => `c${i}`)],
+        [1, ...row.map(writeCell)],
+      ]);
+      const [read] = await xlsx(file);
+      assert.equal(read?.line, 2);
+      assert.deepEqual(
+        row.map((original, i) => readBack(original, read?.cells[i + 1])),
+        row,
+      );
+    }),
+    { numRuns: 200 },
+  );
+  const file = await workbook([
+    ['name', 'n', 'yes', 'none'],
+    ['Zoë <&> "x"\ny', 4.5, true, null],
+    ['𝒜', 0, false, 'z'],
+  ]);
+  const [read] = await readExcelFile(file);
+  assert.deepEqual(read?.data, [
+    ['name', 'n', 'yes', 'none'],
+    ['Zoë <&> "x"\ny', 4.5, true, null],
+    ['𝒜', 0, false, 'z'],
+  ]);
+});
+
+test('reads the workbooks of another writer: shared texts, days, numbers', async () => {
+  const day = new Date('2026-11-15T00:00:00Z');
+  const rows = [
+    ['Name', 'Since', 'Badge', 'Is <in>'],
+    ['Zoë & Co', { value: day, format: 'yyyy-mm-dd', type: Date }, 4711, true],
+    ['Bob', null, null, false],
+  ];
+  const file = await writeExcelFile(rows as never).toBuffer();
+  const [zoe, bob] = await xlsx(file);
+  assert.deepEqual(zoe?.names, ['Name', 'Since', 'Badge', 'Is <in>']);
+  assert.equal(zoe?.cells[0], 'Zoë & Co');
+  assert.equal(cellReader({ type: ['string', 'null'], format: 'date' })(zoe?.cells[1]), '2026-11-15');
+  assert.equal(cellReader({ type: ['string', 'null'] })(zoe?.cells[2]), '4711');
+  assert.deepEqual([zoe?.cells[3], bob?.cells[0], bob?.cells[3]], [true, 'Bob', false]);
+});
+
+const files = (parts: Record<string, string>) =>
+  Array.fromAsync(zipped(Object.entries(parts).map(([name, content]) => [name, [content]] as const))).then(
+    (pieces) => Buffer.concat(pieces),
+  );
+const bookOf = (sheetXml: string, strings?: string) =>
+  files({
+    'xl/workbook.xml': '<x:workbook><x:sheets><x:sheet name="s" r:id="rId7"/></x:sheets></x:workbook>',
+    'xl/_rels/workbook.xml.rels':
+      '<Relationships><Relationship Id="rId7" Target="/xl/worksheets/other.xml"/></Relationships>',
+    'xl/worksheets/other.xml': sheetXml,
+    ...(strings && { 'xl/sharedStrings.xml': strings }),
+  });
+
+test('reads prefixes, runs of text, gaps between cells, and rows without numbers', async () => {
+  const file = await bookOf(
+    '<x:worksheet><x:sheetData><x:row><x:c t="s"><x:v>0</x:v></x:c><x:c r="C1" t="str"><x:v>note</x:v></x:c></x:row>' +
+      '<x:row/><x:row r="5"><x:c r="A5" t="s"><x:v>1</x:v></x:c><x:c r="C5"><x:f>1+1</x:f><x:v>2</x:v></x:c></x:row></x:sheetData></x:worksheet>',
+    '<sst><si><t>name</t></si><si><r><t>A</t></r><r><t xml:space="preserve"> b</t></r><rPh><t>x</t></rPh></si></sst>',
+  );
+  assert.deepEqual(await xlsx(file), [
+    { line: 5, names: ['name', '', 'note'], cells: Object.assign(['A b'], { 2: 2 }) },
+  ]);
+});
+
+test('refuses a workbook that is none, is broken, or would not fit, before it is unpacked', async () => {
+  const refused = async (file: Uint8Array, code: string, why: RegExp) =>
+    assert.rejects(xlsx(file), (problem: Error & { code: string }) => {
+      assert.match(problem.message, why);
+      assert.equal(problem.code, code);
+      return true;
+    });
+  await refused(Buffer.from('PK\u0003\u0004 and no more'), 'malformed_request', /no directory at its end/);
+  const whole = await workbook([['name'], ['Ada']]);
+  await refused(whole.subarray(0, 200), 'malformed_request', /no directory/);
+  await refused(await files({ 'readme.txt': 'x' }), 'malformed_request', /holds no workbook/);
+  await refused(
+    await bookOf(`<worksheet><sheetData><row r="1048577"><c t="n"><v>1</v></c></row>`),
+    'malformed_request',
+    /beyond what a sheet has/,
+  );
+  await refused(
+    await bookOf(`<worksheet><sheetData><row><c t="inlineStr"><is><t>${'x'.repeat(1_100_000)}`),
+    'malformed_request',
+    /longer than a mebibyte/,
+  );
+
+  // A gibibyte of blanks packs to about a mebibyte.
+  async function* blanks() {
+    for (let i = 0; i < 1024; i++) yield ' '.repeat(1024 * 1024);
+  }
+  const bomb = Buffer.concat(
+    await Array.fromAsync(
+      zipped([
+        ['xl/workbook.xml', ['<workbook><sheets><sheet r:id="a"/></sheets></workbook>']],
+        ['xl/worksheets/sheet1.xml', blanks()],
+      ]),
+    ),
+  );
+  await refused(bomb, 'too_large', /sheet1\.xml in it would unpack to more than \d+ MiB/);
+  // The same, lying about its size.
+  const entries = entriesOf(bomb);
+  const lying = { ...(entries.get('xl/worksheets/sheet1.xml') as Entry), size: 1000 };
+  let unpacked = 0;
+  await assert.rejects(async () => {
+    for await (const piece of contentOf(lying, 1024 * 1024)) unpacked += piece.length;
+  }, /would unpack to more than 1 MiB/);
+  assert.ok(unpacked <= 1024 * 1024);
+});
+
+test('neutralises formulas that begin with a full-width character, and restores them', () => {
+  for (const text of ['＝1+1', '＋44 20', '－1', '＠SUM(A1)', "'＝x", "''＠"]) {
+    assert.equal(csvLine([text]), `'${text}\r\n`);
+    assert.deepEqual(cells(csv(`a\r\n${csvLine([text])}`)), [[text]]);
+  }
+});
+
+test('rejects XML that is cut off, or has a document type, before any entity is expanded', async () => {
+  const rejected = async (sheetXml: string, why: RegExp) =>
+    assert.rejects(bookOf(sheetXml).then(xlsx), (problem: Error & { code: string }) => {
+      assert.match(problem.message, why);
+      assert.equal(problem.code, 'malformed_request');
+      return true;
+    });
+  const cell = (content: string) =>
+    `<worksheet><sheetData><row><c t="inlineStr"><is><t>${content}</t></is></c></row></sheetData></worksheet>`;
+  await rejected(`<!DOCTYPE x [<!ENTITY a "aaaa">]>${cell('&a;')}`, /document type/);
+  await rejected(cell('&a;'), /XML is broken/);
+  await rejected(cell('<![CDATA['.repeat(250)), /XML is cut off/);
+  await rejected(cell('x').slice(0, 60), /XML is cut off/);
+  await rejected(cell('<b>'.repeat(200)), /nested too deep/);
+  assert.deepEqual(
+    cells(
+      await xlsx(
+        await bookOf(
+          cell('name').replace(
+            '</row>',
+            '</row><row><c t="inlineStr"><is><t>a<![CDATA[<b>]]>&amp;c</t></is></c></row>',
+          ),
+        ),
+      ),
+    ),
+    [['a<b>&c']],
+  );
+});
+
+test('names the column of a cell that is far beyond the header, without storing the cells before it', async () => {
+  const file = await bookOf(
+    '<worksheet><sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>name</t></is></c></row>' +
+      '<row r="2"><c r="XFD2"><v>1</v></c></row></sheetData></worksheet>',
+  );
+  const [row] = await xlsx(file);
+  assert.match(row?.error ?? '', /^Column XFD has a value here/);
+  assert.equal(row?.cells.length, 0);
+});
+
+test('reads rows that span many pieces of the file once, quoted or not', () => {
+  for (const cell of ['"x ""y"" z"', '""', 'plain'.repeat(20)]) {
+    const row = ['x', ...Array(999).fill(cell)].join(',');
+    const [read] = csv(`${Array.from({ length: 1000 }, (_, i) => `c${i}`).join(',')}\n${row}\n`);
+    assert.equal(read?.error, undefined);
+    assert.equal(read?.cells.length, 1000);
+  }
+});
+
+test('rejects more blank rows than a sheet has', () => {
+  assert.throws(() => csv(`a\n${'\n'.repeat(1_048_577)}`), /more than 1048576 blank rows/);
+  assert.throws(() => [...readNdjson(Buffer.from('\n'.repeat(1_048_578)))], /more than 1048576 blank rows/);
+});
+
+test('rejects JSON of too many values before it is parsed', () => {
+  const [nested, text] = [
+    ...readNdjson(Buffer.from(`${'['.repeat(500_000)}\n{"a":"${'[,{'.repeat(100_000)}"}`)),
+  ].flat();
+  assert.match(nested?.error ?? '', /it has more than 10000 values/);
+  assert.equal(text?.error, undefined);
+});
+
+test('reads a JSON object a line; a line that is none is a row with an error', () => {
+  const rows = [...readNdjson(Buffer.from('{"name":"Ada","skills":["x"]}\n\n[1]\r\n{"name":\n{}'))].flat();
+  assert.deepEqual(rows[0], { line: 1, names: ['name', 'skills'], cells: ['Ada', ['x']] });
+  assert.deepEqual(
+    rows.map(({ line, error }) => [line, error?.slice(0, 30)]),
+    [
+      [1, undefined],
+      [3, 'This line is not a JSON object'],
+      [4, 'This line is not a JSON object'],
+      [5, undefined],
+    ],
+  );
+});

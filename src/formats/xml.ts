@@ -1,0 +1,77 @@
+import { SaxesParser } from 'saxes';
+import { maxRowLength } from './rows.ts';
+import { contentOf, type Entry, ZipError } from './zip.ts';
+
+/** What a reader does with the elements of an XML file. Names come without their prefix: `<x:row>` is `row`. */
+export type XmlHandler = {
+  open(name: string, attributes: Readonly<Record<string, string>>): void;
+  /** The text between two tags, CDATA included. */
+  text?(text: string): void;
+  close?(name: string): void;
+};
+
+/** The files of spreadsheets nest a dozen levels deep. */
+const maxDepth = 100;
+
+/**
+ * Parses an XML file from a ZIP archive. Yields after each piece, so that the caller can let other work run. The
+ * parser is strict and takes time in proportion to the bytes; document types, and with them entities, are rejected.
+ */
+export async function* parseXml(entry: Entry, maxBytes: number, handler: XmlHandler): AsyncGenerator<void> {
+  const parser = new SaxesParser({ position: false });
+  let depth = 0;
+  let lengthSinceTag = 0;
+  parser.on('doctype', () => {
+    throw new ZipError('it has a document type, which may hide what its texts are');
+  });
+  parser.on('opentag', ({ name, attributes }) => {
+    lengthSinceTag = 0;
+    depth++;
+    if (depth > maxDepth) throw new ZipError('its elements are nested too deep');
+    handler.open(localName(name), attributes as Record<string, string>);
+  });
+  parser.on('closetag', ({ name }) => {
+    lengthSinceTag = 0;
+    depth--;
+    handler.close?.(localName(name));
+  });
+  if (handler.text) {
+    parser.on('text', (text) => handler.text?.(text));
+    parser.on('cdata', (text) => handler.text?.(text));
+  }
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  for await (const piece of contentOf(entry, maxBytes)) {
+    const text = decode(decoder, piece);
+    write(parser, text);
+    // The parser holds a text, comment or tag in memory until its end.
+    lengthSinceTag += text.length;
+    if (lengthSinceTag > maxRowLength) throw new ZipError('one of its texts is longer than a mebibyte');
+    yield;
+  }
+  write(parser, decode(decoder));
+  if (depth > 0) throw new ZipError('its XML is cut off');
+}
+
+function write(parser: SaxesParser, text: string): void {
+  try {
+    parser.write(text);
+  } catch (error) {
+    if (error instanceof ZipError) throw error;
+    throw new ZipError('its XML is broken', { cause: error });
+  }
+}
+
+function decode(decoder: TextDecoder, bytes?: Uint8Array): string {
+  try {
+    return decoder.decode(bytes, { stream: bytes !== undefined });
+  } catch (cause) {
+    throw new ZipError('its texts are not UTF-8', { cause });
+  }
+}
+
+const localName = (name: string) => name.slice(name.indexOf(':') + 1);
+
+export const escapeXml = (text: string) =>
+  /[&<>"]/.test(text)
+    ? text.replace(/[&<>"]/g, (special) => `&${{ '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot' }[special]};`)
+    : text;

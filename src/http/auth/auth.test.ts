@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { createApp } from '../../app.ts';
+import { readConfig } from '../../config.ts';
+import { momentOf, systemClock } from '../../core/clock.ts';
+import { openDatabase } from '../../database/open.ts';
+import { createKey, revokeKey } from '../../resources/keys/queries.ts';
+import { scopes } from '../../resources/keys/schema.ts';
+import type { Access } from './auth.ts';
+import { grants } from './scopes.ts';
+import { newSecret } from './secret.ts';
+
+type Route = { method: string; path: string; access: Access };
+
+onBothEngines('access', (start) => {
+  test('every route opens to the right key and to no other', async (t) => {
+    const service = await start(t);
+    const routes = routesOf(service);
+    assert.ok(routes.length >= 20);
+    const { revoked, expired } = await deadKeys(service);
+    await service.make('/v1/projects', await service.key(), { name: 'Apollo' });
+    const single = await Promise.all(
+      scopes.flatMap((scope) => [
+        service.key(scope).then((key) => ({ scope, key })),
+        service.limitedKey(['APOLLO'], scope).then((key) => ({ scope, key })),
+      ]),
+    );
+
+    for (const { method, path, access } of routes) {
+      const status = async (key?: string) => (await service.call(method, path, key)).status;
+      const opened = (answer: number) => ![401, 403].includes(answer);
+      const name = `${method} ${path}`;
+      if (access === 'public') {
+        assert.ok(opened(await status()), name);
+        continue;
+      }
+      for (const key of [undefined, 'nonsense', newSecret(), revoked, expired]) {
+        assert.equal(await status(key), 401, `${name} with ${key}`);
+      }
+      for (const { scope, key } of single) {
+        const allowed: boolean = access === 'any key' || grants([scope], access);
+        const answer = await service.call(method, path, key);
+        // Where no limit can hold, a limited key is refused in words of its own.
+        const isOpened = opened(answer.status) || answer.body.code === 'key_limited';
+        assert.equal(isOpened, allowed, `${name} with ${scope}`);
+      }
+    }
+  });
+
+  test('says what is missing as RFC 6750 has it', async (t) => {
+    const service = await start(t);
+    const none = await service.get('/v1/risks');
+    assert.equal(none.status, 401);
+    assert.equal(none.headers.get('www-authenticate'), 'Bearer realm="muster"');
+    assert.equal(none.body.code, 'unauthenticated');
+
+    const unknown = await service.get('/v1/risks', newSecret());
+    assert.match(unknown.headers.get('www-authenticate') ?? '', /error="invalid_token"/);
+
+    const personnel = await service.key('personnel.manage');
+    assert.equal((await service.get('/v1/personnel', personnel)).status, 200);
+    assert.equal((await service.get('/v1/groups', personnel)).status, 200);
+    const risks = await service.get('/v1/risks', personnel);
+    assert.equal(risks.status, 403);
+    assert.equal(risks.body.code, 'insufficient_scope');
+    assert.match(
+      risks.headers.get('www-authenticate') ?? '',
+      /error="insufficient_scope", scope="projects.read"/,
+    );
+
+    const projects = await service.key('projects.manage');
+    assert.equal((await service.get('/v1/risks', projects)).status, 200);
+    assert.equal((await service.post('/v1/personnel', projects, { name: 'Ada' })).status, 403);
+  });
+
+  test('a key is dead from the request after its revocation on', async (t) => {
+    const service = await start(t);
+    const { id, secret } = await service.database.write((db) =>
+      createKey(db, { name: 'x', scopes: ['personnel.read'] }, systemClock()),
+    );
+    assert.equal((await service.get('/v1/personnel', secret)).status, 200);
+    await service.database.write((db) => revokeKey(db, id, systemClock()));
+    assert.equal((await service.get('/v1/personnel', secret)).status, 401);
+  });
+
+  test('a key sees what it may do, and nobody sees its secret again', async (t) => {
+    const service = await start(t);
+    const secret = await service.key('events.read');
+    const { body } = await service.get('/v1/me', secret);
+    assert.deepEqual(body.scopes, ['events.read']);
+    assert.equal(body.limits.page_rows, 1000);
+    const stored = await service.database.db.selectFrom('keys').selectAll().execute();
+    assert.ok(!JSON.stringify(stored).includes(secret));
+  });
+});
+
+test('the service refuses to start with a route that declares no access', async () => {
+  const config = readConfig({ MUSTER_DATABASE_URL: 'sqlite:never-opened.db', MUSTER_LOG_LEVEL: 'silent' });
+  const database = openDatabase(config.database_url);
+  const app = await createApp({ config, database, clock: systemClock, readiness: { state: 'ready' } });
+  assert.throws(() => app.get('/v1/open-to-all', () => 'oops'), /declares no access/);
+});
+
+function routesOf({ app }: TestService): Route[] {
+  const paths = app.swagger().paths as Record<string, Record<string, { security: { key: Access[] }[] }>>;
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { security }]) => ({
+      method: method.toUpperCase(),
+      path: path.replace('{project_id}', 'NOPE').replace(/\{\w+\}/g, 'nothing'),
+      access: security.length === 0 ? 'public' : (security[0]?.key[0] ?? 'any key'),
+    })),
+  );
+}
+
+async function deadKeys({ database }: TestService) {
+  const input = { name: 'dead', scopes: [...scopes] };
+  const revoked = await database.write((db) => createKey(db, input, systemClock()));
+  await database.write((db) => revokeKey(db, revoked.id, systemClock()));
+  const past = momentOf(new Date(Date.now() - 1000)).now;
+  const expired = await database.write((db) => createKey(db, { ...input, expires_at: past }, systemClock()));
+  return { revoked: revoked.secret, expired: expired.secret };
+}

@@ -1,0 +1,73 @@
+import { setTimeout } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import { Problem } from '../../core/errors.ts';
+import { Strict } from '../../core/schemas.ts';
+import type { App } from '../fastify.ts';
+
+/** Whether requests are taken. A service that stops finishes what it has begun before it closes its door. */
+export type Readiness = { state: 'starting' | 'ready' | 'stopping' };
+
+/** Refuses requests while starting or stopping, and waits for those under way when the app is closed. */
+export function rejectUnlessReady(app: FastifyInstance, readiness: Readiness): void {
+  app.addHook('onRequest', (request, _, done) =>
+    done(readiness.state === 'ready' || isProbe(request.url) ? undefined : unavailable(readiness)),
+  );
+  app.addHook('preClose', async () => {
+    readiness.state = 'stopping';
+    await app.load.idle();
+  });
+}
+
+/** Who asks how the service is gets an answer however it is. */
+export const isProbe = (url: string | undefined) => url === '/livez' || url === '/readyz';
+
+export function healthRoutes(app: App, readiness: Readiness): void {
+  const schema = (operationId: string, summary: string) => ({
+    operationId,
+    summary,
+    tags: ['service'],
+    response: { 200: Strict({ status: Type.Literal('ok') }) },
+  });
+
+  app.get(
+    '/livez',
+    { config: { access: 'public' }, schema: schema('livez', 'Whether the process answers') },
+    async () => ({ status: 'ok' as const }),
+  );
+
+  app.get(
+    '/readyz',
+    { config: { access: 'public' }, schema: schema('readyz', 'Whether requests can be served') },
+    async () => {
+      if (readiness.state !== 'ready') throw unavailable(readiness);
+      await checkDatabase(app);
+      return { status: 'ok' as const };
+    },
+  );
+}
+
+/** A probe must get its response while it still listens: Kubernetes gives up after a second by default. */
+const maxCheckMs = 900;
+
+async function checkDatabase({ database }: App): Promise<void> {
+  const timer = new AbortController();
+  try {
+    await Promise.race([database.checkReady(), timeLimit(timer.signal)]);
+  } catch (cause) {
+    if (cause instanceof Problem) throw cause;
+    throw new Problem('unavailable', 'The database is away.', { cause, headers: { 'retry-after': '1' } });
+  } finally {
+    timer.abort();
+  }
+}
+
+async function timeLimit(signal: AbortSignal): Promise<never> {
+  await setTimeout(maxCheckMs, undefined, { signal });
+  throw new Error(`The database did not respond within ${maxCheckMs} ms.`);
+}
+
+const unavailable = ({ state }: Readiness) =>
+  new Problem('unavailable', `The service is ${state}. Try again shortly.`, {
+    headers: { 'retry-after': '1' },
+  });

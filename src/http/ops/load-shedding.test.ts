@@ -1,0 +1,315 @@
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import { test } from 'node:test';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { sendRaw } from '../../../test/raw-http.ts';
+import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { bodyBudget } from '../request/body-budgets.ts';
+import { createLoadMonitor } from './load-shedding.ts';
+
+onBothEngines('load', (start) => {
+  test('more than can be worked on is refused at once, but for probes and what is in memory', async (t) => {
+    const service = await start(t, { environment: { MUSTER_MAX_CONCURRENT_REQUESTS: '1' } });
+    const key = await service.key();
+    for (let i = 0; i < 2; i++) assert.equal((await service.get('/v1/groups?limit=5', key)).status, 200);
+
+    const { waiting, release } = await holdWriter(service);
+    const written = service.post('/v1/groups', key, { name: 'Ops' });
+    while (service.app.load.working === 0) await setTimeout(5);
+
+    for (const [method, path] of [
+      ['GET', '/v1/projects/NONE'],
+      ['POST', '/v1/groups'],
+      ['GET', '/docs'],
+    ] as const) {
+      const refused = await service.call(method, path, key, method === 'POST' ? { name: 'x' } : undefined);
+      assert.equal(refused.status, 503, path);
+      assert.equal(refused.headers.get('content-type'), 'application/problem+json');
+      assert.equal(refused.headers.get('retry-after'), '1');
+      assert.equal(refused.headers.get('x-content-type-options'), 'nosniff');
+      assert.equal(refused.body.code, 'unavailable');
+      assert.equal(refused.body.instance, path);
+      assert.equal(refused.body.request_id, refused.headers.get('x-request-id'));
+    }
+    assert.equal(service.app.load.shed, 3);
+    for (const path of ['/livez', '/readyz']) assert.equal((await service.get(path)).status, 200, path);
+    assert.equal((await service.get('/v1/groups?limit=5', key)).status, 200);
+
+    release();
+    await waiting;
+    assert.equal((await written).status, 201);
+    assert.equal((await service.get('/v1/projects/NONE', key)).status, 404);
+    assert.equal(service.app.load.working, 0);
+  });
+
+  test('who waits for their turn counts, too', async (t) => {
+    const service = await start(t, { environment: { MUSTER_MAX_CONCURRENT_REQUESTS: '3' } });
+    const key = await service.key();
+    assert.equal((await service.get('/v1/projects/NONE', key)).status, 404);
+    const requests = Array.from(
+      { length: 10 },
+      (_, i) =>
+        `GET /v1/projects/NONE${i} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+        `connection: ${i === 9 ? 'close' : 'keep-alive'}\r\n\r\n`,
+    );
+    const answers = await sendRaw(service.origin, requests.join(''));
+    const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    assert.deepEqual(statuses, [...Array(3).fill('404'), ...Array(7).fill('503')]);
+    assert.equal(service.app.load.working, 0);
+  });
+
+  test('who sends a body slowly takes nobody’s place', async (t) => {
+    const service = await start(t, { environment: { MUSTER_MAX_CONCURRENT_REQUESTS: '1' } });
+    const key = await service.key();
+    const sockets = Array.from({ length: 5 }, () => {
+      const socket = connect(Number(new URL(service.origin).port), '127.0.0.1');
+      socket.write(
+        `POST /v1/groups HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+          'content-type: application/json\r\ncontent-length: 100\r\n\r\n{',
+      );
+      return socket;
+    });
+    while (service.app.load.inFlight < 5) await setTimeout(5);
+    assert.equal(service.app.load.working, 0);
+    assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
+    for (const socket of sockets) socket.destroy();
+    await service.app.load.idle();
+    assert.equal(service.app.bodyBudgets.json.bytes, 0);
+  });
+
+  test('who goes away before the answer leaves nothing behind', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const { waiting, release } = await holdWriter(service);
+    for (let i = 0; i < 50; i++) {
+      const socket = connect(Number(new URL(service.origin).port), '127.0.0.1');
+      socket.write(
+        `POST /v1/groups HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+          'content-type: application/json\r\ncontent-length: 12\r\n\r\n{"name":"x"}',
+      );
+      await setTimeout(i % 5);
+      socket.destroy();
+    }
+    release();
+    await waiting;
+    assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
+    await service.app.load.idle();
+    assert.deepEqual([service.app.load.working, service.app.bodyBudgets.json.bytes], [0, 0]);
+  });
+
+  test('who takes too long to send is told so, and the connection is closed', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const { server } = service.app;
+    assert.deepEqual([server.headersTimeout, server.requestTimeout], [15_000, 30_000]);
+    Object.assign(server, { headersTimeout: 100, requestTimeout: 200 });
+    const post = `POST /v1/groups HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n`;
+    const beginnings = [
+      'GET /v1/me HTTP/1.1\r\nhost: x\r\nx-slow: ',
+      `${post}content-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
+      `${post}content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n1\r\n{\r\n`,
+    ];
+    for (const answer of await Promise.all(beginnings.map((text) => sendRaw(service.origin, text)))) {
+      assert.match(answer, /^HTTP\/1\.1 408 .*\r\nconnection: close\r\n.*"code":"request_timeout"/s);
+    }
+    await service.app.load.idle();
+    assert.equal(service.app.bodyBudgets.json.bytes, 0);
+  });
+
+  test('slow bodies without a key do not keep anyone from writing or signing in', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const sockets = openUploads(service, 200, '/v1/session');
+    sockets.push(...openUploads(service, 200, '/v1/nowhere'));
+    assert.ok((await responsesOf(sockets.slice(0, 200))).every((text) => /^HTTP\/1\.1 413 /.test(text)));
+    assert.ok(
+      (await responsesOf(sockets.slice(200))).every((text) =>
+        /^HTTP\/1\.1 404 .*"code":"not_found"/s.test(text),
+      ),
+    );
+    // As large as a session body may be, and never sent.
+    sockets.push(...openUploads(service, 200, '/v1/session', { bytes: 1024 }));
+    while (service.app.bodyBudgets.public.bytes < 200 * 1024) await setTimeout(5);
+    assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
+    assert.equal((await service.post('/v1/session', undefined, { key })).status, 204);
+    assert.equal(service.app.bodyBudgets.json.bytes, 0);
+    for (const socket of sockets) socket.destroy();
+    await service.app.load.idle();
+    assert.equal(service.app.bodyBudgets.public.bytes, 0);
+  });
+
+  test('one network cannot use up the memory for bodies without a key', async (t) => {
+    const service = await start(t, { environment: { MUSTER_TRUST_PROXY: '127.0.0.1' } });
+    const key = await service.key();
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const sockets = openUploads(service, 1024, '/v1/session', { bytes: 1024, headers: from('192.0.2.1') });
+    while (service.app.bodyBudgets.public.bytes < 1024 * 1024) await setTimeout(5);
+    const refused = await service.post('/v1/session', undefined, { key }, from('192.0.2.1'));
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '1']);
+    assert.match(refused.body.detail, /too many large bodies at once/);
+    assert.equal((await service.post('/v1/session', undefined, { key }, from('192.0.2.2'))).status, 204);
+    assert.equal((await service.post('/v1/groups', key, { name: 'Ops' }, from('192.0.2.1'))).status, 201);
+    for (const socket of sockets) socket.destroy();
+    await service.app.load.idle();
+  });
+
+  test('a body counts by what has arrived of it, not by what it claims to be', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const sockets = openUploads(service, 200, '/v1/groups', { key });
+    sockets.push(...openUploads(service, 100, '/v1/groups', { key, isChunked: true }));
+    while (service.app.bodyBudgets.json.bytes < 300 * 16 * 1024) await setTimeout(5);
+    assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
+    for (const socket of sockets) socket.destroy();
+    await service.app.load.idle();
+    assert.equal(service.app.bodyBudgets.json.bytes, 0);
+  });
+
+  test('a key that sends too many large bodies at once does not keep other keys from writing', async (t) => {
+    const service = await start(t);
+    const [greedy, other] = [await service.key(), await service.key()];
+    const megabyte = 1024 * 1024;
+    const open = (count: number, bytes: number) =>
+      openUploads(service, count, '/v1/groups', { key: greedy, sent: ' '.repeat(bytes) });
+    const arrived = async (bytes: number) => {
+      while (service.app.bodyBudgets.json.bytes < bytes) await setTimeout(5);
+    };
+    // One byte of each is never sent.
+    const sockets = open(7, megabyte - 1);
+    sockets.push(...open(1, megabyte / 2));
+    await arrived(7.5 * megabyte - 7);
+    const [beyond] = await responsesOf(open(1, megabyte - 1));
+    assert.match(beyond ?? '', /^HTTP\/1\.1 429 .*\r\nretry-after: 1\r\n.*too many large bodies at once/s);
+    sockets.push(...open(1, megabyte / 2 - 1));
+    await arrived(8 * megabyte - 8);
+    const refused = await service.post('/v1/groups', greedy, { name: 'Ops' });
+    assert.deepEqual([refused.status, refused.body.code], [429, 'rate_limited']);
+    assert.equal((await service.get('/v1/me', greedy)).status, 200);
+    assert.equal((await service.post('/v1/groups', other, { name: 'Ops' })).status, 201);
+    const file = ' '.repeat(100_000);
+    const imported = await service.call('POST', '/v1/groups/import?dry_run=true', greedy, `name\n${file}\n`, {
+      'content-type': 'text/csv',
+    });
+    assert.notEqual(imported.status, 429, 'files are counted apart');
+    for (const socket of sockets) socket.destroy();
+    await service.app.load.idle();
+    assert.equal((await service.post('/v1/groups', greedy, { name: 'Dev' })).status, 201);
+  });
+});
+
+test('bodies cannot fill the memory, whoever sends them', () => {
+  const budget = bodyBudget(100, 60);
+  assert.equal(budget.reserve('a', 60), undefined);
+  assert.equal(budget.reserve('a', 1)?.code, 'rate_limited');
+  assert.equal(budget.reserve('b', 41)?.code, 'unavailable');
+  assert.equal(budget.reserve('b', 40), undefined);
+  budget.release('a', 60);
+  assert.equal(budget.bytes, 40);
+  assert.equal(budget.reserve('a', 60), undefined);
+});
+
+test('requests are taken in for a while, then all else that goes on has its turn', async () => {
+  let now = 1000;
+  const load = createLoadMonitor(10, () => now);
+  now += 60_000;
+  assert.equal(load.isOverloaded(), false, 'a machine that stood still is no reason');
+  now += 2000;
+  assert.equal(load.isOverloaded(), false);
+  now += 1;
+  assert.equal(load.isOverloaded(), true);
+  await setImmediate();
+  assert.equal(load.isOverloaded(), false);
+});
+
+test('many are taken in as long as none of them takes long, a few always', async () => {
+  let now = 0;
+  const load = createLoadMonitor(100, () => now);
+  const requests = Array.from({ length: 100 }, () => ({}));
+  const isOverloaded = async () => {
+    await setImmediate();
+    return load.isOverloaded();
+  };
+  for (const request of requests) {
+    assert.equal(await isOverloaded(), false);
+    load.begin(request);
+  }
+  assert.equal(await isOverloaded(), true, 'there are never more than may be');
+  for (const request of requests.slice(0, 10)) load.end(request);
+  now = 2000;
+  assert.equal(await isOverloaded(), false);
+  now = 2001;
+  assert.equal(await isOverloaded(), true);
+  for (const request of requests.slice(10, 37)) load.end(request);
+  assert.deepEqual([load.working, await isOverloaded()], [63, false]);
+});
+
+test('refusals wait for their turn, a few at a time, and no more than there may be connections', async () => {
+  const load = createLoadMonitor(0);
+  let sent = 0;
+  const refuse = () => load.refuse(() => sent++);
+  for (let i = 0; i < 10_000; i++) assert.equal(refuse(), true);
+  assert.equal(refuse(), false, 'who sends still more is cut off');
+  assert.equal(sent, 0);
+  await setImmediate();
+  assert.ok(sent > 0 && sent < 100, `${sent} in one turn`);
+  while (sent < 10_000) await setImmediate();
+  assert.equal(refuse(), true);
+  assert.equal(load.shed, 10_002);
+});
+
+/** Keeps others from writing until it is released. */
+async function holdWriter({ database }: TestService) {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: held, resolve: hold } = Promise.withResolvers<void>();
+  const waiting = database.write(async (db) => {
+    await db
+      .updateTable('data_versions')
+      .set((eb) => ({ version: eb('version', '+', 1) }))
+      .where('table_name', '=', 'groups')
+      .execute();
+    hold();
+    await released;
+  });
+  await held;
+  return { waiting, release };
+}
+
+type Upload = {
+  key?: string;
+  bytes?: number;
+  sent?: string;
+  isChunked?: boolean;
+  headers?: Record<string, string>;
+};
+
+/** Opens connections that each begin to send a body, and do not go on. */
+function openUploads(
+  { origin }: TestService,
+  count: number,
+  path: string,
+  { key, bytes = 1024 * 1024, sent = '{', isChunked = false, headers = {} }: Upload = {},
+): Socket[] {
+  const all = {
+    host: 'x',
+    'content-type': 'application/json',
+    ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    ...(isChunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': bytes }),
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`;
+  return Array.from({ length: count }, () => {
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(head + (isChunked ? `${sent.length.toString(16)}\r\n${sent}\r\n` : sent));
+    return socket;
+  });
+}
+
+/** What comes back first on each connection. */
+const responsesOf = (sockets: Socket[]): Promise<string[]> =>
+  Promise.all(
+    sockets.map(
+      (socket) => new Promise<string>((resolve) => socket.once('data', (data) => resolve(data.toString()))),
+    ),
+  );

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import { startMuster, temporaryFolder } from '../../../test/process.ts';
+import { sendRaw } from '../../../test/raw-http.ts';
+import { newSecret } from '../auth/secret.ts';
+
+const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+test('no key gets into a log, wherever it was sent and however much is logged', async (t) => {
+  const folder = temporaryFolder(t);
+  const service = await startMuster(t, folder, { MUSTER_LOG_LEVEL: 'trace' });
+  const { origin, key = '' } = service;
+  const secrets: string[] = [];
+  const canary = () => secrets[secrets.push(newSecret()) - 1] ?? '';
+  const json = { 'content-type': 'application/json' };
+  const send = (path: string, headers: Record<string, string> = {}, method = 'GET', body?: string) =>
+    fetch(origin + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...headers },
+      ...(body !== undefined && { body }),
+    });
+
+  const made = await send('/v1/keys', json, 'POST', '{"name":"x","scopes":["personnel.read"]}');
+  const { id, secret } = await made.json();
+  const rotated = await (await send(`/v1/keys/${id}/rotate`, json, 'POST', '{"overlap_seconds":60}')).json();
+  for (const held of [secret, rotated.secret]) {
+    secrets.push(held);
+    assert.equal((await send('/v1/personnel', { authorization: `Bearer ${held}` })).status, 200);
+    assert.equal((await send('/v1/risks', { authorization: `Bearer ${held}` })).status, 403);
+  }
+
+  for (const scheme of ['Bearer', 'bearer', 'Basic', 'Token', 'Bearer x', ''])
+    assert.equal((await send('/v1/me', { authorization: `${scheme} ${canary()}` })).status, 401);
+  for (const header of [
+    'cookie',
+    'idempotency-key',
+    'if-match',
+    'if-none-match',
+    'origin',
+    'referer',
+    'traceparent',
+    'user-agent',
+    'x-api-key',
+    'x-forwarded-for',
+    'x-request-id',
+  ])
+    await send('/v1/groups', { ...json, [header]: canary() }, 'POST', '{"name": 1}');
+  for (const path of ['/v1/me?key=', '/v1/groups/', '/v1/', '/docs?', '/v1/risks?q=', '/v1/groups/%zz'])
+    await send(path + canary());
+  for (const body of [`{"name": "${canary()}"}`, `{"${canary()}": 1}`, `"${canary()}`, `[${canary()}]`])
+    await send('/v1/groups', json, 'POST', body);
+  await send('/v1/groups', { 'content-type': `text/${canary()}` }, 'POST', canary());
+  for (const broken of [
+    `GET /v1/me HTTP/1.1\r\nhost: x\r\nauthorization Bearer ${canary()}\r\n\r\n`,
+    `GET /v1/me?${canary()} HTTP/9\r\nhost: x\r\n\r\n`,
+    `GET /v1/me HTTP/1.1\r\nhost: ${canary()}\r\nhost: ${canary()}\r\nconnection: close\r\n\r\n`,
+    `POST /v1/groups HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${canary()}\r\n`,
+    `${canary()}\r\n\r\n`,
+  ])
+    await sendRaw(origin, broken);
+
+  // A defect: a table that is gone.
+  const database = new Sqlite(join(folder, 'data/muster.db'));
+  database.exec('alter table groups rename to gone');
+  database.close();
+  const traceparent = `00-${trace}-00f067aa0ba902b7-01`;
+  const defect = await send('/v1/groups', { ...json, traceparent }, 'POST', `{"name": "${canary()}"}`);
+  assert.equal(defect.status, 500);
+  const { request_id } = await defect.json();
+
+  service.child.kill('SIGTERM');
+  assert.equal(await service.exit, 0);
+  const log = service.stderr();
+  const lines = log
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.ok(lines.length > 40);
+  const ofDefect = lines.filter((line) => line.request_id === request_id);
+  assert.deepEqual(
+    ofDefect.map(({ level, trace_id }) => [level, trace_id]),
+    [
+      [50, trace],
+      [30, trace],
+    ],
+  );
+  assert.equal(
+    service.stdout().split(key).length,
+    3,
+    'the first start shows the key, and a line to try it with',
+  );
+  for (const found of [key, ...secrets]) assert.ok(!log.includes(found), `${found.slice(0, 8)}… in the log`);
+  for (const found of secrets) assert.ok(!service.stdout().includes(found));
+});

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { freePort } from '../../../test/ports.ts';
+import { sendRaw } from '../../../test/raw-http.ts';
+import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { bucketBounds, Histogram } from './request-histogram.ts';
+
+onBothEngines('metrics', (start) => {
+  test('count responses by route and status, cached ones included', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    for (let i = 0; i < 3; i++) await service.get('/v1/risks?limit=5', key);
+    await service.get('/v1/risks?wrong=1', key);
+    await service.get('/nothing', key);
+    const { status, headers, text } = await service.get('/metrics', await service.key('metrics.read'));
+    assert.equal(status, 200);
+    assert.equal(headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+    const values = samples(text);
+    const value = (sample: string) => values.get(sample) ?? Number.NaN;
+    const count = 'muster_http_request_duration_seconds_count';
+    assert.equal(value(`${count}{method="GET",route="/v1/risks",status="200"}`), 3);
+    assert.equal(value(`${count}{method="GET",route="/v1/risks",status="400"}`), 1);
+    assert.equal(value(`${count}{method="GET",route="none",status="404"}`), 1);
+    assert.equal(value('muster_response_cache_requests_total{result="hit"}'), 2);
+    assert.equal(value('muster_response_cache_requests_total{result="miss"}'), 1);
+    assert.equal(value('muster_response_cache_entries'), 1);
+    assert.ok(value('muster_response_cache_bytes') > 100);
+    assert.equal(value('muster_response_cache_max_bytes'), 64 * 1024 * 1024);
+    assert.ok(value('process_resident_memory_bytes') > 1e6);
+    assert.ok(value('process_cpu_seconds_total') > 0);
+    assert.ok(value('muster_http_connections') > 0);
+    assert.ok(value('muster_http_bytes_total{direction="sent"}') > 1000);
+    assert.equal(value('muster_http_requests_shed_total'), 0);
+    assert.equal(value('muster_list_streams'), 0);
+    assert.equal(value('muster_database_pool_waiting{pool="stream"}'), 0);
+    assert.ok(value('muster_database_connections{pool="slow",state="idle"}') >= 0);
+    const slowest = `muster_http_request_duration_seconds_bucket{method="GET",route="/v1/risks",status="200",le="+Inf"}`;
+    assert.equal(value(slowest), 3);
+    for (const line of text.split('\n').filter((line) => line !== '')) {
+      assert.match(line, /^(# (HELP|TYPE) \w+ .+|\w+(\{(\w+="[^"\\]*",?)+\})? [\d.e+-]+)$/);
+    }
+  });
+
+  test('the states of requests in flight do not overlap', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const sockets = Array.from({ length: 3 }, () => {
+      const socket = connect(Number(new URL(service.origin).port), '127.0.0.1');
+      socket.write(
+        `POST /v1/groups HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+          'content-type: application/json\r\ncontent-length: 100\r\n\r\n{',
+      );
+      return socket;
+    });
+    while (service.app.load.inFlight < 3) await setImmediate();
+    const { text } = await service.get('/metrics', key);
+    const inFlight = [...samples(text)].filter(([name]) => name.includes('_in_flight'));
+    assert.deepEqual(inFlight, [
+      ['muster_http_requests_in_flight{state="processing"}', 1],
+      ['muster_http_requests_in_flight{state="transferring"}', 3],
+    ]);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test('queued requests are processing, and never counted twice or not at all', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    assert.equal((await service.get('/v1/projects/NONE', key)).status, 404);
+    const requests = Array.from(
+      { length: 10 },
+      (_, i) =>
+        `GET /v1/projects/NONE${i} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+        `connection: ${i === 9 ? 'close' : 'keep-alive'}\r\n\r\n`,
+    );
+    const { load } = service.app;
+    let isOver = false;
+    const sent = sendRaw(service.origin, requests.join('')).finally(() => {
+      isOver = true;
+    });
+    let maxProcessing = 0;
+    while (!isOver) {
+      maxProcessing = Math.max(maxProcessing, load.working);
+      assert.ok(load.inFlight >= load.working, `${load.inFlight} in flight, ${load.working} processing`);
+      await setImmediate();
+    }
+    await sent;
+    assert.ok(maxProcessing > 1);
+    assert.deepEqual([load.inFlight, load.working], [0, 0]);
+  });
+
+  test('a scrape resets nothing that another scraper reads', async (t) => {
+    const service = await start(t);
+    const key = await service.key('metrics.read');
+    const delays = 'muster_event_loop_delay_seconds_count';
+    let before = await scrape(service, key);
+    while (!before.get(delays)) before = await scrape(service, key);
+    const after = await scrape(service, key);
+    const growing = [...before].filter(([name]) => /_(total|count|sum|bucket)(\{|$)/.test(name));
+    assert.ok(growing.length > 20);
+    for (const [name, value] of growing) assert.ok((after.get(name) ?? -1) >= value, name);
+  });
+
+  test('are all in docs/operations.md', async (t) => {
+    const service = await start(t);
+    const { text } = await service.get('/metrics', await service.key('metrics.read'));
+    const served = Array.from(text.matchAll(/^# TYPE (\w+) (\w+)$/gm), ([, name, type]) => `${name} ${type}`);
+    const document = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+    const documented = Array.from(
+      document.matchAll(/^\| `(\w+)` \| (gauge|counter|histogram) \|/gm),
+      ([, name, type]) => `${name} ${type}`,
+    );
+    assert.deepEqual(documented.sort(), served.sort());
+  });
+
+  test('need metrics.read', async (t) => {
+    const service = await start(t);
+    assert.equal((await service.get('/metrics')).status, 401);
+    const { status, body } = await service.get('/metrics', await service.key('events.manage', 'keys.manage'));
+    assert.equal(status, 403);
+    assert.equal(body.scope, 'metrics.read');
+  });
+});
+
+onBothEngines('metrics on their own port', (start) => {
+  test('need no key', async (t) => {
+    const port = await freePort();
+    await start(t, { environment: { MUSTER_METRICS_PORT: String(port) } });
+    const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+    assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+    assert.match(await response.text(), /^process_cpu_seconds_total /m);
+    assert.equal((await fetch(`http://127.0.0.1:${port}/v1/risks`)).status, 404);
+  });
+});
+
+test('a duration is counted in the first bucket that is long enough', () => {
+  const histogram = new Histogram();
+  for (const seconds of [0.003, 0.005, 0.7, 60]) histogram.observe(seconds);
+  const counted = [...bucketBounds, Number.POSITIVE_INFINITY].flatMap((bound, index) =>
+    Array<number>(histogram.counts[index] ?? 0).fill(bound),
+  );
+  assert.deepEqual(counted, [0.005, 0.005, 1, Number.POSITIVE_INFINITY]);
+  assert.equal(histogram.sum, 60.708);
+});
+
+const scrape = async ({ get }: TestService, key: string) => samples((await get('/metrics', key)).text);
+
+/** Values by name with labels. */
+const samples = (text: string) =>
+  new Map(
+    text
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line): [string, number] => {
+        const [name = '', value] = line.split(/ (?=[^ ]+$)/);
+        return [name, Number(value)];
+      }),
+  );

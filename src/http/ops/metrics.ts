@@ -1,0 +1,96 @@
+import type { Server } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import type { App } from '../fastify.ts';
+import { watchConnections } from './connections.ts';
+import type { createRegistry } from './metric-registry.ts';
+import { Histogram } from './request-histogram.ts';
+
+type Scrape = () => Promise<{ contentType: string; text: string }>;
+
+/** Serves metrics for Prometheus, to keys with `metrics.read` or on a port of their own. */
+export function metricsRoute(app: App): void {
+  const scrape = createScrape(app);
+
+  app.get(
+    '/metrics',
+    {
+      config: { access: 'metrics.read', requiresUnrestrictedKey: 'Metrics cover all projects.' },
+      schema: {
+        operationId: 'readMetrics',
+        summary: 'Metrics for Prometheus',
+        description: 'With `MUSTER_METRICS_PORT` they are also served on that port, without a key.',
+        tags: ['service'],
+        response: { 200: { content: { 'text/plain': { schema: Type.String() } } } },
+      },
+    },
+    async (_, reply) => {
+      const { contentType, text } = await scrape();
+      return reply.type(contentType).serializer(String).send(text);
+    },
+  );
+
+  const port = app.config.metrics_port;
+  if (port !== undefined) serveOnPort(app, port, scrape);
+}
+
+function createScrape(app: FastifyInstance): Scrape {
+  const readConnections = watchConnections(app.server);
+  const eventLoopDelay = sampleEventLoopDelay(app);
+  let registry: Promise<ReturnType<typeof createRegistry>> | undefined;
+  return async () => {
+    // prom-client is loaded by the first scrape, so that starting does not wait for it.
+    registry ??= import('./metric-registry.ts').then((module) =>
+      module.createRegistry({ app, readConnections, eventLoopDelay }),
+    );
+    const { contentType } = await registry;
+    return { contentType, text: await (await registry).metrics() };
+  };
+}
+
+const sampleIntervalMs = 20;
+
+/** Measures how late a timer fires. */
+function sampleEventLoopDelay(app: FastifyInstance): Histogram {
+  const delay = new Histogram();
+  let expected = performance.now() + sampleIntervalMs;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    delay.observe(Math.max(0, now - expected) / 1000);
+    expected = now + sampleIntervalMs;
+  }, sampleIntervalMs);
+  timer.unref();
+  app.addHook('onClose', async () => clearInterval(timer));
+  return delay;
+}
+
+/** A port that only the monitoring system can reach needs no key. */
+function serveOnPort(app: FastifyInstance, port: number, scrape: Scrape): void {
+  let server: Server | undefined;
+  app.addHook('onListen', async () => {
+    // Loaded only here: node:http brings the client of `fetch` with it, which would slow down every start.
+    const { createServer } = await import('node:http');
+    const metricsServer = createServer(async (request, response) => {
+      if (request.url !== '/metrics' || request.method !== 'GET') {
+        response.writeHead(404, { 'content-type': 'text/plain; charset=utf-8' });
+        response.end('Only GET /metrics is served here.\n');
+        return;
+      }
+      try {
+        const { contentType, text } = await scrape();
+        response.writeHead(200, { 'content-type': contentType }).end(text);
+      } catch (error) {
+        app.log.error(error);
+        response.writeHead(500).end();
+      }
+    });
+    server = metricsServer;
+    await new Promise<void>((resolve, reject) => {
+      metricsServer.once('error', reject).listen(port, app.config.host, resolve);
+    });
+  });
+  app.addHook('onClose', async () => {
+    server?.closeAllConnections();
+    server?.close();
+  });
+}

@@ -1,0 +1,30 @@
+import type { FastifyInstance } from 'fastify';
+import type { Moment } from '../../core/clock.ts';
+
+/**
+ * Runs `work` when the first authenticated request of a UTC day arrives, and holds that day's requests until it is
+ * done. Cached responses need nothing: they are served only on the day they were created, so after the work.
+ *
+ * If the work fails, requests are served all the same: a full disk must not block reads. The caller's timer retries.
+ */
+export function runOnNewDay(app: FastifyInstance, work: (moment: Moment) => Promise<unknown>): void {
+  let day = '';
+  let running: Promise<void> | undefined;
+
+  async function start(moment: Moment): Promise<void> {
+    await work(moment).catch((error) => app.log.error(error));
+  }
+
+  app.addHook('onRequest', ({ actor, moment }, _, done) => {
+    if (!actor) return done();
+    if (moment.today !== day) {
+      day = moment.today;
+      const started = start(moment).then(() => {
+        if (running === started) running = undefined;
+      });
+      running = started;
+    }
+    if (!running) return done();
+    running.then(() => done());
+  });
+}

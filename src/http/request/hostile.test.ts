@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { describe, type Operation } from '../../../test/fuzz/document.ts';
+import { type Oversized, oversizedFor } from '../../../test/fuzz/oversized.ts';
+import { openAgent, send } from '../../../test/fuzz/send.ts';
+import { startMuster, temporaryFolder } from '../../../test/process.ts';
+
+/** `/livez` must be answered within this time, whatever a client sends. */
+const maxStallMs = 100;
+
+/** A collection of garbage may come on top of one attempt, hardly of each. */
+const attempts = 3;
+
+test('no request holds the event loop for 100 ms', async (t) => {
+  const service = await startWatched(t);
+  const { operations } = describe((await service.call('GET', '/v1/openapi.json')).json as object);
+  await service.fill();
+  // The first request to each route pays for what is compiled and prepared once.
+  for (const operation of operations) await service.attack(operation, { name: 'nothing' });
+  await service.takeStallMs();
+
+  let worst = { ms: 0, name: '' };
+  let requests = 0;
+  for (const operation of operations) {
+    for (const oversized of oversizedFor(operation)) {
+      let ms = Number.POSITIVE_INFINITY;
+      for (let i = 0; i < attempts && ms >= maxStallMs; i++) {
+        await service.attack(operation, oversized);
+        ms = Math.min(ms, await service.takeStallMs());
+        requests++;
+      }
+      const name = `${operation.name} with ${oversized.name}`;
+      if (ms > worst.ms) worst = { ms, name };
+      assert.ok(ms < maxStallMs, `${name} held the event loop for ${ms.toFixed(0)} ms`);
+    }
+  }
+  assert.ok(requests > 1000, String(requests));
+  t.diagnostic(`${requests} requests; the longest stall was ${worst.ms.toFixed(1)} ms: ${worst.name}`);
+  assert.equal((await service.call('GET', '/livez')).status, 200);
+});
+
+/** A service in a process of its own, with something of everything, that tells how long its event loop was held. */
+async function startWatched(t: TestContext) {
+  const monitor = pathToFileURL(join(import.meta.dirname, '../../../test/loop-stall-server.ts'));
+  const {
+    origin,
+    key = '',
+    stdout,
+  } = await startMuster(t, temporaryFolder(t), {
+    NODE_OPTIONS: `--import=${monitor}`,
+    MUSTER_LOG_LEVEL: 'silent',
+    MUSTER_FAILED_AUTH_LIMIT: '0',
+  });
+  const [, stalls = ''] = /loop stalls at (\S+)/.exec(stdout()) ?? [];
+  const agent = openAgent();
+  t.after(() => agent.destroy());
+  const authorization = `Bearer ${key}`;
+  const ids: Record<string, string> = {};
+
+  const call = (method: string, path: string, body?: Buffer, headers: Record<string, string> = {}) =>
+    send(origin, agent, { method, path, headers: { authorization, ...headers }, ...(body && { body }) });
+
+  async function make(kind: string, path: string, body: object): Promise<void> {
+    const made = await call('POST', path, Buffer.from(JSON.stringify(body)), {
+      'content-type': 'application/json',
+    });
+    assert.equal(made.status, 201, made.text);
+    const { id, user_id } = made.json as { id?: string; user_id?: string };
+    ids[kind] = id ?? user_id ?? '';
+  }
+
+  /** What a path is about. Nothing is deleted, so that every request finds it. */
+  function pathOf({ method, template }: Operation): string {
+    const isDelete = method === 'DELETE';
+    const kind = /\{project_id\}\/(\w+)\/\{id\}|^\/v1\/(\w+)\/\{/.exec(template);
+    const found = ids[kind?.[1] ?? kind?.[2] ?? ''] ?? 'x';
+    return template
+      .replace('{project_id}', 'APOLLO')
+      .replace(/\{\w+\}/g, isDelete ? found.replace(/.$/, 'v') : found);
+  }
+
+  return {
+    call,
+    async fill() {
+      await make('personnel', '/v1/personnel', { name: 'Ada' });
+      await make('groups', '/v1/groups', { name: 'Ops' });
+      await make('keys', '/v1/keys', { name: 'x', scopes: ['keys.read'] });
+      await make('projects', '/v1/projects', { name: 'Apollo', key: 'APOLLO' });
+      for (const kind of ['risks', 'issues', 'tasks'])
+        await make(kind, `/v1/projects/APOLLO/${kind}`, { title: 'x' });
+    },
+    /** Whatever the answer is; a body that is refused early may not even be sent to its end. */
+    async attack(operation: Operation, { body, query, headers }: Oversized): Promise<void> {
+      const path = pathOf(operation) + (query === undefined ? '' : `?${query}`);
+      const type = body ? { 'content-type': 'application/json' } : {};
+      await call(operation.method, path, body?.(), { ...type, ...headers }).catch(() => {});
+    },
+    takeStallMs: () =>
+      new Promise<number>((resolve, reject) => {
+        let text = '';
+        const socket = connect(Number(new URL(stalls).port), '127.0.0.1');
+        socket.on('data', (data) => {
+          text += data;
+        });
+        socket.on('end', () => resolve(Number(text)));
+        socket.on('error', reject);
+      }),
+  };
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settableClock } from '../../../test/clock.ts';
+import { startMuster, temporaryFolder } from '../../../test/process.ts';
+import { freshDatabase, onBothEngines } from '../../../test/service.ts';
+import { purgeExpired } from './idempotency.ts';
+
+onBothEngines('idempotency', (start, engine) => {
+  test('200 times the same request makes one person and 200 equal answers', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const post = () => service.post('/v1/personnel', key, { name: 'Ada' }, { 'idempotency-key': 'once' });
+    const answers = await Promise.all(Array.from({ length: 200 }, post));
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [201]);
+    assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
+    assert.equal(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length, 199);
+    assert.equal(new Set(answers.map(({ headers }) => headers.get('location'))).size, 1);
+    assert.equal((await service.get('/v1/personnel', key)).body.page.total, 1);
+  });
+
+  test('bare and quoted are the same key; another body, path or API key is another request', async (t) => {
+    const service = await start(t);
+    const [one, other] = [await service.key('personnel.manage'), await service.key('personnel.manage')];
+    const post = (path: string, key: string, name: string, id = 'k') =>
+      service.post(path, key, { name }, { 'idempotency-key': id });
+    const first = await post('/v1/personnel', one, 'Ada');
+    assert.deepEqual((await post('/v1/personnel', one, 'Ada', '"k"')).body, first.body);
+    const mismatch = await post('/v1/personnel', one, 'Bob');
+    assert.deepEqual([mismatch.status, mismatch.body.code], [422, 'idempotency_mismatch']);
+    assert.equal((await post('/v1/groups', one, 'Ada')).headers.get('idempotent-replayed'), null);
+    assert.notEqual((await post('/v1/personnel', other, 'Ada')).body.user_id, first.body.user_id);
+    assert.equal((await service.get('/v1/personnel', one)).body.page.total, 2);
+    for (const id of ['', 'ü', 'a b', 'x'.repeat(256), '"']) {
+      const answer = await post('/v1/personnel', one, 'Ada', id).catch(() => undefined);
+      if (answer) assert.equal(answer.body.code, 'malformed_request', id);
+    }
+  });
+
+  test('what was refused is not kept, and what was kept a day is forgotten', async (t) => {
+    const clock = settableClock('2026-11-15T12:00:00Z');
+    const service = await start(t, { clock });
+    const key = await service.key('personnel.manage');
+    const post = (body: object) => service.post('/v1/personnel', key, body, { 'idempotency-key': 'k' });
+    assert.equal((await post({ name: '' })).status, 422);
+    assert.equal(
+      (await post({ name: 'Ada', manager_user_id: 'usr_00000000000000000000000000' })).status,
+      422,
+    );
+    const { body } = await post({ name: 'Ada' });
+    clock.set('2026-11-16T11:59:59Z');
+    assert.deepEqual((await post({ name: 'Ada' })).body, body);
+    clock.set('2026-11-16T12:00:01Z');
+    assert.notEqual((await post({ name: 'Ada' })).body.user_id, body.user_id);
+    clock.set('2026-11-18T12:00:00Z');
+    await purgeExpired(service.database, clock().now);
+    assert.equal((await service.database.db.selectFrom('idempotency').selectAll().execute()).length, 0);
+  });
+
+  test('a key that sees less than before is not answered again, and nothing is done twice', async (t) => {
+    const service = await start(t);
+    const whole = await service.key();
+    for (const name of ['Apollo', 'Gemini']) await service.make('/v1/projects', whole, { name });
+    const { id, secret } = await service.make('/v1/keys', whole, {
+      name: 'retries',
+      scopes: ['projects.manage', 'personnel.read'],
+    });
+    const post = (project: string) =>
+      service.post(`/v1/projects/${project}/risks`, secret, { title: 'x' }, { 'idempotency-key': 'k' });
+    const [apollo, gemini] = [await post('APOLLO'), await post('GEMINI')];
+    const change = async (patch: object) =>
+      assert.equal((await service.call('PATCH', `/v1/keys/${id}`, whole, patch)).status, 200);
+    const seen = async () =>
+      [await post('APOLLO'), await post('GEMINI')].map(({ body }) => body.code ?? body);
+
+    await change({ name: 'renamed', rate_limit: 1000 });
+    assert.deepEqual(await seen(), [apollo.body, gemini.body]);
+    for (const patch of [{ project_ids: ['APOLLO'] }, { project_ids: null, scopes: ['projects.manage'] }]) {
+      await change(patch);
+      assert.deepEqual(await seen(), ['idempotency_mismatch', 'idempotency_mismatch']);
+    }
+    await change({ scopes: ['projects.manage', 'personnel.read'] });
+    assert.deepEqual(await seen(), [apollo.body, gemini.body]);
+    assert.equal((await service.get('/v1/risks', whole)).body.page.total, 2);
+  });
+
+  test('a risk materializes once', async (t) => {
+    const service = await start(t);
+    const key = await service.key('projects.manage');
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const risk = await service.make('/v1/projects/APOLLO/risks', key, { title: 'x' });
+    const path = `/v1/projects/APOLLO/risks/${risk.key}/materialize`;
+    const post = () => service.post(path, key, {}, { 'idempotency-key': 'k' });
+    const [first, second] = [await post(), await post()];
+    assert.deepEqual([first.status, second.status], [201, 201]);
+    assert.deepEqual(first.body, second.body);
+    assert.equal((await service.post(path, key, {})).status, 409);
+  });
+
+  test('killed while it answers, the service has done it once when asked again', async (t) => {
+    const { url, drop } = await freshDatabase(engine);
+    t.after(drop);
+    const startProcess = () => startMuster(t, temporaryFolder(t), { MUSTER_DATABASE_URL: url });
+    let key: string | undefined;
+    for (let round = 0; round < 5; round++) {
+      const service = await startProcess();
+      key ??= service.key;
+      const post = (name: string) =>
+        fetch(`${service.origin}/v1/personnel`, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${key}`,
+            'content-type': 'application/json',
+            'idempotency-key': name,
+          },
+          body: JSON.stringify({ name }),
+        });
+      // What the round before was killed over is asked again, then some more is begun and cut off.
+      for (let i = 0; round > 0 && i < 20; i++) assert.equal((await post(`${round - 1}-${i}`)).status, 201);
+      const cutOff = Array.from({ length: 20 }, (_, i) => post(`${round}-${i}`).catch(() => undefined));
+      await Promise.race(cutOff);
+      service.child.kill('SIGKILL');
+      await service.exit;
+      await Promise.all(cutOff);
+    }
+    const service = await startProcess();
+    const answer = await fetch(`${service.origin}/v1/personnel`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const names = (await answer.json()).data.map(({ name }: { name: string }) => name);
+    assert.equal(new Set(names).size, names.length, 'nobody twice');
+    for (let round = 0; round < 4; round++) {
+      for (let i = 0; i < 20; i++) assert.ok(names.includes(`${round}-${i}`));
+    }
+  });
+});

@@ -1,0 +1,358 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { sendRaw } from '../../../test/raw-http.ts';
+import { onBothEngines } from '../../../test/service.ts';
+
+onBothEngines('strictness', (start) => {
+  test('says what is wrong with a body it cannot read', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const post = async (body: string | Uint8Array, type = 'application/json') => {
+      const answer = await service.post('/v1/personnel', key, body, { 'content-type': type });
+      assert.equal(answer.headers.get('content-type')?.split(';')[0], 'application/problem+json');
+      assert.equal(answer.body.status, answer.status);
+      assert.equal(answer.body.type, `${service.origin}/problems/${answer.body.code}`);
+      assert.ok(answer.body.request_id);
+      return `${answer.status} ${answer.body.code}`;
+    };
+    assert.equal(await post('{"name": '), '400 malformed_request');
+    assert.equal(await post(''), '422 invalid_body');
+    assert.equal(await post(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])), '400 malformed_request');
+    assert.equal(await post('{"name":"x","__proto__":{"a":1}}'), '400 malformed_request');
+    assert.equal(await post('{"name":"x","constructor":{"prototype":{}}}'), '400 malformed_request');
+    assert.equal(
+      await post(`{"name":"x","attributes":${'['.repeat(30)}${']'.repeat(30)}}`),
+      '400 malformed_request',
+    );
+    assert.equal(await post(`${'['.repeat(50_000)}`), '400 malformed_request');
+    assert.equal(await post('name=x', 'application/x-www-form-urlencoded'), '415 unsupported_media_type');
+    assert.equal(await post('{"name":"x"}', 'text/plain'), '415 unsupported_media_type');
+    assert.equal(await post(JSON.stringify({ name: 'x'.repeat(1024 * 1024) })), '413 too_large');
+    assert.equal(await post('[]'), '422 invalid_body');
+    assert.equal(await post('null'), '422 invalid_body');
+    assert.equal(await post('"Ada"'), '422 invalid_body');
+  });
+
+  test('tells broken JSON from names that no body may have', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const detail = async (body: string) => (await service.post('/v1/personnel', key, body)).body.detail;
+    assert.match(await detail('{"name": }'), /^The body is not JSON: Unexpected token '}'/);
+    const named = /^A member of the body is called `__proto__`/;
+    assert.match(await detail('{"name":"x","attributes":{"__proto__":"y"}}'), named);
+    assert.match(await detail('{"name":"x","constructor":{"prototype":{}}}'), named);
+  });
+
+  test('names all errors of a body at once, each with a pointer and what to do', async (t) => {
+    const service = await start(t);
+    const answer = await service.post('/v1/personnel', await service.key('personnel.manage'), {
+      nmae: 'Ada',
+      email: 'not an address',
+      kind: 'robot',
+      skills: ['a', 'a', 5],
+      start_on: '2026-02-30',
+      time_zone: 'Mars/Olympus',
+      version: 7,
+      attributes: { a: 1 },
+      title: '',
+      phone: 'a\nb',
+    });
+    assert.equal(answer.status, 422);
+    const errors = Object.fromEntries(
+      answer.body.errors.map(({ pointer, detail }: { pointer: string; detail: string }) => [pointer, detail]),
+    );
+    assert.deepEqual(Object.keys(errors).sort(), [
+      '#/attributes/a',
+      '#/email',
+      '#/kind',
+      '#/name',
+      '#/nmae',
+      '#/phone',
+      '#/skills',
+      '#/skills/2',
+      '#/start_on',
+      '#/time_zone',
+      '#/title',
+      '#/version',
+    ]);
+    assert.match(errors['#/nmae'], /Did you mean `name`\?/);
+    assert.match(errors['#/version'], /set by the service/);
+    assert.match(errors['#/kind'], /"human"/);
+  });
+
+  test('lets nothing through among however many unknown fields', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const many = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`f${i}`, 1]));
+    for (const body of [
+      { ...many, name: 'x', status: 'bogus' },
+      { ...many, name: { a: 1 } },
+      { ...many, name: 'x' },
+    ]) {
+      const answer = await service.post('/v1/projects', key, body);
+      assert.equal(answer.status, 422);
+      assert.ok(answer.body.errors.length > 0 && answer.body.errors.length <= 100);
+    }
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const patch = await service.call('PATCH', '/v1/projects/APOLLO', key, {
+      ...many,
+      version: 7,
+      key: 'ZEUS',
+    });
+    assert.equal(patch.status, 422);
+    const skills = Array.from({ length: 3000 }, (_, i) => i);
+    assert.equal((await service.post('/v1/personnel', key, { name: 'x', skills })).status, 422);
+    assert.equal((await service.get('/v1/personnel', key)).body.page.total, 0);
+  });
+
+  test('rejects more values than any body needs before it parses them', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    for (const body of [
+      `[${'1,'.repeat(10_000)}1]`,
+      `{"scopes":[${'"keys.read",'.repeat(60_000)}"x"]}`,
+      `{${Array.from({ length: 12_000 }, (_, i) => `"f${i}":1`).join(',')}}`,
+    ]) {
+      const answer = await service.post('/v1/keys', key, body);
+      assert.deepEqual([answer.status, answer.body.code], [413, 'too_large']);
+      assert.match(answer.body.detail, /more than 10000 values/);
+    }
+    const description = `,[]{}"\\`.repeat(1200);
+    const made = await service.make('/v1/projects', key, {
+      name: 'x',
+      description,
+      attributes: { a: description },
+    });
+    assert.equal(made.description, description, 'what is inside of a text does not count');
+    const skills = Array(9000).fill('x');
+    const answer = await service.post('/v1/personnel', key, { name: 'x', skills });
+    assert.deepEqual(
+      answer.body.errors.map(({ code }: { code: string }) => code),
+      ['maxItems', 'uniqueItems'],
+    );
+  });
+
+  test('lists the first 100 errors, says how many there are, and repeats nothing', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const unknown = Array.from({ length: 3000 }, (_, i) => `x${i}`);
+    const query = await service.get(`/v1/risks?${unknown.slice(0, 2000).join('&')}`, key);
+    assert.equal(query.status, 400);
+    assert.match(
+      query.body.detail,
+      /^There are 2000 errors\. `errors` lists the first 100, .*\. Allowed are project,/,
+    );
+    assert.equal(query.body.errors.length, 100);
+    assert.doesNotMatch(JSON.stringify(query.body.errors), /Allowed are/);
+    const body = Object.fromEntries(unknown.map((name) => [name, 1]));
+    const posted = await service.post('/v1/personnel', key, { name: 'x', ...body });
+    assert.match(
+      posted.body.detail,
+      /^There are 3000 errors\. `errors` lists the first 100, .*\. Its fields are name,/,
+    );
+    assert.equal(posted.body.errors.length, 100);
+    const texts = await service.post('/v1/personnel', key, {
+      attributes: Object.fromEntries(unknown.map((name) => [name, '\u0000'])),
+    });
+    assert.match(texts.body.detail, /`errors` lists the first 100 of 3000\./);
+    const values = await service.get(`/v1/risks?check=${Array(400).fill('x').join(',')}`, key);
+    assert.equal(values.body.errors.length, 1, 'the same error of the same parameter is listed once');
+    for (const { text } of [query, posted, texts, values])
+      assert.ok(text.length < 20_000, String(text.length));
+
+    const name = 'n'.repeat(5000);
+    const [long] = (await service.get(`/v1/risks?${name}=1`, key)).body.errors;
+    assert.equal(long.parameter, `${'n'.repeat(100)}…`);
+    const { text } = await service.post('/v1/personnel', key, { name: 'x', [name]: 1 });
+    assert.ok(text.length < 2000, String(text.length));
+    assert.ok((await service.get(`/v1/${name}`, key)).body.detail.length < 400);
+  });
+
+  test('tells null, which is no object, from no body at all', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const { id, version } = await service.make('/v1/keys', key, { name: 'x', scopes: ['keys.read'] });
+    const rotated = await service.post(`/v1/keys/${id}/rotate`, key, 'null');
+    assert.equal(rotated.status, 422);
+    assert.equal(rotated.body.errors[0].code, 'type');
+    assert.equal((await service.get(`/v1/keys/${id}`, key)).body.version, version);
+  });
+
+  test('takes an empty body where nothing is required, and days only of years that are', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const json = { 'content-type': 'application/json' };
+    await service.make('/v1/projects/APOLLO/risks', key, { title: 'x' });
+    const risk = '/v1/projects/APOLLO/risks/APOLLO-R1';
+    assert.equal((await service.call('POST', `${risk}/materialize`, key, undefined, json)).status, 201);
+    assert.equal(
+      (await service.call('POST', '/v1/projects/APOLLO/archive', key, undefined, json)).status,
+      200,
+    );
+    assert.equal((await service.call('POST', '/v1/projects/APOLLO/unarchive', key)).status, 200);
+    for (const raised_on of ['0000-01-01', '2026-02-30', '2999-01-01', '10000-01-01']) {
+      const answer = await service.post('/v1/projects/APOLLO/issues', key, { title: 'x', raised_on });
+      assert.equal(answer.status, 422, raised_on);
+    }
+    for (const query of [
+      'q=%CC%81',
+      'updated_since=9999-12-31T23:59:59-23:59',
+      'updated_since=2026-02-30T00:00:00Z',
+    ]) {
+      assert.equal((await service.get(`/v1/risks?${query}`, key)).status, 400, query);
+    }
+  });
+
+  test('takes only addresses that lead somewhere', async (t) => {
+    const service = await start(t);
+    const key = await service.key('projects.manage');
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const post = (source_url: string) =>
+      service.post('/v1/projects/APOLLO/risks', key, { title: 'x', source_url });
+    for (const source_url of ['http://', 'https://?', 'http:// x', 'https://[::1', 'ftp://example.com/']) {
+      const { status, body } = await post(source_url);
+      assert.deepEqual([status, body.errors[0].pointer], [422, '#/source_url'], source_url);
+    }
+    assert.equal((await post('https://example.com/a?b=c#d')).status, 201);
+  });
+
+  test('refuses NUL, control characters and broken Unicode in text', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    for (const bad of ['a\u0000b', 'a\u0007', '\u009b', '\ud800', `a${'\u0301\u0323'.repeat(100)}`]) {
+      const answer = await service.post('/v1/personnel', key, { name: bad });
+      assert.equal(answer.status, 422, JSON.stringify(bad));
+      assert.equal(answer.body.errors[0].code, 'forbidden_characters');
+      const inKey = await service.post('/v1/personnel', key, { name: 'x', attributes: { [bad]: 'x' } });
+      assert.equal(inKey.status, 422);
+    }
+    const made = await service.make('/v1/personnel', key, {
+      name: 'e\u0301',
+      attributes: { note: 'a\n\tb' },
+    });
+    assert.equal(made.name, '\u00e9');
+    assert.equal(made.attributes.note, 'a\n\tb');
+  });
+
+  test('refuses unknown, repeated, empty and unreadable query parameters', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const get = async (query: string, path = '/v1/personnel') => {
+      const { status, body } = await service.get(`${path}?${query}`, key);
+      return [status, body.code, body.errors?.[0]?.parameter];
+    };
+    assert.deepEqual(await get('limt=5'), [400, 'unknown_parameter', 'limt']);
+    assert.deepEqual(await get('limit=5&limit=6'), [400, 'invalid_parameter', 'limit']);
+    assert.deepEqual(await get('q='), [400, 'invalid_parameter', 'q']);
+    assert.deepEqual(await get('q=%ff'), [400, 'invalid_parameter', 'q']);
+    assert.deepEqual(await get('q=%00'), [400, 'invalid_parameter', 'q']);
+    assert.deepEqual(await get('q=%zz'), [400, 'invalid_parameter', 'q']);
+    assert.deepEqual(await get('__proto__=1'), [400, 'unknown_parameter', '__proto__']);
+    assert.deepEqual(await get('status=active&status=inactive'), [400, 'invalid_parameter', 'status']);
+    assert.deepEqual(await get('status=,'), [400, 'invalid_parameter', 'status']);
+    assert.deepEqual(await get('x=1', '/v1/me'), [400, 'unknown_parameter', 'x']);
+    assert.deepEqual(await get('updated_since=2026-12-31T23:59:60Z'), [
+      400,
+      'invalid_parameter',
+      'updated_since',
+    ]);
+    for (const limit of [
+      '0',
+      '1001',
+      '-1',
+      '1e3',
+      '%201',
+      '+1',
+      '01',
+      '1.0',
+      'ten',
+      '0x10',
+      '9'.repeat(30),
+    ]) {
+      assert.deepEqual(await get(`limit=${limit}`), [400, 'invalid_parameter', 'limit'], limit);
+    }
+    const { body } = await service.get('/v1/personnel?limt=5', key);
+    assert.match(body.detail, /Did you mean `limit`\? Allowed are q, status/);
+    const unknownPost = await service.post('/v1/personnel?dry=1', key, { name: 'x' });
+    assert.equal(unknownPost.body.code, 'unknown_parameter');
+  });
+
+  test('answers paths and methods that are not there', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    assert.equal((await service.get('/v2/risks', key)).body.code, 'not_found');
+    assert.equal((await service.get('/v1/risks/', key)).status, 404);
+    assert.equal((await service.get('/v1/groups/%zz', key)).body.code, 'malformed_request');
+    assert.equal((await service.get(`/v1/groups/${'x'.repeat(500)}`, key)).body.code, 'uri_too_long');
+    for (const path of ['/v1/risks', '/v1/issues']) {
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+        const answer = await service.call(method, path, key);
+        assert.equal(answer.status, 405);
+        assert.equal(answer.body.code, 'method_not_allowed');
+        assert.equal(answer.headers.get('allow'), 'GET, HEAD, OPTIONS');
+      }
+    }
+    for (const path of ['/v1/personnel/import', '/v1/projects/APOLLO/risks/import?a=b']) {
+      for (const method of ['GET', 'PATCH', 'DELETE', 'PURGE']) {
+        const { status, headers } = await service.call(method, path);
+        assert.deepEqual([status, headers.get('allow')], [405, 'OPTIONS, POST'], `${method} ${path}`);
+      }
+    }
+    const options = await service.call('OPTIONS', '/v1/personnel');
+    assert.equal(options.status, 204);
+    assert.equal(options.headers.get('allow'), 'GET, HEAD, OPTIONS, POST');
+  });
+
+  test('answers what is no HTTP with a problem, and what is too long with 414 or 431', async (t) => {
+    const service = await start(t);
+    assert.match(
+      await sendRaw(service.origin, 'NONSENSE\r\n\r\n'),
+      /^HTTP\/1\.1 400 .*"code":"malformed_request"/s,
+    );
+    const large = `GET / HTTP/1.1\r\nhost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`;
+    assert.match(await sendRaw(service.origin, large), /^HTTP\/1\.1 431 .*"code":"headers_too_large"/s);
+    const long = `GET /v1/risks?q=${'y'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`;
+    assert.match(await sendRaw(service.origin, long), /^HTTP\/1\.1 414 .*"code":"uri_too_long"/s);
+  });
+
+  test('goes on where a client expects what nobody knows', async (t) => {
+    const { origin } = await start(t);
+    const request = 'GET /livez HTTP/1.1\r\nhost: x\r\nexpect: miracles\r\nconnection: close\r\n\r\n';
+    assert.match(await sendRaw(origin, request), /^HTTP\/1\.1 200 .*\{"status":"ok"\}/s);
+  });
+
+  test('takes any text in any field without a 500, and gives it back as it keeps it', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const json = fc.jsonValue({ maxDepth: 3 });
+    const text = fc.string({ unit: 'binary', maxLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({ name: text, title: text, department: json, skills: json, x: json }),
+        async (body) => {
+          const { x, ...rest } = body;
+          const answer = await service.post('/v1/personnel', key, x === null ? rest : { ...rest, kind: x });
+          assert.ok([201, 400, 409, 422].includes(answer.status), answer.text);
+          if (answer.status === 201) assert.equal(answer.body.name, body.name.normalize('NFC').trim());
+        },
+      ),
+      { numRuns: 150 },
+    );
+    await fc.assert(
+      fc.asyncProperty(text, text, async (name, value) => {
+        const query = `${encodeURIComponent(name.toWellFormed())}=${encodeURIComponent(value.toWellFormed())}`;
+        for (const parameter of [
+          query,
+          `q=${encodeURIComponent(value.toWellFormed())}`,
+          `cursor=${btoa(encodeURIComponent(value.toWellFormed()))}`,
+        ]) {
+          const { status } = await service.get(`/v1/personnel?${parameter}`, key);
+          assert.ok([200, 400].includes(status));
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

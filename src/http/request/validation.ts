@@ -1,0 +1,278 @@
+import type { FastifyInstance, FastifySchemaCompiler } from 'fastify';
+import type { TObject, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { TValidationError } from 'typebox/error';
+import { Settings } from 'typebox/system';
+import { type FieldError, maxErrors, notAnObject, Problem } from '../../core/errors.ts';
+import { limits, Strict } from '../../core/schemas.ts';
+import { joinWords, nearest, shortened } from '../../core/text.ts';
+import { readParameters } from './query-string.ts';
+
+// All errors at once, not the first eight.
+Settings.Set({ maxErrors: 1000 });
+
+/** Checks each part of a request against its schema, and says all that is wrong with it in sentences. */
+export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+  const object = schema as TObject;
+  if (httpPart === 'querystring') return (query) => answer(() => readQuery(object, query));
+  if (httpPart === 'params') return (params) => answer(() => readPath(object, params));
+  return (body) => answer(() => readBody(object, body));
+};
+
+/** Makes a check of objects against a schema, which says all that is wrong with one in sentences. */
+export function checkOf(schema: TObject): (value: object) => FieldError[] {
+  const validator = Compile(schema);
+  return (value) => (validator.Check(value) ? [] : errorsIn(schema, value, validator).errors.map(pointed));
+}
+
+/** A route of the API that names no query parameters takes none. */
+export function rejectUnknownParameters(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    if (route.url.startsWith('/v1/')) route.schema = { querystring: Strict({}), ...route.schema };
+  });
+}
+
+function answer<T>(read: () => T) {
+  try {
+    return { value: read() };
+  } catch (error) {
+    return { error: error as Error };
+  }
+}
+
+const readBody = checked((schema, sent: unknown, errorsOf) => {
+  const isOptional = ((schema.required as string[] | undefined) ?? []).length === 0;
+  // The framework says null for what was not sent.
+  const body = sent === null && isOptional ? {} : sent;
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw notAnObject();
+  const found = errorsOf(body);
+  if (!found) return withDefaults(schema, body);
+  const errors = found.errors.map(pointed);
+  const fields = errors.some(isUnknownField)
+    ? `Its fields are ${joinWords(Object.keys(schema.properties))}.`
+    : '';
+  throw new Problem('invalid_body', summary(errors, found.count, 'field', fields), { errors });
+});
+
+export const readQuery = checked((schema, query: Record<string, string[]>, errorsOf) => {
+  const { values, errors, notRead } = readParameters(schema, query);
+  const unreadable = new Set(errors.map((error) => error.parameter));
+  const ofValues = new Map<string, FieldError>();
+  for (const { path, ...error } of errorsOf(values)?.errors ?? []) {
+    const parameter = path.split('/')[1] ?? '';
+    // Of several values with the same error one is enough: all are the same parameter.
+    if (!unreadable.has(parameter)) ofValues.set(`${parameter} ${error.detail}`, { parameter, ...error });
+  }
+  errors.push(...ofValues.values());
+  if (errors.length === 0) return withDefaults(schema, values);
+  const isUnknown = errors.some((error) => error.code === 'unknown_parameter');
+  const detail = summary(
+    errors,
+    errors.length + notRead,
+    'query parameter',
+    isUnknown ? allowedParameters(schema) : '',
+  );
+  throw new Problem(isUnknown ? 'unknown_parameter' : 'invalid_parameter', detail, { errors });
+});
+
+const allowedParameters = ({ properties }: TObject) => {
+  const names = Object.keys(properties);
+  return names.length > 0 ? `Allowed are ${joinWords(names)}.` : 'None are allowed here.';
+};
+
+/** An id that cannot be one names nothing: that is a 404, as for an id that is not there. */
+const readPath = checked((_, params: Record<string, string>, errorsOf) => {
+  const [error] = errorsOf(params)?.errors ?? [];
+  if (!error) return params;
+  const value = params[error.path.slice(1)];
+  throw new Problem('not_found', `Nothing can have the id “${shortened(value ?? '')}”. ${error.detail}`);
+});
+
+type PathError = { path: string; code: string; detail: string };
+
+/** The first errors of a value, and how many there are in all. */
+type Found = { errors: PathError[]; count: number };
+
+const pointed = ({ path, ...error }: PathError): FieldError => ({ pointer: `#${path}`, ...error });
+
+/** Compiles a schema once, when it is first met. */
+function checked<Input, Output>(
+  read: (schema: TObject, input: Input, errorsOf: (value: unknown) => Found | undefined) => Output,
+) {
+  const validators = new WeakMap<TObject, ReturnType<typeof Compile>>();
+  return (schema: TObject, input: Input) => {
+    const validator = validators.get(schema) ?? Compile(schema);
+    validators.set(schema, validator);
+    return read(schema, input, (value) =>
+      validator.Check(value) ? undefined : errorsIn(schema, value as object, validator),
+    );
+  };
+}
+
+/**
+ * At least one error: what the validator refuses is never let through for want of words. Its `Check` is linear, its
+ * `Errors` is not, so that gets a value which is hardly larger than the schema allows.
+ */
+function errorsIn(schema: TObject, value: object, validator: ReturnType<typeof Compile>): Found {
+  // Unknown fields are found here: the validator has an error for each, and stops when it has many.
+  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(schema.properties, name));
+  const known = Object.entries(value)
+    .filter(([name]) => Object.hasOwn(schema.properties, name))
+    .map(([name, member]) => [name, clipped(schema.properties[name] as Sized, member)]);
+  const ofKnown = validator.Errors(Object.fromEntries(known)).flatMap((error) => errorOf(schema, error));
+  const ofUnknown = unknown.slice(0, maxErrors).map((name) => ({
+    path: `/${pointerSegment(name)}`,
+    code: 'unknown_field',
+    detail: unknownField(schema, '', name),
+  }));
+  const errors = [...ofUnknown, ...ofKnown].slice(0, maxErrors);
+  return errors.length > 0
+    ? { errors, count: unknown.length + ofKnown.length }
+    : { errors: [{ path: '', code: 'invalid', detail: 'This is not allowed here.' }], count: 1 };
+}
+
+type Sized = {
+  maxLength?: number;
+  maxItems?: number;
+  maxProperties?: number;
+  items?: Sized;
+  patternProperties?: Record<string, Sized>;
+};
+
+/** The value, or, where it is larger than its schema allows, the start of it, which is too large by one. */
+function clipped(schema: Sized, value: unknown): unknown {
+  const { maxLength = limits.text_characters, maxItems, maxProperties, items, patternProperties } = schema;
+  // A character takes two units at most.
+  if (typeof value === 'string') return value.slice(0, 2 * maxLength + 1);
+  if (Array.isArray(value) && maxItems !== undefined)
+    return value.slice(0, maxItems + 1).map((item) => clipped(items ?? {}, item));
+  if (typeof value === 'object' && value !== null && maxProperties !== undefined) {
+    const [member = {}] = Object.values(patternProperties ?? {});
+    const entries = Object.entries(value).slice(0, maxProperties + 1);
+    return Object.fromEntries(entries.map(([name, text]) => [name, clipped(member, text)]));
+  }
+  return value;
+}
+
+/** What was left out and has a default gets it. */
+function withDefaults<T extends object>(schema: TObject, value: T): T {
+  const known = defaults.get(schema) ?? defaultsOf(schema);
+  defaults.set(schema, known);
+  const members = value as Record<string, unknown>;
+  for (const [name, initial] of known) if (!(name in members)) members[name] = copyOf(initial);
+  return value;
+}
+
+const defaults = new WeakMap<TObject, [name: string, initial: unknown][]>();
+
+const defaultsOf = (schema: TObject) =>
+  Object.entries(schema.properties as Record<string, { default?: unknown }>)
+    .filter(([, property]) => 'default' in property)
+    .map(([name, property]): [string, unknown] => [name, property.default]);
+
+/** Lists and maps belong to whoever asked; none that is a default has others in it. */
+const copyOf = (initial: unknown) =>
+  Array.isArray(initial) ? [...initial] : initial instanceof Object ? { ...initial } : initial;
+
+/** `hint` says once what all errors have in common. */
+function summary(errors: FieldError[], count: number, what: string, hint: string): string {
+  const counted =
+    count > maxErrors
+      ? `There are ${count} errors. \`errors\` lists the first ${Math.min(errors.length, maxErrors)}, each with its ${what}.`
+      : `There are ${count} errors, each with its ${what} in \`errors\`.`;
+  const detail = count === 1 ? (errors[0]?.detail ?? '') : counted;
+  return hint === '' ? detail : `${detail} ${hint}`;
+}
+
+/** One validator error as none, one or several errors in words. */
+function errorOf(
+  schema: TObject,
+  { keyword, instancePath: path, params, schemaPath }: TValidationError,
+): PathError[] {
+  const error = (detail: string, at = path) => [{ path: at, code: keyword, detail }];
+  switch (keyword) {
+    case 'required':
+      return params.requiredProperties.flatMap((name) =>
+        error(`\`${name}\` is required.`, `${path}/${name}`),
+      );
+    case 'additionalProperties':
+      return params.additionalProperties.flatMap((name) => [
+        {
+          path: `${path}/${pointerSegment(name)}`,
+          code: 'unknown_field',
+          detail: unknownField(schema, path, name),
+        },
+      ]);
+    case 'boolean':
+      return []; // said again by additionalProperties
+    case 'type':
+      return error(`This must be ${[params.type].flat().map(withArticle).join(' or ')}.`);
+    case 'enum':
+      return error(
+        `This must be one of ${params.allowedValues.map((value) => JSON.stringify(value)).join(', ')}.`,
+      );
+    case 'format':
+      return error(formatHelp[params.format] ?? `This must be a ${params.format}.`);
+    case 'pattern':
+      return error(patternHelp(schemaPath, String(params.pattern)));
+    case 'minLength':
+      return error(
+        params.limit === 1 ? 'This must not be empty; use null for unknown.' : `This is too short.`,
+      );
+    case 'maxLength':
+      return error(`This may have ${params.limit} characters at most.`);
+    case 'minimum':
+      return error(`This must be ${params.limit} or more.`);
+    case 'maximum':
+      return error(`This must be ${params.limit} or less.`);
+    case 'minItems':
+      return error(`This needs ${params.limit} or more items.`);
+    case 'maxItems':
+      return error(`This may have ${params.limit} items at most.`);
+    case 'maxProperties':
+      return error(`This may have ${params.limit} members at most.`);
+    case 'uniqueItems':
+      return error('This must not have the same item twice.');
+    default:
+      return error('This is not allowed here.');
+  }
+}
+
+function unknownField(schema: TObject, path: string, name: string): string {
+  const shown = `\`${shortened(name)}\``;
+  if (path !== '') return `${shown} is not known here.`;
+  const setByService = (schema as { 'x-set-by-service'?: string[] })['x-set-by-service'] ?? [];
+  if (setByService.includes(name)) return `${shown} is set by the service and cannot be sent here.`;
+  const meant = nearest(name, Object.keys(schema.properties));
+  return `${shown} is not a field of this.${meant ? ` Did you mean \`${meant}\`?` : ''}`;
+}
+
+/** Whether nothing like it is known. */
+const isUnknownField = ({ code, detail }: FieldError) =>
+  code === 'unknown_field' && detail.endsWith('is not a field of this.');
+
+/** No field and no attribute has a longer name than the longest that is left whole. */
+export const pointerSegment = (name: string) =>
+  shortened(name, limits.name_characters).replaceAll('~', '~0').replaceAll('/', '~1');
+
+const withArticle = (type: string) =>
+  ({ null: 'null', array: 'a list', object: 'an object', integer: 'a whole number', string: 'text' })[type] ??
+  `a ${type}`;
+
+const formatHelp: Record<string, string> = {
+  date: 'This must be a day such as 2026-11-15.',
+  'date-time': 'This must be a time such as 2026-11-15T09:30:00Z.',
+  email: 'This must be an e-mail address such as ada@example.com.',
+  uri: 'This must be an address such as https://example.com/.',
+  'time-zone': 'This must be an IANA time zone such as Europe/London.',
+};
+
+const patternHelp = (schemaPath: string, pattern: string) => {
+  const [, prefix] = /\^([a-z]{3})_/.exec(pattern) ?? [];
+  if (prefix && pattern.includes('|'))
+    return `This must be an id such as ${prefix}_01jd3k9m5vqs8h2n6r4t0c7e1b, or a key.`;
+  if (prefix) return `This must be an id such as ${prefix}_01jd3k9m5vqs8h2n6r4t0c7e1b.`;
+  if (pattern === '^[^\\n\\t]*$') return 'This must be a single line.';
+  if (pattern === '^https?://') return 'This must start with http:// or https://.';
+  return schemaPath.endsWith('/key') ? 'This must be 2 to 10 of A-Z and 0-9.' : `This must match ${pattern}.`;
+};

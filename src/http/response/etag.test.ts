@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settableClock } from '../../../test/clock.ts';
+import { onBothEngines } from '../../../test/service.ts';
+
+onBothEngines('conditions', (start) => {
+  test('a resource is known as long as every byte of its answer is the same, not only its version', async (t) => {
+    const service = await start(t, { clock: settableClock('2026-11-15T12:00:00.000Z') });
+    const key = await service.key();
+    const made = await service.post('/v1/projects', key, { name: 'Apollo' });
+    const get = (tag: string) => service.get('/v1/projects/APOLLO', key, { 'if-none-match': tag });
+    const tag = made.headers.get('etag') ?? '';
+    assert.match(tag, /^"1-[\w-]{22}"$/);
+
+    const known = await get(tag);
+    assert.equal(known.status, 304);
+    assert.equal(known.text, '');
+    assert.equal(known.headers.get('etag'), tag);
+    assert.equal(known.headers.get('cache-control'), 'private, no-cache');
+    assert.ok(known.headers.get('vary'));
+    assert.equal(known.headers.get('content-type'), null);
+    assert.equal((await get(`W/${tag}`)).status, 304);
+    assert.equal((await get('"1"')).status, 200);
+
+    await service.make('/v1/projects/APOLLO/risks', key, { title: 'x', probability: 5, impact: 5 });
+    const changed = await get(tag);
+    assert.equal(changed.status, 200);
+    assert.equal(changed.body.version, 1);
+    assert.equal(changed.body.health.state, 'off_track');
+    assert.match(changed.headers.get('etag') ?? '', /^"1-/);
+  });
+
+  test('304 says nothing of a length, to HEAD no more than to GET', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    for (const path of ['/v1/risks', '/v1/risks/summary', '/v1/me', '/v1/openapi.json']) {
+      for (const method of ['GET', 'HEAD']) {
+        const known = await service.call(method, path, key, undefined, { 'if-none-match': '*' });
+        assert.deepEqual([known.status, known.headers.get('content-length')], [304, null], method + path);
+        const length = (await service.call(method, path, key)).headers.get('content-length');
+        assert.notEqual(length, '0', `${method} ${path} has a length`);
+      }
+    }
+  });
+
+  test('a change is taken with the tag that was read, or with the version alone', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const { headers } = await service.post('/v1/projects', key, { name: 'Apollo' });
+    const tag = headers.get('etag') ?? '';
+    const patch = (name: string, match: string) =>
+      service.call('PATCH', '/v1/projects/APOLLO', key, { name }, { 'if-match': match });
+    const second = await patch('Apollo 2', tag);
+    assert.equal(second.status, 200);
+    assert.match(second.headers.get('etag') ?? '', /^"2-/);
+    assert.equal((await patch('Apollo 3', '"2"')).body.version, 3);
+    assert.equal((await patch('Apollo 3', '*')).status, 200, 'whatever is there');
+
+    // What is derived may have changed since; the version has not, and that is what a change is made for.
+    await service.make('/v1/projects/APOLLO/risks', key, { title: 'x' });
+    assert.equal((await patch('Apollo 4', '"3-anything"')).body.version, 4);
+    for (const stale of [
+      tag,
+      '"1"',
+      '"3"',
+      '"40"',
+      '"4',
+      '4',
+      'W/"4"',
+      '"4-a""',
+      '""',
+      '"-4"',
+      '"04x"',
+      'x, y',
+    ]) {
+      const answer = await patch('Apollo 5', stale);
+      assert.equal(answer.status, 412, stale);
+      assert.equal(answer.headers.get('etag'), '"4"');
+    }
+  });
+});

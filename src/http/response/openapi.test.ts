@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { Compile } from 'typebox/compile';
+import { sendRaw } from '../../../test/raw-http.ts';
+import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { openapiDocument } from '../../commands/openapi.ts';
+import { problems } from '../../core/errors.ts';
+
+type Operation = {
+  operationId: string;
+  parameters?: { name: string; schema: unknown }[];
+  requestBody?: { required?: boolean; content: Record<string, { schema?: unknown }> };
+  responses: Record<string, { description: string; content?: Record<string, { schema: unknown }> }>;
+};
+type Document = {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, unknown> };
+};
+
+type Bounded = {
+  type?: string | string[];
+  enum?: unknown[];
+  format?: string;
+  pattern?: string;
+  maxLength?: number;
+  maxItems?: number;
+  maxProperties?: number;
+  items?: unknown;
+  properties?: Record<string, unknown>;
+  patternProperties?: Record<string, unknown>;
+  additionalProperties?: unknown;
+};
+
+/** Days and times have a length of their own, and so has a pattern that repeats nothing without end. */
+const isBoundedText = ({ format, pattern = '*' }: Bounded) =>
+  format === 'date' || format === 'date-time' || !/[*+]|\{\d+,\}/.test(pattern);
+
+const checkedIn = (): Document =>
+  JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8'));
+
+test('openapi.json is what the routes say: run `npm run openapi` after a change', async () => {
+  assert.deepEqual(checkedIn(), JSON.parse(await openapiDocument()));
+});
+
+test('has every route that is served, and no other', async () => {
+  const { paths } = checkedIn();
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId }]) => ({ path, method, operationId })),
+  );
+  const ids = operations.map(({ operationId }) => operationId);
+  assert.equal(new Set(ids).size, ids.length, 'operation ids are unique');
+  for (const [method, path] of [
+    ['get', '/v1/personnel'],
+    ['post', '/v1/personnel'],
+    ['get', '/v1/groups'],
+    ['get', '/v1/risks'],
+    ['get', '/v1/issues'],
+  ]) {
+    assert.ok(operations.some((operation) => operation.path === path && operation.method === method));
+  }
+});
+
+test('tells which bodies can be left out, and in which forms they are taken', () => {
+  const bodies = Object.fromEntries(
+    Object.values(checkedIn().paths)
+      .flatMap((methods) => Object.values(methods))
+      .map(({ operationId, requestBody }) => [operationId, requestBody]),
+  );
+  assert.equal(bodies.createPerson?.required, true);
+  assert.equal(bodies.rotateKey?.required, false);
+  assert.equal(bodies.updateRisk?.required, false);
+  assert.deepEqual(Object.keys(bodies.createPerson?.content ?? {}), ['application/json']);
+  assert.deepEqual(Object.keys(bodies.updateRisk?.content ?? {}), [
+    'application/json',
+    'application/merge-patch+json',
+  ]);
+});
+
+test('tells which answers are no JSON', () => {
+  const { responses } = checkedIn().paths['/metrics']?.get ?? {};
+  assert.deepEqual(Object.keys(responses?.[200]?.content ?? {}), ['text/plain']);
+});
+
+test('bounds every text, list and map that a request may hold', () => {
+  const document = checkedIn();
+  const unbounded: string[] = [];
+  const look = (name: string, value: unknown): void => {
+    const schema = resolved(document, value) as Bounded;
+    const types = [schema.type].flat();
+    const isBounded = {
+      string: schema.enum || schema.maxLength !== undefined || isBoundedText(schema),
+      array: schema.maxItems !== undefined,
+      object: schema.additionalProperties === false && (schema.properties || schema.maxProperties),
+    };
+    for (const [type, bound] of Object.entries(isBounded)) {
+      if (types.includes(type) && !bound && schema.format !== 'binary') unbounded.push(`${name}: ${type}`);
+    }
+    if (schema.items) look(`${name}[]`, schema.items);
+    const members = { ...schema.properties, ...schema.patternProperties };
+    for (const [member, inside] of Object.entries(members)) look(`${name}.${member}`, inside);
+  };
+  for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+    const { operationId, requestBody, parameters = [] } = operation;
+    for (const { name, schema } of parameters) look(`${operationId}?${name}`, schema);
+    for (const { schema } of Object.values(requestBody?.content ?? {})) look(operationId, schema);
+  }
+  assert.deepEqual(unbounded, []);
+});
+
+onBothEngines('openapi', (start) => {
+  test('tells of every path that a request may be unreadable', async (t) => {
+    const service = await start(t);
+    for (const [path, { get }] of Object.entries(checkedIn().paths)) {
+      if (!get) continue;
+      const answer = await sendRaw(service.origin, `GET ${path} HTTP/1.1\r\nhost: ?\r\n\r\n`);
+      assert.match(answer, /^HTTP\/1.1 400 [\s\S]*malformed_request/, path);
+      assert.match(get.responses[400]?.description ?? '', /`malformed_request`/, path);
+    }
+  });
+
+  test('is served as it is checked in, and has every route', async (t) => {
+    const service = await start(t);
+    const { body } = await service.get('/v1/openapi.json');
+    const { servers, ...document } = body;
+    assert.deepEqual(servers, [{ url: service.origin }]);
+    assert.deepEqual(document, checkedIn());
+    const described = Object.entries(document.paths as Document['paths']).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
+    );
+    assert.deepEqual(described.sort(), servedRoutes(service).sort());
+  });
+
+  test('describes the answers as they are', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const document = checkedIn();
+    const check = (method: string, path: string, { status, body }: { status: number; body: unknown }) => {
+      const response = document.paths[path]?.[method]?.responses[status];
+      const schema =
+        response?.content?.[status < 400 ? 'application/json' : 'application/problem+json']?.schema;
+      assert.ok(schema, `${method} ${path} ${status} is described`);
+      const validator = Compile(resolved(document, schema) as object);
+      assert.deepEqual(validator.Errors(body), [], `${method} ${path} ${status}`);
+      const { code } = body as { code?: string };
+      if (status >= 400) assert.match(String(response?.description), new RegExp(`\`${code}\``));
+    };
+    const post = async (path: string, url: string, body: object) => {
+      const answer = await service.post(url, key, body);
+      check('post', path, answer);
+      return answer.body;
+    };
+    const ada = await post('/v1/personnel', '/v1/personnel', {
+      name: 'Ada',
+      email: 'ada@example.com',
+      time_zone: 'Europe/London',
+      skills: ['x'],
+      start_on: '2026-01-01',
+    });
+    await post('/v1/personnel', '/v1/personnel', { name: 'Ada', email: 'ada@example.com' });
+    await post('/v1/personnel', '/v1/personnel', { name: '' });
+    const group = await post('/v1/groups', '/v1/groups', { name: 'Ops', lead_user_id: ada.user_id });
+    await service.call('PUT', `/v1/groups/${group.id}/members/${ada.user_id}`, key);
+    await post('/v1/projects', '/v1/projects', { name: 'Apollo', key: 'APOLLO' });
+    const risks = '/v1/projects/{project_id}/risks';
+    const risk = await post(risks, '/v1/projects/APOLLO/risks', {
+      title: 'x',
+      probability: 1,
+      impact: 2,
+      owner_user_id: ada.user_id,
+      strategy: 'avoid',
+    });
+    await post(risks, '/v1/projects/APOLLO/risks', { title: 'y', owner_group_id: group.id });
+    const issues = '/v1/projects/{project_id}/issues';
+    await post(issues, '/v1/projects/APOLLO/issues', {
+      title: 'x',
+      assignee_user_id: ada.user_id,
+      risk_id: risk.id,
+    });
+    for (const path of ['/v1/personnel', '/v1/groups', '/v1/risks', '/v1/issues', '/v1/projects', '/v1/me']) {
+      check('get', path, await service.get(path, key));
+      check('get', path, await service.get(path));
+      check('get', path, await service.get(`${path}?nope=1`, key));
+    }
+    check('get', '/v1/risks', await service.get('/v1/risks?sort=due_on', key));
+    check('get', risks, await service.get('/v1/projects/APOLLO/risks', key));
+    check('get', `${risks}/{id}`, await service.get('/v1/projects/APOLLO/risks/APOLLO-R1', key));
+    check('get', issues, await service.get('/v1/projects/APOLLO/issues', key));
+    check('get', `${issues}/{id}`, await service.get('/v1/projects/APOLLO/issues/APOLLO-I1', key));
+    check('get', '/v1/personnel/{user_id}', await service.get(`/v1/personnel/${ada.user_id}`, key));
+    check('get', '/v1/personnel/{user_id}', await service.get('/v1/personnel/nobody', key));
+    check('get', '/v1/groups/{id}', await service.get(`/v1/groups/${group.id}`, key));
+    const made = await post('/v1/keys', '/v1/keys', { name: 'x', scopes: ['keys.read'] });
+    const oneKey = `/v1/keys/${made.id}`;
+    const asText = { 'content-type': 'text/plain' };
+    check('delete', '/v1/keys/{id}', await service.call('DELETE', oneKey, key, 'x', asText));
+    check('delete', '/v1/keys/{id}', await service.call('DELETE', oneKey, key, '"\\u0000"'));
+    await service.call('DELETE', oneKey, key);
+    await post('/v1/keys/{id}/rotate', `${oneKey}/rotate`, {});
+    const noCoding = { 'accept-encoding': 'identity;q=0' };
+    check('get', '/livez', await service.get('/livez', undefined, noCoding));
+    const send = (query: string, file: string) =>
+      service.call('POST', `/v1/personnel/import${query}`, key, file, { 'content-type': 'text/csv' });
+    check('post', '/v1/personnel/import', await send('', 'Name,Mail\nEve,eve@example.com\nBob,nope\n'));
+    check('post', '/v1/personnel/import', await send('?mode=upsert', 'Mail,Title\neve@example.com,x\n'));
+    check('post', '/v1/personnel/import', await send('?atomic=true', 'Name,Mail\nBob,nope\n'));
+    check('post', '/v1/personnel/import', await send('', 'Name,Nope\nBob,nope\n'));
+    check('get', '/v1/groups', await service.get('/v1/groups?include=members', key));
+    check('get', '/livez', await service.get('/livez'));
+    check('get', '/readyz', await service.get('/readyz'));
+  });
+});
+
+test('docs/api.md lists every error code with its status', () => {
+  const text = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');
+  for (const [code, { status }] of Object.entries(problems)) {
+    assert.ok(text.includes(`| ${status} | \`${code}\` |`), `${status} ${code}`);
+  }
+});
+
+function servedRoutes({ app }: TestService): string[] {
+  return [...app.routeTable]
+    .filter(([url]) => url.startsWith('/v1/') || ['/livez', '/readyz', '/metrics'].includes(url))
+    .flatMap(([url, methods]) => [...methods].map((method) => `${method} ${url}`))
+    .filter((route) => !/^(HEAD|OPTIONS) /.test(route));
+}
+
+/** The schema with every reference replaced by what it refers to. */
+function resolved(document: Document, schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => resolved(document, item));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if ('$ref' in schema) {
+    const name = String(schema.$ref).replace('#/components/schemas/', '');
+    assert.ok(name in document.components.schemas, name);
+    return resolved(document, document.components.schemas[name]);
+  }
+  return Object.fromEntries(
+    Object.entries(schema).map(([name, member]) => [name, resolved(document, member)]),
+  );
+}

@@ -1,0 +1,205 @@
+import swagger from '@fastify/swagger';
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import { type ProblemCode, problems } from '../../core/errors.ts';
+import { mediaTypes, Strict } from '../../core/schemas.ts';
+import { version } from '../../core/version.ts';
+import type { App } from '../fastify.ts';
+import { contentEtag, sendWithEtag } from './etag.ts';
+
+const tags = {
+  personnel: 'The people on the roster. A person’s `user_id` is what tasks are assigned to.',
+  groups: 'The groups people belong to.',
+  projects: 'Where risks, issues and tasks are written.',
+  risks: 'The risk register: one ranking across all projects, and the risks of each project.',
+  issues: 'The open issues across all projects, and the issues of each project.',
+  tasks: 'The work on risks and issues, and all else a project does.',
+  keys: 'API keys: who may call, and what they may do.',
+  service: 'About the service and the key in use.',
+};
+
+const ProblemBody = Type.Object(
+  {
+    type: Type.String({ description: 'The address of a page that explains the code.' }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String({ description: 'What is wrong here, and what to do.' }),
+    instance: Type.String(),
+    code: Type.Unsafe<ProblemCode>({ type: 'string', enum: Object.keys(problems) }),
+    request_id: Type.String(),
+    errors: Type.Optional(
+      Type.Array(
+        Strict({
+          pointer: Type.Optional(Type.String({ description: 'Into the body.', examples: ['#/email'] })),
+          column: Type.Optional(Type.String({ description: 'Of a file.', examples: ['E-mail'] })),
+          parameter: Type.Optional(Type.String({ description: 'Of the query.', examples: ['limit'] })),
+          code: Type.String(),
+          detail: Type.String(),
+        }),
+      ),
+    ),
+  },
+  { $id: 'Problem', description: 'RFC 9457. Some codes add members of their own, such as `allowed`.' },
+);
+
+/** What is sent as a file. */
+const FileBody = { type: 'string', format: 'binary', description: 'The file itself.' };
+
+/** Describes every route from the schemas it validates with. */
+export async function describeApi(app: FastifyInstance): Promise<void> {
+  const components: Record<string, unknown> = {};
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.1',
+      info: {
+        title: 'Muster',
+        version,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+        description:
+          'The roster, the groups, the ranked risk register across projects and the open issues. Lists are complete ' +
+          'by default and paged on request. Unknown parameters and fields are refused.',
+      },
+      tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+      components: {
+        securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key: `mst_…`.' } },
+      },
+    },
+    transform: ({ schema, url, route }) => {
+      const { response, ...request } = schema as Record<string, unknown> & {
+        response?: Record<string, TSchema>;
+      };
+      const described = {
+        ...security(route),
+        ...(route.method === 'PATCH' && { consumes: ['application/json', 'application/merge-patch+json'] }),
+        ...request,
+        ...(route.config?.accepts && { consumes: route.config.accepts, body: FileBody }),
+        response: { ...responsesOf(route, response), ...errorsOf(route) },
+      };
+      return { schema: withReferences(described, components) as typeof schema, url };
+    },
+    transformObject: (document) => {
+      if (!('openapiObject' in document)) return document.swaggerObject;
+      const { openapiObject } = document;
+      Object.assign(openapiObject.components ?? {}, { schemas: components });
+      for (const { parameters = [], requestBody } of operationsOf(openapiObject)) {
+        for (const parameter of parameters) {
+          if (parameter.schema?.type === 'array') Object.assign(parameter, { style: 'form', explode: false });
+        }
+        if (requestBody) requestBody.required = needsBody(requestBody, components);
+      }
+      return openapiObject;
+    },
+  });
+}
+
+export function openapiRoute(app: App): void {
+  // It changes only with the program, so it is made once, when it is first asked for.
+  let made: { text: string; tag: string } | undefined;
+  const make = () => {
+    const text = JSON.stringify({ ...app.swagger(), servers: [{ url: app.baseUrl }] });
+    return { text, tag: contentEtag(text) };
+  };
+
+  app.get(
+    '/v1/openapi.json',
+    {
+      config: { access: 'public' },
+      schema: {
+        operationId: 'getOpenapi',
+        summary: 'This description, as OpenAPI 3.1',
+        tags: ['service'],
+        response: { 200: Type.Object({ openapi: Type.String() }, { description: 'An OpenAPI document.' }) },
+      },
+    },
+    async (request, reply) => {
+      made ??= make();
+      reply.type('application/json; charset=utf-8');
+      return sendWithEtag(request, reply, made.tag, made.text);
+    },
+  );
+}
+
+type Parameter = { schema?: { type?: unknown } };
+type RequestBody = { required?: boolean; content: Record<string, { schema?: { $ref?: string } }> };
+type Operation = { parameters?: Parameter[]; requestBody?: RequestBody };
+
+const operationsOf = ({ paths = {} }: { paths?: object }): Operation[] =>
+  Object.values(paths).flatMap((path) => Object.values(path));
+
+/** A body in which everything can be left out can be left out itself. */
+function needsBody({ content }: RequestBody, components: Record<string, unknown>): boolean {
+  const isFile = content['application/json'] === undefined;
+  const name = content['application/json']?.schema?.$ref?.split('/').at(-1) ?? '';
+  const { required = [] } = (components[name] ?? {}) as { required?: string[] };
+  return isFile || required.length > 0;
+}
+
+const security = ({ config }: RouteOptions) =>
+  config?.access === 'public' || !config?.access
+    ? { security: [] }
+    : {
+        security: [{ key: config.access === 'any key' ? [] : [config.access] }],
+        ...(config.access !== 'any key' && { 'x-scope': config.access }),
+      };
+
+/** A response is JSON, unless its schema or its route names other media types. */
+function responsesOf({ config }: RouteOptions, response: Record<string, TSchema> = {}) {
+  return Object.fromEntries(
+    Object.entries(response).map(([status, schema]) => {
+      const description = String((schema as { description?: string }).description ?? 'Done.');
+      if (status === '204') return [status, { description, type: 'null' }];
+      if ('content' in schema) return [status, { description, content: schema.content }];
+      const { [mediaTypes]: listTypes = [], ...described } = schema as TSchema & { [mediaTypes]?: string[] };
+      const others = [...listTypes, ...(config?.produces ?? [])];
+      const content = Object.fromEntries(
+        [...new Set(['application/json', ...others])].map((type) => [
+          type,
+          { schema: type === 'application/json' ? described : { type: 'string' } },
+        ]),
+      );
+      return [status, { description, content }];
+    }),
+  );
+}
+
+/** What every route can return, what its access, parameters and body bring with them, and what it declares itself. */
+function errorsOf({ method, config, schema }: RouteOptions) {
+  const codes: ProblemCode[] = ['unavailable', 'internal', 'not_acceptable', 'malformed_request'];
+  if (config?.access !== 'public') codes.push('unauthenticated', 'rate_limited');
+  if (config?.access !== 'public' && config?.access !== 'any key') codes.push('insufficient_scope');
+  if (config?.requiresUnrestrictedKey || /^(personnel|projects)\.manage$/.test(config?.access ?? ''))
+    codes.push('key_limited');
+  const { params, querystring } = (schema ?? {}) as { params?: TSchema; querystring?: TSchema };
+  if (params) codes.push('not_found', 'uri_too_long');
+  if (querystring) codes.push('unknown_parameter', 'invalid_parameter');
+  if (querystring && 'cursor' in (querystring as { properties: object }).properties) {
+    codes.push('cursor_mismatch');
+  }
+  // A body that is too large or not JSON is rejected before anything asks whether one is expected.
+  if (![method].flat().includes('GET'))
+    codes.push('too_large', 'unsupported_media_type', 'invalid_body', 'cross_origin');
+  codes.push(...(config?.errors ?? []));
+  const statuses = Map.groupBy(new Set(codes), (code) => problems[code].status);
+  return Object.fromEntries(
+    [...statuses].map(([status, ofStatus]) => [
+      status,
+      {
+        description: ofStatus.map((code) => `\`${code}\`: ${problems[code].title}.`).join(' '),
+        content: { 'application/problem+json': { schema: ProblemBody } },
+      },
+    ]),
+  );
+}
+
+/** Puts every schema with a name of its own among the components, and a reference in its place. */
+function withReferences(value: unknown, components: Record<string, unknown>): unknown {
+  if (Array.isArray(value)) return value.map((item) => withReferences(item, components));
+  if (typeof value !== 'object' || value === null) return value;
+  const { $id, ...rest } = value as Record<string, unknown>;
+  const copy = Object.fromEntries(
+    Object.entries(rest).map(([name, member]) => [name, withReferences(member, components)]),
+  );
+  if (typeof $id !== 'string') return copy;
+  components[$id] = copy;
+  return { $ref: `#/components/schemas/${$id}` };
+}

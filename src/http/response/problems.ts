@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type FieldError, maxErrors, Problem, type ProblemCode, problems } from '../../core/errors.ts';
+import { limits } from '../../core/schemas.ts';
+import { shortened } from '../../core/text.ts';
+import { allAllowedMethods, allowedMethods } from '../request/allowed-methods.ts';
+import { requestIdOf } from '../request/request-ids.ts';
+import { preflightHeaders } from './headers.ts';
+
+/** Every error leaves through here, as RFC 9457 says: the framework's own and the database's, too. */
+export function installErrorHandlers(app: FastifyInstance): void {
+  // Node would answer what it does not expect with a bare 417; the standard allows to go on without it.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  app.setErrorHandler((error: FastifyError, request, reply) =>
+    sendProblem(request, reply, problemOf(request, error)),
+  );
+  app.setNotFoundHandler((request, reply) => {
+    if (request.method !== 'OPTIONS') throw notRouted(request);
+    const methods = methodsAt(request);
+    if (methods.length === 0) throw notRouted(request);
+    const isPreflight = reply.hasHeader('access-control-allow-origin');
+    return reply
+      .code(204)
+      .headers({ allow: methods.join(', '), ...(isPreflight && preflightHeaders(methods)) })
+      .send();
+  });
+}
+
+const methodsAt = ({ server, url }: FastifyRequest) => {
+  const path = pathOf(url);
+  return path === '*' ? allAllowedMethods(server) : allowedMethods(server, path);
+};
+
+const pathOf = (url: string) => url.split('?')[0] ?? '';
+
+/** There is no such path, or it does not take this method. */
+export function notRouted(request: FastifyRequest): Problem {
+  const path = shortened(pathOf(request.url), 200);
+  const methods = methodsAt(request);
+  if (methods.length === 0) {
+    const all = `All paths are listed at ${request.server.baseUrl}/docs.`;
+    return new Problem('not_found', `There is nothing at ${path}. ${all}`);
+  }
+  const allow = methods.join(', ');
+  return new Problem('method_not_allowed', `${path} does not take ${request.method}. It takes ${allow}.`, {
+    headers: { allow },
+    extra: { allowed: methods },
+  });
+}
+
+/** What cannot be routed at all. */
+export function sendFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+  const { server, headers, id } = request;
+  // No hook has seen it.
+  reply.headers(server.responseHeaders(id, headers.origin));
+  return sendProblem(request, reply, problemOf(request, error));
+}
+
+/** What is refused before it is routed. */
+export function writeProblem(
+  app: FastifyInstance,
+  { headers, url = '' }: IncomingMessage,
+  response: ServerResponse,
+  problem: Problem,
+): void {
+  const { baseUrl, responseHeaders } = app;
+  const request_id = requestIdOf(headers);
+  const body = JSON.stringify(bodyOf(problem, { baseUrl, instance: url.split('?')[0], request_id }));
+  response
+    .writeHead(problems[problem.code].status, {
+      ...responseHeaders(request_id, headers.origin),
+      ...problem.headers,
+      'content-type': 'application/problem+json',
+      'content-length': Buffer.byteLength(body),
+    })
+    .end(body);
+}
+
+/** What is not even a request: there is no reply to send with, only the connection. */
+export function sendBrokenRequestError(this: FastifyInstance, error: ConnectionError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || isResponding(socket)) return void socket.destroy();
+  const problem = isTargetTooLong(error)
+    ? new Problem('uri_too_long', 'The address is longer than 16 KiB. Ask for less at a time.')
+    : (brokenRequests[error.code] ?? new Problem('malformed_request', 'This is not an HTTP request.'));
+  const request_id = randomUUID();
+  this.log.debug({ request_id, broken: error.code });
+  const body = JSON.stringify(bodyOf(problem, { baseUrl: this.baseUrl, request_id }));
+  const { status } = problems[problem.code];
+  const headers = {
+    'content-type': 'application/problem+json',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+    ...this.responseHeaders(request_id, undefined),
+  };
+  // An import would bring the client of `fetch` with it, and every start would wait for that.
+  const { STATUS_CODES } = process.getBuiltinModule('node:http');
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+}
+
+/** To the parser a first line that is too long is as headers are; the bytes it stopped at tell. */
+function isTargetTooLong({ code, rawPacket }: ConnectionError): boolean {
+  return code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\r\n]{16384}/.test(String(rawPacket));
+}
+
+/** Whether an answer to an earlier request is under way on the connection: another one would be taken for it. */
+function isResponding(socket: Socket): boolean {
+  const { _httpMessage: answer } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  return answer ? answer.headersSent || answer.req.complete : false;
+}
+
+function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem) {
+  const { status } = problems[problem.code];
+  if (status === 415 && request.method === 'PATCH') {
+    reply.header('accept-patch', 'application/merge-patch+json, application/json');
+  }
+  if (status >= 500 && problem.cause)
+    request.log.error({ ...told(problem.cause), code: problem.code }, problem.message);
+  return reply
+    .code(status)
+    .headers(problem.headers)
+    .type('application/problem+json')
+    .send(JSON.stringify(problemBody(request, problem)));
+}
+
+/** What is answered of a problem. */
+export const problemBody = ({ server, url, id }: FastifyRequest, problem: Problem) =>
+  bodyOf(problem, { baseUrl: server.baseUrl, instance: url.split('?')[0], request_id: id });
+
+/** Without what a driver adds: its details hold the values of rows. */
+function told(cause: unknown) {
+  if (!(cause instanceof Error)) return { cause: String(cause) };
+  const driver_code = 'code' in cause ? cause.code : undefined;
+  return { cause: cause.message, driver_code, stack: cause.stack };
+}
+
+function bodyOf(
+  problem: Problem,
+  { baseUrl, ...occurrence }: { baseUrl: string; instance?: string | undefined; request_id?: string },
+) {
+  const { status, title } = problems[problem.code];
+  const { message, errors = [], extra } = problem;
+  const cut =
+    errors.length > maxErrors ? ` \`errors\` lists the first ${maxErrors} of ${errors.length}.` : '';
+  return {
+    type: `${baseUrl}/problems/${problem.code}`,
+    title,
+    status,
+    detail: shortened(message, maxDetail) + cut,
+    ...occurrence,
+    code: problem.code,
+    ...(errors.length > 0 && { errors: errors.slice(0, maxErrors).map(bounded) }),
+    ...extra,
+  };
+}
+
+/** Characters of a sentence: the longest that is not made of what a client sent has some 800. */
+const maxDetail = 2000;
+
+const bounded = (error: FieldError): FieldError => ({ ...error, detail: shortened(error.detail, maxDetail) });
+
+function problemOf({ server, routeOptions }: FastifyRequest, error: FastifyError): Problem {
+  if (error instanceof Problem) return error;
+  const known = frameworkErrors[error.code];
+  if (known) return new Problem(known[0], known[1], { cause: error });
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    const size = sizeInWords(routeOptions.bodyLimit ?? limits.body_bytes);
+    return new Problem('too_large', `The body is larger than ${size}. Send less at once.`, { cause: error });
+  }
+  if (error.code === 'EMFILE' || error.code === 'ENFILE') {
+    return new Problem('unavailable', 'The service has no file descriptors left. Try again shortly.', {
+      cause: error,
+      headers: { 'retry-after': '5' },
+    });
+  }
+  if (error.statusCode !== undefined && error.statusCode < 500) {
+    return new Problem('malformed_request', 'The request could not be read. Check what your client sends.', {
+      cause: error,
+    });
+  }
+  return (
+    server.database.explain(error) ??
+    new Problem('internal', 'Something went wrong here. It has been logged; retrying may help.', {
+      cause: error,
+    })
+  );
+}
+
+const sizeInWords = (bytes: number) => {
+  const kibibytes = bytes / 1024;
+  return kibibytes < 1024 ? `${kibibytes} KiB` : `${kibibytes / 1024} MiB`;
+};
+
+const brokenRequests: Record<string, Problem> = {
+  HPE_HEADER_OVERFLOW: new Problem(
+    'headers_too_large',
+    'The headers are larger than 16 KiB. Send fewer or shorter ones.',
+  ),
+  ERR_HTTP_REQUEST_TIMEOUT: new Problem(
+    'request_timeout',
+    'The request took too long to arrive. Send it without pauses.',
+  ),
+};
+
+const frameworkErrors: Record<string, [ProblemCode, string]> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported_media_type',
+    'Send the body as `Content-Type: application/json`.',
+  ],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['malformed_request', 'The body is empty. Send a JSON object.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'malformed_request',
+    'The body is not as long as `Content-Length` says.',
+  ],
+  FST_ERR_BAD_URL: ['malformed_request', 'The path has broken percent-encoding.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['uri_too_long', 'An id in the path is too long to be one.'],
+};

@@ -1,0 +1,348 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runConcurrently } from '../../../test/concurrency.ts';
+import { onBothEngines, type TestService } from '../../../test/service.ts';
+
+onBothEngines('groups', (start) => {
+  test('lists groups by name with how many members they have', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const platform = await service.make('/v1/groups', key, { name: 'platform' });
+    const ops = await service.make('/v1/groups', key, {
+      name: 'Ops',
+      parent_id: platform.id,
+      description: 'On call.',
+    });
+    const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
+    assert.equal((await service.call('PUT', `/v1/groups/${ops.id}/members/${user_id}`, key)).status, 204);
+    assert.equal((await service.call('PUT', `/v1/groups/${ops.id}/members/${user_id}`, key)).status, 204);
+
+    const { body } = await service.get('/v1/groups', await service.key('personnel.read'));
+    assert.deepEqual(
+      body.data.map(({ name, member_count }: { name: string; member_count: number }) => [name, member_count]),
+      [
+        ['Ops', 1],
+        ['platform', 0],
+      ],
+    );
+    assert.deepEqual((await service.get(`/v1/groups/${platform.id}`, key)).body, platform);
+    assert.deepEqual((await service.get(`/v1/groups?parent_id=${platform.id}`, key)).body.data[0].id, ops.id);
+    assert.equal((await service.get('/v1/groups?q=OP', key)).body.page.total, 1);
+  });
+
+  test('refuses a second group of the same name, whatever its case', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const first = await service.make('/v1/groups', key, { name: 'Équipe' });
+    const answer = await service.post('/v1/groups', key, { name: 'equipe' });
+    assert.equal(answer.status, 409);
+    assert.equal(answer.body.existing_id, first.id);
+  });
+
+  test('nests ten levels and no more', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    let parent_id: string | null = null;
+    for (let level = 1; level <= 10; level++) {
+      parent_id = (await service.make('/v1/groups', key, { name: `Level ${level}`, parent_id })).id;
+    }
+    const answer = await service.post('/v1/groups', key, { name: 'Level 11', parent_id });
+    assert.equal(answer.status, 422);
+    assert.equal(answer.body.errors[0].code, 'too_deep');
+  });
+
+  test('takes only members and groups that are there', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const { id } = await service.make('/v1/groups', key, { name: 'Ops' });
+    const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
+    const nobody = await service.call('PUT', `/v1/groups/${id}/members/usr_00000000000000000000000000`, key);
+    const nowhere = await service.call(
+      'PUT',
+      `/v1/groups/grp_00000000000000000000000000/members/${user_id}`,
+      key,
+    );
+    assert.deepEqual([nobody.status, nowhere.status], [404, 404]);
+  });
+});
+
+type Entry = { field: string; from: unknown; to: unknown; reason: string | null };
+
+onBothEngines('groups, changed', (start) => {
+  test('are changed, with history, and keep their names unique', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
+    const ops = await service.make('/v1/groups', key, { name: 'Ops' });
+    await service.make('/v1/groups', key, { name: 'Other' });
+    const patch = (body: object, headers = {}) =>
+      service.call('PATCH', `/v1/groups/${ops.id}`, key, body, headers);
+    const patched = await patch({ name: 'OPS', lead_user_id: ada.user_id, reason: 'Louder.' });
+    assert.equal(patched.status, 200);
+    assert.deepEqual(
+      [patched.body.name, patched.body.lead_user_id, patched.body.version],
+      ['OPS', ada.user_id, 2],
+    );
+    assert.match(patched.headers.get('etag') ?? '', /^"2-/);
+    assert.equal((await patch({ name: 'OTHER' })).body.code, 'duplicate');
+    assert.equal((await patch({ description: 'x' }, { 'if-match': '"1"' })).status, 412);
+    assert.equal((await patch({ name: 'OPS' })).body.version, 2);
+    assert.equal((await patch({ member_count: 3 })).body.errors[0].code, 'unknown_field');
+    assert.equal((await service.get('/v1/groups?q=ops', key)).body.page.total, 1);
+    const { data } = (await service.get(`/v1/groups/${ops.id}/history`, key)).body;
+    assert.deepEqual(
+      data.map(({ field, from, to, reason }: Entry) => [field, from, to, reason]),
+      [
+        ['created', null, 'Ops', null],
+        ['name', 'Ops', 'OPS', 'Louder.'],
+        ['lead_user_id', null, ada.user_id, 'Louder.'],
+      ],
+    );
+  });
+
+  test('make no cycle, and the refusal names it', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const top = await service.make('/v1/groups', key, { name: 'Top' });
+    const low = await service.make('/v1/groups', key, { name: 'Low', parent_id: top.id });
+    const move = (id: string, parent_id: string | null) =>
+      service.call('PATCH', `/v1/groups/${id}`, key, { parent_id });
+    const closed = await move(top.id, low.id);
+    assert.equal(closed.body.errors[0].code, 'cycle');
+    assert.ok(closed.body.detail.includes(`Top (${top.id}) → Low (${low.id}) → Top (${top.id})`));
+    assert.equal((await move(top.id, top.id)).body.errors[0].code, 'cycle');
+    assert.equal((await move(low.id, null)).status, 200);
+    assert.equal((await move(top.id, low.id)).status, 200);
+  });
+
+  test('make no cycle and no eleventh level when moved at the same time', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const make = (name: string, parent_id: string | null = null) =>
+      service.make('/v1/groups', key, { name, parent_id });
+    const move = (id: string, parent_id: string | null) =>
+      service.call('PATCH', `/v1/groups/${id}`, key, { parent_id });
+    const chain = async (name: string) => {
+      const ids: string[] = [];
+      for (let level = 1; level <= 5; level++) {
+        ids.push((await make(`${name}${level}`, ids.at(-1) ?? null)).id);
+      }
+      return { top: ids[0] ?? '', low: ids[4] ?? '' };
+    };
+    const [a, b, c] = [await chain('A'), await chain('B'), await chain('C')];
+    for (let round = 0; round < 10; round++) {
+      const cycle = await Promise.all([move(a.top, b.low), move(b.top, a.low)]);
+      assert.deepEqual(cycle.map(({ status }) => status).sort(), [200, 422]);
+      assert.equal(cycle.find(({ status }) => status === 422)?.body.errors[0].code, 'cycle');
+      await move(a.top, null);
+      await move(b.top, null);
+      const deep = await Promise.all([move(a.top, b.low), move(c.top, a.low)]);
+      assert.deepEqual(deep.map(({ status }) => status).sort(), [200, 422]);
+      assert.equal(deep.find(({ status }) => status === 422)?.body.errors[0].code, 'too_deep');
+      await move(a.top, null);
+      await move(c.top, null);
+    }
+  });
+
+  test('are deleted when they own nothing and have none below; their members leave', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const top = await service.make('/v1/groups', key, { name: 'Top' });
+    const low = await service.make('/v1/groups', key, { name: 'Low', parent_id: top.id });
+    const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    for (const what of ['risks', 'issues']) {
+      await service.make(`/v1/projects/APOLLO/${what}`, key, { title: 'x', owner_group_id: top.id });
+    }
+    await service.call('PUT', `/v1/groups/${low.id}/members/${user_id}`, key);
+    const refused = await service.call('DELETE', `/v1/groups/${top.id}`, key);
+    assert.deepEqual([refused.status, refused.body.code], [409, 'in_use']);
+    assert.deepEqual(refused.body.used_by, {
+      groups: { count: 1, samples: ['Low'] },
+      risks: { count: 1, samples: ['APOLLO-R1'] },
+      issues: { count: 1, samples: ['APOLLO-I1'] },
+    });
+    assert.equal((await service.call('DELETE', `/v1/groups/${low.id}`, key)).status, 204);
+    assert.equal((await service.get(`/v1/groups/${low.id}`, key)).status, 404);
+    const ada = (await service.get(`/v1/personnel/${user_id}`, key)).body;
+    assert.deepEqual([ada.groups, ada.version], [[], 3]);
+    const { data } = (await service.get(`/v1/personnel/${user_id}/history`, key)).body;
+    assert.deepEqual(
+      data.slice(1).map(({ field, from, to }: Entry) => [field, from, to]),
+      [
+        ['group', null, low.id],
+        ['group', low.id, null],
+      ],
+    );
+  });
+});
+
+onBothEngines('members', (start) => {
+  const people = async (service: TestService, key: string, count: number): Promise<string[]> => {
+    const ids = Array.from({ length: count }, (_, i) => `P${String(i).padStart(3, '0')}`);
+    const made = new Map<string, string>();
+    await runConcurrently(ids, async (name) => {
+      made.set(name, (await service.make('/v1/personnel', key, { name })).user_id);
+    });
+    return ids.map((name) => made.get(name) ?? '');
+  };
+
+  test('are added and removed once, whoever asks how often, with a new version of both and history', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const { id } = await service.make('/v1/groups', key, { name: 'Ops' });
+    const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
+    const path = `/v1/groups/${id}/members/${user_id}`;
+    const both = async () => {
+      const group = (await service.get(`/v1/groups/${id}`, key)).body;
+      const person = (await service.get(`/v1/personnel/${user_id}`, key)).body;
+      return [group.member_count, group.version, person.groups.length, person.version];
+    };
+    const at = (version: number, members: number) => [members, version, members, version];
+    for (let i = 0; i < 2; i++) {
+      assert.equal((await service.call('PUT', path, key)).status, 204);
+      assert.deepEqual(await both(), at(2, 1));
+    }
+    for (let i = 0; i < 2; i++) {
+      assert.equal((await service.call('DELETE', path, key)).status, 204);
+      assert.deepEqual(await both(), at(3, 0));
+    }
+    const { data } = (await service.get(`/v1/groups/${id}/history`, key)).body;
+    assert.deepEqual(
+      data.slice(1).map(({ field, from, to }: Entry) => [field, from, to]),
+      [
+        ['member', null, user_id],
+        ['member', user_id, null],
+      ],
+    );
+    const nobody = await service.call('DELETE', `/v1/groups/${id}/members/usr_${'0'.repeat(26)}`, key);
+    assert.equal(nobody.status, 404);
+  });
+
+  test('join 500 at once, all or none, and again without a change', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const { id } = await service.make('/v1/groups', key, { name: 'Ops' });
+    const user_ids = await people(service, key, 500);
+    const path = `/v1/groups/${id}/members`;
+    const nobody = `usr_${'0'.repeat(26)}`;
+    const refused = await service.post(path, key, { user_ids: [...user_ids.slice(0, 9), nobody] });
+    assert.equal(refused.status, 422);
+    assert.equal(refused.body.errors[0].pointer, '#/user_ids/9');
+    assert.equal((await service.get(path, key)).body.page.total, 0);
+    assert.equal((await service.post(path, key, { user_ids: [...user_ids, nobody] })).status, 422);
+    assert.equal((await service.post(path, key, { user_ids: [] })).status, 422);
+
+    const some = await service.post(path, key, { user_ids: user_ids.slice(0, 100) });
+    assert.deepEqual(some.body, { added: 100, member_count: 100 });
+    const all = await service.post(path, key, { user_ids });
+    assert.deepEqual([all.status, all.body], [200, { added: 400, member_count: 500 }]);
+    assert.deepEqual((await service.post(path, key, { user_ids })).body, { added: 0, member_count: 500 });
+    assert.equal((await service.get(`/v1/groups/${id}`, key)).body.version, 3);
+    const joinWords = (await service.get(path, key)).body;
+    assert.deepEqual(
+      joinWords.data.map((person: { user_id: string }) => person.user_id),
+      user_ids,
+    );
+    const history = await service.get(`/v1/groups/${id}/history`, key);
+    assert.equal(history.body.page.total, 501);
+  });
+
+  test('are listed in pages and formats, and with those of the groups below', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const outer = await service.make('/v1/groups', key, { name: 'Outer' });
+    const inner = await service.make('/v1/groups', key, { name: 'Inner', parent_id: outer.id });
+    const user_ids = await people(service, key, 5);
+    await service.post(`/v1/groups/${outer.id}/members`, key, { user_ids: user_ids.slice(0, 3) });
+    await service.post(`/v1/groups/${inner.id}/members`, key, { user_ids: user_ids.slice(2) });
+    const reader = await service.key('personnel.read');
+    const path = `/v1/groups/${outer.id}/members`;
+    const ids = (body: { data: { user_id: string }[] }) => body.data.map(({ user_id }) => user_id);
+    assert.deepEqual(ids((await service.get(path, reader)).body), user_ids.slice(0, 3));
+    assert.deepEqual(ids((await service.get(`${path}?transitive=true`, reader)).body), user_ids);
+    const first = (await service.get(`${path}?transitive=true&limit=3`, reader)).body;
+    const rest = await service.get(`${path}?transitive=true&cursor=${first.page.next_cursor}`, reader);
+    assert.deepEqual([...ids(first), ...ids(rest.body)], user_ids);
+    const csv = await service.get(path, reader, { accept: 'text/csv' });
+    assert.equal(csv.text.trim().split('\r\n').length, 4);
+    const lines = await service.get(path, reader, { accept: 'application/x-ndjson' });
+    assert.equal(lines.text.trim().split('\n').length, 3);
+    assert.equal((await service.get(`/v1/groups/grp_${'0'.repeat(26)}/members`, reader)).status, 404);
+    assert.equal((await service.get(`${path}?group_id=${inner.id}`, reader)).status, 400);
+  });
+
+  test('join and leave many groups at the same time without waiting for each other for ever', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const user_ids = await people(service, key, 20);
+    const groups = await Promise.all(
+      ['A', 'B', 'C', 'D'].map((name) => service.make('/v1/groups', key, { name })),
+    );
+    const answers = await Promise.all([
+      ...groups.map(({ id }) => service.post(`/v1/groups/${id}/members`, key, { user_ids })),
+      ...groups.map(({ id }) =>
+        service.post(`/v1/groups/${id}/members`, key, { user_ids: user_ids.toReversed() }),
+      ),
+      ...user_ids.map((id) => service.call('PATCH', `/v1/personnel/${id}`, key, { title: 'x' })),
+      ...groups.map(({ id }) => service.call('PATCH', `/v1/groups/${id}`, key, { description: 'x' })),
+    ]);
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+    const person = (await service.get(`/v1/personnel/${user_ids[0]}`, key)).body;
+    assert.deepEqual([person.version, person.groups.length], [6, 4]);
+    for (const { id } of groups) {
+      const group = (await service.get(`/v1/groups/${id}`, key)).body;
+      assert.deepEqual([group.version, group.member_count], [3, 20]);
+    }
+  });
+});
+
+onBothEngines('what a group owns', (start) => {
+  test('is, when asked, also what the groups below it and the members of all of these own', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const outer = await service.make('/v1/groups', key, { name: 'Outer' });
+    const inner = await service.make('/v1/groups', key, { name: 'Inner', parent_id: outer.id });
+    const other = await service.make('/v1/groups', key, { name: 'Other' });
+    const member = (await service.make('/v1/personnel', key, { name: 'Member' })).user_id;
+    const stranger = (await service.make('/v1/personnel', key, { name: 'Stranger' })).user_id;
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    for (const what of ['risks', 'issues']) {
+      for (const [title, owner] of Object.entries({
+        outer: { owner_group_id: outer.id },
+        inner: { owner_group_id: inner.id },
+        member: { owner_user_id: member },
+        stranger: { owner_user_id: stranger },
+        other: { owner_group_id: other.id },
+        nobody: {},
+      })) {
+        await service.make(`/v1/projects/APOLLO/${what}`, key, { title, ...owner });
+      }
+      const titles = async (query: string) => {
+        const { body } = await service.get(`/v1/${what}?${query}`, key);
+        return body.data.map(({ title }: { title: string }) => title).sort();
+      };
+      assert.deepEqual(await titles(`owner_group_id=${outer.id}`), ['outer']);
+      assert.deepEqual(await titles(`owner_group_id=${outer.id}&transitive=true`), ['inner', 'outer']);
+      await service.call('PUT', `/v1/groups/${inner.id}/members/${member}`, key);
+      assert.deepEqual(await titles(`owner_group_id=${outer.id}&transitive=true`), [
+        'inner',
+        'member',
+        'outer',
+      ]);
+      assert.deepEqual(await titles(`owner_group_id=${inner.id},${other.id}&transitive=true`), [
+        'inner',
+        'member',
+        'other',
+      ]);
+      const summary = await service.get(
+        `/v1/${what}/summary?owner_group_id=${outer.id}&transitive=true`,
+        key,
+      );
+      assert.equal(summary.body.data.total, 3);
+      const lone = await service.get(`/v1/${what}?transitive=true`, key);
+      assert.equal(lone.body.errors[0].parameter, 'transitive');
+      await service.call('DELETE', `/v1/groups/${inner.id}/members/${member}`, key);
+    }
+  });
+});

@@ -1,0 +1,69 @@
+import { sql, type Transaction } from 'kysely';
+import { Problem } from '../../core/errors.ts';
+import { limits } from '../../core/schemas.ts';
+import { fold } from '../../core/text.ts';
+import type { Tables } from '../../database/tables.ts';
+import type { Change } from '../../database/writes/change.ts';
+import type { Created } from '../../database/writes/create-many.ts';
+import { chunk } from '../../database/writes/rows.ts';
+import type { Importable } from '../../transfer/importable.ts';
+import { addMembers, createGroups, groupList, updateGroup } from './queries.ts';
+import { GroupRowInput, GroupRowPatch, type GroupWithMembers } from './schema.ts';
+
+/** Groups come with their members: several in one row, or one in each of several rows. Nobody is taken out. */
+export const groupImport = (): Importable => ({
+  what: 'group',
+  input: GroupRowInput,
+  patch: GroupRowPatch,
+  existing: groupList({ include: 'members' }),
+  keys: [
+    { field: 'id', column: sql.ref('groups.id') },
+    { field: 'external_id', column: sql.ref('groups.external_id') },
+    { field: 'name', column: sql.ref('groups.name_folded'), compared: fold },
+  ],
+  additive: ['member_user_ids'],
+  synonyms: {
+    name: ['group', 'group name', 'team', 'team name', 'unit'],
+    description: ['purpose', 'notes', 'about'],
+    parent_id: ['parent group', 'part of', 'belongs to'],
+    lead_user_id: ['group lead', 'team lead', 'leader', 'head', 'lead e-mail'],
+    member_user_ids: ['members', 'member', 'people', 'person', 'email', 'e-mail address', 'employee', 'user'],
+    external_id: ['group id', 'team id', 'reference'],
+  },
+  create: createGroupRows,
+  update: updateGroupRow,
+});
+
+async function createGroupRows(
+  db: Transaction<Tables>,
+  rows: readonly GroupRowInput[],
+  change: Change,
+): Promise<(Created | Problem)[]> {
+  const inputs = rows.map(({ member_user_ids: _, ...input }) => input);
+  const made = await createGroups(db, inputs, change);
+  for (const [i, group] of made.entries()) {
+    if (!(group instanceof Problem)) await addAll(db, group.id, rows[i]?.member_user_ids ?? [], change);
+  }
+  return made;
+}
+
+async function updateGroupRow(
+  db: Transaction<Tables>,
+  current: GroupWithMembers,
+  { member_user_ids = [], ...patch }: GroupRowPatch,
+  change: Change,
+): Promise<void> {
+  await updateGroup(db, current, patch, change);
+  const known = new Set(current.member_user_ids);
+  const others = member_user_ids.filter((user_id) => !known.has(user_id));
+  await addAll(db, current.id, others, change);
+}
+
+async function addAll(
+  db: Transaction<Tables>,
+  group_id: string,
+  user_ids: readonly string[],
+  change: Change,
+): Promise<void> {
+  for (const some of chunk(user_ids, limits.filter_values)) await addMembers(db, group_id, some, change);
+}

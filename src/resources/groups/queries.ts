@@ -1,0 +1,304 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Moment } from '../../core/clock.ts';
+import {
+  type FieldError,
+  fieldError,
+  inUse,
+  invalidBody,
+  notFound,
+  type Problem,
+} from '../../core/errors.ts';
+import { fold } from '../../core/text.ts';
+import { jsonArrayOf } from '../../database/sql/functions.ts';
+import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
+import { ancestors, cycleErrors } from '../../database/sql/trees.ts';
+import type { Tables } from '../../database/tables.ts';
+import type { Change } from '../../database/writes/change.ts';
+import { type Created, createMany, unwrapSingle } from '../../database/writes/create-many.ts';
+import {
+  type Differences,
+  differencesBetween,
+  recordChanges,
+  recordChangesOfMany,
+  recordDeleted,
+} from '../../database/writes/history.ts';
+import {
+  exists,
+  findReferrers,
+  referenceErrors,
+  rejectDuplicate,
+  toGroup,
+  toPerson,
+  type Unique,
+} from '../../database/writes/references.ts';
+import { deleteRow, notBefore, updateRow, updateRows } from '../../database/writes/rows.ts';
+import { lockTable } from '../../database/writes/table-versions.ts';
+import { allOf, equals, hasText, since } from '../../lists/filters.ts';
+import type { List } from '../../lists/list.ts';
+import type { Filters } from '../../lists/query.ts';
+import {
+  Group,
+  GroupInput,
+  type GroupPatch,
+  GroupWithMembers,
+  groupDepth,
+  type groupFilters,
+  type groupIncludes,
+} from './schema.ts';
+
+/** Groups, by name, with their members if asked. */
+export function groupList({
+  include,
+  ...filters
+}: Filters<typeof groupFilters & typeof groupIncludes>): List {
+  const matches = allOf(filters, {
+    q: hasText('groups.name_folded'),
+    parent_id: equals('groups.parent_id'),
+    lead_user_id: equals('groups.lead_user_id'),
+    external_id: equals('groups.external_id'),
+    updated_since: since('groups.updated_at'),
+  });
+  return {
+    schema: include ? GroupWithMembers : Group,
+    json: include ? groupWithMembersJson : groupJson,
+    reads: ['groups', 'memberships'],
+    order: { key: sql.ref('groups.name_key') },
+    from: (db) => db.selectFrom('groups'),
+    id: sql.ref('groups.id'),
+    matches,
+  };
+}
+
+export async function getGroup(db: Kysely<Tables>, id: string): Promise<Group> {
+  const { json } = await db
+    .selectFrom('groups')
+    .select(groupJson.as('json'))
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow(() => notFound('group', id));
+  return JSON.parse(json);
+}
+
+export async function createGroup(
+  db: Transaction<Tables>,
+  input: GroupInput,
+  change: Change,
+): Promise<Group> {
+  const { id } = unwrapSingle(await createGroups(db, [input], change));
+  return getGroup(db, id);
+}
+
+/** Makes those that can be made, and says why the others cannot. */
+export async function createGroups(
+  db: Transaction<Tables>,
+  inputs: readonly GroupInput[],
+  change: Change,
+): Promise<(Created | Problem)[]> {
+  if (inputs.some(({ parent_id }) => parent_id)) await lockTable(db, 'groups');
+  const making = {
+    kind: 'group',
+    target: toGroup,
+    errors: await validate(db, inputs),
+    uniques: uniqueOfGroups,
+    label: ({ name }: GroupInput) => name,
+    row: ({ id }: Created, input: GroupInput) => groupRow(id, input, change),
+  } as const;
+  return createMany(db, inputs, making, change);
+}
+
+export async function updateGroup(
+  db: Transaction<Tables>,
+  current: Group,
+  { reason, ...patch }: GroupPatch,
+  asked: Change,
+): Promise<Group> {
+  const { id } = current;
+  const change = notBefore(asked, current);
+  const next: Group = { ...current, ...patch };
+  const differences = differencesBetween(current, next, Object.keys(patch));
+  if (Object.keys(differences).length === 0) return current;
+  if ('parent_id' in differences) await lockTable(db, 'groups');
+  const [errors = []] = await validate(db, [next], current);
+  if (errors.length > 0) throw invalidBody(errors);
+  if ('name' in differences) await refuseSameName(db, next, id);
+  if ('external_id' in differences) await rejectDuplicate(db, toGroup, 'external_id', next.external_id);
+  const columns = { ...storedChanges(Group, differences), name_folded: fold(next.name) };
+  await updateRow(db, 'groups', current, columns, change.now);
+  await recordChanges(db, id, differences, { ...change, reason });
+  return getGroup(db, id);
+}
+
+/** Only a group that owns nothing and has no groups below it can be deleted; its members leave it. */
+export async function deleteGroup(db: Transaction<Tables>, current: Group, change: Change): Promise<void> {
+  const { id, name } = current;
+  await lockTable(db, 'memberships');
+  const users = await findReferrers(db, [
+    ['groups', sql`parent_id = ${id}`],
+    ['risks', sql`owner_group_id = ${id}`],
+    ['issues', sql`owner_group_id = ${id}`],
+  ]);
+  if (users) throw inUse(`The group ${name}`, users);
+  const members = await db
+    .deleteFrom('memberships')
+    .where('group_id', '=', id)
+    .returning('user_id')
+    .execute();
+  await rememberInPeople(db, members, { group: { from: id, to: null } }, change);
+  await deleteRow(db, 'groups', current);
+  await recordDeleted(db, id, name, change);
+}
+
+/** A new group as it is stored. */
+export const groupRow = (id: string, input: GroupInput, { now }: Moment) => ({
+  id,
+  ...storedFields(GroupInput, input),
+  name_folded: fold(input.name),
+  ...newStamps(now),
+});
+
+/** Adding a member twice changes nothing. */
+export async function addMember(
+  db: Transaction<Tables>,
+  group_id: string,
+  user_id: string,
+  change: Change,
+): Promise<void> {
+  if (!(await exists(db, toPerson, user_id))) throw notFound('person', user_id);
+  await addMembers(db, group_id, [user_id], change);
+}
+
+/** Who is a member already stays one. Says how many were added. */
+export async function addMembers(
+  db: Transaction<Tables>,
+  group_id: string,
+  user_ids: readonly string[],
+  asked: Change,
+): Promise<{ added: number; member_count: number }> {
+  // The lock keeps two who add many of the same people from waiting for each other.
+  await lockTable(db, 'memberships');
+  const group = await getGroup(db, group_id);
+  const change = notBefore(asked, group);
+  await refuseUnknownPeople(db, user_ids);
+  const inserted = await db
+    .insertInto('memberships')
+    .values(user_ids.map((user_id) => ({ group_id, user_id, added_at: change.now })))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('user_id')
+    .execute();
+  const added = inserted.length;
+  if (added > 0) {
+    await updateRow(db, 'groups', group, {}, change.now);
+    const entries = inserted.map(({ user_id }) => ({ member: { from: null, to: user_id } }));
+    await recordChangesOfMany(
+      db,
+      entries.map((differences) => ({ subject_id: group_id, at: change.now, differences })),
+      change,
+    );
+    await rememberInPeople(db, inserted, { group: { from: null, to: group_id } }, change);
+  }
+  return { added, member_count: group.member_count + added };
+}
+
+/** Who is no member stays none. */
+export async function removeMember(
+  db: Transaction<Tables>,
+  group_id: string,
+  user_id: string,
+  asked: Change,
+): Promise<void> {
+  if (!(await exists(db, toPerson, user_id))) throw notFound('person', user_id);
+  await lockTable(db, 'memberships');
+  const group = await getGroup(db, group_id);
+  const change = notBefore(asked, group);
+  const removed = await db
+    .deleteFrom('memberships')
+    .where('group_id', '=', group_id)
+    .where('user_id', '=', user_id)
+    .returning('user_id')
+    .execute();
+  if (removed.length === 0) return;
+  await updateRow(db, 'groups', group, {}, change.now);
+  await recordChanges(db, group_id, { member: { from: user_id, to: null } }, change);
+  await rememberInPeople(db, removed, { group: { from: group_id, to: null } }, change);
+}
+
+/** A person shows their groups, so to join or to leave one is a change of the person, too. */
+async function rememberInPeople(
+  db: Transaction<Tables>,
+  people: readonly { user_id: string }[],
+  differences: Differences,
+  change: Change,
+): Promise<void> {
+  const ids = people.map(({ user_id }) => user_id);
+  const changed = await updateRows(db, 'people', ids, {}, change.now);
+  await recordChangesOfMany(
+    db,
+    changed.map(({ id, at }) => ({ subject_id: id, at, differences })),
+    change,
+  );
+}
+
+const member_count = sql`(select count(*) from memberships where memberships.group_id = groups.id)`;
+
+const groupJson = rowAsJson(Group, 'groups', { member_count });
+
+const groupWithMembersJson = rowAsJson(GroupWithMembers, 'groups', {
+  member_count,
+  member_user_ids: sql`(
+    select ${jsonArrayOf(sql.ref('memberships.user_id'), sql.ref('memberships.user_id'))}
+    from memberships where memberships.group_id = groups.id)`,
+});
+
+async function refuseUnknownPeople(db: Kysely<Tables>, user_ids: readonly string[]): Promise<void> {
+  const people = await db.selectFrom('people').select('user_id').where('user_id', 'in', user_ids).execute();
+  const known = new Set(people.map(({ user_id }) => user_id));
+  const errors = user_ids.flatMap((user_id, i) =>
+    known.has(user_id)
+      ? []
+      : [fieldError(`user_ids/${i}`, 'unknown_reference', `There is no person ${user_id}.`)],
+  );
+  if (errors.length > 0) throw invalidBody(errors);
+}
+
+const refuseSameName = (db: Kysely<Tables>, { name }: GroupInput, self = '') =>
+  rejectDuplicate(db, toGroup, 'name', name, sql`name_folded = ${fold(name)} and id <> ${self}`);
+
+const uniqueOfGroups: Unique[] = [
+  { field: 'name', column: sql.ref('name_folded'), compared: fold },
+  { field: 'external_id' },
+];
+
+async function validate(
+  db: Kysely<Tables>,
+  inputs: readonly GroupInput[],
+  current?: Group,
+): Promise<FieldError[][]> {
+  const errors = await referenceErrors(db, inputs, { parent_id: toGroup, lead_user_id: toPerson });
+  for (const [i, { name, parent_id }] of inputs.entries()) {
+    if (current) {
+      const self = { id: current.id, label: name };
+      errors[i]?.push(...(await cycleErrors(db, toGroup, 'parent_id', self, parent_id)));
+    }
+    if (!parent_id || errors[i]?.length) continue;
+    const above = await ancestors(db, toGroup, 'parent_id', parent_id);
+    const levels = above.length + (current ? await levelsFrom(db, current.id) : 1);
+    if (levels > groupDepth) {
+      const detail = `Groups nest ${groupDepth} levels at most; there would be ${levels}.`;
+      errors[i]?.push(fieldError('parent_id', 'too_deep', detail));
+    }
+  }
+  return errors;
+}
+
+/** How many levels there are from this group, itself included, down to the lowest below it. */
+async function levelsFrom(db: Kysely<Tables>, id: string): Promise<number> {
+  const { rows } = await sql<{ levels: number }>`
+    select max(level) as levels from (
+      with recursive below(id, level) as (
+        select id, 1 from ${sql.table('groups')} where id = ${id}
+        union all
+        select child.id, level + 1 from ${sql.table('groups')} as child join below on child.parent_id = below.id
+        where level <= ${sql.lit(groupDepth)}
+      )
+      select level from below) as levels`.execute(db);
+  return rows[0]?.levels ?? 1;
+}

@@ -1,0 +1,155 @@
+import { type Static, Type } from 'typebox';
+import { idPattern } from '../../core/ids.ts';
+import {
+  Attributes,
+  AttributesPatch,
+  Day,
+  Id,
+  Line,
+  ManyOf,
+  OneOf,
+  OrNull,
+  optional,
+  patchable,
+  Reason,
+  Strict,
+  stamps,
+  Text,
+  Time,
+  Url,
+  Writable,
+} from '../../core/schemas.ts';
+import { acrossProjects } from '../projects/schema.ts';
+
+export const openStatuses = ['open', 'in_progress', 'blocked'] as const;
+const statuses = [...openStatuses, 'resolved', 'closed'] as const;
+
+export const severities = ['critical', 'high', 'medium', 'low'] as const;
+export const priorities = ['urgent', 'high', 'normal', 'low'] as const;
+export const ageBands = ['0-7 days', '8-30 days', '31-90 days', 'over 90 days'] as const;
+
+const required = { title: Line({ examples: ['Valves have not arrived'] }) };
+
+const fields = {
+  description: OrNull(Text()),
+  severity: OneOf(severities, { default: 'medium' }),
+  priority: OneOf(priorities, { default: 'normal' }),
+  owner_user_id: OrNull(Id('person')),
+  owner_group_id: OrNull(Id('group', { description: 'Instead of `owner_user_id`; never both.' })),
+  assignee_user_id: OrNull(Id('person', { description: 'Must be assignable.' })),
+  raised_by_user_id: OrNull(Id('person')),
+  raised_on: Day({ description: 'Today when left out.' }),
+  due_on: OrNull(Day()),
+  blocked_reason: OrNull(Text()),
+  risk_id: OrNull(Id('risk', { description: 'The risk of the same project that became this issue.' })),
+  external_id: OrNull(Line()),
+  source_url: OrNull(Url()),
+  attributes: Attributes(),
+};
+
+export const Issue = Strict(
+  {
+    id: Id('issue'),
+    key: Type.String({ description: 'The human key.', examples: ['APOLLO-I3'] }),
+    project_id: Id('project'),
+    project_key: Type.String({ examples: ['APOLLO'] }),
+    project_name: Line(),
+    ...required,
+    ...fields,
+    status: OneOf(statuses),
+    resolution: OrNull(OneOf(['fixed', 'workaround', 'wont_fix', 'duplicate', 'not_an_issue'])),
+    owner_name: OrNull(Line()),
+    owner_active: OrNull(Type.Boolean({ description: 'Whether the owning person is active.' })),
+    assignee_name: OrNull(Line()),
+    assignee_active: OrNull(Type.Boolean()),
+    age_days: Type.Integer({ description: 'Days since it was raised.' }),
+    overdue: Type.Boolean({ description: 'Open, with `due_on` before today.' }),
+    ...stamps,
+  },
+  { $id: 'Issue' },
+);
+export type Issue = Static<typeof Issue>;
+
+/** An issue begins open; resolving and closing it have rules of their own. */
+export const IssueInput = Writable(
+  Issue,
+  { ...required, ...optional({ ...fields, status: OneOf(openStatuses, { default: 'open' }) }) },
+  { $id: 'IssueInput', examples: [{ title: 'Valves have not arrived', severity: 'high' }] },
+);
+export type IssueInput = Static<typeof IssueInput>;
+
+export const IssuePatch = Writable(
+  Issue,
+  patchable({
+    ...required,
+    ...fields,
+    attributes: AttributesPatch(),
+    status: OneOf(statuses),
+    resolution: Issue.properties.resolution,
+    reason: Reason(),
+  }),
+  { $id: 'IssuePatch', examples: [{ status: 'resolved', resolution: 'fixed' }] },
+);
+export type IssuePatch = Static<typeof IssuePatch>;
+
+const filters = {
+  severity: ManyOf(fields.severity),
+  priority: ManyOf(fields.priority),
+  assignee_user_id: ManyOf(Id('person')),
+  owner_user_id: ManyOf(Id('person')),
+  owner_group_id: ManyOf(Id('group')),
+  transitive: Type.Boolean({
+    description:
+      'With `owner_group_id`: also what the groups below it own, and what members of any of these own.',
+  }),
+  owner_active: Type.Boolean({ description: '`false` is what an inactive person owns.' }),
+  assignee_active: Type.Boolean({ description: '`false` is what an inactive person is assigned to.' }),
+  unassigned: Type.Boolean(),
+  overdue: Type.Boolean({ description: 'With `due_on` before today.' }),
+  min_age_days: Type.Integer({ minimum: 0, maximum: 36_500 }),
+  risk_id: Id('risk'),
+  raised_since: Day(),
+  updated_since: Time(),
+  external_id: Line(),
+  q: Line({ description: 'Part of the key, title or description; case and accents do not matter.' }),
+};
+
+/** Filters of the open issues across projects: no value of `status` shows one that is not open. */
+export const issueFilters = {
+  ...acrossProjects,
+  status: ManyOf(OneOf(openStatuses), { default: [...openStatuses] }),
+  ...filters,
+};
+
+/** Filters of a project's own issues, in every state. */
+export const projectIssueFilters = {
+  status: ManyOf(OneOf(['all', ...statuses]), { default: ['all'] }),
+  ...filters,
+};
+
+const Count = Type.Integer({ minimum: 0 });
+
+export const IssueSummary = Strict(
+  {
+    total: Count,
+    overdue: Count,
+    by_severity: Type.Array(Strict({ severity: OneOf(severities), count: Count })),
+    by_priority: Type.Array(Strict({ priority: OneOf(priorities), count: Count })),
+    by_age: Type.Array(Strict({ age: OneOf(ageBands), count: Count })),
+    by_project: Type.Array(
+      Strict({ project_id: Id('project'), project_key: Type.String(), project_name: Line(), count: Count }),
+    ),
+    by_assignee: Type.Array(
+      Strict({
+        assignee_user_id: OrNull(Id('person')),
+        assignee_name: OrNull(Line({ description: 'null is what nobody is assigned to.' })),
+        count: Count,
+      }),
+    ),
+  },
+  { $id: 'IssueSummary' },
+);
+export type IssueSummary = Static<typeof IssueSummary>;
+
+/** An issue in a path: its id or its human key. */
+export const IssueRef = Type.String({ pattern: `${idPattern('issue')}|^[A-Z0-9]{2,10}-I[1-9][0-9]{0,9}$` });

@@ -1,0 +1,273 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Moment } from '../../core/clock.ts';
+import { type FieldError, fieldError, invalidBody, notFound, Problem } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import { fold, joinWords } from '../../core/text.ts';
+import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
+import type { Tables } from '../../database/tables.ts';
+import type { Change } from '../../database/writes/change.ts';
+import { type Differences, differencesBetween, recordChanges } from '../../database/writes/history.ts';
+import { notBefore } from '../../database/writes/rows.ts';
+import { lockTable } from '../../database/writes/table-versions.ts';
+import { keyColumns, keyOf } from '../../http/auth/key-lookup.ts';
+import { insufficientScope, missingScopes } from '../../http/auth/scopes.ts';
+import { hashSecret, newSecret } from '../../http/auth/secret.ts';
+import { allOf, contains } from '../../lists/filters.ts';
+import type { List } from '../../lists/list.ts';
+import type { Filters } from '../../lists/query.ts';
+import { findProjects } from '../projects/queries.ts';
+import { Key, KeyInput, type KeyPatch, type keyFilters, scopes } from './schema.ts';
+
+type NewKey = Key & { secret: string };
+
+/** Who makes the change; without a key it is the service itself, or its command line. */
+type By = Moment & Partial<Change>;
+
+/** Keys, the oldest first. */
+export const keyList = (filters: Filters<typeof keyFilters>, moment: Moment): List => ({
+  schema: Key,
+  json: rowAsJson(Key, 'keys'),
+  reads: ['keys'],
+  isTimeDependent: true,
+  order: { key: sql.ref('keys.id') },
+  from: (db) => db.selectFrom('keys'),
+  id: sql.ref('keys.id'),
+  matches: allOf(filters, {
+    q: (text) => contains('keys.name_folded', fold(text)),
+    status: (wanted) => sql`(${sql.join(wanted.map(hasStatus(moment)), sql` or `)})`,
+  }),
+});
+
+export async function listKeys(db: Kysely<Tables>): Promise<Key[]> {
+  const rows = await db.selectFrom('keys').select(keyColumns).orderBy('id').execute();
+  return rows.map(keyOf);
+}
+
+export async function getKey(db: Kysely<Tables>, id: string): Promise<Key> {
+  const row = await db
+    .selectFrom('keys')
+    .select(keyColumns)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow(() => notFound('key', id));
+  return keyOf(row);
+}
+
+/** The same, to be changed: nobody else changes any key until the transaction ends. */
+export async function getKeyForChange(db: Transaction<Tables>, id: string): Promise<Key> {
+  await lockTable(db, 'keys');
+  return getKey(db, id);
+}
+
+/** The secret is in this answer and nowhere else. */
+export async function createKey(db: Transaction<Tables>, input: KeyInput, by: By): Promise<NewKey> {
+  const id = newId('key');
+  const secret = newSecret();
+  const row = {
+    id,
+    ...storedFields(KeyInput, await withProjectIds(db, input)),
+    name_folded: fold(input.name),
+    ...storedSecret(secret),
+    previous_hash: null,
+    previous_until: null,
+    last_used_at: null,
+    revoked_at: null,
+    ...newStamps(by.now),
+  };
+  await db.insertInto('keys').values(row).execute();
+  await recordKeyChange(db, id, { created: { from: null, to: input.name } }, by);
+  return { ...(await getKey(db, id)), secret };
+}
+
+/** The key of the first start, with every scope; undefined when there is any key already. */
+export async function createFirstKey(db: Transaction<Tables>, moment: Moment) {
+  await lockTable(db, 'keys');
+  const existing = await db.selectFrom('keys').select('id').limit(1).executeTakeFirst();
+  return existing ? undefined : createKey(db, { name: 'first key', scopes: [...scopes] }, moment);
+}
+
+export async function updateKey(
+  db: Transaction<Tables>,
+  current: Key,
+  patch: KeyPatch,
+  change: Change,
+): Promise<Key> {
+  rejectRevoked(current, 'changed');
+  const next: Key = { ...current, ...(await withProjectIds(db, withStoredExpiry(patch))) };
+  const differences = differencesBetween(current, next, Object.keys(Key.properties));
+  if (Object.keys(differences).length === 0) return current;
+  if ('expires_at' in differences) rejectPastExpiry(next, change);
+  await keepLastManager(db, current, next, change);
+  const columns = { ...storedChanges(Key, differences), name_folded: fold(next.name) };
+  return changeKey(db, current, columns, differences, change);
+}
+
+/** A new secret for the same key; the one until now works for `overlap_seconds` more. */
+export async function rotateKey(
+  db: Transaction<Tables>,
+  current: Key,
+  overlap_seconds: number,
+  by: By,
+): Promise<NewKey> {
+  rejectRevoked(current, 'rotated');
+  const secret = newSecret();
+  const stored = storedSecret(secret);
+  const overlap = overlap_seconds > 0 && {
+    previous_hash: sql<string>`hash`,
+    previous_until: new Date(Date.parse(by.now) + overlap_seconds * 1000).toISOString(),
+  };
+  const columns = { ...stored, previous_hash: null, previous_until: null, ...overlap };
+  const rotated = { from: `…${current.last_four}`, to: `…${stored.last_four}` };
+  return { ...(await changeKey(db, current, columns, { rotated }, by)), secret };
+}
+
+/** Revoking twice changes nothing. */
+export async function revokeKey(db: Transaction<Tables>, id: string, by: By): Promise<Key> {
+  const current = await getKeyForChange(db, id);
+  if (current.revoked_at !== null) return current;
+  const revoked = { from: current.name, to: null };
+  return changeKey(db, current, { revoked_at: by.now }, { revoked }, by);
+}
+
+/** What one key can hold more of than another. */
+type Held = Pick<Key, 'scopes' | 'project_ids' | 'expires_at' | 'rate_limit'>;
+
+/** A key gives and takes only what it holds itself. What is left out of `wanted` is neither given nor taken. */
+export function assertHoldsAtLeast(actor: Key, { scopes = [], ...wanted }: Partial<Held>): void {
+  const missing = [...new Set(missingScopes(actor.scopes, scopes))];
+  if (missing.length > 0) {
+    throw insufficientScope(
+      `A key makes, changes and rotates only keys that hold no more: yours lacks ${missing.join(', ')}.`,
+      missing,
+    );
+  }
+  const errors = [
+    ...beyondProjects(actor, wanted),
+    ...longerLife(actor, wanted),
+    ...higherRate(actor, wanted),
+  ];
+  if (errors.length > 0) throw invalidBody(errors);
+}
+
+/** Which projects are named is not looked at: those outside of the limit are not there to be named. */
+function beyondProjects(actor: Key, { project_ids }: Partial<Held>): FieldError[] {
+  if (project_ids !== null || actor.project_ids === null) return [];
+  const detail = 'Your own key is limited to projects: name some of them in `project_ids` of this one.';
+  return [fieldError('project_ids', 'beyond_own', detail)];
+}
+
+/** Else a key would live on in what it makes. */
+function longerLife(actor: Key, { expires_at }: Partial<Held>): FieldError[] {
+  if (expires_at === undefined || (expires_at ?? forever) <= (actor.expires_at ?? forever)) return [];
+  const detail = `Your own key expires at ${actor.expires_at}; \`expires_at\` of this one must not be later.`;
+  return [fieldError('expires_at', 'outlives', detail)];
+}
+
+/** The service's own limit may be any, so that a key with one of its own cannot give it. */
+function higherRate(actor: Key, { rate_limit }: Partial<Held>): FieldError[] {
+  if (rate_limit === undefined || !actor.rate_limit) return [];
+  if (rate_limit && rate_limit <= actor.rate_limit) return [];
+  const detail = `Your own key has the \`rate_limit\` ${actor.rate_limit}; that of this one must be 1 to ${actor.rate_limit}.`;
+  return [fieldError('rate_limit', 'above_own', detail)];
+}
+
+/** Projects may be named by their keys; kept are their ids. */
+async function withProjectIds<Input extends { project_ids?: string[] | null }>(
+  db: Kysely<Tables>,
+  input: Input,
+): Promise<Input> {
+  if (input.project_ids == null) return input;
+  const { ids, unknown } = await findProjects(db, input.project_ids);
+  if (unknown.length > 0) {
+    throw invalidBody([
+      fieldError('project_ids', 'unknown_reference', `There is no project ${joinWords(unknown)}.`),
+    ]);
+  }
+  return { ...input, project_ids: ids };
+}
+
+/** Times as they are stored may be compared as texts. */
+export const withStoredExpiry = <Input extends { expires_at?: string | null }>(input: Input): Input =>
+  input.expires_at == null ? input : { ...input, expires_at: new Date(input.expires_at).toISOString() };
+
+/** What is asked for must have some time to live. */
+export function rejectPastExpiry({ expires_at }: { expires_at?: string | null }, { now }: Moment): void {
+  if (expires_at == null || expires_at > now) return;
+  throw invalidBody([fieldError('expires_at', 'not_in_future', '`expires_at` must be in the future.')]);
+}
+
+/** Somebody must be able to make any key without getting at the database. */
+export async function keepLastManager(
+  db: Transaction<Tables>,
+  current: Key,
+  next: Key,
+  moment: Moment,
+): Promise<void> {
+  const endsSooner = (next.expires_at ?? forever) < (current.expires_at ?? forever);
+  if (!managesKeys(current, moment) || (managesKeys(next, moment) && !endsSooner)) return;
+  const other = await db
+    .selectFrom('keys')
+    .select('id')
+    .where('id', '<>', current.id)
+    .where('scopes', 'like', '%"keys.manage"%')
+    .where('project_ids', 'is', null)
+    .where(hasStatus(moment)('valid'))
+    .limit(1)
+    .executeTakeFirst();
+  if (other) return;
+  throw new Problem(
+    'in_use',
+    `${current.id} is the last valid key with keys.manage for all projects. Make another one like it first.`,
+  );
+}
+
+const forever = '9999-99-99';
+
+const managesKeys = ({ scopes, project_ids, revoked_at, expires_at }: Key, { now }: Moment) =>
+  scopes.includes('keys.manage') &&
+  project_ids === null &&
+  revoked_at === null &&
+  (expires_at ?? forever) > now;
+
+const hasStatus =
+  ({ now }: Moment) =>
+  (status: 'valid' | 'expired' | 'revoked' | 'all') =>
+    ({
+      valid: sql<boolean>`(keys.revoked_at is null and coalesce(keys.expires_at, ${forever}) > ${now})`,
+      expired: sql<boolean>`(keys.revoked_at is null and keys.expires_at <= ${now})`,
+      revoked: sql<boolean>`keys.revoked_at is not null`,
+      all: sql<boolean>`1 = 1`,
+    })[status];
+
+function rejectRevoked({ id, revoked_at }: Key, to: 'changed' | 'rotated'): void {
+  if (revoked_at === null) return;
+  throw new Problem('invalid_transition', `${id} is revoked and cannot be ${to}. Make a new key.`, {
+    extra: { from: 'revoked', to, allowed: [] },
+  });
+}
+
+async function changeKey(
+  db: Transaction<Tables>,
+  current: Key,
+  columns: object,
+  differences: Differences,
+  asked: By,
+): Promise<Key> {
+  const { id, version } = current;
+  const by = notBefore(asked, current);
+  await db
+    .updateTable('keys')
+    .set({ ...columns, version: version + 1, updated_at: by.now })
+    .where('id', '=', id)
+    .execute();
+  await recordKeyChange(db, id, differences, by);
+  return getKey(db, id);
+}
+
+const recordKeyChange = (db: Transaction<Tables>, id: string, differences: Differences, by: By) =>
+  recordChanges(db, id, differences, { key_id: null, key_name: 'Muster', ...by });
+
+const storedSecret = (secret: string) => ({
+  hash: hashSecret(secret),
+  prefix: secret.slice(0, 8),
+  last_four: secret.slice(-4),
+});

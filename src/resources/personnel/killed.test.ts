@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { startMuster, temporaryFolder } from '../../../test/process.ts';
+import { freshDatabase, onBothEngines } from '../../../test/service.ts';
+import { systemClock } from '../../core/clock.ts';
+import { type Database, openDatabase } from '../../database/open.ts';
+import { bySystem } from '../../database/writes/change.ts';
+import { createIssue } from '../issues/queries.ts';
+import { createKey } from '../keys/queries.ts';
+import { createProject } from '../projects/queries.ts';
+import { createRisk } from '../risks/queries.ts';
+import { createTask } from '../tasks/queries.ts';
+import { createPerson } from './queries.ts';
+
+const each = { tasks: 200, issues: 150, risks: 150 };
+
+/** Two people, of whom the first carries 500 things, and a key to hand them over with. */
+async function fill({ write }: Database) {
+  return write(async (db) => {
+    const change = bySystem(systemClock(), 'a test');
+    const [from, to] = [
+      (await createPerson(db, { name: 'Ada' }, change)).user_id,
+      (await createPerson(db, { name: 'Bob' }, change)).user_id,
+    ];
+    const { id } = await createProject(db, { name: 'Apollo' }, change);
+    for (let i = 0; i < each.tasks; i++)
+      await createTask(db, id, { title: 'x', assignee_user_id: from }, change);
+    for (let i = 0; i < each.issues; i++)
+      await createIssue(db, id, { title: 'x', owner_user_id: from }, change);
+    for (let i = 0; i < each.risks; i++)
+      await createRisk(db, id, { title: 'x', owner_user_id: from }, change);
+    const { secret } = await createKey(db, { name: 'test', scopes: ['personnel.manage'] }, change);
+    return { from, to, secret };
+  });
+}
+
+/** What a hand-over leaves of everything it touches, read in one moment. */
+async function traces({ db }: Database, { from, to }: { from: string; to: string }) {
+  const { rows } = await sql<Record<string, number>>`select
+    (select count(*) from tasks where assignee_user_id = ${to} and version = 2) as tasks,
+    (select count(*) from issues where owner_user_id = ${to} and version = 2) as issues,
+    (select count(*) from risks where owner_user_id = ${to} and version = 2) as risks,
+    (select count(*) from past_risks where owner_user_id = ${from}) as past,
+    (select count(*) from history where ${sql.ref('from')} = ${JSON.stringify(from)}) as history,
+    (select count(*) from people where user_id = ${from} and status = 'inactive') as inactive`.execute(db);
+  return rows[0];
+}
+
+const none = { tasks: 0, issues: 0, risks: 0, past: 0, history: 0, inactive: 0 };
+const all = { ...each, past: each.risks, history: 500, inactive: 1 };
+
+onBothEngines('a hand-over of 500 things by a process that is killed', (_, engine) => {
+  const begin = async (t: Parameters<typeof startMuster>[0]) => {
+    const { url, drop } = await freshDatabase(engine);
+    const database = openDatabase(url);
+    t.after(async () => {
+      await database.close();
+      await drop();
+    });
+    await database.migrate();
+    const people = await fill(database);
+    const start = async () => {
+      const running = await startMuster(t, temporaryFolder(t), { MUSTER_DATABASE_URL: url });
+      const handOver = () =>
+        fetch(`${running.origin}/v1/personnel/${people.from}/deactivate`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${people.secret}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ handover_to_user_id: people.to }),
+        });
+      const kill = async () => {
+        running.child.kill('SIGKILL');
+        await running.exit;
+      };
+      return { handOver, kill };
+    };
+    return { database, people, start };
+  };
+
+  test('moves all or nothing, whenever it is killed', async (t) => {
+    const { database, people, start } = await begin(t);
+    assert.deepEqual(await traces(database, people), none);
+    let moved = false;
+    for (let wait = 0; !moved; wait = wait * 2 + 3) {
+      const { handOver, kill } = await start();
+      const answer = handOver().catch(() => undefined);
+      const isAnswered = (await Promise.race([answer, setTimeout(wait)])) !== undefined;
+      await kill();
+      const left = await traces(database, people);
+      moved = left?.inactive === 1;
+      assert.deepEqual(left, moved ? all : none);
+      if (isAnswered) assert.ok(moved, 'what was answered is there');
+    }
+  });
+
+  if (engine === 'postgres') {
+    test('moves nothing when it is killed before its last change', async (t) => {
+      const { database, people, start } = await begin(t);
+      const { handOver, kill } = await start();
+      await database.write(async (db) => {
+        // Keeps the person from being changed, which a hand-over does last.
+        await sql`update people set version = version where user_id = ${people.from}`.execute(db);
+        void handOver().catch(() => undefined);
+        const isWaiting = async () => {
+          const { rows } = await sql`select 1 from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock' and query like 'update "people"%'`.execute(
+            database.db,
+          );
+          return rows.length > 0;
+        };
+        while (!(await isWaiting())) await setTimeout(10);
+        await kill();
+      });
+      assert.deepEqual(await traces(database, people), none);
+      const { handOver: again } = await start();
+      assert.equal((await again()).status, 200);
+      assert.deepEqual(await traces(database, people), all);
+    });
+  }
+});

@@ -1,0 +1,443 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settableClock } from '../../../test/clock.ts';
+import { runConcurrently } from '../../../test/concurrency.ts';
+import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { momentOf } from '../../core/clock.ts';
+import { fold } from '../../core/text.ts';
+
+const clock = () => momentOf(new Date('2026-11-15T12:00:00Z'));
+
+onBothEngines('personnel', (start) => {
+  test('adds a person, says where, and has them on the roster', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key('personnel.manage');
+    const made = await service.post('/v1/personnel', key, {
+      name: '  Ada Lovelace ',
+      email: 'Ada@example.com',
+      skills: ['Mathematics'],
+      attributes: { cost_centre: '4711' },
+    });
+    assert.equal(made.status, 201);
+    assert.equal(made.headers.get('location'), `${service.origin}/v1/personnel/${made.body.user_id}`);
+    assert.match(made.headers.get('etag') ?? '', /^"1-/);
+    assert.match(made.body.user_id, /^usr_[0-9a-v]{26}$/);
+    assert.deepEqual(made.body, {
+      user_id: made.body.user_id,
+      name: 'Ada Lovelace',
+      email: 'Ada@example.com',
+      title: null,
+      department: null,
+      location: null,
+      phone: null,
+      time_zone: null,
+      kind: 'human',
+      accountable_user_id: null,
+      manager_user_id: null,
+      skills: ['Mathematics'],
+      start_on: null,
+      end_on: null,
+      status: 'active',
+      external_id: null,
+      attributes: { cost_centre: '4711' },
+      assignable: true,
+      groups: [],
+      version: 1,
+      created_at: '2026-11-15T12:00:00.000Z',
+      updated_at: '2026-11-15T12:00:00.000Z',
+    });
+
+    const one = await service.get(`/v1/personnel/${made.body.user_id}`, key);
+    assert.deepEqual(one.body, made.body);
+    const roster = await service.get('/v1/personnel', key);
+    assert.deepEqual(roster.body, {
+      data: [made.body],
+      page: { limit: null, next_cursor: null, has_more: false, total: 1 },
+      meta: { filters: {} },
+    });
+  });
+
+  test('has everyone on the roster, by name without case, whole and in pages', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const names = Array.from(
+      { length: 1200 },
+      (_, i) => `${['ada', 'Ada', 'Émile', 'zoë', 'Bo'][i % 5]} ${(i * 7919) % 1200}`,
+    );
+    await runConcurrently(names, (name) => service.make('/v1/personnel', key, { name }));
+
+    const { body } = await service.get('/v1/personnel', key);
+    assert.equal(body.data.length, 1200);
+    assert.equal(body.page.total, 1200);
+    assert.equal(body.page.has_more, false);
+    const order = body.data.map(
+      (person: { name: string; user_id: string }) => `${fold(person.name)}\t${person.user_id}`,
+    );
+    assert.deepEqual(order, [...order].sort());
+
+    const paged = [];
+    let path = '/v1/personnel?limit=100';
+    for (let page = 1; page <= 12; page++) {
+      const answer = await service.get(path, key);
+      paged.push(...answer.body.data);
+      assert.equal(answer.body.page.has_more, page < 12);
+      assert.equal(answer.headers.has('link'), page < 12);
+      path = `/v1/personnel?limit=100&cursor=${answer.body.page.next_cursor}`;
+    }
+    assert.deepEqual(paged, body.data);
+  });
+
+  test('refuses a second person with the same e-mail or external id, and names the first', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const ada = await service.make('/v1/personnel', key, {
+      name: 'Ada',
+      email: 'ada@example.com',
+      external_id: 'hr-1',
+    });
+    for (const [field, value] of Object.entries({ email: 'ADA@Example.com', external_id: 'hr-1' })) {
+      const answer = await service.post('/v1/personnel', key, { name: 'Other', [field]: value });
+      assert.equal(answer.status, 409);
+      assert.equal(answer.body.code, 'duplicate');
+      assert.equal(answer.body.field, field);
+      assert.equal(answer.body.existing_id, ada.user_id);
+      assert.match(answer.body.detail, /Ada/);
+    }
+  });
+
+  test('lets one of many who race for an e-mail have it', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, i) =>
+        service.post('/v1/personnel', key, { name: `P${i}`, email: 'one@example.com' }),
+      ),
+    );
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...Array(11).fill(409)]);
+  });
+
+  test('refuses what breaks a rule, all errors at once', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const nobody = 'usr_00000000000000000000000000';
+    const answer = await service.post('/v1/personnel', key, {
+      name: 'Bot',
+      kind: 'agent',
+      manager_user_id: nobody,
+      start_on: '2026-02-02',
+      end_on: '2026-02-01',
+    });
+    assert.equal(answer.status, 422);
+    assert.deepEqual(
+      answer.body.errors.map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code]),
+      [
+        ['#/manager_user_id', 'unknown_reference'],
+        ['#/end_on', 'date_order'],
+        ['#/accountable_user_id', 'required'],
+      ],
+    );
+    const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
+    const bot = await service.make('/v1/personnel', key, {
+      name: 'Bot',
+      kind: 'agent',
+      accountable_user_id: ada.user_id,
+    });
+    const botOfBot = await service.post('/v1/personnel', key, {
+      name: 'B2',
+      kind: 'agent',
+      accountable_user_id: bot.user_id,
+    });
+    assert.equal(botOfBot.body.errors[0].code, 'not_human');
+  });
+
+  test('finds nothing for an id that is not there or cannot be', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.read');
+    for (const id of [
+      'usr_00000000000000000000000000',
+      'grp_00000000000000000000000000',
+      'x',
+      '%00',
+      "'",
+      '%F0%9F%92%A9',
+    ]) {
+      const answer = await service.get(`/v1/personnel/${id}`, key);
+      assert.equal(answer.status, 404, id);
+      assert.equal(answer.body.code, 'not_found');
+    }
+  });
+
+  test('each filter keeps what matches and leaves out the rest', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key('personnel.manage');
+    const { boss, inner, outer, member } = await makeFilterable(service, key);
+    const found = async (query: string) => {
+      const { body } = await service.get(`/v1/personnel?${query}`, key);
+      return body.data.map(({ name }: { name: string }) => name);
+    };
+
+    assert.deepEqual(await found('q=mull'), ['Jürgen Müller']);
+    assert.deepEqual(await found('q=RGEN%20MÜ'), ['Jürgen Müller']);
+    assert.deepEqual(await found('q=pilot'), ['Amy']);
+    assert.deepEqual(await found('q=amy@ex'), ['Amy']);
+    assert.deepEqual(await found('q=%25'), []);
+    assert.deepEqual(await found('q=_'), []);
+    assert.deepEqual(await found('status=inactive'), ['Zed']);
+    assert.deepEqual(await found('kind=agent,placeholder'), ['Bot', 'TBD']);
+    assert.deepEqual(await found(`group_id=${inner}`), ['Amy']);
+    assert.deepEqual(await found(`group_id=${outer}`), []);
+    assert.deepEqual(await found(`group_id=${outer}&transitive=true`), ['Amy']);
+    assert.deepEqual(await found(`manager_user_id=${boss}`), ['Amy']);
+    assert.deepEqual(await found('department=FLIGHT%20ops'), ['Amy']);
+    assert.deepEqual(await found('skill=c%2B%2B'), ['Jürgen Müller']);
+    assert.deepEqual(await found('skill=c'), []);
+    assert.deepEqual(await found('assignable=false'), ['Early', 'Late', 'Zed']);
+    assert.deepEqual(await found(`user_ids=${boss},${member}`), ['Amy', 'Jürgen Müller']);
+    assert.deepEqual(await found('external_id=hr-7'), ['Amy']);
+    assert.deepEqual(await found('updated_since=2026-11-15T12:00:00Z&status=inactive'), ['Zed']);
+    assert.deepEqual(await found('updated_since=2026-11-15T14:00:00.001%2B02:00'), []);
+    assert.deepEqual(await found('kind=human&status=active&assignable=false'), ['Early', 'Late']);
+
+    const amy = (await service.get(`/v1/personnel/${member}`, key)).body;
+    assert.deepEqual(amy.groups, [{ id: inner, name: 'Inner' }]);
+  });
+
+  test('refuses transitive without a group', async (t) => {
+    const service = await start(t);
+    const answer = await service.get('/v1/personnel?transitive=true', await service.key('personnel.read'));
+    assert.equal(answer.status, 400);
+    assert.equal(answer.body.errors[0].parameter, 'transitive');
+  });
+});
+
+type Entry = { field: string; from: unknown; to: unknown; reason: string | null; key_name: string };
+
+onBothEngines('people, changed', (start) => {
+  test('are changed field by field, found by what is new, with history', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key('personnel.manage');
+    const boss = await service.make('/v1/personnel', key, { name: 'Boss' });
+    const ada = await service.make('/v1/personnel', key, {
+      name: 'Ada',
+      email: 'ada@example.com',
+      skills: ['Go'],
+      attributes: { a: '1', b: '2' },
+    });
+    const path = `/v1/personnel/${ada.user_id}`;
+    const patched = await service.call('PATCH', path, key, {
+      name: 'Ada Müller',
+      email: 'ADA@example.com',
+      title: 'Pilot',
+      department: 'Flight',
+      manager_user_id: boss.user_id,
+      skills: ['Rust'],
+      attributes: { a: null, c: '3' },
+      reason: 'Married.',
+    });
+    assert.equal(patched.status, 200);
+    assert.match(patched.headers.get('etag') ?? '', /^"2-/);
+    assert.deepEqual(patched.body, {
+      ...ada,
+      name: 'Ada Müller',
+      email: 'ADA@example.com',
+      title: 'Pilot',
+      department: 'Flight',
+      manager_user_id: boss.user_id,
+      skills: ['Rust'],
+      attributes: { b: '2', c: '3' },
+      version: 2,
+    });
+    for (const query of ['q=mull', 'q=pilot', 'department=flight', 'skill=rust']) {
+      assert.equal((await service.get(`/v1/personnel?${query}`, key)).body.page.total, 1, query);
+    }
+    assert.equal((await service.get('/v1/personnel?skill=go', key)).body.page.total, 0);
+    const again = await service.call('PATCH', path, key, { title: 'Pilot' });
+    assert.equal(again.body.version, 2);
+    const stale = await service.call('PATCH', path, key, { title: 'x' }, { 'if-match': '"1"' });
+    assert.deepEqual([stale.status, stale.body.code], [412, 'stale']);
+
+    const { data } = (await service.get(`${path}/history`, key)).body;
+    assert.deepEqual(
+      data.map(({ field, from, to, reason }: Entry) => [field, from, to, reason]),
+      [
+        ['created', null, 'Ada', null],
+        ['name', 'Ada', 'Ada Müller', 'Married.'],
+        ['email', 'ada@example.com', 'ADA@example.com', 'Married.'],
+        ['title', null, 'Pilot', 'Married.'],
+        ['department', null, 'Flight', 'Married.'],
+        ['manager_user_id', null, boss.user_id, 'Married.'],
+        ['skills', ['Go'], ['Rust'], 'Married.'],
+        ['attributes', { a: '1', b: '2' }, { b: '2', c: '3' }, 'Married.'],
+      ],
+    );
+  });
+
+  test('cannot take what another has, nor break a rule', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const make = (body: object) => service.make('/v1/personnel', key, body);
+    const ada = await make({ name: 'Ada', email: 'ada@example.com', external_id: 'hr-1' });
+    const bob = await make({ name: 'Bob', start_on: '2026-01-01' });
+    const bot = await make({ name: 'Bot', kind: 'agent', accountable_user_id: ada.user_id });
+    const patch = (who: { user_id: string }, body: object) =>
+      service.call('PATCH', `/v1/personnel/${who.user_id}`, key, body);
+    for (const body of [{ email: 'ADA@example.com' }, { external_id: 'hr-1' }]) {
+      const answer = await patch(bob, body);
+      assert.deepEqual([answer.status, answer.body.existing_id], [409, ada.user_id]);
+    }
+    const refused: [{ user_id: string }, object, string, string][] = [
+      [bob, { end_on: '2025-12-31' }, '#/end_on', 'date_order'],
+      [bob, { kind: 'agent' }, '#/accountable_user_id', 'required'],
+      [bob, { manager_user_id: 'usr_00000000000000000000000000' }, '#/manager_user_id', 'unknown_reference'],
+      [bot, { accountable_user_id: null }, '#/accountable_user_id', 'required'],
+      [bob, { accountable_user_id: bot.user_id }, '#/accountable_user_id', 'not_human'],
+      [ada, { kind: 'external' }, '#/kind', 'answers_for_others'],
+      [ada, { assignable: true }, '#/assignable', 'unknown_field'],
+      [ada, { name: null }, '#/name', 'type'],
+    ];
+    for (const [who, body, pointer, code] of refused) {
+      const answer = await patch(who, body);
+      assert.equal(answer.status, 422, JSON.stringify(body));
+      assert.deepEqual(
+        answer.body.errors.map((error: { pointer: string; code: string }) => [error.pointer, error.code]),
+        [[pointer, code]],
+      );
+    }
+    assert.equal((await service.get(`/v1/personnel/${ada.user_id}`, key)).body.version, 1);
+  });
+
+  test('make no cycle of managers or of those who answer for others, and the refusal names it', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    for (const field of ['manager_user_id', 'accountable_user_id']) {
+      const top = await service.make('/v1/personnel', key, { name: 'Top' });
+      const middle = await service.make('/v1/personnel', key, { name: 'Middle', [field]: top.user_id });
+      const low = await service.make('/v1/personnel', key, { name: 'Low', [field]: middle.user_id });
+      const patch = (who: { user_id: string }, above: { user_id: string }) =>
+        service.call('PATCH', `/v1/personnel/${who.user_id}`, key, { [field]: above.user_id });
+      const closed = await patch(top, low);
+      assert.equal(closed.status, 422);
+      assert.equal(closed.body.errors[0].code, 'cycle');
+      assert.equal(closed.body.errors[0].pointer, `#/${field}`);
+      const cycle = [top, low, middle, top].map(({ name, user_id }) => `${name} (${user_id})`).join(' → ');
+      assert.ok(closed.body.detail.includes(cycle), closed.body.detail);
+      assert.equal((await patch(top, top)).body.errors[0].code, 'cycle');
+      assert.equal((await patch(low, top)).status, 200);
+    }
+  });
+
+  test('make no cycle at the same time either', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const ring = await Promise.all(
+      Array.from({ length: 5 }, (_, i) => service.make('/v1/personnel', key, { name: `P${i}` })),
+    );
+    for (let round = 0; round < 10; round++) {
+      const answers = await Promise.all(
+        ring.map(({ user_id }, i) =>
+          service.call('PATCH', `/v1/personnel/${user_id}`, key, {
+            manager_user_id: ring[(i + 1) % ring.length].user_id,
+          }),
+        ),
+      );
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 200, 200, 422]);
+      for (const { user_id } of ring) {
+        await service.call('PATCH', `/v1/personnel/${user_id}`, key, { manager_user_id: null });
+      }
+    }
+  });
+
+  test('are assignable by their status and dates, without anyone changing them', async (t) => {
+    const clock = settableClock('2026-11-15T23:59:59Z');
+    const service = await start(t, { clock });
+    const key = await service.key('personnel.manage');
+    const ada = await service.make('/v1/personnel', key, {
+      name: 'Ada',
+      start_on: '2026-11-16',
+      end_on: '2026-11-16',
+    });
+    const path = `/v1/personnel/${ada.user_id}`;
+    const assignable = async () => (await service.get(path, key)).body.assignable;
+    assert.equal(ada.assignable, false);
+    clock.set('2026-11-16T00:00:00Z');
+    assert.equal(await assignable(), true);
+    assert.equal((await service.get('/v1/personnel?assignable=true', key)).body.page.total, 1);
+    const inactive = await service.call('PATCH', path, key, { status: 'inactive' });
+    assert.equal(inactive.body.assignable, false);
+    await service.call('PATCH', path, key, { status: 'active' });
+    clock.set('2026-11-17T00:00:00Z');
+    assert.equal(await assignable(), false);
+  });
+
+  test('are deleted only when nothing points at them', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
+    const { user_id } = ada;
+    await service.make('/v1/projects', key, { name: 'Apollo', lead_user_id: user_id });
+    await service.make('/v1/projects/APOLLO/tasks', key, { title: 'x', assignee_user_id: user_id });
+    await service.make('/v1/projects/APOLLO/issues', key, { title: 'x', raised_by_user_id: user_id });
+    for (let i = 0; i < 4; i++) {
+      await service.make('/v1/projects/APOLLO/risks', key, { title: 'x', owner_user_id: user_id });
+    }
+    const bot = await service.make('/v1/personnel', key, {
+      name: 'Bot',
+      kind: 'agent',
+      accountable_user_id: user_id,
+    });
+    const group = await service.make('/v1/groups', key, { name: 'Ops' });
+    await service.call('PUT', `/v1/groups/${group.id}/members/${user_id}`, key);
+    const refused = await service.call('DELETE', `/v1/personnel/${user_id}`, key);
+    assert.deepEqual([refused.status, refused.body.code], [409, 'in_use']);
+    assert.deepEqual(refused.body.used_by, {
+      tasks: { count: 1, samples: ['APOLLO-T1'] },
+      issues: { count: 1, samples: ['APOLLO-I1'] },
+      risks: { count: 4, samples: ['APOLLO-R1', 'APOLLO-R2', 'APOLLO-R3'] },
+      projects: { count: 1, samples: ['APOLLO'] },
+      groups: { count: 1, samples: ['Ops'] },
+      people: { count: 1, samples: ['Bot'] },
+    });
+    const path = `/v1/personnel/${bot.user_id}`;
+    assert.equal((await service.call('DELETE', path, key, undefined, { 'if-match': '"7"' })).status, 412);
+    assert.equal((await service.call('DELETE', path, key)).status, 204);
+    assert.equal((await service.get(path, key)).status, 404);
+  });
+
+  test('who is deleted and who is made to answer for someone at the same time are one or the other', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    for (let round = 0; round < 10; round++) {
+      const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
+      const [bot, gone] = await Promise.all([
+        service.post('/v1/personnel', key, { name: 'Bot', kind: 'agent', accountable_user_id: user_id }),
+        service.call('DELETE', `/v1/personnel/${user_id}`, key),
+      ]);
+      assert.ok(bot.status === 201 ? gone.status === 409 : bot.status === 422 && gone.status === 204);
+    }
+  });
+});
+
+async function makeFilterable(service: TestService, key: string) {
+  const boss = (await service.make('/v1/personnel', key, { name: 'Jürgen Müller', skills: ['C++'] })).user_id;
+  const amy = {
+    name: 'Amy',
+    email: 'amy@example.com',
+    title: 'Pilot',
+    department: 'Flight Ops',
+    manager_user_id: boss,
+    external_id: 'hr-7',
+    start_on: '2026-11-15',
+    end_on: '2026-11-15',
+  };
+  const member = (await service.make('/v1/personnel', key, amy)).user_id;
+  await service.make('/v1/personnel', key, { name: 'Zed', status: 'inactive' });
+  await service.make('/v1/personnel', key, { name: 'Bot', kind: 'agent', accountable_user_id: boss });
+  await service.make('/v1/personnel', key, { name: 'TBD', kind: 'placeholder' });
+  await service.make('/v1/personnel', key, { name: 'Early', start_on: '2026-11-16' });
+  await service.make('/v1/personnel', key, { name: 'Late', end_on: '2026-11-14' });
+  const outer = (await service.make('/v1/groups', key, { name: 'Outer' })).id;
+  const inner = (await service.make('/v1/groups', key, { name: 'Inner', parent_id: outer })).id;
+  const put = await service.call('PUT', `/v1/groups/${inner}/members/${member}`, key);
+  assert.equal(put.status, 204);
+  return { boss, member, outer, inner };
+}

@@ -1,0 +1,271 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { daily, type Moment } from '../../core/clock.ts';
+import {
+  type FieldError,
+  fieldError,
+  inUse,
+  invalidBody,
+  notFound,
+  type Problem,
+} from '../../core/errors.ts';
+import { fold, foldAll, joinWords } from '../../core/text.ts';
+import { inJsonArray, jsonArrayOf, jsonBoolean, jsonObject } from '../../database/sql/functions.ts';
+import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
+import { param, statement } from '../../database/sql/statement.ts';
+import { cycleErrors } from '../../database/sql/trees.ts';
+import type { Tables } from '../../database/tables.ts';
+import type { Change } from '../../database/writes/change.ts';
+import { type Created, createMany, unwrapSingle } from '../../database/writes/create-many.ts';
+import { differencesBetween, recordChanges, recordDeleted } from '../../database/writes/history.ts';
+import {
+  findReferrers,
+  referenceErrors,
+  rejectDuplicate,
+  toPerson,
+  type Unique,
+} from '../../database/writes/references.ts';
+import { deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
+import { lockPerson, lockTable } from '../../database/writes/table-versions.ts';
+import { allOf, always, contains, equals, hasText, holds, isIn, since } from '../../lists/filters.ts';
+import { type List, memoizedList } from '../../lists/list.ts';
+import type { Filters } from '../../lists/query.ts';
+import { isMember, rejectLoneTransitive } from '../groups/membership.ts';
+import { Person, PersonInput, type PersonPatch, type personnelFilters } from './schema.ts';
+
+type PersonnelFilters = Filters<typeof personnelFilters>;
+
+/** Everyone on the roster, by name. */
+export const personnelList = (filters: PersonnelFilters, moment: Moment): List =>
+  memoizedList(['personnel', filters, moment.today], () => ({
+    schema: Person,
+    json: personJson(moment),
+    reads: ['people', 'memberships', 'groups'],
+    isIndexed: Object.keys(filters).every((name) => ['user_ids', 'external_id'].includes(name)),
+    order: { key: sql.ref('people.roster_key') },
+    from: (db) => db.selectFrom('people'),
+    id: sql.ref('people.user_id'),
+    matches: conditions(filters, moment),
+  }));
+
+export async function getPerson(db: Kysely<Tables>, user_id: string, moment: Moment): Promise<Person> {
+  const { rows } = await personById(moment)(db, { user_id });
+  const [row] = rows;
+  if (!row) throw notFound('person', user_id);
+  return JSON.parse(row.json);
+}
+
+const personById = daily((moment) =>
+  statement((db) =>
+    db
+      .selectFrom('people')
+      .select(personJson(moment).as('json'))
+      .where('user_id', '=', param<string>('user_id')),
+  ),
+);
+
+export async function createPerson(
+  db: Transaction<Tables>,
+  input: PersonInput,
+  change: Change,
+): Promise<Person> {
+  const { id } = unwrapSingle(await createPeople(db, [input], change));
+  return getPerson(db, id, change);
+}
+
+/** Makes those that can be made, and says why the others cannot. */
+export async function createPeople(
+  db: Transaction<Tables>,
+  inputs: readonly PersonInput[],
+  change: Change,
+): Promise<(Created | Problem)[]> {
+  if (inputs.some(({ accountable_user_id }) => accountable_user_id)) await lockTable(db, 'people');
+  const making = {
+    kind: 'person',
+    target: toPerson,
+    errors: await validate(db, inputs),
+    uniques: uniqueOfPeople,
+    label: ({ name }: PersonInput) => name,
+    row: ({ id }: Created, input: PersonInput) => personRow(id, input, change),
+  } as const;
+  return createMany(db, inputs, making, change);
+}
+
+export async function updatePerson(
+  db: Transaction<Tables>,
+  current: Person,
+  { reason, ...patch }: PersonPatch,
+  asked: Change,
+): Promise<Person> {
+  const { user_id: id, version } = current;
+  const change = notBefore(asked, current);
+  const next = merged(current, patch);
+  const differences = differencesBetween(current, next, Object.keys(patch));
+  if (Object.keys(differences).length === 0) return current;
+  // What these say is true only together with what they say of others.
+  if (['status', 'kind', 'manager_user_id', 'accountable_user_id'].some((field) => field in differences)) {
+    await lockTable(db, 'people');
+  }
+  // Who is assigned something at the same time is checked to be active.
+  if ('status' in differences) await lockPerson(db, id);
+  const [errors = []] = await validate(db, [next]);
+  errors.push(...(await faultsAmongOthers(db, next, current)));
+  if (errors.length > 0) throw invalidBody(errors);
+  if ('email' in differences) await refuseSameEmail(db, next, id);
+  if ('external_id' in differences) await rejectDuplicate(db, toPerson, 'external_id', next.external_id);
+  const columns = { ...storedChanges(Person, differences), ...searchable(next) };
+  await updateRow(db, 'people', { id, version }, columns, change.now);
+  await recordChanges(db, id, differences, { ...change, reason });
+  return getPerson(db, id, asked);
+}
+
+/** Only a person nothing points at can be deleted: others are deactivated. */
+export async function deletePerson(db: Transaction<Tables>, current: Person, change: Change): Promise<void> {
+  const { user_id: id, name, version } = current;
+  const users = await findReferrers(db, [
+    ['tasks', sql`assignee_user_id = ${id}`],
+    ['issues', sql`owner_user_id = ${id} or assignee_user_id = ${id} or raised_by_user_id = ${id}`],
+    ['risks', sql`owner_user_id = ${id} or raised_by_user_id = ${id} or accepted_by_user_id = ${id}`],
+    ['projects', sql`lead_user_id = ${id}`],
+    ['groups', sql`lead_user_id = ${id} or id in (select group_id from memberships where user_id = ${id})`],
+    ['people', sql`manager_user_id = ${id} or accountable_user_id = ${id}`],
+  ]);
+  if (users) throw inUse(`${name} (${id})`, users, 'Deactivate the person instead, or move those first.');
+  await deleteRow(db, 'people', { id, version });
+  await recordDeleted(db, id, name, change);
+}
+
+export const assigneesOf = (things: readonly { assignee_user_id?: string | null }[]) =>
+  things.map(({ assignee_user_id }) => assignee_user_id);
+
+/** For each who is to be given work an error when they are not there to be assigned, and why. */
+export async function assigneeErrors(
+  db: Kysely<Tables>,
+  user_ids: readonly (string | null | undefined)[],
+  moment: Moment,
+  field = 'assignee_user_id',
+): Promise<FieldError[][]> {
+  const named = user_ids.filter((id) => id != null);
+  if (named.length === 0) return user_ids.map(() => []);
+  const absent = await db
+    .selectFrom('people')
+    .select(['user_id', 'name', 'status'])
+    .where(inJsonArray(sql.ref('user_id'), named))
+    .where(sql<boolean>`not ${isAssignable(moment)}`)
+    .execute();
+  return user_ids.map((id) =>
+    absent
+      .filter(({ user_id }) => user_id === id)
+      .map(({ name, status }) => {
+        const why = status === 'inactive' ? 'is inactive' : 'is not here today: see `start_on` and `end_on`';
+        return fieldError(field, 'not_assignable', `${name} cannot be assigned: ${name} ${why}.`);
+      }),
+  );
+}
+
+/** A new person as it is stored. */
+export function personRow(user_id: string, input: PersonInput, { now }: Moment) {
+  return { user_id, ...storedFields(PersonInput, input), ...searchable(input), ...newStamps(now) };
+}
+
+/** What a person is found and ordered by. */
+const searchable = ({ name, email, title, department, skills = [] }: PersonInput) => ({
+  name_folded: fold(name),
+  department_folded: department ? fold(department) : null,
+  skills_folded: `\n${skills.map(fold).join('\n')}\n`,
+  search_folded: foldAll([name, email, title]),
+});
+
+const personJson = (moment: Moment) =>
+  rowAsJson(Person, 'people', { assignable: jsonBoolean(isAssignable(moment)), groups: groupsOfPerson });
+
+const isAssignable = ({ today }: Moment) =>
+  sql<boolean>`(people.status = 'active' and (people.start_on is null or people.start_on <= ${today})
+    and (people.end_on is null or people.end_on >= ${today}))`;
+
+const groupsOfPerson = sql`(
+  select ${jsonArrayOf(jsonObject({ id: sql.ref('groups.id'), name: sql.ref('groups.name') }), sql.ref('groups.name_key'))}
+  from memberships join ${sql.table('groups')} on groups.id = memberships.group_id
+  where memberships.user_id = people.user_id)`;
+
+function conditions(filters: PersonnelFilters, moment: Moment) {
+  const { transitive = false } = filters;
+  rejectLoneTransitive(filters, 'group_id');
+  return allOf(filters, {
+    q: hasText('people.search_folded'),
+    status: isIn('people.status'),
+    kind: isIn('people.kind'),
+    group_id: (id) => isMember('people.user_id', id, transitive),
+    transitive: always,
+    manager_user_id: equals('people.manager_user_id'),
+    department: (text) => equals('people.department_folded')(fold(text)),
+    skill: (text) => contains('people.skills_folded', `\n${fold(text)}\n`),
+    assignable: holds(isAssignable(moment)),
+    user_ids: isIn('people.user_id'),
+    external_id: equals('people.external_id'),
+    updated_since: since('people.updated_at'),
+  });
+}
+
+const refuseSameEmail = (db: Kysely<Tables>, { email }: PersonInput, self = '') =>
+  // A change of case alone finds the person themselves.
+  rejectDuplicate(db, toPerson, 'email', email, sql`lower(email) = lower(${email}) and user_id <> ${self}`);
+
+const uniqueOfPeople: Unique[] = [
+  { field: 'email', column: sql`lower(email)`, compared: (email) => email.toLowerCase() },
+  { field: 'external_id' },
+];
+
+async function validate(db: Kysely<Tables>, inputs: readonly PersonInput[]): Promise<FieldError[][]> {
+  const errors = await referenceErrors(db, inputs, {
+    manager_user_id: toPerson,
+    accountable_user_id: toPerson,
+  });
+  const accountable = inputs.map(({ accountable_user_id }) => accountable_user_id).filter((id) => id != null);
+  const others = accountable.length === 0 ? [] : await peopleWhoAreNotHuman(db, accountable);
+  for (const [i, { kind, start_on, end_on, accountable_user_id }] of inputs.entries()) {
+    if (start_on && end_on && end_on < start_on) {
+      errors[i]?.push(fieldError('end_on', 'date_order', '`end_on` is before `start_on`.'));
+    }
+    if (kind === 'agent' && !accountable_user_id) {
+      const detail = 'An agent needs `accountable_user_id`: the human who answers for it.';
+      errors[i]?.push(fieldError('accountable_user_id', 'required', detail));
+    }
+    const other = others.find(({ user_id }) => user_id === accountable_user_id);
+    if (other) {
+      const detail = `${other.name} is ${other.kind}, not human; only a human can answer for an agent.`;
+      errors[i]?.push(fieldError('accountable_user_id', 'not_human', detail));
+    }
+  }
+  return errors;
+}
+
+const peopleWhoAreNotHuman = (db: Kysely<Tables>, user_ids: readonly string[]) =>
+  db
+    .selectFrom('people')
+    .select(['user_id', 'name', 'kind'])
+    .where(inJsonArray(sql.ref('user_id'), user_ids))
+    .where('kind', '!=', 'human')
+    .execute();
+
+/** What a change of one person would break together with what others are. */
+async function faultsAmongOthers(
+  db: Kysely<Tables>,
+  next: PersonInput,
+  current: Person,
+): Promise<FieldError[]> {
+  const self = { id: current.user_id, label: next.name };
+  const errors: FieldError[] = [];
+  for (const field of ['manager_user_id', 'accountable_user_id'] as const) {
+    if (next[field] !== current[field])
+      errors.push(...(await cycleErrors(db, toPerson, field, self, next[field])));
+  }
+  if (current.kind === 'human' && next.kind !== 'human') {
+    const answeredFor = await findReferrers(db, [['people', sql`accountable_user_id = ${self.id}`]]);
+    if (answeredFor?.people) {
+      const { count, samples } = answeredFor.people;
+      const detail = `${next.name} answers for ${count} others (such as ${joinWords(samples)}), which only a human can. Give them another \`accountable_user_id\` first.`;
+      errors.push(fieldError('kind', 'answers_for_others', detail));
+    }
+  }
+  return errors;
+}

@@ -1,0 +1,232 @@
+import { Id, NoContent, Strict } from '../../core/schemas.ts';
+import type { App } from '../../http/fastify.ts';
+import { created, done, sendIdempotent } from '../../http/request/idempotency.ts';
+import { assertIfMatch } from '../../http/response/etag.ts';
+import { sendResource } from '../../http/response/resource.ts';
+import { actionErrors, createErrors, deleteErrors, updateErrors } from '../../http/route-errors.ts';
+import { ListQuery, splitQuery } from '../../lists/query.ts';
+import { ListOf } from '../../lists/schema.ts';
+import { sendList } from '../../lists/send-list.ts';
+import { importRoute } from '../../transfer/import-route.ts';
+import { historyList } from '../history/queries.ts';
+import { HistoryEntry } from '../history/schema.ts';
+import { resolveProjects } from '../projects/queries.ts';
+import { assignmentList } from './assignments.ts';
+import { deactivatePerson } from './handover.ts';
+import { peopleImport } from './import.ts';
+import { createPerson, deletePerson, getPerson, personnelList, updatePerson } from './queries.ts';
+import {
+  Assignment,
+  assignmentFilters,
+  DeactivateInput,
+  Handover,
+  Person,
+  PersonInput,
+  PersonPatch,
+  personnelFilters,
+  ReactivateInput,
+} from './schema.ts';
+
+export function personnelRoutes(app: App): void {
+  app.get(
+    '/v1/personnel',
+    {
+      config: { access: 'personnel.read' },
+      schema: {
+        operationId: 'listPersonnel',
+        summary: 'Everyone on the roster, by name',
+        description: 'Inactive people are included, because old user ids must still be found.',
+        tags: ['personnel'],
+        querystring: ListQuery(personnelFilters),
+        response: { 200: ListOf(Person) },
+      },
+    },
+    (request, reply) =>
+      sendList(request, reply, personnelList(splitQuery(request.query).filters, request.moment)),
+  );
+
+  app.post(
+    '/v1/personnel',
+    {
+      config: { access: 'personnel.manage', errors: createErrors },
+      schema: {
+        operationId: 'createPerson',
+        summary: 'Add a person',
+        tags: ['personnel'],
+        body: PersonInput,
+        response: { 201: Person },
+      },
+    },
+    async (request, reply) =>
+      sendIdempotent(request, reply, async (db) => {
+        const person = await createPerson(db, request.body, request.change);
+        return created(`/v1/personnel/${person.user_id}`, person);
+      }),
+  );
+
+  importRoute(app, {
+    url: '/v1/personnel/import',
+    access: 'personnel.manage',
+    operationId: 'importPersonnel',
+    summary: 'Add or change people from a file',
+    tag: 'personnel',
+    importable: ({ moment }) => peopleImport(moment),
+  });
+
+  app.get(
+    '/v1/personnel/:user_id',
+    {
+      config: { access: 'personnel.read' },
+      schema: {
+        operationId: 'getPerson',
+        summary: 'One person',
+        tags: ['personnel'],
+        params: Strict({ user_id: Id('person') }),
+        response: { 200: Person },
+      },
+    },
+    async (request, reply) =>
+      sendResource(
+        request,
+        reply,
+        await getPerson(request.database.db, request.params.user_id, request.moment),
+      ),
+  );
+
+  app.patch(
+    '/v1/personnel/:user_id',
+    {
+      config: { access: 'personnel.manage', errors: updateErrors },
+      schema: {
+        operationId: 'updatePerson',
+        summary: 'Change a person',
+        tags: ['personnel'],
+        params: Strict({ user_id: Id('person') }),
+        body: PersonPatch,
+        response: { 200: Person },
+      },
+    },
+    async (request, reply) => {
+      const person = await request.database.write(async (db) => {
+        const current = await getPerson(db, request.params.user_id, request.moment);
+        assertIfMatch(request, current);
+        return updatePerson(db, current, request.body, request.change);
+      });
+      return sendResource(request, reply, person);
+    },
+  );
+
+  app.delete(
+    '/v1/personnel/:user_id',
+    {
+      config: { access: 'personnel.manage', errors: deleteErrors },
+      schema: {
+        operationId: 'deletePerson',
+        summary: 'Delete a person nothing points at',
+        description: 'Whoever has left is deactivated instead, so that their user id is still found.',
+        tags: ['personnel'],
+        params: Strict({ user_id: Id('person') }),
+        response: { 204: NoContent },
+      },
+    },
+    async (request, reply) => {
+      await request.database.write(async (db) => {
+        const current = await getPerson(db, request.params.user_id, request.moment);
+        assertIfMatch(request, current);
+        await deletePerson(db, current, request.change);
+      });
+      return reply.code(204).send();
+    },
+  );
+
+  app.post(
+    '/v1/personnel/:user_id/deactivate',
+    {
+      config: {
+        access: 'personnel.manage',
+        errors: actionErrors,
+        requiresUnrestrictedKey: 'Whoever is deactivated hands over what they carry in all projects.',
+      },
+      schema: {
+        operationId: 'deactivatePerson',
+        summary: 'Deactivate a person, and hand over what they carry',
+        description:
+          'Everything moves in one transaction, or nothing does. Without a successor it stays, and is marked: ' +
+          '`owner_active` and `assignee_active` are false. `dry_run` tells what would move.',
+        tags: ['personnel'],
+        params: Strict({ user_id: Id('person') }),
+        body: DeactivateInput,
+        response: { 200: Handover },
+      },
+    },
+    async (request, reply) =>
+      sendIdempotent(request, reply, async (db) => {
+        const current = await getPerson(db, request.params.user_id, request.moment);
+        assertIfMatch(request, current);
+        return done(await deactivatePerson(db, current, request.body ?? {}, request.change));
+      }),
+  );
+
+  app.post(
+    '/v1/personnel/:user_id/reactivate',
+    {
+      config: { access: 'personnel.manage', errors: actionErrors },
+      schema: {
+        operationId: 'reactivatePerson',
+        summary: 'Make a person active again',
+        description: 'What was handed over stays where it is.',
+        tags: ['personnel'],
+        params: Strict({ user_id: Id('person') }),
+        body: ReactivateInput,
+        response: { 200: Person },
+      },
+    },
+    async (request, reply) =>
+      sendIdempotent(request, reply, async (db) => {
+        const current = await getPerson(db, request.params.user_id, request.moment);
+        assertIfMatch(request, current);
+        return done(await updatePerson(db, current, { ...request.body, status: 'active' }, request.change));
+      }),
+  );
+
+  app.get(
+    '/v1/personnel/:user_id/assignments',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'listAssignments',
+        summary: 'What a person carries across projects, due soonest first',
+        description: 'Open tasks and issues, active risks, and projects that are not completed or cancelled.',
+        tags: ['personnel'],
+        params: Strict({ user_id: Id('person') }),
+        querystring: ListQuery(assignmentFilters),
+        response: { 200: ListOf(Assignment) },
+      },
+    },
+    async (request, reply) => {
+      const { user_id } = await getPerson(request.database.db, request.params.user_id, request.moment);
+      const { project, ...filters } = splitQuery(request.query).filters;
+      const project_ids = project && { project: await resolveProjects(request.database.db, project) };
+      return sendList(request, reply, assignmentList(user_id, { ...filters, ...project_ids }));
+    },
+  );
+
+  app.get(
+    '/v1/personnel/:user_id/history',
+    {
+      config: { access: 'personnel.read' },
+      schema: {
+        operationId: 'listPersonHistory',
+        summary: 'What changed of a person, oldest first',
+        tags: ['personnel'],
+        params: Strict({ user_id: Id('person') }),
+        querystring: ListQuery({}),
+        response: { 200: ListOf(HistoryEntry) },
+      },
+    },
+    async (request, reply) => {
+      const { user_id } = await getPerson(request.database.db, request.params.user_id, request.moment);
+      return sendList(request, reply, historyList(user_id));
+    },
+  );
+}

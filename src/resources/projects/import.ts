@@ -1,0 +1,30 @@
+import { sql } from 'kysely';
+import type { Moment } from '../../core/clock.ts';
+import type { Importable } from '../../transfer/importable.ts';
+import { createProjects, projectList, updateProject } from './queries.ts';
+import { ProjectInput, ProjectPatch } from './schema.ts';
+
+export const projectImport = (moment: Moment): Importable => ({
+  what: 'project',
+  input: ProjectInput,
+  patch: ProjectPatch,
+  existing: projectList({}, moment),
+  keys: [
+    { field: 'id', column: sql.ref('projects.id') },
+    { field: 'external_id', column: sql.ref('projects.external_id') },
+    { field: 'key', column: sql.ref('projects.key') },
+  ],
+  synonyms: {
+    key: ['project key', 'code', 'short name'],
+    name: ['project', 'project name', 'title'],
+    description: ['summary', 'notes', 'goal'],
+    status: ['state', 'project status', 'phase'],
+    lead_user_id: ['project lead', 'project manager', 'owner', 'responsible'],
+    start_on: ['start date', 'start', 'begins'],
+    due_on: ['due date', 'due', 'end date', 'end', 'deadline', 'target date', 'finish'],
+    appetite: ['risk appetite', 'risk threshold'],
+    external_id: ['project id', 'reference'],
+  },
+  create: createProjects,
+  update: updateProject,
+});

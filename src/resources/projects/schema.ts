@@ -1,0 +1,116 @@
+import { type Static, Type } from 'typebox';
+import { idPattern } from '../../core/ids.ts';
+import {
+  Attributes,
+  AttributesPatch,
+  Day,
+  Id,
+  Line,
+  ManyOf,
+  OneOf,
+  OrNull,
+  optional,
+  patchable,
+  Reason,
+  Strict,
+  stamps,
+  Text,
+  Time,
+  Writable,
+} from '../../core/schemas.ts';
+
+const keyPattern = '[A-Z0-9]{2,10}';
+
+const required = { name: Line({ examples: ['Apollo'] }) };
+
+const fields = {
+  key: Type.String({
+    pattern: `^${keyPattern}$`,
+    description: 'Starts the human keys of its risks, issues and tasks. Made from the name when left out.',
+    examples: ['APOLLO'],
+  }),
+  description: OrNull(Text()),
+  status: OneOf(['planned', 'active', 'on_hold', 'completed', 'cancelled'], { default: 'active' }),
+  lead_user_id: OrNull(Id('person')),
+  start_on: OrNull(Day()),
+  due_on: OrNull(Day()),
+  appetite: Type.Integer({
+    minimum: 1,
+    maximum: 25,
+    default: 12,
+    description: 'The score above which a risk needs attention.',
+  }),
+  external_id: OrNull(Line({ description: 'Your own id for this project. Unique.' })),
+  attributes: Attributes(),
+};
+
+export const Project = Strict(
+  {
+    id: Id('project'),
+    ...required,
+    ...fields,
+    archived_at: OrNull(Time()),
+    health: Strict(
+      {
+        state: OneOf(['on_track', 'at_risk', 'off_track', 'unknown']),
+        reasons: Type.Array(Type.String(), {
+          examples: [['2 risks above appetite 12, highest APOLLO-R7 at 20']],
+        }),
+      },
+      { description: 'Computed from the risks, issues and tasks of the project.' },
+    ),
+    counts: Strict({
+      open_issues: Type.Integer(),
+      active_risks: Type.Integer(),
+      unassessed_risks: Type.Integer({ description: 'Active risks without a score.' }),
+      top_score: OrNull(Type.Integer({ description: 'The highest score of an active risk.' })),
+      overdue_tasks: Type.Integer(),
+    }),
+    ...stamps,
+  },
+  { $id: 'Project' },
+);
+export type Project = Static<typeof Project>;
+
+export const ProjectInput = Writable(
+  Project,
+  { ...required, ...optional(fields) },
+  { $id: 'ProjectInput', examples: [{ key: 'APOLLO', name: 'Apollo', appetite: 12 }] },
+);
+export type ProjectInput = Static<typeof ProjectInput>;
+
+export const ProjectPatch = Writable(
+  Project,
+  patchable({ ...required, ...fields, attributes: AttributesPatch(), reason: Reason() }),
+  { $id: 'ProjectPatch', examples: [{ status: 'on_hold', appetite: 9, reason: 'Funding is under review.' }] },
+);
+export type ProjectPatch = Static<typeof ProjectPatch>;
+
+/** A project in a path or a filter: its id or its key. */
+export const ProjectRef = Type.String({
+  pattern: `${idPattern('project')}|^${keyPattern}$`,
+  description: 'The id of a project, or its key.',
+  examples: ['APOLLO'],
+});
+
+/** Whether archived projects count: a filter of every list across projects. */
+const archived = OneOf(['false', 'true', 'any'], {
+  default: 'false',
+  description: '`any` includes archived projects, `true` shows only those.',
+});
+
+export const projectFilters = {
+  q: Line({ description: 'Part of the name or key.' }),
+  status: ManyOf(fields.status),
+  archived,
+  lead_user_id: Id('person'),
+  external_id: Line(),
+  updated_since: Time(),
+};
+
+/** What lists across projects filter by. */
+export const acrossProjects = {
+  project: ManyOf(ProjectRef, { description: 'Ids or keys of projects.' }),
+  project_status: ManyOf(fields.status),
+  archived,
+};

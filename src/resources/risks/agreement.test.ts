@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { settableClock } from '../../../test/clock.ts';
+import { onBothEngines, type TestService } from '../../../test/service.ts';
+import type { Risk } from './schema.ts';
+
+/** What happens to the register: an action, and numbers that choose what it happens to. */
+const step = fc.record({
+  action: fc.constantFrom(
+    'create',
+    'create',
+    'assess',
+    'assess',
+    'move',
+    'move',
+    'archive',
+    'delete',
+    'issue',
+    'next day',
+  ),
+  which: fc.nat(),
+  probability: fc.option(fc.integer({ min: 1, max: 5 })),
+  impact: fc.option(fc.integer({ min: 1, max: 5 })),
+  status: fc.constantFrom('open', 'mitigating', 'monitoring', 'accepted', 'closed', 'materialized'),
+});
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+type Project = { id: string; key: string; archived_at: string | null; counts: Record<string, number | null> };
+type Dataset = {
+  service: TestService;
+  key: string;
+  clock: ReturnType<typeof settableClock>;
+  day: number;
+  projects: string[];
+};
+
+onBothEngines('agreement', (start) => {
+  test('after anything, roll-ups and counts agree with the rows, today and looking back', async (t) => {
+    const clock = settableClock('2026-01-01T12:00:00Z');
+    const service = await start(t, { clock });
+    const key = await service.key();
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+        run++;
+        const projects = [`A${run}`, `B${run}`, `C${run}`];
+        for (const name of projects) await service.make('/v1/projects', key, { name, key: name });
+        const dataset: Dataset = { service, key, clock, day: run * 50, projects };
+        setDay(dataset);
+        const registers = new Map<string, string>();
+        for (const one of steps) {
+          const before = today(dataset);
+          await happen(dataset, one);
+          if (one.action === 'next day') registers.set(before, await registerText(dataset, before));
+        }
+        await agree(dataset);
+        await trendAgrees(dataset, [...registers.keys()]);
+        for (const [day, register] of registers) {
+          assert.equal(await registerText(dataset, day), register, `the register of ${day} is what it was`);
+        }
+      }),
+      { numRuns: 12 },
+    );
+  });
+});
+
+async function happen(dataset: Dataset, { action, which, probability, impact, status }: Step): Promise<void> {
+  const { service, key, projects } = dataset;
+  const project = projects[which % projects.length] ?? '';
+  const path = `/v1/projects/${project}`;
+  const risks: Risk[] = (await service.get(`${path}/risks`, key)).body.data;
+  const risk = risks[which % Math.max(1, risks.length)];
+  if (action === 'next day') {
+    dataset.day++;
+    setDay(dataset);
+  } else if (action === 'archive') {
+    const { archived_at } = (await service.get(path, key)).body;
+    await service.post(`${path}/${archived_at ? 'unarchive' : 'archive'}`, key, undefined);
+  } else if (action === 'create') {
+    await service.post(`${path}/risks`, key, { title: 'x', probability, impact });
+  } else if (action === 'issue') {
+    await service.post(`${path}/issues`, key, {
+      title: 'x',
+      severity: probability === 5 ? 'critical' : 'low',
+    });
+  } else if (!risk) {
+    return;
+  } else if (action === 'delete') {
+    await service.call('DELETE', `${path}/risks/${risk.id}`, key);
+  } else if (action === 'assess') {
+    await service.call('PATCH', `${path}/risks/${risk.id}`, key, { probability, impact });
+  } else if (status === 'materialized') {
+    await service.post(`${path}/risks/${risk.id}/materialize`, key, {});
+  } else {
+    await service.call('PATCH', `${path}/risks/${risk.id}`, key, {
+      status,
+      ...(status === 'accepted' && { acceptance_reason: 'x', accepted_until: today(dataset) }),
+      ...(status === 'closed' && { closure_reason: 'x' }),
+      reason: 'x',
+    });
+  }
+}
+
+/** Everything the views say, against a naive recomputation from the rows. */
+async function agree(dataset: Dataset): Promise<void> {
+  const { service, key, projects } = dataset;
+  const get = async (path: string) => (await service.get(path, key)).body;
+  const of = `project=${projects.join(',')}`;
+  const all: Project[] = await Promise.all(projects.map((name) => get(`/v1/projects/${name}`)));
+  const rows: Risk[] = [];
+  const open: { project_id: string }[] = [];
+  for (const name of projects) {
+    rows.push(...(await get(`/v1/projects/${name}/risks`)).data);
+    open.push(...(await get(`/v1/projects/${name}/issues?status=open,in_progress,blocked`)).data);
+  }
+  const archived = new Set(all.filter(({ archived_at }) => archived_at !== null).map(({ id }) => id));
+  const active = rows.filter(({ status }) =>
+    ['open', 'mitigating', 'monitoring', 'accepted'].includes(status),
+  );
+  const shown = active.filter(({ project_id }) => !archived.has(project_id));
+
+  const register = await get(`/v1/risks?${of}`);
+  assert.deepEqual(register.data.map(identity).sort(), shown.map(identity).sort());
+  assert.equal(register.meta.unassessed, shown.filter(({ score }) => score === null).length);
+
+  const map: { probability: number; impact: number; count: number; top: string[] }[] = (
+    await get(`/v1/risks/heatmap?${of}`)
+  ).data;
+  for (const cell of map) {
+    const inCell = (risk: Risk) => risk.probability === cell.probability && risk.impact === cell.impact;
+    assert.equal(cell.count, shown.filter(inCell).length);
+    assert.deepEqual(cell.top, register.data.filter(inCell).slice(0, 3).map(identity));
+  }
+  const summary = (await get(`/v1/risks/summary?${of}`)).data;
+  assert.equal(summary.total, shown.length);
+  for (const { level, count } of summary.by_level)
+    assert.equal(count, shown.filter((risk) => risk.level === level).length);
+  for (const { check, count } of summary.by_check) {
+    assert.equal(count, shown.filter((risk) => risk.checks.includes(check)).length, check);
+  }
+  const trend = (await get(`/v1/risks/trend?${of}&from=${today(dataset)}`)).data.at(-1);
+  assert.equal(
+    trend.sum,
+    shown.reduce((sum, { score }) => sum + (score ?? 0), 0),
+  );
+
+  for (const { id, counts } of all) {
+    const own = active.filter(({ project_id }) => project_id === id);
+    const scores = own.flatMap(({ score }) => score ?? []);
+    assert.deepEqual(counts, {
+      open_issues: open.filter(({ project_id }) => project_id === id).length,
+      active_risks: own.length,
+      unassessed_risks: own.filter(({ score }) => score === null).length,
+      top_score: scores.length > 0 ? Math.max(...scores) : null,
+      overdue_tasks: 0,
+    });
+  }
+  const asOfToday = await get(`/v1/risks?${of}&as_of=${today(dataset)}`);
+  assert.deepEqual(asOfToday.data, register.data);
+}
+
+/** Each point of the trend, against the register of that day. */
+async function trendAgrees({ service, key, projects }: Dataset, days: string[]): Promise<void> {
+  const [first] = days;
+  if (!first) return;
+  const of = `project=${projects.join(',')}`;
+  const get = async (path: string) => (await service.get(path, key)).body.data;
+  const trend: { day: string; count: number; sum: number; unassessed: number }[] = await get(
+    `/v1/risks/trend?${of}&from=${first}`,
+  );
+  for (const { day, count, sum, unassessed } of trend.filter((point) => days.includes(point.day))) {
+    const then: Risk[] = await get(`/v1/risks?${of}&as_of=${day}`);
+    const scores = then.flatMap(({ score }) => score ?? []);
+    assert.deepEqual(
+      [count, sum, unassessed],
+      [then.length, scores.reduce((total, score) => total + score, 0), then.length - scores.length],
+      `the trend of ${day}`,
+    );
+  }
+}
+
+/** What a register of some day says of the scores and the order, as text to compare. */
+async function registerText({ service, key, projects }: Dataset, day: string): Promise<string> {
+  const { body } = await service.get(`/v1/risks?project=${projects.join(',')}&as_of=${day}`, key);
+  return JSON.stringify(
+    body.data.map(({ id, rank, score, status }: Risk & { rank: number }) => [id, rank, score, status]),
+  );
+}
+
+const identity = ({ id }: { id: string }) => id;
+const today = ({ day }: Dataset) => new Date(Date.UTC(2026, 0, 1 + day)).toISOString().slice(0, 10);
+const setDay = (dataset: Dataset) => dataset.clock.set(`${today(dataset)}T12:00:00Z`);

@@ -1,0 +1,34 @@
+import { type RawBuilder, sql } from 'kysely';
+import { daysLater, type Moment } from '../../core/clock.ts';
+import { parsedJson } from '../../database/sql/functions.ts';
+import { checks } from './schema.ts';
+
+export type Check = (typeof checks)[number];
+
+/** When each check finds something. All but `residual_above_current` look only at active risks. */
+export function checkConditions({ today }: Moment): Record<Check, RawBuilder<boolean>> {
+  const active = sql`risks.active = 1`;
+  const never = '9999-99-99';
+  return {
+    unassessed: sql`(${active} and risks.score is null)`,
+    unowned: sql`(${active} and risks.owner_user_id is null and risks.owner_group_id is null)`,
+    owner_inactive: sql`(${active} and coalesce(owner.status, 'active') = 'inactive')`,
+    review_overdue: sql`(${active} and coalesce(risks.review_on, ${never}) < ${today})`,
+    due_overdue: sql`(${active} and coalesce(risks.due_on, ${never}) < ${today})`,
+    no_response_plan: sql`(${active} and risks.status <> 'accepted' and risks.response_plan is null)`,
+    residual_above_current: sql`(coalesce(risks.residual_score, 0) > coalesce(risks.score, 25))`,
+    acceptance_expiring: sql`(risks.status = 'accepted'
+      and coalesce(risks.accepted_until, ${never}) <= ${daysLater(today, 30)})`,
+    above_appetite: sql`(${active} and coalesce(risks.score, 0) > projects.appetite)`,
+    stale_90d: sql`(${active} and risks.updated_at < ${daysLater(today, -90)})`,
+  };
+}
+
+/** The names of the checks that find something, as a list. */
+export function checksOfRisk(moment: Moment) {
+  const conditions = checkConditions(moment);
+  const found = checks.map(
+    (check) => sql`case when ${conditions[check]} then ${sql.lit(`"${check}",`)} else '' end`,
+  );
+  return parsedJson(sql`'[' || rtrim(${sql.join(found, sql` || `)}, ',') || ']'`);
+}

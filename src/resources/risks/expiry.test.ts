@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { settableClock } from '../../../test/clock.ts';
+import { onBothEngines, type Start } from '../../../test/service.ts';
+import { createApp } from '../../app.ts';
+import { daysLater } from '../../core/clock.ts';
+import { openDatabase } from '../../database/open.ts';
+
+onBothEngines('acceptances expire', (start, engine) => {
+  /** The status of the one risk in each response. */
+  const responses: Record<string, (body: Body) => unknown> = {
+    '/v1/risks': (body) => body.data[0].status,
+    '/v1/risks?limit=10': (body) => body.data[0].status,
+    '/v1/risks?status=open': (body) => body.data[0]?.status,
+    '/v1/risks/summary': (body) => body.data.by_status[0].status,
+    '/v1/risks/heatmap?status=open': (body) => (/"count":1/.test(JSON.stringify(body)) ? 'open' : 'accepted'),
+    '/v1/projects/APOLLO/risks': (body) => body.data[0].status,
+    '/v1/projects/APOLLO/risks/APOLLO-R1': (body) => body.status,
+  };
+
+  test('in the first response of the next day, whichever it is', async (t) => {
+    const { service, key, clock, accept } = await begin(t, start);
+    for (const [path, statusIn] of Object.entries(responses)) {
+      const until = await accept();
+      clock.set(`${until}T23:59:59.999Z`);
+      // The second response comes from the cache.
+      const before = [await service.get(path, key), await service.get(path, key)];
+      for (const { body } of before) assert.notEqual(statusIn(body), 'open', path);
+      clock.set(`${daysLater(until, 1)}T00:00:00.000Z`);
+      const etag = before[1]?.headers.get('etag') ?? '';
+      const { status, body } = await service.get(path, key, { 'if-none-match': etag });
+      assert.deepEqual([status, statusIn(body)], [200, 'open'], path);
+    }
+  });
+
+  test('in the first response of each instance, and for requests that arrive together', async (t) => {
+    const { service, key, clock, accept } = await begin(t, start);
+    const database = openDatabase(service.url);
+    const { config } = service.app;
+    const other = await createApp({ config, database, clock, readiness: { state: 'ready' } });
+    await other.listen({ host: '127.0.0.1', port: 0 });
+    t.after(() => other.close());
+    const { port } = other.server.address() as { port: number };
+    const statuses = (origin: string) =>
+      Promise.all(
+        Array.from({ length: 10 }, async () => {
+          const headers = { authorization: `Bearer ${key}` };
+          const { data } = (await (await fetch(`${origin}/v1/risks`, { headers })).json()) as Body;
+          return data[0].status;
+        }),
+      );
+    const all = async () =>
+      (await Promise.all([statuses(service.origin), statuses(`http://127.0.0.1:${port}`)])).flat();
+    const until = await accept();
+    assert.deepEqual(new Set(await all()), new Set(['accepted']));
+    clock.set(`${daysLater(until, 1)}T00:00:00.000Z`);
+    assert.deepEqual(new Set(await all()), new Set(['open']));
+    const { body } = await service.get('/v1/projects/APOLLO/risks/APOLLO-R1/history', key);
+    const expired = body.data.filter(({ field, to }: Body) => field === 'status' && to === 'open');
+    assert.equal(expired.length, 1);
+  });
+
+  test('when their project comes back from the archive', async (t) => {
+    const { service, key, clock, accept } = await begin(t, start);
+    const until = await accept();
+    await service.post('/v1/projects/APOLLO/archive', key, {});
+    clock.set(`${daysLater(until, 1)}T00:00:00.000Z`);
+    const archived = await service.get('/v1/projects/APOLLO/risks/APOLLO-R1', key);
+    assert.equal(archived.body.status, 'accepted');
+    assert.equal((await service.post('/v1/projects/APOLLO/unarchive', key, {})).status, 200);
+    assert.equal((await service.get('/v1/projects/APOLLO/risks/APOLLO-R1', key)).body.status, 'open');
+  });
+
+  test('a failed write of the expiry does not block other requests', async (t) => {
+    const { service, key, clock, accept } = await begin(t, start);
+    const until = await accept();
+    await service.database.write(async (db) => {
+      for (const statement of rejectChangesOfRisks[engine]) await sql.raw(statement).execute(db);
+    });
+    clock.set(`${daysLater(until, 1)}T00:00:00.000Z`);
+    assert.equal((await service.get('/v1/risks', key)).status, 200);
+    assert.equal((await service.post('/v1/personnel', key, { name: 'Ada' })).status, 201);
+  });
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of the body
+type Body = any;
+
+const rejectChangesOfRisks = {
+  sqlite: [`create trigger refuse before update on risks begin select raise(abort, 'refused'); end`],
+  postgres: [
+    `create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`,
+    'create trigger refuse before update on risks for each row execute function refuse()',
+  ],
+};
+
+/** A service with one risk. */
+async function begin(t: Parameters<Start>[0], start: Start) {
+  const clock = settableClock('2026-11-15T12:00:00Z');
+  const service = await start(t, { clock });
+  const key = await service.key();
+  await service.make('/v1/projects', key, { name: 'Apollo' });
+  await service.make('/v1/projects/APOLLO/risks', key, { title: 'Valves', probability: 2, impact: 2 });
+  return {
+    service,
+    key,
+    clock,
+    /** Accepts the risk; returns the last day of the acceptance. */
+    async accept() {
+      const accepted_until = daysLater(clock().today, 5);
+      const body = { status: 'accepted', acceptance_reason: 'Insured.', accepted_until };
+      const { status } = await service.call('PATCH', '/v1/projects/APOLLO/risks/APOLLO-R1', key, body);
+      assert.equal(status, 200);
+      return accepted_until;
+    },
+  };
+}

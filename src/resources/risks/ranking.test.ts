@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { onBothEngines } from '../../../test/service.ts';
+import { cellPrefix, isUnassessed, rankKey, ranksAbove } from './ranking.ts';
+
+type Row = {
+  rank_key: string;
+  probability: number;
+  impact: number;
+  due_on: string | null;
+  raised_on: string;
+  id: string;
+};
+
+onBothEngines('rank key', (start) => {
+  test('the generated column is the rank key of the code, for every cell of the matrix', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    for (let probability = 1; probability <= 5; probability++) {
+      for (let impact = 1; impact <= 5; impact++) {
+        const due_on = impact % 2 ? { due_on: '2999-01-31' } : {};
+        const body = { title: 'x', probability, impact, ...due_on };
+        await service.make('/v1/projects/APOLLO/risks', key, body);
+      }
+    }
+    const { db } = service.database;
+    const rows = (await db.selectFrom('risks').selectAll().execute()) as Row[];
+    for (const row of rows) {
+      assert.equal(row.rank_key, rankKey(row));
+      assert.ok(row.rank_key.startsWith(cellPrefix(row.probability, row.impact)));
+    }
+    const above = await db.selectFrom('risks').select('score').where(ranksAbove(sql`12`)).execute();
+    assert.equal(above.length, rows.filter(({ probability, impact }) => probability * impact > 12).length);
+    assert.ok(above.every(({ score }) => (score ?? 0) > 12));
+  });
+
+  test('an unassessed risk is recognized by its rank key', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    await service.make('/v1/projects/APOLLO/risks', key, { title: 'assessed', probability: 1, impact: 1 });
+    await service.make('/v1/projects/APOLLO/risks', key, { title: 'half', probability: 1 });
+    const { db } = service.database;
+    const rows = await db.selectFrom('risks').select('title').where(isUnassessed).execute();
+    assert.deepEqual(rows, [{ title: 'half' }]);
+  });
+});

@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settableClock } from '../../../test/clock.ts';
+import { onBothEngines } from '../../../test/service.ts';
+
+type Row = { key: string; rank: number; score: number; movement: object; checks: string[]; title: string };
+
+onBothEngines('the register', (start) => {
+  test('shows what it was at the end of a day, how it has moved since, and the trend between', async (t) => {
+    const clock = settableClock('2026-11-01T12:00:00Z');
+    const service = await start(t, { clock });
+    const key = await service.key();
+    const get = async (path: string) => (await service.get(path, key)).body;
+    const make = (title: string, probability: number, impact: number, project = 'APOLLO') =>
+      service.make(`/v1/projects/${project}/risks`, key, { title, probability, impact });
+    const patch = async (risk: { key: string }, body: object) => {
+      const answer = await service.call('PATCH', `/v1/projects/APOLLO/risks/${risk.key}`, key, body);
+      assert.equal(answer.status, 200, answer.text);
+    };
+    for (const name of ['Apollo', 'Gemini']) await service.make('/v1/projects', key, { name });
+    const rising = await make('rising', 1, 1);
+    const falling = await make('falling', 5, 5);
+    const gone = await make('gone', 3, 3);
+    await make('archived later', 4, 4, 'GEMINI');
+    clock.set('2026-11-05T12:00:00Z');
+    await patch(rising, { probability: 5, impact: 4 });
+    await patch(falling, { probability: 1 });
+    await service.call('DELETE', `/v1/projects/APOLLO/risks/${gone.key}`, key);
+    await service.post('/v1/projects/GEMINI/archive', key, undefined);
+    clock.set('2026-11-10T12:00:00Z');
+    await make('new', 2, 2);
+    await patch(falling, { status: 'closed', closure_reason: 'Over.' });
+    clock.set('2026-11-15T12:00:00Z');
+
+    const titles = async (query: string) =>
+      (await get(`/v1/risks${query}`)).data.map(({ title }: Row) => title);
+    assert.deepEqual(await titles('?as_of=2026-10-31'), []);
+    assert.deepEqual(await titles('?as_of=2026-11-01'), ['falling', 'archived later', 'gone', 'rising']);
+    assert.deepEqual(await titles('?as_of=2026-11-04'), ['falling', 'archived later', 'gone', 'rising']);
+    assert.deepEqual(await titles('?as_of=2026-11-05'), ['rising', 'falling']);
+    assert.deepEqual(await titles('?as_of=2026-11-05&archived=any'), ['rising', 'archived later', 'falling']);
+    assert.deepEqual(await titles('?as_of=2026-11-15'), ['rising', 'new']);
+    assert.deepEqual(await titles('?as_of=2026-11-04&min_score=10'), ['falling', 'archived later']);
+    assert.equal((await get('/v1/risks?as_of=2026-11-04&limit=1')).meta.as_of, '2026-11-04');
+    assert.equal((await service.get('/v1/risks?as_of=2026-11-16', key)).status, 400);
+
+    const moved = await get('/v1/risks?include=movement&since=2026-11-04&limit=10');
+    assert.deepEqual(
+      moved.data.map(({ title, rank, movement }: Row) => [title, rank, movement]),
+      [
+        ['rising', 1, { rank_then: 4, score_then: 1, delta: 3 }],
+        ['new', 2, { rank_then: null, score_then: null, delta: null }],
+      ],
+    );
+    assert.equal((await service.get('/v1/risks?include=movement', key)).status, 400);
+    assert.equal((await service.get('/v1/risks?since=2026-11-04', key)).status, 400);
+
+    const { data } = await get('/v1/risks/trend?from=2026-11-04&to=2026-11-11&interval=day');
+    assert.deepEqual(
+      data.map(({ day, count, sum }: { day: string; count: number; sum: number }) => [
+        day.slice(-2),
+        count,
+        sum,
+      ]),
+      [
+        ['04', 4, 51],
+        ['05', 2, 25],
+        ['06', 2, 25],
+        ['07', 2, 25],
+        ['08', 2, 25],
+        ['09', 2, 25],
+        ['10', 2, 24],
+        ['11', 2, 24],
+      ],
+    );
+    assert.deepEqual(data[0], {
+      day: '2026-11-04',
+      count: 4,
+      low: 1,
+      medium: 1,
+      high: 1,
+      critical: 1,
+      unassessed: 0,
+      sum: 51,
+      average: 12.75,
+    });
+    const weeks = await get('/v1/risks/trend?from=2026-11-01&to=2026-11-15&interval=week');
+    assert.deepEqual(
+      weeks.data.map(({ day }: { day: string }) => day),
+      ['2026-11-01', '2026-11-08', '2026-11-15'],
+    );
+    assert.equal((await service.get('/v1/risks/trend?from=2020-01-01', key)).status, 400);
+    assert.equal((await service.get('/v1/risks/trend?from=2026-11-05&to=2026-11-01', key)).status, 400);
+  });
+
+  test('maps risks into 25 cells and counts them by what they have in common', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
+    for (const name of ['Apollo', 'Gemini']) await service.make('/v1/projects', key, { name });
+    const make = (project: string, body: object) =>
+      service.make(`/v1/projects/${project}/risks`, key, { title: 'x', ...body });
+    const first = await make('APOLLO', {
+      probability: 5,
+      impact: 4,
+      category: 'supply',
+      owner_user_id: ada.user_id,
+    });
+    await make('GEMINI', { probability: 5, impact: 4, category: 'supply' });
+    await make('GEMINI', { probability: 4, impact: 5 });
+    await make('GEMINI', {});
+
+    const { body: map } = await service.get('/v1/risks/heatmap', key);
+    assert.equal(map.data.length, 25);
+    const cell = (probability: number, impact: number) =>
+      map.data.find(
+        (one: { probability: number; impact: number }) =>
+          one.probability === probability && one.impact === impact,
+      );
+    assert.deepEqual([cell(5, 4).count, cell(5, 4).level, cell(5, 4).top.length], [2, 'critical', 2]);
+    assert.equal(cell(5, 4).top[0], first.id);
+    assert.deepEqual([cell(4, 5).count, cell(1, 1).count, cell(1, 1).top], [1, 0, []]);
+    assert.deepEqual(map.meta.filters, { archived: 'false', status: ['active'] });
+
+    const { body: summary } = await service.get('/v1/risks/summary', key);
+    const { data } = summary;
+    assert.deepEqual([data.total, data.unassessed], [4, 1]);
+    assert.deepEqual(data.by_level, [
+      { level: 'critical', count: 3 },
+      { level: 'high', count: 0 },
+      { level: 'medium', count: 0 },
+      { level: 'low', count: 0 },
+    ]);
+    assert.deepEqual(data.by_status, [{ status: 'open', count: 4 }]);
+    assert.deepEqual(
+      data.by_category.map((row: { category: string; count: number }) => [row.category, row.count]),
+      [
+        ['supply', 2],
+        [null, 2],
+      ],
+    );
+    assert.deepEqual(
+      data.by_project.map((row: { project_key: string; count: number }) => [row.project_key, row.count]),
+      [
+        ['GEMINI', 3],
+        ['APOLLO', 1],
+      ],
+    );
+    assert.deepEqual(
+      data.by_owner.map((row: { owner_name: string; count: number }) => [row.owner_name, row.count]),
+      [
+        [null, 3],
+        ['Ada', 1],
+      ],
+    );
+    assert.equal(data.by_check.find((row: { check: string }) => row.check === 'unowned').count, 3);
+    const onlyApollo = await service.get('/v1/risks/heatmap?project=APOLLO', key);
+    const total = onlyApollo.body.data.reduce((sum: number, one: { count: number }) => sum + one.count, 0);
+    assert.equal(total, 1);
+    const again = await service.get('/v1/risks/summary', key, {
+      'if-none-match': String((await service.get('/v1/risks/summary', key)).headers.get('etag')),
+    });
+    assert.equal(again.status, 304);
+  });
+
+  test('says of each entry what is wanting, and finds those', async (t) => {
+    const clock = settableClock('2026-07-01T12:00:00Z');
+    const service = await start(t, { clock });
+    const key = await service.key();
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
+    const sound = {
+      probability: 2,
+      impact: 2,
+      owner_user_id: ada.user_id,
+      response_plan: 'Wait.',
+      review_on: '2027-01-01',
+      due_on: '2027-01-01',
+    };
+    const make = (title: string, body: object = {}) =>
+      service.make('/v1/projects/APOLLO/risks', key, { title, ...sound, ...body });
+    await make('stale_90d');
+    clock.set('2026-11-15T12:00:00Z');
+    await make('sound');
+    await make('unassessed', { probability: null });
+    await make('unowned', { owner_user_id: null });
+    await make('review_overdue', { review_on: '2026-11-14' });
+    await make('due_overdue', { raised_on: '2026-01-01', due_on: '2026-11-14' });
+    await make('no_response_plan', { response_plan: null });
+    const lowered = await make('residual_above_current', {
+      probability: 3,
+      impact: 3,
+      residual_probability: 3,
+      residual_impact: 3,
+    });
+    await service.call('PATCH', `/v1/projects/APOLLO/risks/${lowered.key}`, key, { probability: 1 });
+    await make('above_appetite', { probability: 5, impact: 5 });
+    const accepted = await make('acceptance_expiring');
+    await service.call('PATCH', `/v1/projects/APOLLO/risks/${accepted.key}`, key, {
+      status: 'accepted',
+      acceptance_reason: 'Insured.',
+      accepted_until: '2026-12-15',
+    });
+    const gone = await service.make('/v1/personnel', key, { name: 'Gone' });
+    await make('owner_inactive', { owner_user_id: gone.user_id });
+    await service.database.write((db) =>
+      db.updateTable('people').set({ status: 'inactive' }).where('user_id', '=', gone.user_id).execute(),
+    );
+
+    const { body } = await service.get('/v1/risks', key);
+    for (const { title, checks } of body.data as Row[])
+      assert.deepEqual(checks, title === 'sound' ? [] : [title]);
+    for (const { title } of body.data as Row[]) {
+      if (title === 'sound') continue;
+      const found = await service.get(`/v1/risks?check=${title}`, key);
+      assert.deepEqual(
+        found.body.data.map((row: Row) => row.title),
+        [title],
+      );
+    }
+    assert.equal((await service.get('/v1/risks?check=unowned,unassessed', key)).body.page.total, 0);
+  });
+
+  test('tells the rules, what something would score, and why a risk ranks as it does', async (t) => {
+    const service = await start(t);
+    const key = await service.key('projects.manage');
+    const reader = await service.key('projects.read');
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const risk = await service.make('/v1/projects/APOLLO/risks', key, {
+      title: 'x',
+      probability: 3,
+      impact: 4,
+    });
+    await service.make('/v1/projects/APOLLO/risks', key, { title: 'y', probability: 1, impact: 1 });
+    const model = (await service.get('/v1/risk-model', reader)).body;
+    assert.deepEqual(model.transitions.risks.accepted, ['open', 'mitigating', 'materialized', 'closed']);
+    assert.deepEqual(model.transitions.issues.resolved, ['closed', 'in_progress']);
+    assert.equal(model.probability.length, 5);
+    assert.deepEqual(model.levels[3], { level: 'critical', from: 20, to: 25 });
+
+    const evaluate = async (body: object) => (await service.post('/v1/risks/evaluate', reader, body)).body;
+    assert.deepEqual(await evaluate({ probability: 5, impact: 5 }), {
+      score: 25,
+      level: 'critical',
+      rank: 1,
+      of: 3,
+    });
+    assert.deepEqual(await evaluate({ probability: 3, impact: 4 }), {
+      score: 12,
+      level: 'high',
+      rank: 2,
+      of: 3,
+    });
+    assert.deepEqual(await evaluate({ probability: 1, impact: 1 }), {
+      score: 1,
+      level: 'low',
+      rank: 3,
+      of: 3,
+    });
+    assert.equal(
+      (await service.post('/v1/risks/evaluate', reader, { probability: 6, impact: 1 })).status,
+      422,
+    );
+    assert.equal((await service.get('/v1/risks', key)).body.page.total, 2);
+
+    await service.call('PATCH', `/v1/projects/APOLLO/risks/${risk.key}`, key, { impact: 5 });
+    const { body } = await service.get(`/v1/projects/APOLLO/risks/${risk.key}?explain=true`, key);
+    const { explain } = body;
+    assert.deepEqual(
+      [explain.score, explain.level, explain.level_bounds],
+      [15, 'high', { from: 12, to: 19 }],
+    );
+    assert.equal(explain.inputs.impact.value, 5);
+    const ranked = await service.get('/v1/risks', key);
+    const place = ranked.body.data.find(({ id }: { id: string }) => id === risk.id);
+    assert.deepEqual([explain.rank, explain.of], [place.rank, ranked.body.page.total]);
+    assert.equal(explain.inputs.impact.set_by, 'projects.manage');
+    assert.ok(explain.inputs.impact.set_at >= explain.inputs.probability.set_at);
+  });
+
+  test('a person’s new name and a score’s change are in the very next read', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
+    const risk = await service.make('/v1/projects/APOLLO/risks', key, {
+      title: 'x',
+      probability: 1,
+      impact: 1,
+      owner_user_id: ada.user_id,
+    });
+    const first = async () => (await service.get('/v1/risks?limit=1', key)).body.data[0];
+    assert.deepEqual([(await first()).owner_name, (await first()).score], ['Ada', 1]);
+    await service.database.write((db) =>
+      db.updateTable('people').set({ name: 'Ada King' }).where('user_id', '=', ada.user_id).execute(),
+    );
+    await service.call('PATCH', `/v1/projects/APOLLO/risks/${risk.key}`, key, { impact: 5 });
+    assert.deepEqual([(await first()).owner_name, (await first()).score], ['Ada King', 5]);
+  });
+});

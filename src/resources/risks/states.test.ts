@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settableClock } from '../../../test/clock.ts';
+import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { expireAcceptancesIn } from './queries.ts';
+import type { Risk } from './schema.ts';
+import { riskTransitions } from './transitions.ts';
+
+const statuses = Object.keys(riskTransitions) as Risk['status'][];
+
+/** What a risk needs to be moved there by a patch. */
+const bodyFor = (status: string) => ({
+  status,
+  ...(status === 'accepted' && { acceptance_reason: 'Insured.', accepted_until: '2026-12-01' }),
+  ...(status === 'closed' && { closure_reason: 'Gone.' }),
+  ...(status === 'open' && { reason: 'It is back.' }),
+});
+
+onBothEngines('states of a risk', (start) => {
+  test('every pair of states: allowed moves happen, others are refused with what is allowed', async (t) => {
+    const { key, patch, materialize, make } = await begin(t, start);
+    for (const from of statuses) {
+      for (const to of statuses.filter((status) => status !== from)) {
+        const risk = await make();
+        if (from === 'materialized') await materialize(risk.key);
+        else if (from !== 'open') assert.equal((await patch(risk.key, bodyFor(from))).status, 200, from);
+        const answer = await (to === 'materialized' ? materialize(risk.key) : patch(risk.key, bodyFor(to)));
+        const allowed = riskTransitions[from].includes(to);
+        assert.equal(answer.status, allowed ? (to === 'materialized' ? 201 : 200) : 409, `${from} → ${to}`);
+        if (allowed) continue;
+        const { code, from: was, to: wanted, allowed: moves } = answer.body;
+        assert.deepEqual([code, was, wanted, moves], ['invalid_transition', from, to, riskTransitions[from]]);
+      }
+    }
+    assert.ok(key);
+  });
+
+  test('each state needs what it needs', async (t) => {
+    const { patch, make } = await begin(t, start);
+    const errors = async (body: object, from: object = {}) => {
+      const risk = await make();
+      if ('status' in from) assert.equal((await patch(risk.key, from)).status, 200);
+      const answer = await patch(risk.key, body);
+      assert.equal(answer.status, 422, answer.text);
+      return answer.body.errors.map(
+        ({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`,
+      );
+    };
+    assert.deepEqual(await errors({ status: 'accepted' }), [
+      '#/acceptance_reason required',
+      '#/accepted_until required',
+    ]);
+    const accepted = (accepted_until: string) => ({
+      status: 'accepted',
+      acceptance_reason: 'x',
+      accepted_until,
+    });
+    assert.deepEqual(await errors(accepted('2026-11-14')), ['#/accepted_until in_the_past']);
+    assert.deepEqual(await errors(accepted('2027-11-16')), ['#/accepted_until too_far']);
+    assert.deepEqual(await errors({ status: 'closed' }), ['#/closure_reason required']);
+    assert.deepEqual(await errors({ status: 'open' }, bodyFor('closed')), ['#/reason required']);
+    assert.deepEqual(await errors({ accepted_until: '2026-12-01' }), ['#/accepted_until not_accepted']);
+    assert.deepEqual(await errors({ closure_reason: 'x' }), ['#/closure_reason not_closed']);
+    assert.deepEqual(await errors({ status: 'materialized' }), ['#/status own_action']);
+    assert.deepEqual(await errors({ title: null }), ['#/title type']);
+    assert.deepEqual(await errors({ score: 25 }), ['#/score unknown_field']);
+  });
+
+  test('an acceptance lapses after its day, once, and what belonged to it goes', async (t) => {
+    const { service, clock, patch, make, read } = await begin(t, start);
+    const risk = await make();
+    await patch(risk.key, {
+      status: 'accepted',
+      acceptance_reason: 'Insured.',
+      accepted_until: '2026-11-20',
+    });
+    const lapse = () => service.database.write((db) => expireAcceptancesIn(db, clock()));
+    clock.set('2026-11-20T23:59:59Z');
+    assert.deepEqual(await lapse(), []);
+    clock.set('2026-11-21T00:00:00Z');
+    assert.deepEqual((await Promise.all([lapse(), lapse()])).flat(), [risk.key]);
+    assert.deepEqual(await lapse(), []);
+    const { status, accepted_until, acceptance_reason, version } = await read(risk.key);
+    assert.deepEqual([status, accepted_until, acceptance_reason, version], ['open', null, null, 3]);
+    const history = await service.get(`/v1/projects/APOLLO/risks/${risk.key}/history`, await service.key());
+    const last = history.body.data.filter(({ field }: { field: string }) => field === 'status').at(-1);
+    assert.deepEqual(
+      [last.from, last.to, last.key_id, last.key_name, last.reason],
+      ['accepted', 'open', null, 'Muster', 'Accepted only until 2026-11-20.'],
+    );
+  });
+
+  test('materialize makes the issue with the severity of the impact, and links both', async (t) => {
+    const { service, key, materialize, make, read } = await begin(t, start);
+    const severities = [];
+    for (const impact of [5, 4, 3, 2, 1]) {
+      const risk = await make({ impact, probability: 3, description: 'Oh dear.' });
+      const { body, headers } = await materialize(risk.key, { priority: 'urgent' });
+      severities.push(body.issue.severity);
+      assert.equal(body.risk.status, 'materialized');
+      assert.deepEqual(body.risk.issue_ids, [body.issue.id]);
+      assert.deepEqual(
+        [body.issue.risk_id, body.issue.title, body.issue.priority],
+        [risk.id, risk.title, 'urgent'],
+      );
+      const at = new URL(headers.get('location') ?? '').pathname;
+      assert.deepEqual((await service.get(at, key)).body, body.issue);
+      assert.deepEqual(await read(risk.key), body.risk);
+    }
+    assert.deepEqual(severities, ['critical', 'high', 'medium', 'low', 'low']);
+    const twice = await make();
+    await materialize(twice.key);
+    assert.equal((await materialize(twice.key)).body.code, 'invalid_transition');
+    const refused = await make();
+    const answer = await materialize(refused.key, { assignee_user_id: 'usr_00000000000000000000000000' });
+    assert.equal(answer.status, 422);
+    assert.equal((await read(refused.key)).status, 'open');
+  });
+
+  test('a change needs the version it was made for, if one is named; no change is none', async (t) => {
+    const { service, key, make, read } = await begin(t, start);
+    const risk = await make();
+    const path = `/v1/projects/APOLLO/risks/${risk.id}`;
+    const patch = (body: object, tag: string, type = 'application/json') =>
+      service.call('PATCH', path, key, body, { 'if-match': tag, 'content-type': type });
+    const patched = await patch({ impact: 5 }, '"1"', 'application/merge-patch+json');
+    assert.equal(patched.status, 200);
+    assert.match(patched.headers.get('etag') ?? '', /^"2-/);
+    const stale = await patch({ impact: 4 }, '"1"');
+    assert.equal(stale.status, 412);
+    assert.equal(stale.body.code, 'stale');
+    assert.equal(stale.headers.get('etag'), '"2"');
+    assert.equal((await patch({ impact: 4 }, 'W/"2"')).status, 412);
+    assert.equal((await patch({ impact: 5 }, '"1", "2"')).body.version, 2);
+    assert.equal((await patch({ impact: 4 }, '*')).body.version, 3);
+    assert.equal((await service.call('DELETE', path, key, undefined, { 'if-match': '"2"' })).status, 412);
+    assert.equal((await read(risk.key)).impact, 4);
+    const text = await service.call('PATCH', path, key, 'impact=3', { 'content-type': 'text/plain' });
+    assert.equal(text.status, 415);
+    assert.match(text.headers.get('accept-patch') ?? '', /application\/merge-patch\+json/);
+  });
+
+  test('attributes are merged: null takes one away, the others stay', async (t) => {
+    const { patch, make } = await begin(t, start);
+    const risk = await make({ attributes: { a: '1', b: '2' } });
+    const { body } = await patch(risk.key, { attributes: { a: null, c: '3' } });
+    assert.deepEqual(body.attributes, { b: '2', c: '3' });
+  });
+
+  test('is deleted only when nothing belongs to it', async (t) => {
+    const { service, key, make, materialize } = await begin(t, start);
+    const risk = await make();
+    const { body } = await materialize(risk.key);
+    const path = `/v1/projects/APOLLO/risks/${risk.key}`;
+    const refused = await service.call('DELETE', path, key);
+    assert.equal(refused.status, 409);
+    assert.deepEqual(refused.body.used_by, { issues: { count: 1, samples: [body.issue.key] } });
+    assert.equal(
+      (await service.call('DELETE', `/v1/projects/APOLLO/issues/${body.issue.key}`, key)).status,
+      204,
+    );
+    assert.equal((await service.call('DELETE', path, key)).status, 204);
+    assert.equal((await service.get(path, key)).status, 404);
+    const next = await make();
+    assert.notEqual(next.key, risk.key);
+  });
+
+  test('many changes at once all happen, one after the other', async (t) => {
+    const { make, patch, read } = await begin(t, start);
+    const risk = await make({ attributes: {} });
+    const names = Array.from({ length: 5 }, (_, i) => `n${i}`);
+    await Promise.all(names.map((name) => patch(risk.key, { attributes: { [name]: 'x' } })));
+    const { version, attributes } = await read(risk.key);
+    assert.deepEqual(Object.keys(attributes).sort(), names);
+    assert.equal(version, 6);
+  });
+});
+
+type Start = Parameters<Parameters<typeof onBothEngines>[1]>[0];
+
+async function begin(t: Parameters<Start>[0], start: Start) {
+  const clock = settableClock('2026-11-15T12:00:00Z');
+  const service: TestService = await start(t, { clock });
+  const key = await service.key();
+  await service.make('/v1/projects', key, { name: 'Apollo' });
+  const path = (risk: string) => `/v1/projects/APOLLO/risks/${risk}`;
+  return {
+    service,
+    clock,
+    key,
+    make: (body: object = {}) =>
+      service.make('/v1/projects/APOLLO/risks', key, { title: 'Valves', probability: 2, impact: 2, ...body }),
+    patch: (risk: string, body: object) => service.call('PATCH', path(risk), key, body),
+    materialize: (risk: string, body: object = {}) => service.post(`${path(risk)}/materialize`, key, body),
+    read: async (risk: string) => (await service.get(path(risk), key)).body,
+  };
+}

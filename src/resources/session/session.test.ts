@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settableClock } from '../../../test/clock.ts';
+import { onBothEngines } from '../../../test/service.ts';
+import { momentOf, systemClock } from '../../core/clock.ts';
+import { newSecret } from '../../http/auth/secret.ts';
+import { createKey, revokeKey } from '../keys/queries.ts';
+
+const sameOrigin = { 'sec-fetch-site': 'same-origin' };
+
+onBothEngines('a session', (start) => {
+  test('stands for the key in what the pages of the service send', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const signedIn = await service.post('/v1/session', undefined, { key });
+    assert.equal(signedIn.status, 204);
+    const set = signedIn.headers.get('set-cookie') ?? '';
+    assert.equal(set, `muster_session=${key}; Path=/; HttpOnly; SameSite=Strict`);
+    assert.equal(signedIn.headers.get('cache-control'), 'no-store');
+
+    const cookie = `theme=dark; muster_session=${key}`;
+    const me = await service.get('/v1/me', undefined, { cookie });
+    assert.deepEqual(me.body.scopes, ['personnel.manage']);
+    assert.match(me.headers.get('vary') ?? '', /cookie/);
+    const made = await service.post('/v1/personnel', undefined, { name: 'Ada' }, { cookie, ...sameOrigin });
+    assert.equal(made.status, 201);
+    assert.equal((await service.get('/v1/risks', undefined, { cookie })).status, 403);
+  });
+
+  test('changes nothing when another site makes the browser send it', async (t) => {
+    const service = await start(t);
+    const cookie = `muster_session=${await service.key()}`;
+    const { host } = new URL(service.origin);
+    const post = async (headers: Record<string, string>) => {
+      const { status, body } = await service.post(
+        '/v1/personnel',
+        undefined,
+        { name: 'Eve' },
+        { cookie, ...headers },
+      );
+      return status === 403 ? body.code : status;
+    };
+    assert.equal(await post({}), 'cross_origin');
+    assert.equal(await post({ 'sec-fetch-site': 'cross-site' }), 'cross_origin');
+    assert.equal(await post({ 'sec-fetch-site': 'same-site', origin: service.origin }), 'cross_origin');
+    assert.equal(await post({ 'sec-fetch-site': 'none' }), 'cross_origin');
+    assert.equal(await post({ origin: 'https://evil.example' }), 'cross_origin');
+    assert.equal(await post({ origin: 'null' }), 'cross_origin');
+    assert.equal(await post({ origin: `http://${host}.evil.example` }), 'cross_origin');
+    assert.equal((await service.call('PATCH', '/v1/projects/X', undefined, {}, { cookie })).status, 403);
+    assert.equal(
+      (await service.call('DELETE', '/v1/projects/X', undefined, undefined, { cookie })).status,
+      403,
+    );
+    assert.equal(await post({ origin: service.origin }), 201);
+    assert.equal(await post({ authorization: `Bearer ${await service.key()}` }), 201);
+  });
+
+  test('begins only with a good key, and only on the pages of the service', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const revoked = await service.database.write((db) =>
+      createKey(db, { name: 'x', scopes: ['personnel.read'] }, systemClock()),
+    );
+    await service.database.write((db) => revokeKey(db, revoked.id, systemClock()));
+    for (const bad of ['nonsense', newSecret(), revoked.secret, `${key}; Domain=evil.example`]) {
+      const answer = await service.post('/v1/session', undefined, { key: bad });
+      assert.equal(answer.status, 401, bad);
+      assert.equal(answer.headers.get('set-cookie'), null);
+    }
+    assert.equal((await service.post('/v1/session', undefined, {})).status, 422);
+    const elsewhere = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+    assert.equal((await service.post('/v1/session', undefined, { key }, elsewhere)).status, 403);
+  });
+
+  test('ends with the key, and when it is taken back', async (t) => {
+    const clock = settableClock('2026-11-15T10:00:00Z');
+    const service = await start(t, { clock });
+    const expires_at = momentOf(new Date('2026-11-15T11:00:00Z')).now;
+    const { secret } = await service.database.write((db) =>
+      createKey(db, { name: 'x', scopes: ['personnel.read'], expires_at }, clock()),
+    );
+    const { headers } = await service.post('/v1/session', undefined, { key: secret });
+    assert.match(headers.get('set-cookie') ?? '', /; Expires=Sun, 15 Nov 2026 11:00:00 GMT$/);
+    const cookie = `muster_session=${secret}`;
+    assert.equal((await service.get('/v1/personnel', undefined, { cookie })).status, 200);
+    clock.set('2026-11-15T11:00:01Z');
+    const late = await service.get('/v1/personnel', undefined, { cookie });
+    assert.equal(late.status, 401);
+    assert.match(late.body.detail, /has expired/);
+
+    const out = await service.call('DELETE', '/v1/session');
+    assert.equal(out.status, 204);
+    assert.match(out.headers.get('set-cookie') ?? '', /^muster_session=; .*Max-Age=0$/);
+  });
+
+  test('is kept to the path of the service, and to https where that is spoken', async (t) => {
+    const service = await start(t, { environment: { MUSTER_BASE_URL: 'https://ops.example.com/api' } });
+    const key = await service.key();
+    const { headers } = await service.post('/v1/session', undefined, { key });
+    assert.equal(
+      headers.get('set-cookie'),
+      `muster_session=${key}; Path=/api; HttpOnly; SameSite=Strict; Secure`,
+    );
+    const cookie = `muster_session=${key}`;
+    const made = await service.post(
+      '/v1/personnel',
+      undefined,
+      { name: 'Ada' },
+      { cookie, origin: 'https://ops.example.com' },
+    );
+    assert.equal(made.status, 201);
+  });
+});

@@ -1,0 +1,218 @@
+import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
+import type { Moment } from '../../core/clock.ts';
+import {
+  type FieldError,
+  fieldError,
+  invalidBody,
+  joined,
+  notFound,
+  type Problem,
+} from '../../core/errors.ts';
+import { foldAll } from '../../core/text.ts';
+import { jsonBoolean } from '../../database/sql/functions.ts';
+import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
+import type { Tables } from '../../database/tables.ts';
+import type { Change } from '../../database/writes/change.ts';
+import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
+import { differencesBetween, recordChanges, recordDeleted } from '../../database/writes/history.ts';
+import {
+  inProject,
+  referenceErrors,
+  rejectDuplicateExternalId,
+  toIssue,
+  toPerson,
+  toRisk,
+  toTask,
+} from '../../database/writes/references.ts';
+import { deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
+import {
+  allOf,
+  equals,
+  hasText,
+  holds,
+  isActive,
+  isIn,
+  isNarrowedByIndex,
+  isNull,
+  since,
+} from '../../lists/filters.ts';
+import { type List, memoizedList } from '../../lists/list.ts';
+import type { Filters } from '../../lists/query.ts';
+import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
+import { none } from '../projects/counts.ts';
+import {
+  type AcrossProjects,
+  assertWritable,
+  createInProject,
+  projectConditions,
+} from '../projects/queries.ts';
+import { openStatuses, type projectTaskFilters, Task, TaskInput, type TaskPatch } from './schema.ts';
+
+export type TaskFilters = AcrossProjects & Filters<typeof projectTaskFilters>;
+
+/** Tasks: what is due soonest first, and last what is not due on any day. */
+export const taskList = (filters: TaskFilters, moment: Moment): List =>
+  memoizedList(['tasks', filters, moment.today], () => ({
+    schema: Task,
+    json: taskJson,
+    reads: ['tasks', 'projects', 'people'],
+    isIndexed: isIndexed(filters),
+    order: { key: sql.ref('tasks.due_key') },
+    from: taskRows,
+    id: sql.ref('tasks.id'),
+    matches: taskConditions(filters, moment),
+  }));
+
+export async function getTask(db: Kysely<Tables>, project: string, ref: string): Promise<Task> {
+  const { json } = await taskRows(db)
+    .select(taskJson.as('json'))
+    .where((eb) => eb.or([eb('projects.id', '=', project), eb('projects.key', '=', project)]))
+    .where((eb) => eb.or([eb('tasks.id', '=', ref), eb('tasks.key', '=', ref)]))
+    .executeTakeFirstOrThrow(() => notFound('task', `${ref} in the project ${project}`));
+  return JSON.parse(json);
+}
+
+export async function createTask(
+  db: Transaction<Tables>,
+  project: string,
+  input: TaskInput,
+  change: Change,
+): Promise<Task> {
+  const { id } = unwrapSingle(await createTasks(db, project, [input], change));
+  return getTask(db, project, id);
+}
+
+/** Makes those that can be made, and says why the others cannot. */
+export const createTasks = (
+  db: Transaction<Tables>,
+  project: string,
+  inputs: readonly TaskInput[],
+  change: Change,
+): Promise<(Created | Problem)[]> =>
+  createInProject(
+    db,
+    project,
+    inputs,
+    {
+      kind: 'task',
+      target: toTask,
+      errors: async (project_id) =>
+        joined(await validate(db, project_id, inputs), await assigneeErrors(db, assigneesOf(inputs), change)),
+      row: (identity, input) => taskRow(identity, input, change),
+      delta: () => none,
+    },
+    change,
+  );
+
+export async function updateTask(
+  db: Transaction<Tables>,
+  current: Task,
+  { reason, ...patch }: TaskPatch,
+  asked: Change,
+): Promise<Task> {
+  const change = notBefore(asked, current);
+  await assertWritable(db, current.project_id);
+  const next: Task = { ...current, ...patch };
+  const differences = differencesBetween(current, next, Object.keys(Task.properties));
+  if (Object.keys(differences).length === 0) return current;
+  const [errors = []] = await validate(db, current.project_id, [next]);
+  // Who has left keeps what they had until it is handed over; only a new assignee must be assignable.
+  if ('assignee_user_id' in differences)
+    errors.push(...(await assigneeErrors(db, assigneesOf([next]), change)).flat());
+  if (errors.length > 0) throw invalidBody(errors);
+  if ('external_id' in differences)
+    await rejectDuplicateExternalId(db, toTask, current.project_id, next.external_id);
+  const columns = {
+    ...storedChanges(Task, differences),
+    search_folded: foldAll([next.key, next.title, next.description]),
+  };
+  await updateRow(db, 'tasks', current, columns, change.now);
+  await recordChanges(db, current.id, differences, { ...change, reason });
+  return getTask(db, current.project_id, current.id);
+}
+
+export async function deleteTask(db: Transaction<Tables>, current: Task, change: Change): Promise<void> {
+  const { id, key, project_id } = current;
+  await assertWritable(db, project_id);
+  await deleteRow(db, 'tasks', current);
+  await recordDeleted(db, id, key, change);
+}
+
+/** A new task as it is stored. */
+export const taskRow = (
+  identity: { id: string; project_id: string; key: string },
+  input: TaskInput,
+  { now }: Moment,
+) => ({
+  ...identity,
+  ...storedFields(TaskInput, input),
+  search_folded: foldAll([identity.key, input.title, input.description]),
+  ...newStamps(now),
+});
+
+const taskRows = (db: Kysely<Tables>) =>
+  db
+    .selectFrom('tasks')
+    .innerJoin('projects', 'projects.id', 'tasks.project_id')
+    .leftJoin('people as assignee', 'assignee.user_id', 'tasks.assignee_user_id');
+
+const taskJson = rowAsJson(Task, 'tasks', {
+  project_key: sql.ref('projects.key'),
+  project_name: sql.ref('projects.name'),
+  assignee_name: sql.ref('assignee.name'),
+  assignee_active: jsonBoolean(sql`assignee.status = 'active'`),
+});
+
+/** Whether an index of the order leads straight to the first rows. */
+function isIndexed({ status, archived, ...others }: TaskFilters): boolean {
+  const byIndex = ['project', 'assignee_user_id', 'risk_id', 'issue_id'];
+  return String(status) === 'open' && archived !== 'true' && isNarrowedByIndex(others, byIndex);
+}
+
+const isOpen = sql<boolean>`tasks.open = 1`;
+
+const isOverdue = ({ today }: Moment) =>
+  sql<boolean>`(${isOpen} and coalesce(tasks.due_on, '9999-99-99') < ${today})`;
+
+const taskConditions = (filters: TaskFilters, moment: Moment) =>
+  allOf(filters, {
+    ...projectConditions('tasks.project_id'),
+    status: hasStatus,
+    kind: isIn('tasks.kind'),
+    assignee_user_id: isIn('tasks.assignee_user_id'),
+    assignee_active: isActive('assignee'),
+    unassigned: holds(isNull('tasks.assignee_user_id')),
+    overdue: holds(isOverdue(moment)),
+    risk_id: equals('tasks.risk_id'),
+    issue_id: equals('tasks.issue_id'),
+    due_before: (day) => sql<boolean>`tasks.due_on < ${day}`,
+    due_after: (day) => sql<boolean>`tasks.due_on > ${day}`,
+    updated_since: since('tasks.updated_at'),
+    external_id: equals('tasks.external_id'),
+    q: hasText('tasks.search_folded'),
+  });
+
+function hasStatus(wanted: readonly string[]): Expression<boolean> {
+  if (wanted.includes('all')) return sql`1 = 1`;
+  // `open` alone is what the index is made for.
+  if (wanted.every((status) => status === 'open')) return isOpen;
+  return isIn('tasks.status')(wanted.flatMap((status) => (status === 'open' ? openStatuses : status)));
+}
+
+async function validate(
+  db: Kysely<Tables>,
+  project_id: string,
+  inputs: readonly TaskInput[],
+): Promise<FieldError[][]> {
+  const errors = await referenceErrors(db, inputs, {
+    assignee_user_id: toPerson,
+    risk_id: inProject(toRisk, project_id),
+    issue_id: inProject(toIssue, project_id),
+  });
+  for (const [i, { start_on, due_on }] of inputs.entries()) {
+    if (start_on && due_on && due_on < start_on) {
+      errors[i]?.push(fieldError('due_on', 'date_order', '`due_on` is before `start_on`.'));
+    }
+  }
+  return errors;
+}

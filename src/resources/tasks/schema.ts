@@ -1,0 +1,99 @@
+import { type Static, Type } from 'typebox';
+import { idPattern } from '../../core/ids.ts';
+import {
+  Day,
+  Id,
+  Line,
+  ManyOf,
+  OneOf,
+  OrNull,
+  optional,
+  patchable,
+  Reason,
+  Strict,
+  stamps,
+  Text,
+  Time,
+  Writable,
+} from '../../core/schemas.ts';
+import { acrossProjects } from '../projects/schema.ts';
+
+export const openStatuses = ['todo', 'in_progress', 'blocked'] as const;
+const statuses = [...openStatuses, 'done', 'cancelled'] as const;
+
+const required = { title: Line({ examples: ['Order the valves from a second supplier'] }) };
+
+const fields = {
+  description: OrNull(Text()),
+  kind: OneOf(['work', 'mitigation', 'resolution'], { default: 'work' }),
+  status: OneOf(statuses, { default: 'todo', description: 'Any may follow any other.' }),
+  assignee_user_id: OrNull(Id('person', { description: 'Must be assignable.' })),
+  start_on: OrNull(Day()),
+  due_on: OrNull(Day({ description: 'Not before `start_on`.' })),
+  risk_id: OrNull(Id('risk', { description: 'The risk of the same project that this is done about.' })),
+  issue_id: OrNull(Id('issue', { description: 'The issue of the same project that this is done about.' })),
+  external_id: OrNull(Line({ description: 'Your own id for this task. Unique in its project.' })),
+};
+
+export const Task = Strict(
+  {
+    id: Id('task'),
+    key: Type.String({ description: 'The human key.', examples: ['APOLLO-T12'] }),
+    project_id: Id('project'),
+    project_key: Type.String({ examples: ['APOLLO'] }),
+    project_name: Line(),
+    ...required,
+    ...fields,
+    assignee_name: OrNull(Line()),
+    assignee_active: OrNull(Type.Boolean()),
+    ...stamps,
+  },
+  { $id: 'Task' },
+);
+export type Task = Static<typeof Task>;
+
+export const TaskInput = Writable(
+  Task,
+  { ...required, ...optional(fields) },
+  {
+    $id: 'TaskInput',
+    examples: [{ title: 'Order the valves from a second supplier', due_on: '2026-11-15' }],
+  },
+);
+export type TaskInput = Static<typeof TaskInput>;
+
+export const TaskPatch = Writable(Task, patchable({ ...required, ...fields, reason: Reason() }), {
+  $id: 'TaskPatch',
+  examples: [{ status: 'done' }],
+});
+export type TaskPatch = Static<typeof TaskPatch>;
+
+const status = (shown: 'open' | 'all') =>
+  ManyOf(OneOf(['open', 'all', ...statuses]), {
+    default: [shown],
+    description: `\`open\` is ${openStatuses.map((open) => `\`${open}\``).join(', ')}.`,
+  });
+
+const filters = {
+  kind: ManyOf(fields.kind),
+  assignee_user_id: ManyOf(Id('person')),
+  assignee_active: Type.Boolean({ description: '`false` is what an inactive person is assigned to.' }),
+  unassigned: Type.Boolean(),
+  overdue: Type.Boolean({ description: 'Open, with `due_on` before today.' }),
+  risk_id: Id('risk'),
+  issue_id: Id('issue'),
+  due_before: Day(),
+  due_after: Day(),
+  updated_since: Time(),
+  external_id: Line(),
+  q: Line({ description: 'Part of the key, title or description; case and accents do not matter.' }),
+};
+
+/** Filters of the tasks across projects: the open ones, unless `status` says otherwise. */
+export const taskFilters = { ...acrossProjects, status: status('open'), ...filters };
+
+/** Filters of a project's own tasks, in every state. */
+export const projectTaskFilters = { status: status('all'), ...filters };
+
+/** A task in a path: its id or its human key. */
+export const TaskRef = Type.String({ pattern: `${idPattern('task')}|^[A-Z0-9]{2,10}-T[1-9][0-9]{0,9}$` });

@@ -1,9 +1,0 @@
-/** Runs `work` for every item, a few at a time. */
-export async function inParallel<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>, workers = 16) {
-  const queue = [...items].values();
-  await Promise.all(
-    Array.from({ length: workers }, async () => {
-      for (const item of queue) await work(item);
-    }),
-  );
-}

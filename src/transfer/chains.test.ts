@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onBothEngines, type TestService } from '../../test/service.ts';
+
+const csv = { 'content-type': 'text/csv' };
+
+/** People who each report to the next: the last row is the top. */
+const chain = (length: number, refer: (i: number) => string = (i) => `e${i}`) =>
+  [
+    'name,external_id,manager',
+    ...Array.from({ length }, (_, i) => `Person ${i},e${i},${i + 1 < length ? refer(i + 1) : ''}`),
+  ].join('\n');
+
+const importPeople = (service: TestService, key: string, file: string, query = '') =>
+  service.call('POST', `/v1/personnel/import${query}`, key, file, csv);
+
+onBothEngines('Imports of rows that refer to one another', (start) => {
+  test('import a chain of 1,000 managers, whichever end comes first', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const { body: rehearsed } = await importPeople(service, key, chain(1000), '?dry_run=true');
+    assert.deepEqual([rehearsed.summary.created, rehearsed.summary.failed], [1000, 0]);
+    const { body } = await importPeople(
+      service,
+      key,
+      chain(1000, (i) => `person ${i}`),
+    );
+    assert.deepEqual([body.summary.created, body.summary.failed], [1000, 0]);
+    const ids: string[] = body.results.map(({ id }: { id: string }) => id);
+    const { body: people } = await service.get('/v1/personnel', key);
+    const managers = new Map(
+      people.data.map((person: { user_id: string; manager_user_id: string | null }) => [
+        person.user_id,
+        person.manager_user_id,
+      ]),
+    );
+    assert.deepEqual(
+      ids.map((id) => managers.get(id)),
+      [...ids.slice(1), null],
+    );
+    const { body: again } = await importPeople(service, key, chain(1000), '?mode=upsert');
+    assert.deepEqual([again.summary.unchanged, again.summary.failed], [1000, 0]);
+  });
+
+  test('set the managers of people who are there already', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const names = chain(500)
+      .split('\n')
+      .map((line) => line.split(',').slice(0, 2).join(','));
+    await importPeople(service, key, names.join('\n'));
+    const rows = chain(500).split('\n');
+    const [header = '', ...people] = rows;
+    const reversed = [header, ...people.reverse()].join('\n');
+    for (const file of [chain(500), reversed]) {
+      const { body } = await importPeople(service, key, file, '?mode=upsert&dry_run=true');
+      assert.deepEqual([body.summary.updated, body.summary.failed], [499, 0]);
+    }
+  });
+
+  test('report cycles, and references to rows that fail, row by row', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const file = [
+      'name,external_id,manager',
+      'Ada,a,b',
+      'Bob,b,c',
+      'Cid,c,a',
+      'Dee,d,a',
+      'Eve,e,f',
+      'Fay,f,nobody',
+      'Gus,g,h',
+      'Hal,h,',
+      'Ida,i,Ida',
+    ].join('\n');
+    const { body } = await importPeople(service, key, file);
+    const failed = body.results.filter(({ status }: { status: string }) => status === 'failed');
+    assert.deepEqual(
+      failed.map(({ line, errors }: { line: number; errors: { code: string }[] }) => [line, errors[0]?.code]),
+      [2, 3, 4, 5, 6, 7, 10].map((line) => [line, 'unknown_reference']),
+    );
+    assert.equal(body.summary.created, 2);
+  });
+
+  test('resolve a name to the person who is there, when the namesake in the file cannot be imported', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const bob = await service.make('/v1/personnel', key, { name: 'Bob' });
+    const file = 'name,manager,external_id\nDee,cid,\nCid,Bob,cid\nBob,nobody,\n';
+    const { body } = await importPeople(service, key, file);
+    assert.deepEqual(
+      body.results.map(({ status }: { status: string }) => status),
+      ['created', 'created', 'failed'],
+    );
+    const { body: cid } = await service.get(`/v1/personnel/${body.results[1].id}`, key);
+    assert.equal(cid.manager_user_id, bob.user_id);
+  });
+});

@@ -1,0 +1,767 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { onBothEngines, type TestService } from '../../test/service.ts';
+import { packXlsx, sheet, xlsxType } from '../formats/xlsx.ts';
+import { zipped } from '../formats/zip.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of an answer
+type Any = any;
+
+const ndjson = 'application/x-ndjson';
+
+/** Sends a file as somebody who may do everything. */
+async function importer(service: TestService) {
+  const key = await service.key();
+  const send = (
+    path: string,
+    file: string | Uint8Array,
+    type = 'text/csv',
+    headers: Record<string, string> = {},
+  ) => service.call('POST', path, key, file, { 'content-type': type, ...headers });
+  return {
+    key,
+    send,
+    /** Sends a file of which every row must be taken in. */
+    async take(path: string, file: string | Uint8Array, type?: string) {
+      const { status, body, text } = await send(path, file, type);
+      assert.equal(status, 200, text);
+      assert.equal(body.summary.failed, 0, text);
+      return body;
+    },
+    all: async (path: string): Promise<Any[]> => (await service.get(path, key)).body.data,
+  };
+}
+
+const statuses = (body: Any) => body.results.map(({ status }: Any) => status);
+const errorsOf = (body: Any) =>
+  body.results.flatMap(({ line, errors = [] }: Any) =>
+    errors.map(({ pointer, code }: Any) => [line, pointer, code]),
+  );
+
+async function workbook(rows: readonly (readonly unknown[])[]): Promise<Buffer> {
+  async function* xml() {
+    yield sheet.open;
+    for (const [i, row] of rows.entries()) yield sheet.row(i + 1, row);
+    yield sheet.close;
+  }
+  return Buffer.concat(await Array.fromAsync(packXlsx(xml())));
+}
+
+onBothEngines('imports', (start) => {
+  test('takes in people from a table as people write it', async (t) => {
+    const service = await start(t);
+    const { take, all } = await importer(service);
+    const { summary } = await take(
+      '/v1/personnel/import',
+      'First Name;Last name;E-MAIL;Position;Reports to;Hire Date;Skills;STATUS;Employee No.\r\n' +
+        'Ada;Lovelace;ada@example.com;"Head; of ""Ops""";;2020-01-31;;Active;1\r\n' +
+        'Grace;Hopper;grace@example.com;;ADA@example.com;;"go; k8s";inactive;2\r\n' +
+        'Mary;;mary@example.com;;grace hopper;;;;3\r\n',
+    );
+    assert.deepEqual(summary.columns, {
+      'First Name': 'name',
+      'Last name': 'name',
+      'E-MAIL': 'email',
+      Position: 'title',
+      'Reports to': 'manager_user_id',
+      'Hire Date': 'start_on',
+      Skills: 'skills',
+      STATUS: 'status',
+      'Employee No.': 'external_id',
+    });
+    const [ada, grace, mary] = await all('/v1/personnel');
+    assert.deepEqual(
+      [ada.name, ada.title, ada.start_on, ada.skills, ada.status, ada.manager_user_id],
+      ['Ada Lovelace', 'Head; of "Ops"', '2020-01-31', [], 'active', null],
+    );
+    assert.deepEqual(
+      [grace.name, grace.skills, grace.status, grace.manager_user_id],
+      ['Grace Hopper', ['go', 'k8s'], 'inactive', ada.user_id],
+    );
+    assert.deepEqual([mary.name, mary.manager_user_id], ['Mary', grace.user_id]);
+  });
+
+  test('leaves what a POST would leave: the same resource, the same history', async (t) => {
+    const service = await start(t);
+    const { key, send, take, all } = await importer(service);
+    const body = {
+      name: 'Ada',
+      email: 'ada@example.com',
+      skills: ['x'],
+      attributes: { a: 'b' },
+      start_on: '2020-01-01',
+    };
+    const posted = await service.make('/v1/personnel', key, body);
+    await take(
+      '/v1/personnel/import',
+      JSON.stringify({ ...body, name: 'Bob', email: 'bob@example.com' }),
+      ndjson,
+    );
+    const imported = (await all('/v1/personnel'))[1];
+    const ignoring = { user_id: '', name: '', email: '', created_at: '', updated_at: '' };
+    assert.deepEqual({ ...imported, ...ignoring }, { ...posted, ...ignoring });
+    const history = async ({ user_id }: Any) =>
+      (await all(`/v1/personnel/${user_id}/history`)).map(({ field, from, key_name, reason }) => [
+        field,
+        from,
+        key_name,
+        reason,
+      ]);
+    assert.deepEqual(await history(imported), await history(posted));
+
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    await service.make('/v1/projects/APOLLO/risks', key, {
+      title: 'by hand',
+      probability: 2,
+      impact: 3,
+      external_id: 'a',
+    });
+    const file = 'title,status,closure reason,probability,impact,external id\nby file,closed,done,2,3,b\n';
+    const made = await send('/v1/projects/APOLLO/risks/import', file);
+    assert.deepEqual([made.body.results[0].status, made.body.results[0].key], ['created', 'APOLLO-R2']);
+    await service.call('PATCH', '/v1/projects/APOLLO/risks/APOLLO-R1', key, {
+      status: 'closed',
+      closure_reason: 'done',
+    });
+    const risk = async (ref: string) => {
+      const { body: one } = await service.get(`/v1/projects/APOLLO/risks/${ref}`, key);
+      const entries = await all(`/v1/projects/APOLLO/risks/${ref}/history`);
+      const past = await service.database.db
+        .selectFrom('past_risks')
+        .select('version')
+        .where('id', '=', one.id)
+        .execute();
+      return [
+        one.version,
+        one.status,
+        one.closure_reason,
+        one.initial_score,
+        entries.map(({ field, to }) => [field, field === 'created' || to]),
+        past,
+      ];
+    };
+    assert.deepEqual(await risk('APOLLO-R2'), await risk('APOLLO-R1'));
+    const { body: project } = await service.get('/v1/projects/APOLLO', key);
+    assert.equal(project.counts.active_risks, 0);
+  });
+
+  test('names ten bad rows of a thousand and takes in the others; or, all or nothing, none', async (t) => {
+    const service = await start(t);
+    const { send, all } = await importer(service);
+    const rows = Array.from({ length: 1000 }, (_, i) =>
+      i % 100 === 50 ? `Person ${i},person ${i},2026-02-30` : `Person ${i},p${i}@example.com,2026-02-28`,
+    );
+    const file = ['Name,Mail,Start date', ...rows].join('\n');
+    const refused = await send('/v1/personnel/import?atomic=true', file);
+    assert.equal(refused.status, 422);
+    assert.equal(refused.headers.get('content-type'), 'application/problem+json');
+    assert.equal(refused.body.code, 'import_refused');
+    assert.match(refused.body.detail, /10 of 1000 rows have errors, so nothing was changed/);
+    assert.deepEqual(
+      [refused.body.summary.failed, refused.body.summary.skipped, refused.body.summary.created],
+      [10, 990, 0],
+    );
+    assert.equal((await all('/v1/personnel')).length, 0);
+
+    const taken = await send('/v1/personnel/import', file);
+    assert.equal(taken.status, 200);
+    assert.deepEqual([taken.body.summary.failed, taken.body.summary.created], [10, 990]);
+    assert.equal((await all('/v1/personnel')).length, 990);
+    for (const { results } of [refused.body, taken.body]) {
+      assert.deepEqual(
+        results.map(({ line }: Any) => line),
+        rows.map((_, i) => i + 2),
+      );
+      const failed = results.filter(({ status }: Any) => status === 'failed');
+      assert.deepEqual(
+        failed.map(({ line }: Any) => line),
+        [52, 152, 252, 352, 452, 552, 652, 752, 852, 952],
+      );
+      for (const { errors } of failed) {
+        assert.deepEqual(errors, [
+          {
+            pointer: '#/email',
+            code: 'format',
+            detail: 'This must be an e-mail address such as ada@example.com.',
+            column: 'Mail',
+          },
+          {
+            pointer: '#/start_on',
+            code: 'format',
+            detail: 'This must be a day such as 2026-11-15.',
+            column: 'Start date',
+          },
+        ]);
+      }
+    }
+  });
+
+  test('reads what spreadsheets write, or says in a sentence why it cannot', async (t) => {
+    const service = await start(t);
+    const { send, take, all } = await importer(service);
+    await take(
+      '/v1/personnel/import',
+      Buffer.from('name;title\nZoë;Ingénieure\n', 'latin1'),
+      'text/csv; charset=iso-8859-1',
+    );
+    await take('/v1/personnel/import', '\ufeffname;title\r\nZwei;"a; ""b"""\r\n');
+    await take('/v1/personnel/import', Buffer.from('\ufeffname\ttitle\nDrei\tx\n', 'utf16le'));
+    await take('/v1/projects/import', 'name,description\nApollo,"one\r\ntwo"\r\n');
+    await take(
+      '/v1/personnel/import',
+      await workbook([
+        ['Name', 'Start date'],
+        ['Vier', 46_000],
+      ]),
+      xlsxType,
+    );
+    const [drei, vier, zoe, zwei] = await all('/v1/personnel').then((people) =>
+      people.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    );
+    assert.deepEqual(
+      [drei.title, vier.start_on, zoe.title, zwei.title],
+      ['x', '2025-12-09', 'Ingénieure', 'a; "b"'],
+    );
+    assert.equal((await all('/v1/projects'))[0].description, 'one\ntwo');
+
+    const refused = async (file: string | Uint8Array, status: number, why: RegExp, type?: string) => {
+      const { body, ...answer } = await send('/v1/personnel/import', file, type);
+      assert.equal(answer.status, status, answer.text);
+      assert.match(body.detail, why);
+    };
+    await refused(
+      Buffer.from('name\nZoë\n', 'latin1'),
+      400,
+      /not UTF-8: line 2 .* “CSV UTF-8”; or say which charset/,
+    );
+    await refused('', 422, /The file is empty/);
+    await refused('\n\n', 422, /The file is empty/);
+    await refused(
+      'Ada,ada@example.com\nBob,bob@example.com\n',
+      422,
+      /The first line must name the columns, such as name.* It has “Ada” and “ada@example.com”/,
+    );
+    await refused('name\n"Ada\n', 400, /line 2 cannot be read: a quote is opened and never closed/);
+    await refused(
+      'name',
+      415,
+      /Send the file itself as the body, with `Content-Type: text\/csv`/,
+      'application/json',
+    );
+    await refused(await workbook([['name'], ['Ada']]), 400, /a workbook or a ZIP file, not text\/csv/);
+    await refused('name\nAda\n', 400, /no workbook/, xlsxType);
+    await refused(Buffer.from([0xd0, 0xcf, 0x11, 0xe0]), 400, /old workbook \(\.xls\)/, xlsxType);
+    async function* blanks() {
+      for (let i = 0; i < 600; i++) yield ' '.repeat(1024 * 1024);
+    }
+    const bomb = await Array.fromAsync(
+      zipped([
+        ['xl/workbook.xml', ['<workbook><sheets><sheet r:id="a"/></sheets></workbook>']],
+        ['xl/worksheets/sheet1.xml', blanks()],
+      ]),
+    );
+    await refused(Buffer.concat(bomb), 413, /would unpack to more than 512 MiB/, xlsxType);
+    assert.equal((await all('/v1/personnel')).length, 4);
+  });
+
+  test('refuses what is too large, and keeps files from where they do not belong', async (t) => {
+    const service = await start(t);
+    const { key, send, all } = await importer(service);
+    const many = await send('/v1/personnel/import', `name\n${'x\n'.repeat(100_001)}`);
+    assert.deepEqual([many.status, many.body.code], [413, 'too_large']);
+    assert.match(many.body.detail, /more than 100000 rows. Split it; nothing of it has been written/);
+    const large = await send('/v1/personnel/import', 'x'.repeat(33 * 1024 * 1024));
+    assert.deepEqual([large.status, large.body.code], [413, 'too_large']);
+    assert.match(large.body.detail, /32 MiB/);
+    const body = await service.post('/v1/personnel', key, { name: 'x'.repeat(2 * 1024 * 1024) });
+    assert.match(body.body.detail, /1 MiB/);
+    assert.equal((await send('/v1/personnel', 'name\nAda\n')).status, 415);
+    assert.equal((await all('/v1/personnel')).length, 0);
+  });
+
+  test('knows columns by their names, and refuses those it does not know', async (t) => {
+    const service = await start(t);
+    const { send, take, all } = await importer(service);
+    const refused = async (query: string, header: string, ...errors: [string, RegExp][]) => {
+      const { status, body } = await send(
+        `/v1/personnel/import${query}`,
+        `${header}\n${header.replace(/[^,]+/g, 'x')}\n`,
+      );
+      assert.ok([400, 422].includes(status), JSON.stringify(body));
+      assert.deepEqual(
+        body.errors.map(({ code }: Any) => code),
+        errors.map(([code]) => code),
+      );
+      for (const [i, [, detail]] of errors.entries()) assert.match(body.errors[i].detail, detail);
+    };
+    await refused('', 'name,Titel', [
+      'unknown_column',
+      /“Titel” is not a column.* Did you mean `title`\?.*`Titel=attributes.Titel`.*`Titel=`/,
+    ]);
+    await refused('', 'name,shoe size,hat', ['unknown_column', /shoe size/], ['unknown_column', /hat/]);
+    await refused('', 'name,e-mail,mail', ['repeated_column', /“e-mail” and “mail” are both `email`/]);
+    await refused('', 'e-mail,title', ['missing_column', /No column is the `name`/]);
+    await refused('?map=Who', 'Who', ['invalid_parameter', /does not say what “Who” is: `column=field`/]);
+    const { body } = await send('/v1/personnel/import', 'Full name,Titel,version\nAda,Countess,1\n');
+    assert.deepEqual(body.columns, { 'Full name': 'name', Titel: null, version: '' });
+    await refused('?map=Nmae%3Dname', 'name', [
+      'invalid_parameter',
+      /names the column “Nmae”, which the file does not have/,
+    ]);
+    await refused('?map=Who%3Dnmae', 'Who', [
+      'unknown_field',
+      /“Who” is `nmae`, which is not a field. Did you mean `name`\?/,
+    ]);
+
+    const map = encodeURIComponent('Wer=name,Badge=attributes.badge,Notes, old=');
+    const { summary } = await take(
+      `/v1/personnel/import?map=${map}`,
+      'Wer,Badge,attributes.floor,user_id,version,updated_at,"Notes, old"\nAda,B-17,2,,1,2026-01-01T00:00:00Z,n\nBob,,3,,,,\n',
+    );
+    assert.deepEqual(summary.columns, {
+      Wer: 'name',
+      Badge: 'attributes.badge',
+      'attributes.floor': 'attributes.floor',
+      user_id: 'user_id',
+    });
+    assert.deepEqual(summary.ignored_columns, ['version', 'updated_at', 'Notes, old']);
+    const [ada, bob] = await all('/v1/personnel');
+    assert.deepEqual([ada.attributes, bob.attributes], [{ badge: 'B-17', floor: '2' }, { floor: '3' }]);
+  });
+
+  test('finds what rows name by id, external id, e-mail or name, and says what it cannot find', async (t) => {
+    const service = await start(t);
+    const { key, send, all } = await importer(service);
+    const ada = await service.make('/v1/personnel', key, {
+      name: 'Ada',
+      email: 'ada@example.com',
+      external_id: 'hr-1',
+    });
+    for (const n of [1, 2])
+      await service.make('/v1/personnel', key, { name: 'John Smith', email: `john${n}@example.com` });
+    const ops = await service.make('/v1/groups', key, { name: 'Ops' });
+    await service.make('/v1/groups', key, { name: 'Ada' });
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const owners = [
+      ada.user_id,
+      'hr-1',
+      'ADA@example.com',
+      'ops',
+      ops.id,
+      'john1@example.com',
+      '',
+      'John Smith',
+      'Nobody',
+      'Ada',
+      'usr_00000000000000000000000000',
+    ];
+    const { body } = await send(
+      '/v1/projects/APOLLO/risks/import',
+      `title,risk owner\n${owners.map((owner) => `x,${owner}\n`).join('')}`,
+    );
+    assert.deepEqual(errorsOf(body), [
+      [9, '#/owner_name', 'ambiguous_reference'],
+      [10, '#/owner_name', 'unknown_reference'],
+      [11, '#/owner_name', 'ambiguous_reference'],
+      [12, '#/owner_name', 'unknown_reference'],
+    ]);
+    assert.match(
+      body.results[7].errors[0].detail,
+      /“John Smith” names several: John Smith \(usr_.*\. Use the e-mail/,
+    );
+    assert.match(
+      body.results[8].errors[0].detail,
+      /There is no person or group “Nobody”, looked for by user id or name, and by external id or e-mail/,
+    );
+    const risks = (await all('/v1/projects/APOLLO/risks')).sort((a, b) => a.key.localeCompare(b.key));
+    assert.deepEqual(
+      risks.map(({ owner_user_id, owner_group_id }) => owner_user_id ?? owner_group_id),
+      [
+        ada.user_id,
+        ada.user_id,
+        ada.user_id,
+        ops.id,
+        ops.id,
+        (await all('/v1/personnel?q=john1'))[0].user_id,
+        null,
+      ],
+    );
+
+    const tasks = await send(
+      '/v1/projects/APOLLO/tasks/import',
+      'title,assignee_user_id,assignee_name,risk\na,,Ada,APOLLO-R1\nb,hr-1,ada,\nc,hr-1,Bob,\nd,,,APOLLO-R99\n',
+    );
+    assert.deepEqual(errorsOf(tasks.body), [
+      [4, '#/assignee_name', 'contradiction'],
+      [5, '#/risk_id', 'unknown_reference'],
+    ]);
+    assert.deepEqual(
+      (await all('/v1/projects/APOLLO/tasks')).map(({ assignee_user_id }) => assignee_user_id),
+      [ada.user_id, ada.user_id],
+    );
+  });
+
+  test('rows may name one another in any order, and no namesake is taken for another', async (t) => {
+    const service = await start(t);
+    const { send, take, all } = await importer(service);
+    // Each of the first thirty is managed by the next, and all the others by the first.
+    const people = Array.from(
+      { length: 400 },
+      (_, i) => `Person ${i},${i < 30 ? `Person ${i + 1}` : i > 30 ? 'Person 0' : ''}`,
+    );
+    const { results } = await take('/v1/personnel/import', ['Name,Manager', ...people].join('\n'));
+    assert.deepEqual(
+      results.map(({ line }: Any) => line),
+      people.map((_, i) => i + 2),
+    );
+    const roster = new Map((await all('/v1/personnel')).map((person) => [person.name, person]));
+    for (let i = 0; i < 400; i++) {
+      const manager = i < 30 ? `Person ${i + 1}` : i > 30 ? 'Person 0' : undefined;
+      assert.equal(roster.get(`Person ${i}`).manager_user_id, roster.get(manager)?.user_id ?? null);
+    }
+    const { body } = await send(
+      '/v1/personnel/import',
+      'name,manager\nJohn Smith,\nAda,John Smith\nBob,Carol\nCarol,Bob\nJohn Smith,Person 1\n',
+    );
+    assert.deepEqual(errorsOf(body), [
+      [3, '#/manager_user_id', 'ambiguous_reference'],
+      [4, '#/manager_user_id', 'unknown_reference'],
+      [5, '#/manager_user_id', 'unknown_reference'],
+    ]);
+    await take('/v1/groups/import', 'name,parent\nLeaf,Branch\nBranch,Root\nRoot,\n');
+    const groups = new Map((await all('/v1/groups')).map((group) => [group.name, group]));
+    assert.equal(groups.get('Leaf').parent_id, groups.get('Branch').id);
+  });
+
+  test('changes what is there already, and only what differs', async (t) => {
+    const service = await start(t);
+    const { key, send, take, all } = await importer(service);
+    const file = (title: string) =>
+      `external id,e-mail,name,title,skills,attributes.a\n1,ada@example.com,Ada,${title},x; y,1\n,bob@example.com,Bob,,,\n`;
+    assert.deepEqual(statuses(await take('/v1/personnel/import?mode=upsert', file('Engineer'))), [
+      'created',
+      'created',
+    ]);
+    assert.deepEqual(statuses(await take('/v1/personnel/import?mode=upsert', file('Engineer'))), [
+      'unchanged',
+      'unchanged',
+    ]);
+    const { results } = await take('/v1/personnel/import?mode=upsert', file('Head'));
+    assert.deepEqual([results[0].status, results[0].changed], ['updated', ['title']]);
+    const [ada, bob] = await all('/v1/personnel');
+    assert.deepEqual([ada.version, ada.title, bob.version], [2, 'Head', 1]);
+
+    // By e-mail, which gets an external id; an empty cell makes unknown, a column that is not there leaves alone.
+    await take(
+      '/v1/personnel/import?mode=upsert',
+      'external id,e-mail,title\n2,BOB@example.com,\n1,ada@example.com,\n',
+    );
+    const [later, bobLater] = await all('/v1/personnel');
+    assert.deepEqual(
+      [later.title, later.email, later.skills, bobLater.external_id],
+      [null, 'ada@example.com', ['x', 'y'], '2'],
+    );
+    const { body } = await send(
+      '/v1/personnel/import?mode=upsert',
+      'external id,e-mail,name\n9,ada@example.com,Eve\n,,Nobody\n7,,\n1,bob@example.com,Ada\n1,ada@example.com,Ada L\n1,ada@example.com,Ada M\n',
+    );
+    assert.deepEqual(errorsOf(body), [
+      [2, '#/external_id', 'duplicate'],
+      [3, undefined, 'no_key'],
+      [4, '#/name', 'required'],
+      [5, '#/email', 'duplicate'],
+    ]);
+    assert.equal((await all('/v1/personnel'))[0].name, 'Ada M');
+    assert.match(body.results[1].errors[0].detail, /a row needs external_id or email/);
+
+    const again = await send('/v1/personnel/import', 'external id,name\n1,Ada\n3,Carol\n');
+    assert.deepEqual(errorsOf(again.body), [[2, '#/external_id', 'duplicate']]);
+    const byId = await send('/v1/personnel/import', `user_id,name\n${ada.user_id},Ada\n`);
+    assert.match(byId.body.results[0].errors[0].detail, /is here already. Import with `mode=upsert`/);
+    const history = await service.get(`/v1/personnel/${ada.user_id}/history`, key);
+    assert.deepEqual(
+      history.body.data.map(({ field }: Any) => field),
+      ['created', 'title', 'title', 'name', 'name'],
+    );
+  });
+
+  test('adds members to groups, several in a row or one in each, and takes nobody out', async (t) => {
+    const service = await start(t);
+    const { key, take, send, all } = await importer(service);
+    for (const name of ['Ada', 'Bob', 'Carol']) await service.make('/v1/personnel', key, { name });
+    const wide = await take('/v1/groups/import', 'Team,Members,Lead\nOps,Ada; Bob,Ada\n');
+    assert.deepEqual(statuses(wide), ['created']);
+    const long = await take(
+      '/v1/groups/import?mode=upsert',
+      'Team,Member\nOps,Carol\nOps,Ada\nPlatform,Ada\nplatform,Bob\n',
+    );
+    assert.deepEqual(statuses(long), ['updated', 'unchanged', 'created', 'updated']);
+    const [ops, platform] = await all('/v1/groups?include=members');
+    assert.deepEqual([ops.member_count, ops.member_user_ids.length, platform.member_count], [3, 3, 2]);
+    assert.deepEqual((await all('/v1/groups'))[0].member_user_ids, undefined);
+    const unknown = await send('/v1/groups/import?mode=upsert', 'Team,Members\nOps,Ada; Nobody\n');
+    assert.deepEqual(errorsOf(unknown.body), [[2, '#/member_user_ids', 'unknown_reference']]);
+  });
+
+  test('takes in states that nothing begins in, with what they need', async (t) => {
+    const service = await start(t);
+    const { key, send, all } = await importer(service);
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const soon = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+    const risks = await send(
+      '/v1/projects/APOLLO/risks/import?mode=upsert',
+      `external_id,title,status,closure_reason,accepted_until,acceptance_reason\na,x,closed,gone,,\nb,x,Accepted,,${soon},insured\nc,x,closed,,,\nd,x,materialized,,,\ne,x,open,,,\n`,
+    );
+    assert.deepEqual(statuses(risks.body), ['created', 'created', 'failed', 'failed', 'created']);
+    assert.deepEqual(errorsOf(risks.body), [
+      [4, '#/closure_reason', 'required'],
+      [5, '#/status', 'own_action'],
+    ]);
+    // What could not be moved was not made either, and took no number.
+    assert.deepEqual((await all('/v1/projects/APOLLO/risks')).map(({ key }) => key).sort(), [
+      'APOLLO-R1',
+      'APOLLO-R2',
+      'APOLLO-R3',
+    ]);
+    const issues = '/v1/projects/APOLLO/issues/import?mode=upsert';
+    const made = await send(
+      issues,
+      'external_id,title,status,resolution\na,x,closed,fixed\nb,x,In progress,\n',
+    );
+    assert.deepEqual(statuses(made.body), ['created', 'created']);
+    const moved = await send(
+      issues,
+      'external_id,status,resolution,reason\na,open,,It came back.\nb,closed,workaround,\n',
+    );
+    assert.deepEqual(statuses(moved.body), ['updated', 'updated'], JSON.stringify(moved.body));
+    assert.deepEqual(
+      (await all('/v1/projects/APOLLO/issues'))
+        .map(({ external_id, status }) => [external_id, status])
+        .sort(),
+      [
+        ['a', 'open'],
+        ['b', 'closed'],
+      ],
+    );
+  });
+
+  test('tells nothing of people to a key that may not read personnel', async (t) => {
+    const service = await start(t);
+    const { key } = await importer(service);
+    await service.make('/v1/personnel', key, { name: 'Ada', email: 'ada@example.com', external_id: 'hr-1' });
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const other = await service.key('projects.manage');
+    const file = 'title,assignee\na,Ada\nb,ada@example.com\nc,hr-1\n';
+    const { body } = await service.call('POST', '/v1/projects/APOLLO/tasks/import', other, file, {
+      'content-type': 'text/csv',
+    });
+    assert.deepEqual(statuses(body), ['created', 'failed', 'failed']);
+  });
+
+  test('writes into the one project, while it takes anything in', async (t) => {
+    const service = await start(t);
+    const { key, send } = await importer(service);
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    await service.make('/v1/projects', key, { name: 'Zeus' });
+    const other = await send('/v1/projects/APOLLO/tasks/import', 'title,project_key\na,APOLLO\nb,ZEUS\nc,\n');
+    assert.deepEqual(errorsOf(other.body), [[3, '#/project_key', 'other_project']]);
+    assert.equal((await send('/v1/projects/NOPE/tasks/import', 'title\na\n')).status, 404);
+    await service.post('/v1/projects/ZEUS/archive', key, {});
+    assert.equal((await send('/v1/projects/ZEUS/tasks/import', 'title\na\n')).body.code, 'project_archived');
+  });
+
+  test('reads a JSON object a line as strictly as a body', async (t) => {
+    const service = await start(t);
+    const { send, all } = await importer(service);
+    const lines = [
+      { name: 'Ada', skills: ['x'], attributes: { a: 'b' } },
+      { name: 'Bob', nmae: 1 },
+      { name: 5 },
+      { name: 'Carol', skills: 'x', status: null, manager_user_id: 7, kind: 'Human' },
+      { name: 'Dan\u0007', email: '' },
+      { 'Full name': 'Eve', user_id: 'x', version: 3 },
+    ].map((row) => JSON.stringify(row));
+    const { body } = await send(
+      '/v1/personnel/import',
+      [...lines, '{"name":', `{"name":"x","attributes":${'['.repeat(50)}${']'.repeat(50)}}`].join('\n'),
+      ndjson,
+    );
+    assert.deepEqual(errorsOf(body), [
+      [2, '#/nmae', 'unknown_field'],
+      [3, '#/name', 'type'],
+      [4, '#/manager_user_id', 'type'],
+      [4, '#/kind', 'enum'],
+      [4, '#/skills', 'type'],
+      [4, '#/status', 'type'],
+      [4, '#/status', 'enum'],
+      [5, '#/name', 'forbidden_characters'],
+      [5, '#/email', 'format'],
+      [7, undefined, 'unreadable'],
+      [8, '#/attributes', 'malformed_request'],
+    ]);
+    assert.deepEqual(
+      (await all('/v1/personnel')).map(({ name }) => name),
+      ['Ada', 'Eve'],
+    );
+  });
+
+  test('a dry run says what would happen, and changes nothing', async (t) => {
+    const service = await start(t);
+    const { take, send, all } = await importer(service);
+    await take('/v1/personnel/import', 'external id,name\n1,Ada\n');
+    const file = 'external id,name,manager\n1,Ada L,\n2,Bob,Carol\n3,Carol,\n4,,\n';
+    const dry = await send('/v1/personnel/import?mode=upsert&dry_run=true', file);
+    assert.equal(dry.status, 200);
+    assert.deepEqual(statuses(dry.body), ['updated', 'created', 'created', 'failed']);
+    assert.equal(dry.body.results[1].id, undefined);
+    assert.deepEqual(
+      (await all('/v1/personnel')).map(({ name, version }) => [name, version]),
+      [['Ada', 1]],
+    );
+    const earnest = await send('/v1/personnel/import?mode=upsert', file);
+    assert.deepEqual(statuses(earnest.body), statuses(dry.body));
+    const both = await send('/v1/personnel/import?atomic=true&dry_run=true', 'name\nx,y\nx\n');
+    assert.equal(both.status, 200);
+    assert.deepEqual(statuses(both.body), ['failed', 'skipped']);
+  });
+
+  test('other writes go on while a dry run is under way', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const rows = Array.from({ length: 3000 }, (_, i) => `Person ${i},p${i}@example.com`);
+    let isOver = false;
+    const dryRun = service
+      .call('POST', '/v1/personnel/import?dry_run=true', key, `name,email\n${rows.join('\n')}`, {
+        'content-type': 'text/csv',
+      })
+      .finally(() => {
+        isOver = true;
+      });
+    let written = 0;
+    while (!isOver) {
+      await service.make('/v1/personnel', key, { name: `Other ${written}` });
+      if (!isOver) written++;
+    }
+    const { body } = await dryRun;
+    assert.deepEqual([body.summary.created, body.summary.failed], [3000, 0]);
+    assert.ok(written >= 5, `${written} writes were done before the dry run was`);
+  });
+
+  test('can be run again after it was interrupted, without doubles', async (t) => {
+    const service = await start(t);
+    const { take, all } = await importer(service);
+    const rows = Array.from({ length: 300 }, (_, i) => `Person ${i},p${i}@example.com`);
+    await take('/v1/personnel/import', ['name,email', ...rows.slice(0, 120)].join('\n'));
+    const { summary } = await take('/v1/personnel/import?mode=upsert', ['name,email', ...rows].join('\n'));
+    assert.deepEqual([summary.unchanged, summary.created], [120, 180]);
+    assert.equal((await all('/v1/personnel')).length, 300);
+  });
+
+  test('with an Idempotency-Key, all or nothing is done once', async (t) => {
+    const service = await start(t);
+    const { send, all } = await importer(service);
+    const once = (file: string, query = '?atomic=true') =>
+      send(`/v1/personnel/import${query}`, file, 'text/csv', { 'idempotency-key': 'k1' });
+    const first = await once('name\nAda\nBob\n');
+    const second = await once('name\nAda\nBob\n');
+    assert.deepEqual(second.body, first.body);
+    assert.deepEqual(
+      [first.headers.get('idempotent-replayed'), second.headers.get('idempotent-replayed')],
+      [null, 'true'],
+    );
+    assert.equal((await once('name\nCarol\n')).body.code, 'idempotency_mismatch');
+    assert.match((await once('name\nCarol\n', '')).body.detail, /goes with `atomic=true`/);
+    assert.equal((await all('/v1/personnel')).length, 2);
+  });
+
+  test('answers a result a line, if asked', async (t) => {
+    const service = await start(t);
+    const { send } = await importer(service);
+    const { text, headers } = await send('/v1/personnel/import', 'name\nAda\n\nBob\n', 'text/csv', {
+      accept: ndjson,
+    });
+    assert.match(headers.get('content-type') ?? '', /^application\/x-ndjson/);
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    assert.deepEqual(
+      lines.map(({ line, status, summary }) => (line ? [line, status] : summary.rows)),
+      [[2, 'created'], [4, 'created'], 2],
+    );
+    for (const accept of ['application/json, application/x-ndjson;q=0', 'image/png']) {
+      const json = await send('/v1/personnel/import?dry_run=true', 'name\nAda\n', 'text/csv', { accept });
+      assert.equal(json.body.summary.rows, 1, accept);
+    }
+  });
+
+  test('all or nothing is seen whole or not at all, and others go on meanwhile', async (t) => {
+    const service = await start(t);
+    const { key, send } = await importer(service);
+    const rows = Array.from({ length: 3000 }, (_, i) => `Person ${i},p${i}@example.com`);
+    let isOver = false;
+    const importing = send('/v1/personnel/import?atomic=true', ['name,email', ...rows].join('\n')).finally(
+      () => {
+        isOver = true;
+      },
+    );
+    const seen = new Set<number>();
+    for (let i = 0; !isOver; i++) {
+      const { body } = await service.get('/v1/personnel?limit=1&count=true', key);
+      seen.add(body.page.total);
+      if (i === 0) assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
+    }
+    assert.equal((await importing).status, 200);
+    const { body } = await service.get('/v1/personnel?limit=1&count=true', key);
+    assert.deepEqual([...seen.add(body.page.total)].sort(), seen.has(0) ? [0, 3000] : [3000]);
+  });
+
+  test('no file makes a 500', async (t) => {
+    const service = await start(t);
+    const { send } = await importer(service);
+    const types = ['text/csv', ndjson, xlsxType];
+    const good = await workbook([
+      ['name', 'email'],
+      ['Ada', 'x@example.com'],
+    ]);
+    const broken = fc.tuple(fc.nat(good.length - 1), fc.nat(255)).map(([at, byte]) => {
+      const file = Buffer.from(good);
+      file[at] = byte;
+      return file;
+    });
+    const text = fc.array(
+      fc.constantFrom(
+        'name',
+        'e-mail',
+        ',',
+        ';',
+        '\n',
+        '\r\n',
+        '"',
+        '{"name":"x"}',
+        'Ada',
+        '\u0000',
+        'é',
+        'manager',
+        '=',
+      ),
+      { maxLength: 30 },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          broken,
+          fc.uint8Array({ maxLength: 300 }),
+          text.map((parts) => Buffer.from(parts.join(''))),
+        ),
+        fc.constantFrom(...types),
+        async (file, type) => {
+          const { status, text } = await send('/v1/personnel/import', new Uint8Array(file), type);
+          assert.ok([200, 400, 413, 415, 422].includes(status), `${status} ${text}`);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});

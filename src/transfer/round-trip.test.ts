@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onBothEngines, type TestService } from '../../test/service.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of an answer
+type Any = any;
+
+const lists = {
+  personnel: '/v1/personnel',
+  groups: '/v1/groups?include=members',
+  projects: '/v1/projects',
+  risks: '/v1/projects/APOLLO/risks',
+  issues: '/v1/projects/APOLLO/issues',
+  tasks: '/v1/projects/APOLLO/tasks',
+};
+
+const types = {
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+
+/** Texts that a format could trip over. */
+const awkward = [
+  '=1+1',
+  "'=1",
+  '+44 20',
+  '@x',
+  'a, "b"; c',
+  'Zoë 𝒜',
+  '_x000D_',
+  '<&>',
+  '[1]',
+  '{"a":1}',
+  '007',
+  'null',
+  'TRUE',
+];
+
+onBothEngines('what is exported', (start) => {
+  test('is the same when it is imported again, every list in every format', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    await fill(service, key);
+    for (const [noun, path] of Object.entries(lists)) {
+      const before = await service.get(path, key);
+      assert.ok(before.body.data.length >= 3, noun);
+      for (const [format, type] of Object.entries(types)) {
+        const file = await download(service, key, `${path}${path.includes('?') ? '&' : '?'}format=${format}`);
+        const { body, text } = await service.call(
+          'POST',
+          `${path.split('?')[0]}/import?mode=upsert`,
+          key,
+          file,
+          { 'content-type': type },
+        );
+        assert.deepEqual(
+          [body.summary?.unchanged, body.summary?.rows],
+          [before.body.data.length, before.body.data.length],
+          `${noun} ${format} ${text}`,
+        );
+        const made = await service.call('POST', `${path.split('?')[0]}/import`, key, file, {
+          'content-type': type,
+        });
+        assert.deepEqual(
+          [made.body.summary.failed, made.body.summary.created],
+          [before.body.data.length, 0],
+          `${noun} ${format} is not made twice`,
+        );
+      }
+      assert.deepEqual((await service.get(path, key)).body, before.body, noun);
+    }
+  });
+
+  test('brings back what was, after it was changed', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    await fill(service, key);
+    for (const [noun, path] of Object.entries({
+      personnel: lists.personnel,
+      projects: lists.projects,
+      tasks: lists.tasks,
+    })) {
+      const before = (await service.get(path, key)).body.data;
+      const file = await download(service, key, `${path}?format=csv`);
+      const base = path.split('?')[0];
+      for (const row of before) {
+        const change =
+          noun === 'tasks'
+            ? { title: 'changed', due_on: '2099-01-01' }
+            : { name: 'changed', attributes: { b: 'c' } };
+        assert.equal(
+          (await service.call('PATCH', `${base}/${row.user_id ?? row.id}`, key, change)).status,
+          200,
+        );
+      }
+      const { body } = await service.call('POST', `${base}/import?mode=upsert`, key, file, {
+        'content-type': types.csv,
+      });
+      assert.deepEqual([body.summary.updated, body.summary.failed], [before.length, 0], noun);
+      assert.deepEqual(
+        (await service.get(path, key)).body.data.map(fieldsOnly),
+        before.map(fieldsOnly),
+        noun,
+      );
+    }
+  });
+
+  test('makes the same roster in another service', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    await fill(service, key);
+    const other = await start(t);
+    const otherKey = await other.key();
+    const byName = async (at: TestService, secret: string) => {
+      const people: Any[] = (await at.get(lists.personnel, secret)).body.data;
+      const names = new Map(people.map(({ user_id, name }) => [user_id, name]));
+      return people
+        .map(({ user_id, manager_user_id, accountable_user_id, groups, ...person }) => ({
+          ...fieldsOnly(person),
+          manager: names.get(manager_user_id),
+          accountable: names.get(accountable_user_id),
+        }))
+        .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+    };
+    for (const [format, type] of [['csv', types.csv]] as const) {
+      const file = await download(service, key, `${lists.personnel}?format=${format}`);
+      const { body } = await other.call('POST', '/v1/personnel/import?atomic=true', otherKey, file, {
+        'content-type': type,
+      });
+      assert.equal(body.summary.failed, 0, JSON.stringify(body));
+    }
+    assert.deepEqual(await byName(other, otherKey), await byName(service, key));
+  });
+});
+
+const fieldsOnly = ({ version, created_at, updated_at, rank, ...fields }: Any) => fields;
+
+async function download({ origin }: TestService, key: string, path: string): Promise<Uint8Array> {
+  const response = await fetch(origin + path, { headers: { authorization: `Bearer ${key}` } });
+  assert.equal(response.status, 200);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/** Something of everything: each field said and left out, each state, texts that are hard to spell. */
+async function fill(service: TestService, key: string): Promise<void> {
+  const make = (path: string, body: object) => service.make(path, key, body);
+  const attributes = Object.fromEntries(
+    awkward.map((text, i) => [`key ${i} ${text.replace(/\W/g, '')}`.trim(), text]),
+  );
+  const ada = await make('/v1/personnel', {
+    name: 'Ada',
+    email: 'ada@example.com',
+    external_id: 'hr,1',
+    attributes,
+    start_on: '2020-01-01',
+    end_on: '2999-01-01',
+  });
+  const people: Any[] = [];
+  for (const [i, text] of awkward.entries()) {
+    people.push(
+      await make('/v1/personnel', {
+        name: text,
+        title: text,
+        phone: text,
+        department: 'Ops',
+        time_zone: 'Europe/Paris',
+        manager_user_id: (people.at(-1) ?? ada).user_id,
+        skills: [text, `b ${text}`],
+        status: i % 2 === 0 ? 'active' : 'inactive',
+      }),
+    );
+  }
+  await make('/v1/personnel', { name: 'Robot', kind: 'agent', accountable_user_id: ada.user_id });
+  // Two who have nothing but their names.
+  await make('/v1/personnel', { name: 'John Smith' });
+  await make('/v1/personnel', { name: 'John Smith' });
+  const ops = await make('/v1/groups', {
+    name: 'Ops, =1',
+    description: 'a\nb',
+    lead_user_id: ada.user_id,
+    external_id: 'g;1',
+  });
+  const sub = await make('/v1/groups', { name: 'Sub', parent_id: ops.id });
+  await make('/v1/groups', { name: 'Empty' });
+  await service.post(`/v1/groups/${ops.id}/members`, key, {
+    user_ids: [ada, ...people].map(({ user_id }) => user_id),
+  });
+
+  await make('/v1/projects', {
+    key: 'APOLLO',
+    name: 'Apollo',
+    lead_user_id: ada.user_id,
+    start_on: '2026-01-01',
+    due_on: '2026-12-31',
+    attributes,
+    external_id: '1',
+  });
+  await make('/v1/projects', {
+    name: '=Zeus',
+    description: awkward.join('\n'),
+    status: 'on_hold',
+    appetite: 3,
+  });
+  await make('/v1/projects', { name: 'Hera' });
+
+  const risks = '/v1/projects/APOLLO/risks';
+  const patch = async (path: string, body: object) => {
+    const answer = await service.call('PATCH', path, key, body);
+    assert.equal(answer.status, 200, answer.text);
+  };
+  for (const [i, text] of awkward.entries()) {
+    await make(risks, {
+      title: text,
+      description: text,
+      category: text,
+      probability: (i % 5) + 1,
+      impact: 5,
+      residual_probability: 1,
+      residual_impact: 1,
+      strategy: 'avoid',
+      response_plan: text,
+      owner_user_id: people[i].user_id,
+      raised_by_user_id: ada.user_id,
+      raised_on: '2026-01-01',
+      due_on: '2027-01-01',
+      review_on: '2026-06-01',
+      external_id: text,
+      source_url: 'https://example.com/?a=1&b=2',
+      attributes,
+    });
+  }
+  await make(risks, { title: 'unassessed', owner_group_id: sub.id });
+  const soon = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+  await patch(`${risks}/APOLLO-R1`, {
+    status: 'accepted',
+    acceptance_reason: 'Insured.',
+    accepted_until: soon,
+    accepted_by_user_id: ada.user_id,
+  });
+  await patch(`${risks}/APOLLO-R2`, { status: 'closed', closure_reason: 'Gone.', lessons: '- none' });
+  await make(`${risks}/APOLLO-R3/materialize`, {});
+
+  const issues = '/v1/projects/APOLLO/issues';
+  await make(issues, {
+    title: '=x',
+    severity: 'critical',
+    priority: 'urgent',
+    status: 'blocked',
+    blocked_reason: 'a; b',
+    owner_group_id: ops.id,
+    assignee_user_id: ada.user_id,
+    external_id: 'i',
+    attributes,
+  });
+  await make(issues, { title: 'y', owner_user_id: ada.user_id });
+  await patch(`${issues}/APOLLO-I3`, { status: 'resolved', resolution: 'wont_fix' });
+  await patch(`${issues}/APOLLO-I3`, { status: 'closed' });
+
+  const { body: risk } = await service.get(`${risks}/APOLLO-R4`, key);
+  const { body: issue } = await service.get(`${issues}/APOLLO-I1`, key);
+  const tasks = '/v1/projects/APOLLO/tasks';
+  await make(tasks, {
+    title: "'=x",
+    kind: 'mitigation',
+    status: 'in_progress',
+    assignee_user_id: ada.user_id,
+    start_on: '2026-01-01',
+    due_on: '2026-02-01',
+    risk_id: risk.id,
+    external_id: 't',
+  });
+  await make(tasks, { title: 'y', kind: 'resolution', issue_id: issue.id, status: 'done' });
+  await make(tasks, { title: 'z' });
+}

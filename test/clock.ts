@@ -1,0 +1,12 @@
+import { type Clock, momentOf } from '../src/core/clock.ts';
+
+/** A clock that a test sets; it stands still until it is set again. */
+export function settableClock(start: string): Clock & { set(time: string): void } {
+  let now = new Date(start);
+  const clock = () => momentOf(now);
+  return Object.assign(clock, {
+    set(time: string) {
+      now = new Date(time);
+    },
+  });
+}

@@ -1,0 +1,162 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Reference, type Schema } from './values.ts';
+
+export type Parameter = { name: string; in: string; required?: boolean; schema: Schema };
+type Content = Record<string, { schema?: Schema }>;
+type Response = { description: string; content?: Content; headers?: Record<string, unknown> };
+
+/** One method of one path, as the document describes it. */
+export type Operation = {
+  name: string;
+  method: string;
+  template: string;
+  /** Undefined when no key is needed, empty when any will do. */
+  scope: string | undefined;
+  parameters: Parameter[];
+  requestBody?: { required?: boolean; content: Content };
+  responses: Record<string, Response>;
+};
+
+export type Description = ReturnType<typeof describe>;
+
+/** All that the fuzzer knows of a service: what its OpenAPI document says. */
+export function describe(document: object) {
+  const operations = operationsOf(dereferenced(document) as OpenApi);
+  const templates = [...new Set(operations.map(({ template }) => template))];
+  return { operations, templates, match: pathMatcher(templates) };
+}
+
+type OpenApi = { paths: Record<string, Record<string, Omit<Operation, 'name'> & { security?: Security }>> };
+type Security = Record<string, string[]>[];
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'];
+
+const operationsOf = ({ paths }: OpenApi): Operation[] =>
+  Object.entries(paths).flatMap(([template, described]) =>
+    Object.entries(described)
+      .filter(([method]) => methods.includes(method))
+      .map(([method, operation]) => ({
+        ...operation,
+        name: `${method.toUpperCase()} ${template}`,
+        method: method.toUpperCase(),
+        template,
+        scope: operation.security?.length
+          ? (Object.values(operation.security[0] ?? {})[0]?.[0] ?? '')
+          : undefined,
+        parameters: operation.parameters ?? [],
+      })),
+  );
+
+/** The document with every reference replaced by what it refers to: the same object each time. */
+function dereferenced(document: object): unknown {
+  const known = new Map<string, unknown>();
+  const resolve = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(resolve);
+    if (typeof value !== 'object' || value === null) return value;
+    if ('$ref' in value && typeof value.$ref === 'string') {
+      const { $ref } = value;
+      const target = $ref
+        .split('/')
+        .slice(1)
+        .reduce<unknown>((at, name) => (at as Record<string, unknown>)?.[name], document);
+      if (target === undefined) throw new Error(`The document refers to ${$ref}, which it does not have.`);
+      if (!known.has($ref)) known.set($ref, resolve(target));
+      return known.get($ref);
+    }
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, resolve(member)]));
+  };
+  return resolve(document);
+}
+
+type Place = { template: string; params: Record<string, string> };
+
+/** Finds what a path is of: what is fixed goes before what is a parameter, as in every router. */
+function pathMatcher(templates: string[]): (path: string) => Place | undefined {
+  const rank = (template: string) => template.replaceAll('{', '\uffff');
+  const patterns = templates
+    .toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
+    .map((template) => ({
+      template,
+      names: [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name),
+      pattern: new RegExp(`^${template.replaceAll('.', '\\.').replace(/\{\w+\}/g, '([^/]*)')}$`),
+    }));
+  return (path) => {
+    for (const { template, names, pattern } of patterns) {
+      const found = pattern.exec(path);
+      if (found)
+        return { template, params: Object.fromEntries(names.map((name, i) => [name, found[i + 1] ?? ''])) };
+    }
+    return undefined;
+  };
+}
+
+/** A validator of its own: what the service validates with must not be its own judge. */
+const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: true });
+
+const isDay = (text: string) =>
+  /^\d{4}-\d\d-\d\d$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text;
+const isTimeZone = (text: string) => {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: text }));
+  } catch {
+    return false;
+  }
+};
+ajv.addFormat('date', isDay);
+ajv.addFormat(
+  'date-time',
+  (text: string) =>
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i.test(text) && isDay(text.slice(0, 10)),
+);
+ajv.addFormat('email', /^[^\s@]+@[^\s@]+$|^".*"@[^\s@]+$/);
+ajv.addFormat('uri', (text: string) => URL.canParse(text) && !/\s/.test(text));
+ajv.addFormat('time-zone', isTimeZone);
+/** What the service itself writes: always UTC, always with milliseconds. */
+ajv.addFormat(
+  'stored-time',
+  (text: string) => isDay(text.slice(0, 10)) && /^.{10}T\d\d:\d\d:\d\d\.\d{3}Z$/.test(text),
+);
+
+const validators = new WeakMap<object, ValidateFunction>();
+
+/** What is wrong with a value, in one line; undefined when nothing is. */
+export function errorOf(schema: Schema, value: unknown): string | undefined {
+  const validator = validators.get(schema) ?? ajv.compile(schema);
+  validators.set(schema, validator);
+  if (validator(value)) return undefined;
+  return ajv.errorsText(validator.errors, { dataVar: 'it', separator: '; ' });
+}
+
+const answerSchemas = new WeakMap<object, Schema>();
+
+/** The schema of an answer, with the service's own form of times. */
+export function asAnswered(schema: Schema): Schema {
+  const known = answerSchemas.get(schema);
+  if (known) return known;
+  const convert = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(convert);
+    if (typeof value !== 'object' || value === null) return value;
+    const entries = Object.entries(value).map(([name, member]) =>
+      name === 'format' && member === 'date-time' ? [name, 'stored-time'] : [name, convert(member)],
+    );
+    return Object.fromEntries(entries);
+  };
+  const converted = convert(schema) as Schema;
+  answerSchemas.set(schema, converted);
+  return converted;
+}
+
+/** Every pattern by which the document refers to things. */
+export function referencePatterns(operations: Operation[]): string[] {
+  const patterns = new Set<string>();
+  const walk = (value: unknown) => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const [name, member] of Object.entries(value)) {
+      if (name === 'pattern' && typeof member === 'string' && Reference.isPattern(member))
+        patterns.add(member);
+      else walk(member);
+    }
+  };
+  for (const { parameters, requestBody } of operations) walk([parameters, requestBody]);
+  return [...patterns];
+}

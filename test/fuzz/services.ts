@@ -1,0 +1,41 @@
+import type { TestContext } from 'node:test';
+import { type Clock, momentOf } from '../../src/core/clock.ts';
+import { createKey, revokeKey } from '../../src/resources/keys/queries.ts';
+import { type Scope, scopes } from '../../src/resources/keys/schema.ts';
+import { type Engine, startTestService } from '../service.ts';
+import type { Target } from './target.ts';
+
+/** A clock for all services: it goes on only when told to, a second at a time, and now and then by some hours. */
+export function steppingClock(): { clock: Clock; tick(): void } {
+  let now = Date.parse('2026-11-15T12:00:00Z');
+  let ticks = 0;
+  return {
+    clock: () => momentOf(new Date(now)),
+    tick() {
+      ticks++;
+      now += ticks % 400 === 0 ? 7 * 3_600_000 : 1000;
+    },
+  };
+}
+
+/** A service on a fresh database, with the keys that requests are sent with. */
+export async function startTarget(
+  t: Pick<TestContext, 'after'>,
+  engine: Engine,
+  clock: Clock,
+): Promise<Target> {
+  const { origin, database } = await startTestService(t, engine, { clock });
+  const make = (held: readonly Scope[], more: object = {}) =>
+    database.write((db) => createKey(db, { name: held.join(' '), scopes: [...held], ...more }, clock()));
+  const all = await make(scopes);
+  const byScope: Record<string, string> = {};
+  for (const scope of scopes) byScope[scope] = (await make([scope])).secret;
+  const revoked = await make(scopes);
+  await database.write((db) => revokeKey(db, revoked.id, clock()));
+  const expired = await make(scopes, { expires_at: '2026-01-01T00:00:00.000Z' });
+  return {
+    name: engine,
+    origin,
+    keys: { all: all.secret, id: all.id, byScope, revoked: revoked.secret, expired: expired.secret },
+  };
+}

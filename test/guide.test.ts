@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { startMuster, temporaryFolder } from './process.ts';
+
+const main = join(import.meta.dirname, '../src/main.ts');
+const guide = readFileSync(new URL('../docs/roster.md', import.meta.url), 'utf8');
+
+/** The blocks of the guide, in order: files to write, commands to run, and what they print. */
+const blocks = [...guide.matchAll(/```(csv|sh|text) ?(\S*)\n([\s\S]*?)```/g)].map(
+  ([, kind = '', name = '', content = '']) => ({ kind, name, content }),
+);
+
+test('docs/roster.md: every command does what the guide says it prints', async (t) => {
+  const folder = temporaryFolder(t);
+  const { origin, key = '' } = await startMuster(t, folder);
+  let printed: string[] = [];
+  let commands = 0;
+  for (const { kind, name, content } of blocks) {
+    if (kind === 'csv') writeFileSync(join(folder, name), content);
+    if (kind === 'sh' && !content.startsWith('alias')) {
+      printed = (await run(folder, content, { API: `${origin}/v1`, KEY: key })).trimEnd().split('\n');
+      commands += content.trim().split('\n').length;
+    }
+    if (kind === 'text') {
+      const expected = content.trimEnd().split('\n');
+      assert.equal(printed.length, expected.length, printed.join('\n'));
+      for (const [i, line] of expected.entries()) assert.match(printed[i] ?? '', patternOf(line));
+    }
+  }
+  assert.ok(commands >= 12);
+});
+
+/** `…` stands for anything. */
+const patternOf = (line: string) =>
+  new RegExp(`^${line.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*')}$`);
+
+async function run(folder: string, commands: string, environment: Record<string, string>): Promise<string> {
+  const script = `muster() { "$NODE" "$MAIN" "$@"; }\n{ ${commands.trimEnd()}\n} 2>&1`;
+  const env = { PATH: process.env.PATH, NODE: process.execPath, MAIN: main, ...environment };
+  const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder, env }).catch(
+    (error) => error,
+  );
+  return stdout;
+}

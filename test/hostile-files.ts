@@ -1,0 +1,180 @@
+import { zipped } from '../src/formats/zip.ts';
+
+const mebibyte = 1024 * 1024;
+
+export const fileTypesByFormat = {
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+
+/** As much of a text, again and again, as fits. */
+const filled = (text: string, bytes: number) => text.repeat(Math.floor(bytes / Buffer.byteLength(text)));
+
+async function workbook(parts: Record<string, Iterable<string>>): Promise<Buffer> {
+  const all = {
+    'xl/workbook.xml': ['<workbook><sheets><sheet r:id="a"/></sheets></workbook>'],
+    ...parts,
+  };
+  const streams = Object.entries(all).map(
+    ([name, content]) =>
+      [
+        name,
+        (async function* () {
+          yield* content;
+        })(),
+      ] as const,
+  );
+  return Buffer.concat(await Array.fromAsync(zipped(streams)));
+}
+
+const header = '<row><c t="inlineStr"><is><t>name</t></is></c></row>';
+
+function* sheetOf(...content: Iterable<string>[]): Generator<string> {
+  yield `<worksheet><sheetData>${header}`;
+  for (const some of content) yield* some;
+  yield '</sheetData></worksheet>';
+}
+
+const sheetBook = (...content: Iterable<string>[]) =>
+  workbook({ 'xl/worksheets/sheet1.xml': sheetOf(...content) });
+
+function* times(count: number, make: (i: number) => string): Generator<string> {
+  for (let i = 0; i < count; i++) yield make(i);
+}
+
+/** A ZIP file whose directory has the same entry as often as its count can say. */
+function manyEntries(): Buffer {
+  const entry = Buffer.alloc(46 + 300, 'a');
+  entry.writeUInt32LE(0x02014b50, 0);
+  entry.writeUInt16LE(300, 28);
+  entry.writeUInt32LE(0, 30);
+  entry.writeUInt32LE(0, 42);
+  const end = Buffer.alloc(22);
+  end.writeUInt32LE(0x06054b50, 0);
+  end.writeUInt16LE(65_535, 10);
+  end.writeUInt32LE(30, 16);
+  const local = Buffer.alloc(30);
+  local.writeUInt32LE(0x04034b50, 0);
+  return Buffer.concat([local, ...Array(65_535).fill(entry), end]);
+}
+
+const marks = '\u0301\u0316';
+const wide = Array.from({ length: 1000 }, (_, i) => `attributes.a${i}`).join(',');
+
+/** The worst files that are known for each format. */
+export const hostileFiles: Record<
+  string,
+  [format: keyof typeof fileTypesByFormat, make: () => Buffer | string | Promise<Buffer>]
+> = {
+  'CDATA sections that are never closed': [
+    'xlsx',
+    () => sheetBook([`<row><c t="inlineStr"><is><t>${'<![CDATA['.repeat(100_000)}`]),
+  ],
+  'cells only in the last column of a sheet': [
+    'xlsx',
+    () => sheetBook(times(100_000, (i) => `<row r="${i + 2}"><c r="XFD${i + 2}"><v>1</v></c></row>`)),
+  ],
+  'blank rows that unpack to 480 MiB': [
+    'xlsx',
+    () => sheetBook(times(480, () => filled('<row></row>', mebibyte))),
+  ],
+  'as many blank rows as a sheet has': [
+    'xlsx',
+    () => sheetBook(times(1_048_000, (i) => `<row r="${i + 2}" ht="${(i * 7919) % 1000}"/>`)),
+  ],
+  'rows of empty cells': [
+    'xlsx',
+    () => sheetBook(times(2000, (i) => `<row r="${i + 2}">${'<c/>'.repeat(16_000)}</row>`)),
+  ],
+  'attributes without end': ['xlsx', () => sheetBook(times(40_000, (i) => `<row a${i}="${i}" `))],
+  'elements that are nested without end': ['xlsx', () => sheetBook(times(500_000, () => '<a>'))],
+  'an endless comment': [
+    'xlsx',
+    () =>
+      sheetBook(
+        ['<!--'],
+        times(40_000, (i) => `${i * 7919} `.repeat(20)),
+      ),
+  ],
+  'shared texts without a text': [
+    'xlsx',
+    () =>
+      workbook({
+        'xl/sharedStrings.xml': ['<sst>', ...times(10, () => filled('<si/>', mebibyte)), '</sst>'],
+        'xl/worksheets/sheet1.xml': sheetOf(),
+      }),
+  ],
+  'entities in entities': [
+    'xlsx',
+    () =>
+      workbook({
+        'xl/worksheets/sheet1.xml': [
+          `<!DOCTYPE a [<!ENTITY a "aaaa">${[...times(20, (i) => `<!ENTITY a${i} "&a${i - 1};&a${i - 1};">`)].join('')}]>`,
+          ...sheetOf(['<row><c t="inlineStr"><is><t>&a19;</t></is></c></row>']),
+        ],
+      }),
+  ],
+  'a directory of 65,535 parts': ['xlsx', manyEntries],
+  'blank lines': ['csv', () => `name\n${filled('\n', 30 * mebibyte)}`],
+  'blank rows': ['csv', () => `name,title\n${filled(',\r\n', 30 * mebibyte)}`],
+  'a quoted cell that goes on to the end': ['csv', () => `name\n"${filled('x"" ', 30 * mebibyte)}`],
+  'rows of quoted empty cells': [
+    'csv',
+    () => `name,title\n${filled(`${'"",'.repeat(300_000)}\n`, 30 * mebibyte)}`,
+  ],
+  'rows of commas': ['csv', () => `name,title\n${filled(`a${','.repeat(1_000_000)}\n`, 30 * mebibyte)}`],
+  'a first line without end': ['csv', () => filled('",', 30 * mebibyte)],
+  'rows of a thousand long cells': [
+    'csv',
+    () => `${wide}\n${filled(`${`"${'é'.repeat(500)}",`.repeat(999)}x\n`, 30 * mebibyte)}`,
+  ],
+  'a thousand columns nobody knows': [
+    'csv',
+    () => `${Array.from({ length: 1000 }, (_, i) => `manager e-mial ${i}`).join(',')}\n`,
+  ],
+  'columns with long names': ['csv', () => `name,${'manager '.repeat(60_000)},${'x'.repeat(400_000)}\n`],
+  'texts of combining marks': [
+    'csv',
+    () => `name,skills,title\n${filled(`a${marks.repeat(100_000)},b,c\n`, 10 * mebibyte)}`,
+  ],
+  'lists of empty items': [
+    'csv',
+    () => `name,skills\n${filled(`a,${';x'.repeat(400_000)}\n`, 10 * mebibyte)}`,
+  ],
+  'names of managers without end': [
+    'csv',
+    () => `name,manager\n${filled(`a,${'x'.repeat(900_000)}\n`, 10 * mebibyte)}`,
+  ],
+  'JSON cells of brackets': [
+    'csv',
+    () =>
+      `name,attributes,skills\n${filled(`a,${'['.repeat(400_000)},${'['.repeat(400_000)}\n`, 10 * mebibyte)}`,
+  ],
+  'lines of brackets': ['ndjson', () => filled(`${'['.repeat(mebibyte - 10)}\n`, 30 * mebibyte)],
+  'objects in objects': [
+    'ndjson',
+    () => filled(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}\n`, 10 * mebibyte),
+  ],
+  'lists of numbers': [
+    'ndjson',
+    () => filled(`{"name":"a","skills":[${'1,'.repeat(9000)}1]}\n`, 10 * mebibyte),
+  ],
+  'objects of members nobody knows': [
+    'ndjson',
+    () => filled(`{${Array.from({ length: 900 }, (_, i) => `"manager_${i}":1`).join(',')}}\n`, 10 * mebibyte),
+  ],
+  'members with long names': [
+    'ndjson',
+    () =>
+      filled(
+        `{"name":"a","${'x'.repeat(500_000)}":1,"manager_user_id":"${'y'.repeat(400_000)}"}\n`,
+        10 * mebibyte,
+      ),
+  ],
+  'names of combining marks': [
+    'ndjson',
+    () => filled(`{"name":"a${marks.repeat(100_000)}","${`b${marks.repeat(20_000)}`}":1}\n`, 10 * mebibyte),
+  ],
+  'a line without end': ['ndjson', () => filled('{"a":1},', 30 * mebibyte)],
+};

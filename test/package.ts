@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+
+/**
+ * Installs the service as its users do, without development dependencies, from a clean checkout and from the packed
+ * archive, and looks at what it serves. It takes minutes, and needs the npm registry or a filled npm cache.
+ */
+const root = join(import.meta.dirname, '..');
+const folder = mkdtempSync(join(tmpdir(), 'muster-package-'));
+try {
+  const checkout = copyOfSources();
+  npm(checkout, ['ci', '--omit=dev']);
+  await check('npm ci --omit=dev && npm start', checkout, ['npm', 'start']);
+
+  const production = { NODE_ENV: 'production' };
+  for (const made of ['dist', 'node_modules']) rmSync(join(checkout, made), { recursive: true });
+  npm(checkout, ['ci'], production);
+  await check('NODE_ENV=production npm ci && npm start', checkout, ['npm', 'start'], production);
+
+  npm(checkout, ['pack', '--pack-destination', folder]);
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const installed = join(folder, 'installed');
+  mkdirSync(installed);
+  writeFileSync(join(installed, 'package.json'), '{ "private": true }');
+  npm(installed, ['install', '--omit=dev', join(folder, `muster-${version}.tgz`)]);
+  for (const name of ['vite', 'react', 'typescript'])
+    assert.ok(!existsSync(join(installed, 'node_modules', name)), `${name} is only needed to build`);
+  for (const name of ['licences.txt', 'web/licences.txt'])
+    assert.ok(existsSync(join(installed, 'node_modules/muster/dist', name)), name);
+  await check('npm install muster && npx muster serve', installed, ['npx', '--no', 'muster', 'serve']);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** What a clone has, with changes that are not committed yet. */
+function copyOfSources(): string {
+  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const files = execFileSync('git', list, { cwd: root, encoding: 'utf8' }).split('\0');
+  const target = join(folder, 'checkout');
+  for (const file of files.filter((file) => file !== '' && existsSync(join(root, file)))) {
+    cpSync(join(root, file), join(target, file));
+  }
+  return target;
+}
+
+function npm(cwd: string, args: string[], environment = {}): void {
+  const options = [...args, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
+  execFileSync('npm', options, { cwd, env: environmentOfUser(environment), stdio: ['ignore', 2, 2] });
+}
+
+/** Starts the service in a folder, and looks at its health and its console. */
+async function check(name: string, cwd: string, command: string[], environment = {}): Promise<void> {
+  const [program = '', ...args] = command;
+  const settings = { MUSTER_PORT: '0', MUSTER_DATABASE_URL: `sqlite:${join(cwd, 'check.db')}` };
+  const child = spawn(program, args, {
+    cwd,
+    env: environmentOfUser({ ...settings, ...environment }),
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // In a group of its own, so that the service ends with npm.
+    detached: true,
+  });
+  let printed = '';
+  let hasEnded = false;
+  child.stdout?.on('data', (text) => {
+    printed += text;
+  });
+  child.on('close', () => {
+    hasEnded = true;
+  });
+  try {
+    let origin: string | undefined;
+    while (origin === undefined) {
+      assert.ok(!hasEnded, `${name} ended: ${printed}`);
+      await setTimeout(50);
+      origin = / is ready at (\S+)/.exec(printed)?.[1];
+    }
+    assert.equal((await fetch(`${origin}/livez`)).status, 200);
+    const page = await fetch(origin);
+    const html = await page.text();
+    const [, script] = /<script[^>]* src="([^"]+)"/.exec(html) ?? [];
+    assert.ok(page.status === 200 && script, html);
+    assert.equal((await fetch(new URL(script, origin))).status, 200);
+    console.log(`✔ ${name}`);
+  } finally {
+    if (!hasEnded) process.kill(-(child.pid as number), 'SIGTERM');
+    while (!hasEnded) await setTimeout(50);
+  }
+}
+
+/** Without what npm has set for this script: above all the Node of this package. */
+function environmentOfUser(more: Record<string, string>): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(npm_|MUSTER_|NODE_)/.test(name));
+  const paths = (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((path) => !path.endsWith('node_modules/.bin'));
+  return { ...Object.fromEntries(inherited), PATH: paths.join(delimiter), ...more };
+}

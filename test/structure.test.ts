@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+
+const root = join(import.meta.dirname, '..');
+const files = globSync('{src,demo}/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
+const source = (file: string) => readFileSync(join(root, file), 'utf8');
+
+/** What a file imports from this project. Types count: they tie files together as well. */
+const importsOf = (file: string) =>
+  [...source(file).matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path = '']) =>
+    join(dirname(file), path),
+  );
+
+/** From left to right: a file imports only from its own layer or from one before it. */
+const layers = [
+  /^src\/core\//,
+  /^src\/config\.ts$/,
+  /^src\/resources\/[a-z-]+\/schema\.ts$/,
+  /^src\/database\//,
+  /^src\/formats\//,
+  /^src\/http\//,
+  /^src\/lists\//,
+  /^src\/transfer\//,
+  /^src\/resources\//,
+  /^src\/pages\//,
+  /^src\/app\.ts$/,
+  /^demo\//,
+  /^src\/commands\//,
+  /^src\/main\.ts$/,
+];
+const layerOf = (file: string) => layers.findIndex((layer) => layer.test(file));
+
+test('every file has a layer and imports only from its own or an earlier one', () => {
+  for (const file of files) {
+    assert.notEqual(layerOf(file), -1, `${file} is in no layer`);
+    for (const imported of importsOf(file)) {
+      assert.ok(
+        layerOf(imported) <= layerOf(file),
+        `${file} must not import ${imported}, which is in a later layer`,
+      );
+    }
+  }
+});
+
+test('a resource never imports the routes of another resource', () => {
+  for (const file of files.filter((file) => file !== 'src/app.ts')) {
+    const foreign = importsOf(file).filter(
+      (path) => path.endsWith('/routes.ts') && !path.startsWith('src/resources/project-items/'),
+    );
+    assert.deepEqual(foreign, [], file);
+  }
+});
+
+test('imports form no cycle', () => {
+  const graph = new Map(files.map((file) => [file, importsOf(file)]));
+  const done = new Set<string>();
+  const walk = (file: string, path: string[]) => {
+    assert.ok(!path.includes(file), `cycle: ${[...path, file].join(' → ')}`);
+    if (done.has(file)) return;
+    for (const next of graph.get(file) ?? []) walk(next, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) walk(file, []);
+});
+
+test('a folder has at most twelve source files, and a file at most 300 lines', () => {
+  const rooms = Map.groupBy(
+    files.filter((file) => file.startsWith('src/')),
+    (file) => dirname(file),
+  );
+  for (const [room, inRoom] of rooms) {
+    if (!room.endsWith('/migrations')) assert.ok(inRoom.length <= 12, `${room} has ${inRoom.length} files`);
+    for (const file of inRoom.filter((file) => !file.includes('/migrations/'))) {
+      const lines = source(file).split('\n').length - 1;
+      assert.ok(lines <= 300, `${file} has ${lines} lines`);
+    }
+  }
+});
+
+test('migrations import nothing but other migrations, because what they do must never change', () => {
+  for (const file of files.filter((file) => file.startsWith('src/database/migrations/'))) {
+    const others = importsOf(file).filter((path) => !path.startsWith('src/database/migrations/'));
+    assert.deepEqual(others, [], file);
+  }
+});
+
+test('an engine is named only in the database folder, the settings and the demo', () => {
+  for (const file of files.filter(
+    (file) => !/^(src\/database\/|src\/config\.ts|src\/commands\/demo|demo\/)/.test(file),
+  )) {
+    const code = source(file).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+    assert.ok(!/sqlite|postgres|\bpg\b/i.test(code), file);
+  }
+});
+
+test('routes reach the database only within the project scope of the key', () => {
+  const unscoped = /^src\/http\/(auth|cache|ops)\/|^src\/http\/response\/problems\.ts$/;
+  for (const file of files.filter((file) => /^src\/(http|lists|pages)\/|\/routes\.ts$/.test(file))) {
+    if (!unscoped.test(file)) assert.doesNotMatch(source(file), /\b(app|server)\.database\b/, file);
+  }
+  for (const file of files.filter((file) => !file.startsWith('src/database/'))) {
+    assert.doesNotMatch(source(file), /withoutPlugins|executeQuery|CompiledQuery|storedTable/, file);
+  }
+});
+
+test('there is no index.ts, no utils, and only main reads the environment', () => {
+  for (const file of files) {
+    assert.doesNotMatch(file, /(^|\/)(index|utils|helpers|types)\.ts$/);
+    if (file !== 'src/main.ts') assert.doesNotMatch(source(file), /process\.env/, file);
+  }
+});
