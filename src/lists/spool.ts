@@ -45,9 +45,6 @@ type Source = {
 
 type Pack = (text: AsyncIterable<string>) => AsyncIterable<Uint8Array>;
 
-export const spooledBytes = ({ readers }: Spool): number =>
-  [...readers].reduce((sum, { bytes }) => sum + bytes, 0);
-
 /** Streams a whole list and ends its snapshot, at the latest when the stream closes. */
 export function streamList(spool: Spool, source: Source, pack?: Pack): Readable {
   const reader = new Reader(spool, source, (error) => stream.destroy(error));

@@ -11,8 +11,9 @@ import { startMuster, temporaryFolder } from '../../../test/process.ts';
 /** `/livez` must be answered within this time, whatever a client sends. */
 const maxStallMs = 100;
 
-/** A collection of garbage may come on top of one attempt, hardly of each. */
+/** A collection of garbage may come on top of one attempt, hardly of each: what takes long is tried again. */
 const attempts = 3;
+const longMs = maxStallMs / 2;
 
 test('no request holds the event loop for 100 ms', async (t) => {
   const service = await startWatched(t);
@@ -27,7 +28,7 @@ test('no request holds the event loop for 100 ms', async (t) => {
   for (const operation of operations) {
     for (const oversized of oversizedFor(operation)) {
       let ms = Number.POSITIVE_INFINITY;
-      for (let i = 0; i < attempts && ms >= maxStallMs; i++) {
+      for (let i = 0; i < attempts && ms >= longMs; i++) {
         await service.attack(operation, oversized);
         ms = Math.min(ms, await service.takeStallMs());
         requests++;
