@@ -32,7 +32,7 @@ export function installAuth(app: FastifyInstance): void {
   // Hooks of closing run last one first: this one before the database is closed.
   app.addHook('onClose', () => app.keyUsage.flush());
 
-  app.decorate('keyring', createKeyCache(app.database));
+  app.decorate('keyCache', createKeyCache(app.database));
   app.decorate('keyLimits', keyLimits(app.config));
   const rejectKey = createKeyRejection(app);
   app.decorate('authenticate', async (request, secret) => {
