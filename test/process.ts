@@ -1,16 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
+import { makeFolder } from './folders.ts';
 
 /** What users run: built from the sources before the tests are. */
 const main = join(import.meta.dirname, '../dist/main.js');
 
 /** An empty folder that goes when the test ends. */
 export function temporaryFolder(t: Pick<TestContext, 'after'>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'muster-test-'));
+  const folder = makeFolder();
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
@@ -33,19 +32,16 @@ export async function startMuster(
   const settings = { MUSTER_PORT: '0', MUSTER_RATE_LIMIT: '0', ...environment };
   const running = launch(folder, [command], settings, maxFiles);
   t.after(() => running.child.kill('SIGKILL'));
-  let ended: number | null | undefined;
-  void running.exit.then((code) => {
-    ended = code;
-  });
   for (;;) {
+    const output = new Promise((resolve) => running.child.stdout?.once('data', resolve));
     const [, origin] = / is ready at (\S+)/.exec(running.stdout()) ?? [];
-    // The key, if there is one, is printed in the same breath.
+    // The key of a first start is printed together with the address.
     if (origin) {
       const [key] = /mst_\w+/.exec(running.stdout()) ?? [];
       return { ...running, origin, key };
     }
-    if (ended !== undefined) throw new Error(`ended with ${ended}: ${running.stderr()}`);
-    await setTimeout(10);
+    const ended = await Promise.race([output.then(() => false), running.exit.then(() => true)]);
+    if (ended) throw new Error(`ended with ${running.child.exitCode}: ${running.stderr()}`);
   }
 }
 

@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, type TestContext } from 'node:test';
-import pg from 'pg';
 import { createApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { type Clock, systemClock } from '../src/core/clock.ts';
 import { openDatabase } from '../src/database/open.ts';
 import { createKey } from '../src/resources/keys/queries.ts';
 import { type Scope, scopes } from '../src/resources/keys/schema.ts';
+import { type Engine, migratedDatabase } from './databases.ts';
+
+export { type Engine, freshDatabase } from './databases.ts';
 
 type Answer = {
   status: number;
@@ -17,8 +16,6 @@ type Answer = {
   body: any;
   text: string;
 };
-
-export type Engine = 'sqlite' | 'postgres';
 
 /** Runs the same tests on every engine; `start` gives each test a service on a fresh database. */
 export function onBothEngines(name: string, tests: (start: Start, engine: Engine) => void): void {
@@ -38,7 +35,7 @@ export async function startTestService(
   engine: Engine,
   { clock = systemClock, environment = {} }: Options = {},
 ) {
-  const { url, drop } = await freshDatabase(engine);
+  const { url, drop } = await migratedDatabase(engine);
   const config = readConfig({
     MUSTER_DATABASE_URL: url,
     MUSTER_PORT: '0',
@@ -51,7 +48,6 @@ export async function startTestService(
   const readiness = { state: 'ready' as const };
   const app = await createApp({ config, database, clock, readiness });
   await app.listen({ host: config.host, port: config.port });
-  await database.migrate();
   t.after(async () => {
     await app.close();
     await drop();
@@ -117,31 +113,4 @@ export async function startTestService(
       return answer.body;
     },
   };
-}
-
-/** An empty database, and how to be rid of it. */
-export async function freshDatabase(engine: Engine): Promise<{ url: string; drop(): Promise<void> }> {
-  if (engine === 'sqlite') {
-    const folder = mkdtempSync(join(tmpdir(), 'muster-test-'));
-    return {
-      url: `sqlite:${join(folder, 'muster.db')}`,
-      drop: async () => rmSync(folder, { recursive: true }),
-    };
-  }
-  const server = process.env.TEST_POSTGRES_URL;
-  if (!server)
-    throw new Error('TEST_POSTGRES_URL is not set: run the tests with npm test, which starts PostgreSQL.');
-  const name = `test_${crypto.randomUUID().replaceAll('-', '')}`;
-  await administer(server, `create database ${name}`);
-  return {
-    url: `${server}/${name}`,
-    drop: () => administer(server, `drop database if exists ${name} with (force)`),
-  };
-}
-
-async function administer(server: string, statement: string): Promise<void> {
-  const client = new pg.Client(`${server}/postgres`);
-  await client.connect();
-  await client.query(statement);
-  await client.end();
 }

@@ -3,7 +3,6 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout } from 'node:timers/promises';
 import { fillPeople } from '../../test/people.ts';
 import { muster, startMuster, temporaryFolder } from '../../test/process.ts';
 import { openDatabase } from '../database/open.ts';
@@ -38,7 +37,7 @@ test('on SIGTERM requests under way finish, new ones get 503, and it ends with 0
   const chunks = [(await reader?.read())?.value];
 
   service.child.kill('SIGTERM');
-  await setTimeout(200);
+  while ((await fetch(`${service.origin}/readyz`)).status !== 503);
   const refused = await fetch(`${service.origin}/v1/me`, { headers });
   assert.equal(refused.status, 503);
   assert.ok(refused.headers.get('retry-after'));

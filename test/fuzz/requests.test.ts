@@ -20,6 +20,7 @@ test('eight such requests at a time are answered as documented, too', async (t) 
 });
 
 async function run(t: TestContext, options: { requests: number; atOnce?: number }): Promise<Outcome> {
+  t.diagnostic(`seed ${seed}`);
   const { clock, tick } = steppingClock();
   const targets = [await startTarget(t, 'sqlite', clock), await startTarget(t, 'postgres', clock)] as const;
   const outcome = await fuzz([...targets], { seed, tick, ...options });

@@ -1,0 +1,74 @@
+import { copyFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { openDatabase } from '../src/database/open.ts';
+import { makeFolder } from './folders.ts';
+
+export type Engine = 'sqlite' | 'postgres';
+
+type TestDatabase = { url: string; drop(): Promise<void> };
+
+const postgresTemplate = 'muster_template';
+
+/** Migrates one database of each engine, which tests then copy. Returns the environment of the tests. */
+export async function createTemplates(postgresUrl: string, folder: string): Promise<Record<string, string>> {
+  const file = join(folder, 'template.db');
+  await administer(postgresUrl, `create database ${postgresTemplate}`);
+  for (const url of [`sqlite:${file}`, `${postgresUrl}/${postgresTemplate}`]) {
+    const database = openDatabase(url);
+    await database.migrate();
+    await database.close();
+  }
+  return { TEST_POSTGRES_URL: postgresUrl, TEST_SQLITE_TEMPLATE: file, TEST_FOLDER: folder };
+}
+
+/** A database with all tables and no rows. */
+export async function migratedDatabase(engine: Engine): Promise<TestDatabase> {
+  if (engine === 'postgres') {
+    // Copying files is faster than writing every page to the WAL, because fsync is off.
+    return createPostgres(`template ${postgresTemplate} strategy file_copy`);
+  }
+  const { file, database } = temporaryFile();
+  copyFileSync(readEnvironment('TEST_SQLITE_TEMPLATE'), file);
+  return database;
+}
+
+/** A database without tables. */
+export async function freshDatabase(engine: Engine): Promise<TestDatabase> {
+  return engine === 'postgres' ? createPostgres() : temporaryFile().database;
+}
+
+function temporaryFile(): { file: string; database: TestDatabase } {
+  const folder = makeFolder();
+  const file = join(folder, 'muster.db');
+  return { file, database: { url: `sqlite:${file}`, drop: async () => rmSync(folder, { recursive: true }) } };
+}
+
+async function createPostgres(options = ''): Promise<TestDatabase> {
+  const server = readEnvironment('TEST_POSTGRES_URL');
+  const name = `test_${crypto.randomUUID().replaceAll('-', '')}`;
+  await administer(server, `create database ${name} ${options}`);
+  return {
+    url: `${server}/${name}`,
+    drop: () => administer(server, `drop database if exists ${name} with (force)`),
+  };
+}
+
+function readEnvironment(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run the tests with npm test, which starts PostgreSQL.`);
+  return value;
+}
+
+let pool: pg.Pool | undefined;
+
+/** One connection for all statements of a process; it does not keep the process alive. */
+async function administer(server: string, statement: string): Promise<void> {
+  pool ??= new pg.Pool({
+    connectionString: `${server}/postgres`,
+    max: 1,
+    idleTimeoutMillis: 0,
+    allowExitOnIdle: true,
+  }).on('error', () => {});
+  await pool.query(statement);
+}
