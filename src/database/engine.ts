@@ -3,66 +3,70 @@ import type { Problem, UsageError } from '../core/errors.ts';
 import type { Tables } from './tables.ts';
 import type { ReadVersions } from './versions.ts';
 
-/** Connections by what they are for, and how many wait for one. */
+/** Connections in use, idle connections and waiting callers, by the name of the pool. */
 export type Pools = Record<string, { used: number; idle: number; waiting: number }>;
 
-/** How many whole lists can be read at once. */
+/** Maximum number of lists that are streamed at the same time. */
 export const maxStreams = 8;
 
-/** What differs between the databases: everything else is written once. */
+/** Runs `work` while no transaction writes. */
+export type RunExclusive = (work: () => Promise<void>) => Promise<void>;
+
+/** The differences between the supported databases. All other code is the same for every engine. */
 export type Engine = {
   kind: 'sqlite' | 'postgres';
-  /** For people: the address, without a password. */
+  /** The URL to show to people, without the password. */
   name: string;
+  /** Each has its own connections, so that a long read never blocks a short one. */
   dialects: {
     write: Dialect;
-    /** For reads that take a moment. */
+    /** For reads that take a few milliseconds. */
     quick: Dialect;
-    /** For reads that take a while, such as a scan of a table. */
+    /** For reads that take longer, such as a table scan. */
     slow: Dialect;
-    /** For reads that take as long as their reader does; apart, so that slow readers keep no others waiting. */
+    /** For reads that last as long as the client takes to download the response. */
     stream: Dialect;
   };
-  /** For migrations, which have no time limit; without it they run where writes do. */
+  /** A dialect without time limits for migrations. If absent, migrations use the `write` dialect. */
   migrationDialect?(): Dialect;
   versions: ReadVersions;
-  /** Creates the database at a first start, where that is not the operator's task. Nothing else ever creates one. */
+  /** Creates the database on first start. Absent where the operator creates it. No other method creates a database. */
   createIfMissing?(): void;
-  /** Where only one transaction can write at a time, so that those who wait gain by being committed together. */
+  /** Set if only one transaction can write at a time. Waiting writes are then committed in groups. */
   singleWriter?: {
-    /** For writes that take a while, such as an import's. */
+    /** For writes that take long, such as an import. */
     bulk: Dialect;
-    /** What is better done between those than in them, while others may write. It does not fail. */
+    /** Runs before each bulk write, outside of its transaction, so that other writers do not wait for it. Never fails. */
     beforeBulk(db: Kysely<Tables>): Promise<unknown>;
-    /** Throws unless what has been committed is where the next start will find it. */
+    /** Throws if the committed data would not be found after a restart, for example because the file was replaced. */
     assertStored(): void;
-    /** Called after each commit, for upkeep beside the requests. It does not fail. */
-    afterCommit(db: Kysely<Tables>, inTurn: (work: () => Promise<void>) => Promise<void>): Promise<void>;
+    /** Runs maintenance after each commit, without delaying the response. Never fails. */
+    afterCommit(db: Kysely<Tables>, runExclusive: RunExclusive): Promise<void>;
   };
-  /** For transactions that are always rolled back: they must not make writers wait. */
+  /** How to run a dry run: a transaction that is always rolled back and must not block writers. */
   rehearsal: {
-    /** Where only one transaction can write at a time: a copy of the database. */
+    /** Copies the database to run on, if only one transaction can write at a time. */
     copy?(): Promise<{ dialect: Dialect; remove(): Promise<void> }>;
-    /** Removes copies that were left behind. */
+    /** Removes copies that a killed process left behind. */
     removeOldCopies?(): void;
-    /** Comes first in the transaction, where there is no copy. */
+    /** Runs first in the transaction if the engine does not use a copy. */
     begin?(db: Kysely<Tables>): Promise<unknown>;
   };
   /**
-   * Whether the same transaction may succeed when run again, because another one is writing or has won a race. A lost
-   * race for a unique value, or against a deletion, is one, too: run again, the transaction's own check finds out and
-   * says so in words.
+   * Whether the transaction may succeed if it runs again: it hit a lock, a deadlock, or a constraint that a concurrent
+   * transaction made it violate. In the last case the second run finds the conflict with its own checks and returns a
+   * proper validation error.
    */
   isRetryable(error: unknown): boolean;
-  /** Whether the connection was lost or never was: before its commit was sent, a transaction may be run again. */
+  /** Whether the connection was lost or not established. It is safe to retry if the commit was not sent yet. */
   isConnectionLost?(error: unknown): boolean;
-  /** What a driver's error means to a caller, if it means anything but a defect. */
+  /** Maps a driver error to a response; undefined if the error is a bug. */
   explain(error: unknown): Problem | undefined;
-  /** What it means to whoever starts the service, if there is something to be done about it. */
+  /** Maps a driver error at startup to a message for the operator; undefined if the operator cannot fix it. */
   explainStart(error: unknown): UsageError | undefined;
-  /** Rejects with a Problem or a driver's error when reads or writes would fail now. It may wait: callers limit the time. */
+  /** Rejects with a Problem or a driver error if reads or writes would fail now. May wait: callers set a timeout. */
   checkReady(): Promise<void>;
   pools(): Pools;
-  /** Ends what is not a dialect's, before those are. */
+  /** Closes resources that no dialect owns. Call it before the dialects are destroyed. */
   close(): Promise<void>;
 };

@@ -8,7 +8,7 @@ import { up as links } from './migrations/0003_links.ts';
 import { up as narrow } from './migrations/0004_narrow.ts';
 import type { Tables } from './tables.ts';
 
-/** Forward only; a name that has run is never changed or taken away. */
+/** Migrations run forward only. Never rename or remove one that was released. */
 const migrations = ({ kind }: Engine) => ({
   '0001_foundation': { up: foundation },
   '0002_search': { up: search[kind] },
@@ -16,27 +16,27 @@ const migrations = ({ kind }: Engine) => ({
   '0004_narrow': { up: narrow[kind] },
 });
 
-/** Brings the tables up to date and says which migrations ran. The engine's lock lets one process do it at a time. */
+/** Runs pending migrations and returns their names. Kysely's migration lock allows one process at a time. */
 export async function migrate(db: Kysely<Tables>, engine: Engine): Promise<string[]> {
-  const known = migrations(engine);
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => known } });
+  const available = migrations(engine);
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => available } });
   const { error, results } = await migrator.migrateToLatest();
-  if (error) throw (await newerDatabase(db, engine, Object.keys(known))) ?? error;
+  if (error) throw (await findNewerMigration(db, engine, Object.keys(available))) ?? error;
   return (results ?? []).map((result) => result.migrationName);
 }
 
-/** The error to report when migrations have run that this version does not have. */
-async function newerDatabase(
+/** Returns an error if the database contains a migration that this version does not have. */
+async function findNewerMigration(
   db: Kysely<Tables>,
   { name }: Engine,
-  known: readonly string[],
+  available: readonly string[],
 ): Promise<UsageError | undefined> {
   const { rows } = await sql<{
     name: string;
   }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)} order by name`
     .execute(db)
     .catch(() => ({ rows: [] }));
-  const unknown = rows.find((row) => !known.includes(row.name));
+  const unknown = rows.find((row) => !available.includes(row.name));
   return (
     unknown &&
     new UsageError(

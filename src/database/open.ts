@@ -13,42 +13,42 @@ import { WriteConflict } from './writes/rows.ts';
 import { bumpVersions } from './writes/table-versions.ts';
 
 export type Database = {
-  /** For people: the address, without a password. */
+  /** The URL to show to people, without the password. */
   name: string;
-  /** For a single query. */
+  /** For single queries. Use `snapshot` if several queries must see the same data. */
   db: Kysely<Tables>;
-  /** One moment's view over several queries, read at the workload its kind is made for; `end` it. */
+  /** Starts a read-only transaction in which all queries see the same data. The caller must call `end`. */
   snapshot(workload?: Workload): Promise<Snapshot>;
   /**
-   * Runs `work` in one transaction: all of it is on disk when this resolves, or none of it ever is. What writes much
-   * is bulk work, which does not hold the event loop.
+   * Runs `work` in one transaction. When this resolves, the transaction is committed and on disk; when it rejects,
+   * the transaction is rolled back. Use `bulk` for large writes: they do not block the event loop.
    */
   write<T>(work: Work<T>, workload?: 'quick' | 'bulk'): Promise<T>;
   /**
-   * Runs `work` in a transaction that is always rolled back, on the data as they are at its start. It does not hold up
-   * writers: on SQLite it runs on a copy of the database; on PostgreSQL it takes no advisory locks.
+   * Runs `work` in a transaction that is always rolled back. It does not block writers: on SQLite it runs on a copy
+   * of the database; on PostgreSQL it takes no advisory locks.
    */
   rehearse<T>(work: Work<T>): Promise<T>;
-  /** Brings the tables up to date; says which migrations ran. */
+  /** Runs pending migrations and returns their names. */
   migrate(): Promise<string[]>;
   versions: ReadVersions;
-  /** Rejects with a Problem or a driver's error when reads or writes would fail now. It may wait: callers limit the time. */
+  /** Rejects with a Problem or a driver error if reads or writes would fail now. May wait: callers set a timeout. */
   checkReady(): Promise<void>;
   pools(): Pools;
-  /** What a driver's error means to a caller, if it means anything but a defect. */
+  /** Maps a driver error to a response; undefined if the error is a bug. */
   explain(error: unknown): Problem | undefined;
   close(): Promise<void>;
 };
 
-/** How long a read takes: a moment, a while, or as long as whoever reads it. */
+/** Expected duration of a read: milliseconds, seconds, or as long as the client takes to download the response. */
 type Workload = 'quick' | 'slow' | 'stream';
 
-/** It may be ended more than once. */
+/** `end` may be called more than once. */
 export type Snapshot = { db: Kysely<Tables>; end(): Promise<void> };
 
 /**
- * `url` is `sqlite:<file>` or `postgres://…`. Nothing is opened before the first query, and nothing but `migrate` creates
- * a database. `report` gets what the operator must know though no request may ever show it.
+ * Opens `sqlite:<file>` or `postgres://…`. The first query opens the first connection; only `migrate` creates a database.
+ * `report` receives errors that concern the operator and may occur outside of a request.
  */
 export function openDatabase(url: string, report?: Report): Database {
   const engine = url.startsWith('sqlite:')
@@ -78,7 +78,7 @@ export function openDatabase(url: string, report?: Report): Database {
         .setIsolationLevel('repeatable read')
         .execute();
       let ended: Promise<void> | undefined;
-      // A connection on which not even this succeeds is discarded, and the snapshot with it.
+      // If the rollback fails, the connection is broken: the driver discards it, which ends the transaction as well.
       const end = () => {
         ended ??= db
           .rollback()
@@ -89,15 +89,15 @@ export function openDatabase(url: string, report?: Report): Database {
       return { db, end };
     },
 
-    write: (work, workload = 'quick') => retried(engine, () => write(work, workload)),
+    write: (work, workload = 'quick') => runWithRetries(engine, () => write(work, workload)),
 
     async rehearse(work) {
       const { copy, begin } = engine.rehearsal;
-      if (!copy) return retried(engine, () => rolledBack(readers.slow, work, begin));
+      if (!copy) return runWithRetries(engine, () => runAndRollBack(readers.slow, work, begin));
       const { dialect, remove } = await copy();
       const db = new Kysely<Tables>({ dialect });
       try {
-        return await rolledBack(db, work);
+        return await runAndRollBack(db, work);
       } finally {
         await db.destroy();
         await remove();
@@ -110,7 +110,7 @@ export function openDatabase(url: string, report?: Report): Database {
       const migrator = dialect ? new Kysely<Tables>({ dialect }) : writer;
       engine.rehearsal.removeOldCopies?.();
       try {
-        return await retried(engine, () => migrate(migrator, engine));
+        return await runWithRetries(engine, () => migrate(migrator, engine));
       } catch (error) {
         throw engine.explainStart(error) ?? error;
       } finally {
@@ -129,23 +129,23 @@ export function openDatabase(url: string, report?: Report): Database {
     async close() {
       await engine.close();
       for (const db of [...Object.values(readers), bulkWriter]) if (db !== writer) await db?.destroy();
-      // Last: SQLite checkpoints when the last connection closes, if that one may write.
+      // Close the writer last: SQLite checkpoints the WAL when the last connection closes, if that connection can write.
       await writer.destroy();
     },
   };
 }
 
-/** Who waits behind so many whole lists waits for nothing: they take as long as their readers do. */
-const maxWaiting = 32;
+/** Streams last as long as their clients take to read them, so a longer queue would only time out. */
+const maxWaitingStreams = 32;
 
 function rejectIfQueueFull(engine: Engine): void {
-  if ((engine.pools().stream?.waiting ?? 0) < maxWaiting) return;
-  throw new Problem('unavailable', 'Too many others are waiting to read as much. Try again shortly.', {
+  if ((engine.pools().stream?.waiting ?? 0) < maxWaitingStreams) return;
+  throw new Problem('unavailable', 'Too many requests for complete lists are waiting. Try again shortly.', {
     headers: { 'retry-after': '2' },
   });
 }
 
-/** Runs one transaction. When its connection is lost after the commit was sent, nobody knows whether it was committed. */
+/** Runs one transaction. If the connection is lost after the commit was sent, the outcome is unknown. */
 async function runTransaction<T>(writer: Kysely<Tables>, engine: Engine, work: Work<T>): Promise<T> {
   let isCommitSent = false;
   try {
@@ -159,16 +159,16 @@ async function runTransaction<T>(writer: Kysely<Tables>, engine: Engine, work: W
   }
 }
 
-/** Running the transaction again could do it twice; a client that sends an `Idempotency-Key` can safely ask for that. */
+/** A retry could apply the change twice. Only a client that sends an `Idempotency-Key` can retry safely. */
 const unknownOutcome = (cause: unknown) =>
   new Problem(
     'unavailable',
-    'The connection to the database was lost while the change was being committed: it may or may not have been made. ' +
-      'Read before you try again, or send the same `Idempotency-Key` again.',
+    'The connection to the database was lost during the commit, so the change may or may not have been saved. ' +
+      'Check whether it was saved before you try again, or retry with the same `Idempotency-Key`.',
     { cause, headers: { 'retry-after': '1' } },
   );
 
-async function rolledBack<T>(
+async function runAndRollBack<T>(
   db: Kysely<Tables>,
   work: Work<T>,
   begin?: (db: Kysely<Tables>) => Promise<unknown>,
@@ -178,7 +178,7 @@ async function rolledBack<T>(
     await begin?.(transaction);
     return await work(transaction);
   } finally {
-    // A connection that is lost has rolled back by itself; what went wrong before is worth more.
+    // If the rollback fails, the connection is lost and the server rolls back. Do not hide the original error.
     await transaction
       .rollback()
       .execute()
@@ -188,14 +188,14 @@ async function rolledBack<T>(
 
 const retryTimeoutMs = 10_000;
 
-/** A terminated connection is replaced at once; a database that is away for longer is not waited for. */
+/** A terminated connection is replaced at once. If the database is down for longer, the request fails instead of waiting. */
 const maxReconnectMs = 1_000;
 
 /**
- * Runs a transaction again while others are in its way, or when its connection was lost before it was committed,
- * without holding the event loop meanwhile.
+ * Retries a transaction that conflicts with a concurrent one, or that lost its connection before the commit. Waits in the
+ * event loop, not inside the database driver, which would block the thread on SQLite.
  */
-async function retried<T>(engine: Engine, transaction: () => Promise<T>): Promise<T> {
+async function runWithRetries<T>(engine: Engine, transaction: () => Promise<T>): Promise<T> {
   const start = performance.now();
   const deadline = start + retryTimeoutMs;
   for (let attempt = 1; ; attempt++) {
@@ -205,7 +205,7 @@ async function retried<T>(engine: Engine, transaction: () => Promise<T>): Promis
       const canReconnect = performance.now() - start < maxReconnectMs && engine.isConnectionLost?.(error);
       if (!(error instanceof WriteConflict) && !engine.isRetryable(error) && !canReconnect) throw error;
       if (performance.now() > deadline) {
-        throw new Problem('unavailable', 'Too many others are changing the same thing. Try again shortly.', {
+        throw new Problem('unavailable', 'Too many requests are changing the same data. Try again shortly.', {
           cause: error,
           headers: { 'retry-after': '1' },
         });

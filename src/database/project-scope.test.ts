@@ -5,13 +5,13 @@ import { onBothEngines, type Start } from '../../test/service.ts';
 import { scopeToProjects } from './project-scope.ts';
 import { type Tables, tableNames } from './tables.ts';
 
-onBothEngines('the view of a limited key', (start) => {
-  test('a query is about what is seen, in whatever words it is written', async (t) => {
-    const { view, seen } = await twoProjects(start, t);
-    const { db } = view;
-    const asked = [
+onBothEngines('the database scoped to projects', (start) => {
+  test('every form of query reads only visible rows', async (t) => {
+    const { scoped, visible } = await twoProjects(start, t);
+    const { db } = scoped;
+    const queries = [
       db.selectFrom('risks').select('id'),
-      db.selectFrom('risks as others').select('others.id'),
+      db.selectFrom('risks as r').select('r.id'),
       db.selectFrom('projects').innerJoin('risks', 'risks.project_id', 'projects.id').select('risks.id'),
       db.selectFrom(db.selectFrom('risks').select('risks.id').as('inner')).select('inner.id'),
       db.selectFrom('people').select(sql<string>`(select max(id) from risks)`.as('id')),
@@ -20,41 +20,41 @@ onBothEngines('the view of a limited key', (start) => {
         .selectFrom('named')
         .select('id'),
     ];
-    for (const query of asked)
-      assert.deepEqual(await query.execute(), [{ id: seen.risk }], query.compile().sql);
+    for (const query of queries)
+      assert.deepEqual(await query.execute(), [{ id: visible.risk }], query.compile().sql);
     for (const query of [
       sql`select id from risks`,
       sql`select risks.id from projects join ${sql.table('risks')} on risks.project_id = projects.id`,
       sql`select id from (with inner_risks as (select * from risks) select id from inner_risks) as found`,
     ])
-      assert.deepEqual((await query.execute(db)).rows, [{ id: seen.risk }]);
-    const { db: snapshot, end } = await view.snapshot();
-    assert.deepEqual(await snapshot.selectFrom('risks').select('id').execute(), [{ id: seen.risk }]);
+      assert.deepEqual((await query.execute(db)).rows, [{ id: visible.risk }]);
+    const { db: snapshot, end } = await scoped.snapshot();
+    assert.deepEqual(await snapshot.selectFrom('risks').select('id').execute(), [{ id: visible.risk }]);
     await end();
   });
 
-  test('each table shows what is of the projects that are seen, or is shared by all', async (t) => {
-    const { view, database, hidden } = await twoProjects(start, t);
+  test('each table contains rows of visible projects, or is shared by all projects', async (t) => {
+    const { scoped, database, hidden } = await twoProjects(start, t);
     const shared = ['people', 'groups', 'memberships'];
     for (const table of tableNames) {
       const rowsOf = async (db: Kysely<Tables>) =>
         JSON.stringify(await db.selectFrom(table).selectAll().execute());
-      const [all, seen] = [await rowsOf(database.db), await rowsOf(view.db)];
-      assert.ok(seen.length > 50, `${table}: ${seen}`);
-      assert.equal(view.isFiltered([table]), !shared.includes(table));
-      if (shared.includes(table)) assert.equal(seen, all);
+      const [all, visible] = [await rowsOf(database.db), await rowsOf(scoped.db)];
+      assert.ok(visible.length > 50, `${table}: ${visible}`);
+      assert.equal(scoped.isFiltered([table]), !shared.includes(table));
+      if (shared.includes(table)) assert.equal(visible, all);
       else assert.ok(all.includes(hidden.project) || all.includes(hidden.risk), table);
-      for (const id of Object.values(hidden)) assert.ok(!seen.includes(id), `${table}: ${seen}`);
+      for (const id of Object.values(hidden)) assert.ok(!visible.includes(id), `${table}: ${visible}`);
     }
-    assert.equal(view.isFiltered(['people', 'risks']), true);
+    assert.equal(scoped.isFiltered(['people', 'risks']), true);
     assert.equal(scopeToProjects(database, null).isFiltered(tableNames), false);
   });
 
-  test('a change changes only what is seen', async (t) => {
-    const { view, database, hidden } = await twoProjects(start, t);
+  test('updates and deletes affect only visible rows', async (t) => {
+    const { scoped, database, hidden } = await twoProjects(start, t);
     const titles = async (db: Kysely<Tables>) =>
       (await db.selectFrom('risks').select('title').orderBy('id').execute()).map(({ title }) => title);
-    await view.write(async (db) => {
+    await scoped.write(async (db) => {
       await db.updateTable('risks').set({ title: 'changed' }).execute();
       await db.updateTable('projects').set({ name: 'changed' }).where('id', '=', hidden.project).execute();
       await db.deleteFrom('history').execute();
@@ -62,7 +62,7 @@ onBothEngines('the view of a limited key', (start) => {
       await db.deleteFrom('issues').execute();
     });
     assert.deepEqual(await titles(database.db), ['changed', 'hidden']);
-    await view.write((db) => db.deleteFrom('risks').execute());
+    await scoped.write((db) => db.deleteFrom('risks').execute());
     assert.deepEqual(await titles(database.db), ['hidden']);
     const { name } = await database.db
       .selectFrom('projects')
@@ -76,17 +76,17 @@ onBothEngines('the view of a limited key', (start) => {
       );
   });
 
-  test('a statement for which no limit can be said is refused', async (t) => {
-    const { view } = await twoProjects(start, t);
-    const { db } = view;
-    const endless = db
+  test('statements that cannot be limited are rejected', async (t) => {
+    const { scoped } = await twoProjects(start, t);
+    const { db } = scoped;
+    const recursive = db
       .withRecursive('ids(id)', (db) => db.selectFrom('risks').select('id'))
       .selectFrom('ids')
       .select('id');
-    assert.throws(() => endless.compile(), /names of its own/);
+    assert.throws(() => recursive.compile(), /its own `with`/);
     await assert.rejects(
       sql`with recursive ids as (select 1) select * from ids`.execute(db),
-      /names of its own/,
+      /its own `with`/,
     );
     assert.throws(() => db.updateTable('risks as r').set({ title: 'x' }).compile(), /without an alias/);
     assert.throws(
@@ -97,30 +97,50 @@ onBothEngines('the view of a limited key', (start) => {
           .whenMatched()
           .thenDelete()
           .compile(),
-      /No limit is known/,
+      /cannot be limited to projects/,
     );
-    assert.throws(() => db.schema.dropTable('risks').compile(), /No limit is known/);
+    assert.throws(() => db.schema.dropTable('risks').compile(), /cannot be limited to projects/);
+  });
+
+  test('raw statements that write are rejected', async (t) => {
+    const { scoped, database } = await twoProjects(start, t);
+    for (const query of [
+      sql`update risks set title = 'changed'`,
+      sql`  DELETE from tasks`,
+      sql`insert into memberships select group_id, user_id, added_at from memberships where false`,
+      sql`${sql.raw('delete')} from tasks`,
+      sql.raw('delete from tasks'),
+      sql`/* select */ delete from tasks`,
+      sql`drop table history`,
+    ])
+      await assert.rejects(
+        scoped.write((db) => query.execute(db)),
+        /must start with `select`/,
+      );
+    const titles = await database.db.selectFrom('risks').select('title').orderBy('id').execute();
+    assert.deepEqual(titles, [{ title: 'visible' }, { title: 'hidden' }]);
+    assert.equal((await database.db.selectFrom('tasks').select('id').execute()).length, 2);
   });
 });
 
-/** A key that sees one of two projects. */
+/** Two projects, of which one is visible. */
 async function twoProjects(start: Start, t: TestContext) {
   const service = await start(t);
   const key = await service.key();
   const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
   const group = await service.make('/v1/groups', key, { name: 'Works' });
   await service.call('PUT', `/v1/groups/${group.id}/members/${user_id}`, key);
-  const make = async (name: string) => {
+  const createProject = async (name: string) => {
     const { id: project } = await service.make('/v1/projects', key, { name });
     const at = `/v1/projects/${project}`;
-    const { id: risk } = await service.make(`${at}/risks`, key, { title: 'was' });
+    const { id: risk } = await service.make(`${at}/risks`, key, { title: 'before' });
     await service.call('PATCH', `${at}/risks/${risk}`, key, { title: name.toLowerCase() });
     await service.make(`${at}/issues`, key, { title: 'Issue', risk_id: risk });
     await service.make(`${at}/tasks`, key, { title: 'Task', risk_id: risk });
     await service.limitedKey([project], 'projects.read');
     return { project, risk };
   };
-  const [seen, hidden] = [await make('Seen'), await make('Hidden')];
+  const [visible, hidden] = [await createProject('Visible'), await createProject('Hidden')];
   const { database } = service;
-  return { database, view: scopeToProjects(database, [seen.project]), seen, hidden };
+  return { database, scoped: scopeToProjects(database, [visible.project]), visible, hidden };
 }

@@ -21,139 +21,153 @@ import { inConstantArray, jsonTexts, storedTable } from './sql/functions.ts';
 import type { TableName, Tables } from './tables.ts';
 import { changedTable } from './writes/table-versions.ts';
 
-/** The database as it is seen with a key. */
+/** The database as one API key may use it. */
 export type ScopedDatabase = Pick<Database, 'db' | 'snapshot' | 'write' | 'rehearse'> & {
-  /** Whether there may be rows in these tables that are kept from it. */
+  /** Whether rows of these tables may be hidden from the key. */
   isFiltered(tables: readonly TableName[]): boolean;
 };
 
 /**
- * What is seen with a key that is limited to these projects; null is no limit.
+ * Limits all statements to these projects; null means no limit.
  *
- * Under a limit each statement begins by giving the names of the tables to the rows that may be seen:
- * `with risks as (select * from risks where project_id in (…)), … select …`. What it says then, in whatever words, is
- * about these rows alone.
+ * Each statement gets common table expressions that have the names of the tables and contain only the visible rows:
+ * `with risks as (select * from risks where project_id in (…)), … select …`. So the rest of the statement, however it is
+ * written, cannot read other rows.
  */
 export function scopeToProjects(database: Database, project_ids: readonly string[] | null): ScopedDatabase {
-  const { db: everything, snapshot, write, rehearse } = database;
-  if (project_ids === null) return { db: everything, snapshot, write, rehearse, isFiltered: () => false };
+  const { db: unscoped, snapshot, write, rehearse } = database;
+  if (project_ids === null) return { db: unscoped, snapshot, write, rehearse, isFiltered: () => false };
   const rows = visibleRows(project_ids, false);
-  const limit = limiting(rows);
-  const db = everything.withPlugin(limit);
+  const filter = createFilter(rows);
+  const db = unscoped.withPlugin(filter);
   return {
     db,
     async snapshot(workload) {
-      const fitting = (await areFew(db)) ? limiting(visibleRows(project_ids, true)) : limit;
-      const { db: all, end } = await snapshot(workload);
-      return { db: all.withPlugin(fitting), end };
+      const hasFew = await hasFewRows(db);
+      const { db: unscoped, end } = await snapshot(workload);
+      const fastest = hasFew ? createFilter(visibleRows(project_ids, true)) : filter;
+      return { db: unscoped.withPlugin(fastest), end };
     },
-    write: (work, workload) => write((db, hasWaiters) => work(db.withPlugin(limit), hasWaiters), workload),
-    rehearse: (work) => rehearse((db) => work(db.withPlugin(limit))),
+    write: (work, workload) => write((db, hasWaiters) => work(db.withPlugin(filter), hasWaiters), workload),
+    rehearse: (work) => rehearse((db) => work(db.withPlugin(filter))),
     isFiltered: (tables) => tables.some((table) => rows[table] !== 'all'),
   };
 }
 
-/** Rows that are sorted faster than as many others are passed over: measured with a million risks, on both engines. */
-const few = 10_000;
+/** Up to this many rows, sorting them is faster than scanning the index of the whole list: measured with a million risks. */
+const maxRowsToSort = 10_000;
 
-/** Whether few things were ever made in the projects that are seen. */
-async function areFew(db: Kysely<Tables>): Promise<boolean> {
-  const { made } = await db
+/** Estimates the number of visible rows by the number that was ever created in the visible projects. */
+async function hasFewRows(db: Kysely<Tables>): Promise<boolean> {
+  const { created } = await db
     .selectFrom('projects')
-    .select((eb) => eb.fn.sum<number | null>(sql`risks_made + issues_made + tasks_made`).as('made'))
+    .select((eb) => eb.fn.sum<number | null>(sql`risks_made + issues_made + tasks_made`).as('created'))
     .executeTakeFirstOrThrow();
-  return (made ?? 0) <= few;
+  return (created ?? 0) <= maxRowsToSort;
 }
 
 type VisibleRows = Record<TableName, Expression<unknown> | 'all'>;
 
 /**
- * Which rows of each table are seen from these projects; the later ones by what is seen of those before. Lists find
- * few rows best by their projects, and put them in order; many best by following the order, and passing over the others.
+ * The condition for visible rows of each table. A condition may refer to the tables before it, which are already limited
+ * to visible rows. If there are few rows, a list reads them by project and sorts them; if there are many, it scans the
+ * index of the list and skips hidden rows.
  */
-function visibleRows(project_ids: readonly string[], areFew: boolean): VisibleRows {
+function visibleRows(project_ids: readonly string[], hasFew: boolean): VisibleRows {
   const ids = sql`(select value from ${jsonTexts(sql`${JSON.stringify(project_ids)}`)})`;
-  // No index is used for a condition inside of another.
-  const isSeen = (column: string) =>
-    areFew ? inConstantArray(sql.ref(column), project_ids) : sql`(${sql.ref(column)} in ${ids}) is true`;
-  const isOf = (table: string) =>
+  // `is true` keeps the planner from using an index on the project.
+  const isVisible = (column: string) =>
+    hasFew ? inConstantArray(sql.ref(column), project_ids) : sql`(${sql.ref(column)} in ${ids}) is true`;
+  const belongsTo = (table: string) =>
     sql`exists (select 1 from ${sql.table(table)} where ${sql.ref(`${table}.id`)} = history.subject_id)`;
   return {
     people: 'all',
     groups: 'all',
     memberships: 'all',
-    projects: isSeen('projects.id'),
-    risks: isSeen('risks.project_id'),
-    past_risks: isSeen('past_risks.project_id'),
-    issues: isSeen('issues.project_id'),
-    tasks: isSeen('tasks.project_id'),
-    // Those that see no more than this one.
+    projects: isVisible('projects.id'),
+    risks: isVisible('risks.project_id'),
+    past_risks: isVisible('past_risks.project_id'),
+    issues: isVisible('issues.project_id'),
+    tasks: isVisible('tasks.project_id'),
+    // Only keys that are limited to a subset of these projects.
     keys: sql`(keys.project_ids is not null and not exists (
       select 1 from ${jsonTexts(sql.ref('keys.project_ids'))} where value not in ${ids}))`,
-    // Of a key not which projects it saw before: they may have been others.
+    // Hides the `project_ids` a key had before: they may include hidden projects.
     history: sql`(substr(history.subject_id, 1, 4) in ('usr_', 'grp_')
-      or ${isOf('projects')} or ${isOf('risks')} or ${isOf('issues')} or ${isOf('tasks')}
-      or (${isOf('keys')} and history.field <> 'project_ids'))`,
+      or ${belongsTo('projects')} or ${belongsTo('risks')} or ${belongsTo('issues')} or ${belongsTo('tasks')}
+      or (${belongsTo('keys')} and history.field <> 'project_ids'))`,
   };
 }
 
-function limiting(rows: VisibleRows): KyselyPlugin {
-  const names = visibleNames(rows);
+function createFilter(rows: VisibleRows): KyselyPlugin {
+  const expressions = commonTableExpressions(rows);
   return {
     transformQuery({ node }) {
-      if (RawNode.is(node)) return rawWithNames(node, names);
+      if (RawNode.is(node)) return filterRaw(node, expressions);
       const table = changedTable(node);
-      if (!(SelectQueryNode.is(node) || table)) throw new Error(`No limit is known for a ${node.kind}.`);
+      if (!(SelectQueryNode.is(node) || table))
+        throw new Error(`A ${node.kind} cannot be limited to projects.`);
       if (table) rejectOutOfScope(node, table);
-      return ofVisible(withNames(node as QueryNode, names), rows[table as TableName] ?? 'all');
+      return filterChange(addExpressions(node as QueryNode, expressions), rows[table as TableName] ?? 'all');
     },
     transformResult: async ({ result }) => result,
   };
 }
 
 /** `with risks as not materialized (select * from risks where …), …` */
-function visibleNames(rows: VisibleRows): WithNode {
+function commonTableExpressions(rows: VisibleRows): WithNode {
   const expressions = Object.entries(rows).flatMap(([table, visible]) => {
     if (visible === 'all') return [];
     const selected = sql`(select * from ${storedTable(table)} where ${visible})`.toOperationNode();
     const named = CommonTableExpressionNode.create(CommonTableExpressionNameNode.create(table), selected);
-    // The indexes of the table lead to what is looked for, as they would without a limit.
+    // Not materialized, so that queries still use the indexes of the table.
     return [CommonTableExpressionNode.cloneWith(named, { materialized: false })];
   });
   return { kind: 'WithNode', expressions };
 }
 
-function rawWithNames(node: RawNode, names: WithNode): RawNode {
-  if (/^\s*with\b/i.test(node.sqlFragments[0] ?? '')) throw ownNames();
-  return RawNode.create(['', ' ', ''], [names, node]);
+/**
+ * The common table expressions limit the rows that a raw statement reads, but not the rows that it would write: so it may
+ * only select. Build other statements with Kysely.
+ */
+function filterRaw(node: RawNode, expressions: WithNode): RawNode {
+  const start = node.sqlFragments[0] ?? '';
+  if (/^\s*with\b/i.test(start)) throw ownExpressions();
+  if (!/^\s*select\b/i.test(start)) {
+    throw new Error('A raw statement limited to projects must start with `select`.');
+  }
+  return RawNode.create(['', ' ', ''], [expressions, node]);
 }
 
-function withNames(node: QueryNode, names: WithNode): QueryNode {
+function addExpressions(node: QueryNode, added: WithNode): QueryNode {
   const { expressions = [], recursive } = node.with ?? {};
-  if (recursive) throw ownNames();
-  return { ...node, with: { ...names, expressions: [...names.expressions, ...expressions] } };
+  if (recursive) throw ownExpressions();
+  return { ...node, with: { ...added, expressions: [...added.expressions, ...expressions] } };
 }
 
-/** In a recursive `with` each name means itself. */
-const ownNames = () => new Error('A statement cannot begin with names of its own: give them in a subquery.');
+/** In a recursive `with`, the expression `risks` would refer to itself instead of the table. */
+const ownExpressions = () =>
+  new Error('A statement limited to projects cannot start with its own `with`: use it in a subquery.');
 
-/** What a statement changes is the table itself, whatever has its name: so it is told which rows. */
-function ofVisible(node: QueryNode, visible: Expression<unknown> | 'all'): QueryNode {
+/** A common table expression does not replace the table that a statement changes, so the condition is added to it. */
+function filterChange(node: QueryNode, visible: Expression<unknown> | 'all'): QueryNode {
   return visible !== 'all' && (UpdateQueryNode.is(node) || DeleteQueryNode.is(node))
     ? QueryNode.cloneWithWhere(node, visible.toOperationNode())
     : node;
 }
 
-/** Refuses what would change things outside of the limit, or tell of them by how it fails. */
+/** Rejects changes that would affect hidden projects, or reveal them by a unique constraint error. */
 function rejectOutOfScope(node: OperationNode, table: string): void {
   if (table === 'projects' && InsertQueryNode.is(node)) {
-    throw keyLimited('A new project would be outside of its limit.');
+    throw keyLimited('It cannot create projects, because a new project would be outside of its limit.');
   }
   if (table === 'projects' && UpdateQueryNode.is(node) && ['key', 'external_id'].some(isSetIn(node))) {
-    throw keyLimited('`key` and `external_id` are unique among all projects, also those it does not see.');
+    throw keyLimited(
+      'It cannot change `key` and `external_id`, because they are unique across all projects.',
+    );
   }
   if (['people', 'groups'].includes(table) && DeleteQueryNode.is(node)) {
-    throw keyLimited('People and groups belong to all projects, also those it does not see.');
+    throw keyLimited('It cannot delete people and groups, because all projects share them.');
   }
 }
 

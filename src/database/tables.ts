@@ -9,9 +9,9 @@ import type { Risk } from '../resources/risks/schema.ts';
 import type { Task } from '../resources/tasks/schema.ts';
 
 /**
- * The tables, in terms of the resources they hold: the same names and values, less what is read from elsewhere
- * (`Omit`), plus what only the database sees. Lists and maps are JSON text; `..._folded` is text made by `fold`;
- * `..._key` is a text whose order is the order of the list.
+ * The tables, derived from the schemas of the resources: without the fields that are computed or joined, and with columns
+ * that only the database uses. Arrays and objects are stored as JSON text. `..._folded` columns contain the result of
+ * `fold`. `..._key` columns are sort keys.
  */
 export type Tables = {
   people: Stored<Person, 'assignable' | 'groups', 'skills' | 'attributes'> & {
@@ -27,18 +27,18 @@ export type Tables = {
     name_folded: string;
     search_folded: string;
     name_key: GeneratedAlways<string>;
-    /** Kept in the transaction of each change: see `projects/counts.ts`. */
+    /** Updated in the transaction of each change: see `projects/counts.ts`. */
     open_issues: number;
     critical_issues: number;
     active_risks: number;
     unassessed_risks: number;
-    /** How many of each were ever made here: the numbers in human keys never repeat. */
+    /** How many of each were ever created, so that the number in a key such as `APOLLO-R12` is never reused. */
     risks_made: number;
     issues_made: number;
     tasks_made: number;
   };
   risks: RiskTable;
-  /** Risks as they were: each version that another has followed, and those that were deleted. */
+  /** Earlier versions of risks, and the last versions of deleted risks. */
   past_risks: RiskTable & { valid_until: string };
   issues: Stored<
     Issue,
@@ -57,15 +57,15 @@ export type Tables = {
   keys: Stored<Key, never, 'scopes' | 'project_ids'> & {
     name_folded: string;
     hash: string;
-    /** Of the secret before the last rotation, which is good until then. */
+    /** The secret before the last rotation, valid until `previous_until`. */
     previous_hash: string | null;
     previous_until: string | null;
   };
-  /** Append-only: one row a changed field. `from` and `to` are JSON. */
+  /** Append-only: one row per changed field. `from` and `to` are JSON. */
   history: Omit<HistoryEntry, 'from' | 'to'> & { subject_id: string; from: string; to: string };
-  /** What was answered to requests with an `Idempotency-Key`: see `http/idempotency.ts`. */
+  /** Stored responses to requests with an `Idempotency-Key`: see `http/request/idempotency.ts`. */
   idempotency: { id: string; request_hash: string; answer: string; created_at: string };
-  /** How often each table was changed: one more with every transaction that writes to it. */
+  /** The version of each table, incremented by every transaction that writes to it. */
   data_versions: { table_name: TableName; version: number };
 };
 

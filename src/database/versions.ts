@@ -1,19 +1,19 @@
 import type { TableName } from './tables.ts';
 
-/** How often each table has been changed. It is the same object for as long as none is. */
+/** The version of each table, incremented by every transaction that writes to it. The same object until one changes. */
 export type Versions = Readonly<Record<TableName, number>>;
 
 /**
- * The versions as they stood at some moment after the call, so that whoever asks sees every write acknowledged before.
- * At once where that costs no round trip; otherwise with all others who ask meanwhile.
+ * Returns the versions as of some moment after the call, so they include every write acknowledged before it. Synchronous
+ * where no round trip is needed; otherwise concurrent callers share one query.
  */
 export type ReadVersions = () => Versions | Promise<Versions>;
 
-/** A number that differs whenever one of the tables has been changed in between, and never becomes smaller. */
+/** A number that increases whenever one of the tables changes. */
 export const versionOf = (versions: Versions, tables: readonly TableName[]): number =>
   tables.reduce((sum, table) => sum + versions[table], 0);
 
-/** One check at a time, each shared by all who asked before it began: none is answered with what was true earlier. */
+/** Runs one check at a time. Callers share the next check to start, never the one that is running: its result may be stale. */
 export function coalesced<Result>(check: () => Promise<Result>): () => Promise<Result> {
   let next: Promise<Result> | undefined;
   let running: Promise<unknown> = Promise.resolve();

@@ -20,10 +20,10 @@ import { codeOf, explainError, isAway, readOnly } from './errors.ts';
 import { closeCursor, type IsAlive, type Limits, watchResponse } from './limits.ts';
 import { PreparingClient } from './prepared.ts';
 
-/** Pools apart, so that long reads never keep a short one from its connection. */
+/** Uses separate pools, so that a short read never waits for a connection behind long reads. */
 export function postgresEngine(url: string): Engine {
   const versions = pool(url, 1, versionLimits);
-  const isAlive = aliveCheck(versions);
+  const isAlive = createAliveCheck(versions);
   const pools = {
     quick: pool(url, 10, quickLimits, isAlive),
     slow: pool(url, 4, slowLimits, isAlive),
@@ -40,7 +40,7 @@ export function postgresEngine(url: string): Engine {
       stream: new MusterPostgresDialect({ pool: pools.stream, cursor: Cursor }),
     },
     migrationDialect: () => new MusterPostgresDialect({ pool: pool(url, 1, migrationLimits) }),
-    versions: coalesced(versionsReader(versions)),
+    versions: coalesced(createVersionsReader(versions)),
     checkReady: () => rejectReadOnly(versions),
     pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, useOf(pool)])),
     close: () => versions.end(),
@@ -52,7 +52,7 @@ export function postgresEngine(url: string): Engine {
       isAway(error)
         ? new UsageError(
             `The database ${withoutPassword(url)} cannot be reached (${(error instanceof Error && error.message) || codeOf(error)}). ` +
-              'Check MUSTER_DATABASE_URL, and that the server runs and lets this user in.',
+              'Check MUSTER_DATABASE_URL, and that the server is running and allows this user to connect.',
             { cause: error },
           )
         : undefined,
@@ -60,8 +60,7 @@ export function postgresEngine(url: string): Engine {
 }
 
 /*
- * A request waits for a connection, then for its statements, and is answered within 10 seconds when the server responds
- * to nothing. docs/operations.md states these limits.
+ * If the server does not respond, these limits end a request within 10 seconds. docs/operations.md documents them.
  */
 const versionLimits: Limits = { connectMs: 2_000, statementMs: 2_000, responseMs: 2_000 };
 const quickLimits: Limits = {
@@ -73,7 +72,7 @@ const quickLimits: Limits = {
 };
 const slowLimits: Limits = { ...quickLimits, connectMs: 8_000, statementMs: 30_000, responseMs: 31_000 };
 const streamLimits: Limits = { connectMs: 8_000, lockMs: 5_000, responseMs: 60_000 };
-/** A migration takes as long as its tables are large, and waits while another instance migrates. */
+/** Migrating a large table takes long, and so may waiting for another instance that migrates. */
 const migrationLimits: Limits = { connectMs: 10_000, responseMs: 2 ** 31 - 1 };
 
 function pool(connectionString: string, max: number, limits: Limits, isAlive?: IsAlive): pg.Pool {
@@ -87,32 +86,32 @@ function pool(connectionString: string, max: number, limits: Limits, isAlive?: I
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     application_name: 'muster',
-    // An acknowledged write is on disk, whatever the server's own default is.
+    // Guarantees that an acknowledged write is on disk, whatever the default of the server is.
     options: '-c synchronous_commit=on',
     types: { getTypeParser },
     Client: watchedClient(limits, isAlive),
   });
-  // An idle connection may break at any time; the next query opens another.
+  // An idle connection may break at any time. The next query opens a new one.
   connections.on('error', () => {});
   return connections;
 }
 
-/** A client that a lost connection, or one that has become silent, does no harm to: see `watchResponse`. */
+/** A client that detects lost and unresponsive connections: see `watchResponse`. */
 const watchedClient = (limits: Limits, isAlive: IsAlive | undefined) =>
   class extends PreparingClient {
     hasEnded = false;
 
     constructor(config?: pg.ClientConfig) {
       super(config);
-      // The pool listens only while a client is idle. A client in use fails its queries by itself, but an error that
-      // nothing listens to ends the process.
+      // The pool listens for errors only while a client is idle. In use, the client fails its queries itself, but an
+      // `error` event without a listener would end the process.
       this.on('error', () => {});
       this.once('end', () => {
         this.hasEnded = true;
       });
     }
 
-    // biome-ignore lint/suspicious/noExplicitAny: one of many shapes of the same method, as the pool and Kysely call it
+    // biome-ignore lint/suspicious/noExplicitAny: the method has many overloads, and the pool and Kysely use several
     override query(query: any, ...rest: any[]): any {
       const watch = <T>(response: Promise<T>) => watchResponse(this, response, limits, isAlive);
       const result = super.query(query, ...rest);
@@ -130,15 +129,15 @@ const useOf = ({ totalCount, idleCount, waitingCount }: pg.Pool) => ({
   waiting: waitingCount,
 });
 
-/** Whether the server responds to anything. Callers share one check: a frozen server is asked once, not by all who wait. */
-function aliveCheck(connections: pg.Pool): IsAlive {
+/** Checks whether the server responds at all. Concurrent callers share one check. */
+function createAliveCheck(connections: pg.Pool): IsAlive {
   let running: Promise<boolean> | undefined;
   const check = async () => {
     try {
       await queryOnce(connections, 'select 1');
       return true;
     } catch (error) {
-      // An error that the server sent is a response, too.
+      // An error from the server is a response as well.
       return error instanceof pg.DatabaseError;
     } finally {
       running = undefined;
@@ -150,7 +149,7 @@ function aliveCheck(connections: pg.Pool): IsAlive {
   };
 }
 
-/** `query` of the pool uses callbacks, which are not watched. */
+/** `watchedClient` watches promises only, but `pool.query` uses callbacks. */
 async function queryOnce<Row>(connections: pg.Pool, query: string | pg.QueryArrayConfig) {
   const client = await connections.connect();
   try {
@@ -160,25 +159,25 @@ async function queryOnce<Row>(connections: pg.Pool, query: string | pg.QueryArra
   }
 }
 
-/** Compared as text, so that what has not changed stays the same object. */
-function versionsReader(connection: pg.Pool): () => Promise<Versions> {
+/** Compares the versions as text, so that unchanged versions are the same object. */
+function createVersionsReader(connection: pg.Pool): () => Promise<Versions> {
   const query = {
     name: 'versions',
     text: 'select json_object_agg(table_name, version)::text from data_versions',
     rowMode: 'array' as const,
   };
-  let seen = '';
+  let lastText = '';
   let versions: Versions;
   return async () => {
     const { rows } = await queryOnce<[string]>(connection, query);
     const [[text] = ['']] = rows;
-    if (text !== seen) versions = JSON.parse(text);
-    seen = text;
+    if (text !== lastText) versions = JSON.parse(text);
+    lastText = text;
     return versions;
   };
 }
 
-/** A standby, or a server set to read-only, responds to reads but rejects every write. */
+/** A standby or a server set to read-only serves reads but rejects every write. */
 async function rejectReadOnly(connections: pg.Pool): Promise<void> {
   const { rows } = await queryOnce<{ transaction_read_only: string }>(
     connections,
@@ -187,7 +186,7 @@ async function rejectReadOnly(connections: pg.Pool): Promise<void> {
   if (rows[0]?.transaction_read_only === 'on') throw readOnly();
 }
 
-/** `count(*)` and its like are bigint, which the driver would otherwise give as text. */
+/** Returns bigint and numeric values, such as `count(*)`, as numbers. The driver would return them as text. */
 const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: unknown) =>
   oid === pg.types.builtins.INT8 || oid === pg.types.builtins.NUMERIC
     ? Number
@@ -205,7 +204,7 @@ class MusterPostgresDialect extends PostgresDialect {
   }
 }
 
-/** A transaction that is always rolled back breaks no rule together with others, and must not make them wait. */
+/** A dry run is always rolled back, so it needs no locks, and must not make other transactions wait. */
 const unlessRehearsal =
   (lock: Spellings[string]): Spellings[string] =>
   (call) => [
@@ -218,12 +217,12 @@ const spellings: Spellings = {
   parsed_json: spelling`cast(${0} as json)`,
   json_boolean: spelling`(${0})`,
   json_texts: spelling`json_array_elements_text(cast(${0} as json))`,
-  // Taken apart by nothing but constants, so that the planner knows how many there are.
+  // `string_to_array` of a constant is evaluated during planning, so that the planner knows the length of the array.
   is_one_of: spelling`${0} = any(string_to_array(btrim(${1}, '[]"'), '","'))`,
   stored_table: spelling`${0}`,
   json_array_of: spelling`coalesce(json_agg(${0} order by ${1}), '[]')`,
   is_among: spelling`${0} = any(array(select json_array_elements_text(cast(${1} as json))))`,
-  // A pattern can be found by its grams, of three characters each; a shorter text is looked for sooner as it is.
+  // The trigram index finds patterns of three characters or more. For shorter ones `strpos` is faster than `like`.
   has_part: (call) => {
     const [text, part] = call.arguments as [OperationNode, ValueNode];
     if ([...String(part.value)].length < 3) return ['(strpos(', text, ', ', part, ') > 0)'];
@@ -231,11 +230,11 @@ const spellings: Spellings = {
     return [text, ' like ', ValueNode.create(pattern), " escape '!'"];
   },
   held_lock: unlessRehearsal(spelling`pg_advisory_xact_lock(hashtext(${0}))`),
-  // A transaction may lock any number of rows, the server's table of locks has some thousand places: so rows share 64.
+  // A transaction may lock any number of rows, but the lock table of the server is limited: so all rows share 64 locks.
   shared_row_lock: unlessRehearsal(spelling`pg_advisory_xact_lock_shared(1, hashtext(${0}) & 63)`),
   row_lock: unlessRehearsal(spelling`pg_advisory_xact_lock(1, hashtext(${0}) & 63)`),
   days_between: spelling`(cast(${1} as date) - cast(${0} as date))`,
-  // row_to_json takes any number of members; json_build_object takes fifty.
+  // `json_build_object` is limited to 50 members, `row_to_json` is not.
   json_object: ({ arguments: pairs }) => {
     const members = pairs.flatMap((value, i) => {
       const name = pairs[i - 1] as ValueNode;
@@ -248,7 +247,7 @@ const spellings: Spellings = {
 };
 
 class MusterPostgresCompiler extends PostgresQueryCompiler {
-  /** Texts compare by their bytes, as in SQLite; a server's locale would order them otherwise. */
+  /** Compares texts by their bytes, as SQLite does, instead of by the locale of the server. */
   protected override visitColumnDefinition(node: ColumnDefinitionNode): void {
     const isText = DataTypeNode.is(node.dataType) && node.dataType.dataType === 'text';
     const dataType = RawNode.createWithSql('text collate "C"');

@@ -2,28 +2,28 @@ import type pg from 'pg';
 import type Cursor from 'pg-cursor';
 import { isFatal } from './errors.ts';
 
-/** How long the requests on the connections of one pool may take. */
+/** Time limits for the connections of one pool. */
 export type Limits = {
-  /** Until there is a free connection, or a new one is established. */
+  /** Wait for a free connection, or for a new one to be established. */
   connectMs: number;
-  /** Of one statement, by the server; it counts the time in which a stream's reader does not read, so streams have none. */
+  /** One statement, enforced by the server. Streams have no such limit, because it includes the time the client takes to read. */
   statementMs?: number;
-  /** Of one wait for rows or tables that another transaction holds, by the server. */
+  /** One wait for a lock, enforced by the server. */
   lockMs?: number;
-  /** Between two statements of a transaction, by the server: a service that cannot be reached holds no locks for longer. */
+  /** Between two statements of a transaction, enforced by the server, so that an unreachable service does not hold locks. */
   idleInTransactionMs?: number;
-  /** Until the server responds to one request, measured here: a frozen or unreachable server does not measure. */
+  /** Wait for one response, enforced here, because a frozen or unreachable server cannot enforce its own limits. */
   responseMs: number;
 };
 
-/** After this time without a response, and then as often again, another connection is asked whether the server is alive. */
-const checkMs = 3_000;
+/** Interval at which a connection without a response checks, on another connection, whether the server is alive. */
+const aliveCheckMs = 3_000;
 
 export type IsAlive = () => Promise<boolean>;
 
 /**
- * Ends a connection whose response is overdue, or that the server has given up: its requests fail at once, and the pool
- * replaces it. Without `isAlive` there is only the limit.
+ * Closes a connection whose response is overdue, whose server is not alive, or that the server has closed. Its queries fail
+ * at once, and the pool replaces it. Without `isAlive`, only `responseMs` applies.
  */
 export async function watchResponse<T>(
   client: pg.Client,
@@ -36,10 +36,10 @@ export async function watchResponse<T>(
   const check = async () => {
     const isOverdue = performance.now() - sentAt >= responseMs;
     const isLost = isOverdue || (isAlive !== undefined && !(await isAlive()));
-    // Meanwhile the connection may have become another request's.
+    // After the response, the connection may already serve another request.
     if (isLost && !isDone) end(client);
   };
-  const timer = setInterval(check, isAlive ? checkMs : responseMs);
+  const timer = setInterval(check, isAlive ? aliveCheckMs : responseMs);
   try {
     return await response;
   } catch (error) {
@@ -51,7 +51,7 @@ export async function watchResponse<T>(
   }
 }
 
-/** Closes a cursor. The driver waits for the server's word on it, which does not come once the connection has ended. */
+/** Closes a cursor. The driver would wait forever for the server to confirm this if the connection has ended. */
 export async function closeCursor(client: pg.Client & { hasEnded: boolean }, cursor: Cursor): Promise<void> {
   if (client.hasEnded) return;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -64,5 +64,5 @@ export async function closeCursor(client: pg.Client & { hasEnded: boolean }, cur
   }
 }
 
-/** The pool removes a client that has ended when it is released. */
+/** The pool removes an ended client when it is released. */
 const end = (client: pg.Client) => void client.end().catch(() => {});

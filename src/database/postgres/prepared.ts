@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 
-/** Prepared statements of one connection. They take memory of the server. */
+/** Maximum number of prepared statements per connection. They use memory of the server. */
 const maxPrepared = 100;
 
-/** Has the server keep frequent statements parsed and planned: planning a page takes as long as reading it. */
+/** Prepares frequent statements, because planning a page takes as long as reading it. */
 export class PreparingClient extends pg.Client {
   readonly #prepared = new LRUCache<string, true>({
     max: maxPrepared,
@@ -14,45 +14,42 @@ export class PreparingClient extends pg.Client {
     },
   });
 
-  // biome-ignore lint/suspicious/noExplicitAny: one of many shapes of the same method, as the pool and Kysely call it
+  // biome-ignore lint/suspicious/noExplicitAny: the method has many overloads, and the pool and Kysely use several
   override query(query: any, ...rest: any[]): any {
-    const [values, ...others] = rest;
+    const [values, ...callback] = rest;
     const name = typeof query === 'string' && Array.isArray(values) ? preparedName(query) : undefined;
     if (name === undefined) return super.query(query, ...(rest as []));
     this.#prepared.set(name, true);
-    return super.query({ name, text: query, values }, ...(others as []));
+    return super.query({ name, text: query, values }, ...(callback as []));
   }
 }
 
-/**
- * The name of each statement seen lately, empty if seen only once: a statement takes a place among the prepared ones
- * when it comes again.
- */
+/** The names of recent statements, empty for a statement that ran only once: it is prepared when it runs again. */
 const names = new LRUCache<string, string>({ max: 500 });
 
 /**
- * The name to prepare a statement under, if it is worth it. It is a hash of the text, so that no name can ever stand for
- * another statement, also where a pooler shares connections between processes.
+ * Returns the name under which to prepare a statement, or undefined if it should not be prepared. The name is a hash of the
+ * text, so that two processes that share connections through a pooler never use one name for different statements.
  */
 function preparedName(text: string): string | undefined {
-  const known = names.get(text);
-  if (known) return known;
-  if (known === undefined && !isPreparable(text)) return undefined;
-  const name = known === undefined ? '' : `m_${hash('sha256', text, 'hex').slice(0, 24)}`;
+  const recent = names.get(text);
+  if (recent) return recent;
+  if (recent === undefined && !isPreparable(text)) return undefined;
+  const name = recent === undefined ? '' : `m_${hash('sha256', text, 'hex').slice(0, 24)}`;
   names.set(text, name);
   return name || undefined;
 }
 
 /**
- * One that selects `*` would fail when the columns change, how best to search for a text depends on the text, and a plan
- * that suits an empty table is not given up while an import fills it.
+ * Does not prepare `select *`, which fails when the columns change; `like`, whose best plan depends on the pattern; and
+ * `= any(…)`, for which a plan made for an empty table would stay in use while an import fills the table.
  */
 const isPreparable = (text: string) =>
   /^(select|with|insert|update|delete)\b/.test(text) && !/(select |\.)\*| like | = any\(/.test(text);
 
 /**
- * Frees a prepared statement by the protocol's Close message, which, unlike DEALLOCATE, also works in a failed
- * transaction. `parsedStatements` is where the client notes what need not be parsed again.
+ * Frees a prepared statement with the Close message of the protocol, which, unlike DEALLOCATE, also works in a failed
+ * transaction. `parsedStatements` is the client's own list of prepared statements.
  */
 const closeStatement = (name: string): pg.Submittable & Record<string, unknown> => ({
   submit(connection: pg.Connection & { parsedStatements?: Record<string, string> }) {
@@ -60,7 +57,7 @@ const closeStatement = (name: string): pg.Submittable & Record<string, unknown> 
     connection.close({ type: 'S', name }, false);
     connection.sync();
   },
-  // A connection that breaks here fails the statement that follows.
+  // If the connection breaks here, the next statement fails.
   handleError() {},
   handleReadyForQuery() {},
 });

@@ -9,9 +9,9 @@ import {
 import type { Tables } from '../tables.ts';
 
 /**
- * What the engines spell differently: here under neutral names, which the compiler of each (`sqlite.ts`,
- * `postgres.ts`) puts into its own words. JSON is made by the database, so that a list is never rebuilt row by row
- * in JavaScript.
+ * SQL functions that differ between the engines. They have neutral names here; the query compiler of each engine
+ * (`sqlite/engine.ts`, `postgres/engine.ts`) translates them. The database builds JSON, so that a list is never converted
+ * row by row in JavaScript.
  */
 type Call = ExpressionWrapper<Tables, keyof Tables, unknown>;
 
@@ -24,29 +24,29 @@ export const jsonObject = (members: Record<string, Expression<unknown>>): Call =
     ]),
   );
 
-/** The rows of a subquery as a list; empty when there are none. */
+/** Aggregates the rows of a subquery to a JSON array, which is empty if there are no rows. */
 export const jsonArrayOf = (value: Expression<unknown>, orderBy: Expression<unknown>): Call =>
   call('json_array_of', [value.toOperationNode(), orderBy.toOperationNode()]);
 
-/** A text that holds JSON, as JSON. */
+/** Converts JSON text to JSON. */
 export const parsedJson = (text: Expression<unknown>): Call => call('parsed_json', [text.toOperationNode()]);
 
-/** A condition as `true`, `false` or `null`. */
+/** Converts a condition to the JSON values `true`, `false` or `null`. */
 export const jsonBoolean = (condition: Expression<unknown>): Call =>
   call('json_boolean', [condition.toOperationNode()]);
 
-/** Whole days from one day to a later one. */
+/** The number of days from one date to a later one. */
 export const daysBetween = (earlier: Expression<unknown>, later: Expression<unknown>): Call =>
   call('days_between', [earlier.toOperationNode(), later.toOperationNode()]);
 
-/** Whether a text has another anywhere in it. */
+/** Whether a text contains another. */
 export const containsText = (
   text: Expression<unknown>,
   part: string,
 ): ExpressionWrapper<Tables, keyof Tables, boolean> =>
   call('has_part', [text.toOperationNode(), ValueNode.create(part)]).$castTo<boolean>();
 
-/** Whether a text is among others, of any number and with any characters. They are a single parameter. */
+/** Whether a text is in an array of any length. The array is a single JSON parameter, so the SQL is always the same. */
 export const inJsonArray = (
   text: Expression<unknown>,
   texts: readonly string[] | Expression<string>,
@@ -56,33 +56,33 @@ export const inJsonArray = (
     'toOperationNode' in texts ? texts.toOperationNode() : ValueNode.create(JSON.stringify(texts)),
   ]).$castTo<boolean>();
 
-/** Waits for others who hold the lock of this name, and holds it until the transaction ends. */
+/** Takes the exclusive lock with this name until the transaction ends. Does nothing on SQLite, which has one writer. */
 export const advisoryLock = (name: Expression<unknown>): Call => call('held_lock', [name.toOperationNode()]);
 
-/** Locks the row with this id against `rowLock` until the transaction ends. Others may do the same at the same time. */
+/** Takes a shared lock on the row with this id until the transaction ends. It conflicts only with `rowLock`. */
 export const sharedRowLock = (id: Expression<unknown>): Call =>
   call('shared_row_lock', [id.toOperationNode()]);
 
-/** Waits for those who share the row's lock, and keeps others from it until the transaction ends. */
+/** Takes the exclusive lock on the row with this id until the transaction ends. */
 export const rowLock = (id: Expression<unknown>): Call => call('row_lock', [id.toOperationNode()]);
 
-/** The texts of a list that is JSON, as the column `value` of a table. */
+/** Expands a JSON array of texts to a table with the column `value`. */
 export const jsonTexts = (list: Expression<unknown>): Call => call('json_texts', [list.toOperationNode()]);
 
-/** Whether a text is one of a few. They are a single parameter, however many there are. */
+/** Like `inJsonArray`, but PostgreSQL knows the length of the array when it plans. For ids, not for arbitrary texts. */
 export const inConstantArray = (text: Expression<unknown>, texts: readonly string[]): Call =>
   call('is_one_of', [text.toOperationNode(), ValueNode.create(JSON.stringify(texts))]);
 
-/** A table itself, also where a query has given its name to something else. */
+/** The table itself, even if a common table expression has the same name. */
 export const storedTable = (name: string): Call => call('stored_table', [IdentifierNode.create(name)]);
 
 const call = (name: string, args: OperationNode[]): Call =>
   new ExpressionWrapper(FunctionNode.create(name, args));
 
-/** How an engine spells a call: pieces of SQL, and the arguments between them. */
+/** How an engine writes each function: SQL text and arguments, in order. */
 export type Spellings = Record<string, (call: FunctionNode) => (string | OperationNode)[]>;
 
-/** SQL with the numbers of the arguments in their places. */
+/** A template in which a number stands for the argument with that index. */
 export const spelling =
   (sql: TemplateStringsArray, ...places: number[]): Spellings[string] =>
   (call) =>

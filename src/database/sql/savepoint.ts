@@ -1,7 +1,7 @@
 import { CompiledQuery, type Transaction } from 'kysely';
 import type { Tables } from '../tables.ts';
 
-/** Does a part of a transaction. When it fails, nothing of it stays, and the rest of the transaction can go on. */
+/** Runs a part of a transaction. If it fails, only that part is rolled back, and the transaction can continue. */
 export async function inSavepoint<T>(
   db: Transaction<Tables>,
   work: () => Promise<T>,
@@ -12,8 +12,8 @@ export async function inSavepoint<T>(
     await db.executeQuery(release);
     return { status: 'fulfilled', value };
   } catch (reason) {
-    await db.executeQuery(undo).catch(() => {
-      // When the disk is full, the database has undone the whole transaction by itself.
+    await db.executeQuery(rollback).catch(() => {
+      // On a full disk SQLite has already rolled back the whole transaction, so the savepoint no longer exists.
       throw reason;
     });
     await db.executeQuery(release);
@@ -23,4 +23,4 @@ export async function inSavepoint<T>(
 
 const savepoint = CompiledQuery.raw('savepoint part');
 const release = CompiledQuery.raw('release savepoint part');
-const undo = CompiledQuery.raw('rollback to savepoint part');
+const rollback = CompiledQuery.raw('rollback to savepoint part');

@@ -15,60 +15,63 @@ import {
 } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Tables } from '../tables.ts';
-import { isBatch } from './parameters.ts';
+import { isBatch } from './batches.ts';
 
-/** A query whose SQL is made only once. Values for its holes come with each use; on SQLite also lists of them, for many runs. */
+/**
+ * A query whose SQL is compiled once. `values` contains the values of its params; where the engine runs batches, it may be
+ * a list of such values, one for each run.
+ */
 export type Statement<Row> = (db: Kysely<Tables>, values?: object) => Promise<QueryResult<Row>>;
 
 type Query<Row> = Compilable<Row> & { toOperationNode(): RootOperationNode };
 
-/** Building and compiling a query takes longer than running it; what runs with every request does it once. */
+/** Building and compiling a query takes longer than running it, so frequent queries are compiled once. */
 export function statement<Row>(build: (db: Kysely<Tables>) => Query<Row>): Statement<Row> {
   let node: RootOperationNode | undefined;
   const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
 
   return (db, values = {}) => {
-    node ??= build(anyDatabase).toOperationNode();
+    node ??= build(queryBuilder).toOperationNode();
     const executor = db.getExecutor();
     const queryId = createQueryId();
-    const asked = executor.transformQuery(node, queryId);
-    // A plugin that changes queries, such as one that hides rows, changes this one, too.
-    const isOwn = asked !== node;
-    const query = (!isOwn && compiled.get(executor.adapter)) || executor.compileQuery<Row>(asked, queryId);
-    if (!isOwn) compiled.set(executor.adapter, query);
+    const transformed = executor.transformQuery(node, queryId);
+    // A plugin, such as the project scope, may change the query. Only the unchanged query is cached.
+    const isChanged = transformed !== node;
+    const query =
+      (!isChanged && compiled.get(executor.adapter)) || executor.compileQuery<Row>(transformed, queryId);
+    if (!isChanged) compiled.set(executor.adapter, query);
     return executor.executeQuery<Row>({
       ...query,
       queryId,
-      parameters: isBatch(values) ? values.map((list) => filled(query, list)) : filled(query, values),
+      parameters: isBatch(values) ? values.map((list) => fillParams(query, list)) : fillParams(query, values),
     });
   };
 }
 
-/** The statement with this name, which must contain everything its SQL depends on, such as the columns. */
+/** The cached statement with this name. The name must contain everything the SQL depends on, such as the columns. */
 export const namedStatement = <Row>(
   name: string,
   build: (db: Kysely<Tables>) => Query<Row>,
 ): Statement<Row> => cached(`statement ${name}`, () => statement(build));
 
 /**
- * Statements and lists that depend on the shape of a request: the columns of a PATCH, the filters of a list. Clients
- * choose the shapes, so the cache is bounded.
+ * Statements and lists that depend on the shape of a request, such as the columns of a PATCH or the filters of a list.
+ * Clients choose the shapes, so the cache is bounded.
  */
 const cache = new LRUCache<string, object>({ max: 1000 });
 
-/** The cached value with this key, created if there is none. Keys of different kinds of values must differ. */
+/** Returns the cached value, or creates and caches it. Different kinds of values need different key prefixes. */
 export function cached<Value extends object>(key: string, create: () => Value): Value {
-  const known = cache.get(key) as Value | undefined;
-  if (known) return known;
+  const existing = cache.get(key) as Value | undefined;
+  if (existing) return existing;
   const value = create();
   cache.set(key, value);
   return value;
 }
 
-/** How many entries the cache holds. */
 export const cachedCount = () => cache.size;
 
-/** Stands in a statement for a value that is given with each use, by name or, in a list, by number. */
+/** A placeholder for a value that is passed with each run, by name or, if the values are a list, by index. */
 export const param = <Value>(name: string | number): RawBuilder<Value> => sql.val(new Param(name)) as never;
 
 class Param {
@@ -78,13 +81,13 @@ class Param {
   }
 }
 
-const filled = ({ parameters }: CompiledQuery, values: object) =>
+const fillParams = ({ parameters }: CompiledQuery, values: object) =>
   parameters.map((value) =>
     value instanceof Param ? (values as Record<string | number, unknown>)[value.name] : value,
   );
 
-/** To build with: no plugin of a transaction or a request gets into what is kept. */
-const anyDatabase = new Kysely<Tables>({
+/** Builds query nodes without the plugins of a request or transaction, so that they can be cached. It never runs them. */
+const queryBuilder = new Kysely<Tables>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),
     createDriver: () => new DummyDriver(),

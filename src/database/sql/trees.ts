@@ -3,70 +3,76 @@ import { type FieldError, fieldError } from '../../core/errors.ts';
 import type { Tables } from '../tables.ts';
 import type { Target } from '../writes/references.ts';
 
-type Member = { id: string; label: string; above: string | null };
+/** `above` is the id of the parent. */
+type TreeNode = { id: string; label: string; above: string | null };
 
-/** Walking a longer line would block the event loop. */
-const maxLineLength = 10_000;
+/** Walking a longer path would block the event loop. */
+const maxDepth = 10_000;
 
-/** From something up to the top: itself, what `field` of it names, what that names, and so on, up to a limit. */
+/** The path from a row to the root of its tree: the row, its parent (in `field`), the parent of that, up to `maxDepth`. */
 export async function ancestors(
   db: Kysely<Tables>,
   { table, id, label = 'name' }: Target,
   field: string,
   start: string,
-): Promise<Member[]> {
-  // A `union` ends even if there were a cycle.
-  const { rows } = await sql<Member>`
+): Promise<TreeNode[]> {
+  // `union` drops duplicates, so the recursion ends even if there is a cycle.
+  const { rows } = await sql<TreeNode>`
     select ${sql.ref(id)} as id, ${sql.ref(label)} as label, ${sql.ref(field)} as above
     from ${sql.table(table)} where ${sql.ref(id)} in (
-      with recursive line(member) as (
+      with recursive path(node) as (
         select ${sql.ref(id)} from ${sql.table(table)} where ${sql.ref(id)} = ${start}
         union
-        select ${sql.ref(field)} from ${sql.table(table)} join line on ${sql.ref(id)} = line.member
+        select ${sql.ref(field)} from ${sql.table(table)} join path on ${sql.ref(id)} = path.node
         where ${sql.ref(field)} is not null
       )
-      select member from line limit ${sql.lit(maxLineLength)})`.execute(db);
-  const members = new Map(rows.map((row) => [row.id, row]));
-  const line: Member[] = [];
-  for (let next = members.get(start); next; next = members.get(next.above ?? '')) {
-    line.push(next);
-    members.delete(next.id);
+      select node from path limit ${sql.lit(maxDepth)})`.execute(db);
+  const nodes = new Map(rows.map((row) => [row.id, row]));
+  const path: TreeNode[] = [];
+  for (let next = nodes.get(start); next; next = nodes.get(next.above ?? '')) {
+    path.push(next);
+    nodes.delete(next.id);
   }
-  return line;
+  return path;
 }
 
-/** An error that names the cycle which `field` of something would close. Lock the table before. */
+/** Returns an error that shows the cycle if `parent_id` as the value of `field` would create one. Lock the table first. */
 export async function cycleErrors(
   db: Kysely<Tables>,
   target: Target,
   field: string,
   self: { id: string; label: string },
-  above: string | null | undefined,
+  parent_id: string | null | undefined,
 ): Promise<FieldError[]> {
-  if (above == null) return [];
-  // Nothing leads back to something that nothing names: no line need be walked for what stands at the bottom.
-  if (above !== self.id && !(await isNamed(db, target, field, self.id))) return [];
-  const line = await ancestors(db, target, field, above);
-  const end = line.findIndex(({ id }) => id === self.id);
-  if (end === -1 && line.length < maxLineLength) return [];
+  if (parent_id == null) return [];
+  // A row without children cannot be its own ancestor, so its path need not be read.
+  if (parent_id !== self.id && !(await hasChildren(db, target, field, self.id))) return [];
+  const path = await ancestors(db, target, field, parent_id);
+  const end = path.findIndex(({ id }) => id === self.id);
+  if (end === -1 && path.length < maxDepth) return [];
   if (end === -1) {
-    const detail = `More than ${maxLineLength} stand above this one, too many to tell whether it would close a cycle.`;
+    const detail = `There are more than ${maxDepth} levels above this one, too many to check for a cycle.`;
     return [fieldError(field, 'too_deep', detail)];
   }
-  const names = [self, ...line.slice(0, end), self].map(({ id, label }) => `${label} (${id})`);
-  return [fieldError(field, 'cycle', `This would close a cycle: ${shortened(names).join(' → ')}.`)];
+  const names = [self, ...path.slice(0, end), self].map(({ id, label }) => `${label} (${id})`);
+  return [fieldError(field, 'cycle', `This would create a cycle: ${shorten(names).join(' → ')}.`)];
 }
 
-async function isNamed(db: Kysely<Tables>, { table }: Target, field: string, id: string): Promise<boolean> {
+async function hasChildren(
+  db: Kysely<Tables>,
+  { table }: Target,
+  field: string,
+  id: string,
+): Promise<boolean> {
   const { rows } = await sql`
     select 1 from ${sql.table(table)} where ${sql.ref(field)} = ${id} limit 1`.execute(db);
   return rows.length > 0;
 }
 
-const shownMembers = 20;
+const maxShownNames = 20;
 
-function shortened(names: string[]): string[] {
-  if (names.length <= shownMembers) return names;
-  const half = shownMembers / 2;
-  return [...names.slice(0, half), `${names.length - shownMembers} others`, ...names.slice(-half)];
+function shorten(names: string[]): string[] {
+  if (names.length <= maxShownNames) return names;
+  const half = maxShownNames / 2;
+  return [...names.slice(0, half), `${names.length - maxShownNames} more`, ...names.slice(-half)];
 }

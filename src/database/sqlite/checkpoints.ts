@@ -1,20 +1,21 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
+import type { RunExclusive } from '../engine.ts';
 import type { Tables } from '../tables.ts';
 
-/** Commits checkpoint a smaller log by themselves; a larger one would hold the event loop for too long. */
+/** Commits checkpoint a smaller log automatically. Checkpointing a larger one in the main thread would block the event loop. */
 const largeWalBytes = 16 * 1024 * 1024;
 /**
- * Above this size new whole lists wait until the log is truncated: overlapping ones would pin it without end. They do
- * not wait for longer than this, because the reader that pins it may be one of another process.
+ * Above this size new streams wait until the log is truncated: overlapping streams would keep it from ever being truncated.
+ * They wait for a limited time, because the reader that prevents truncation may belong to another process.
  */
 const maxWalBytes = 64 * 1024 * 1024;
 const maxHoldMs = 8000;
 
-/** Pages of the log that are copied while writers wait. */
-const maxFramesInTurn = 4000;
-/** How long writers wait for reads to end that began before the log was copied; for longer while lists wait, too. */
-const maxTurnMs = { usually: 250, whileHeld: 2000 };
+/** Maximum number of log pages to copy while writers wait. */
+const maxExclusiveFrames = 4000;
+/** How long writers wait for reads that began before the log was copied. Longer while new streams are held back. */
+const maxExclusiveMs = { usually: 250, whileHeld: 2000 };
 const retryAfterMs = 250;
 
 type Options = {
@@ -23,36 +24,33 @@ type Options = {
   setAutocheckpoint(isOn: boolean): void;
 };
 
-/** Runs `work` when no one else writes. */
-export type InTurn = (work: () => Promise<void>) => Promise<void>;
-
 /**
- * Keeps the write-ahead log small. SQLite starts it from its beginning only when all of it has been copied into the
- * database and no reader needs it; a reader that keeps a snapshot open makes it grow with each write.
+ * Keeps the write-ahead log small. SQLite restarts it only after all of it has been copied into the database and no reader
+ * needs it. While a reader keeps a snapshot open, the log grows with each write.
  */
 export class Checkpointer {
   readonly #options: Options;
   #isRunning = false;
   #isStopped = false;
   #hold: PromiseWithResolvers<void> | undefined;
-  /** When it last began. */
+  /** When new streams were last held back. */
   #heldAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  /** Waits while new whole lists would keep the log from being truncated. */
+  /** Holds back a new stream while the log is being truncated. */
   admit(): Promise<void> | undefined {
     return this.#hold?.promise;
   }
 
-  /** Called after each commit. `db` lives in a thread of its own, so that long checkpoints do not hold the event loop. */
-  async afterCommit(db: Kysely<Tables>, inTurn: InTurn): Promise<void> {
+  /** Called after each commit. `db` runs in a worker thread, so that long checkpoints do not block the event loop. */
+  async afterCommit(db: Kysely<Tables>, runExclusive: RunExclusive): Promise<void> {
     if (this.#isRunning || this.#options.walBytes() <= largeWalBytes) return;
     this.#isRunning = true;
     this.#options.setAutocheckpoint(false);
-    while (!this.#isStopped && !(await this.#truncate(db, inTurn))) {
+    while (!this.#isStopped && !(await this.#truncate(db, runExclusive))) {
       await setTimeout(retryAfterMs, undefined, { ref: false });
       this.#holdWhileLarge();
     }
@@ -68,7 +66,7 @@ export class Checkpointer {
     this.#release();
   }
 
-  /** Holds back new whole lists for a while, then lets them in for as long. */
+  /** Holds back new streams for `maxHoldMs`, then admits them for as long. */
   #holdWhileLarge(): void {
     const heldMs = performance.now() - this.#heldAt;
     if (heldMs > maxHoldMs) this.#release();
@@ -83,29 +81,29 @@ export class Checkpointer {
   }
 
   /**
-   * Copies most of the log while others write, and the rest when it is its turn; all of it then when the log is too
-   * large. Tells whether the log is empty now.
+   * Copies most of the log while writers continue, and the rest while they wait. If streams are held back, it copies the
+   * whole log while writers wait. Returns whether the log is empty now.
    */
-  async #truncate(db: Kysely<Tables>, inTurn: InTurn): Promise<boolean> {
+  async #truncate(db: Kysely<Tables>, runExclusive: RunExclusive): Promise<boolean> {
     let isEmpty = false;
     try {
-      if (!this.#hold && (await checkpoint(db, 'passive')) > maxFramesInTurn) return false;
-      await inTurn(async () => {
+      if (!this.#hold && (await checkpoint(db, 'passive')) > maxExclusiveFrames) return false;
+      await runExclusive(async () => {
         const start = performance.now();
-        const maxMs = this.#hold ? maxTurnMs.whileHeld : maxTurnMs.usually;
+        const maxMs = this.#hold ? maxExclusiveMs.whileHeld : maxExclusiveMs.usually;
         while (!this.#isStopped && !isEmpty && performance.now() - start < maxMs) {
           isEmpty = (await checkpoint(db, 'truncate')) === 0;
           if (!isEmpty) await setTimeout(5);
         }
       });
     } catch {
-      // Whatever it is, those who write meet it, too, and report it.
+      // Writers get the same error and report it.
     }
     return isEmpty;
   }
 }
 
-/** Gives the number of pages that are still to be copied; one at least when the log could not be emptied. */
+/** Returns the number of pages left to copy; at least one if the log could not be truncated. */
 async function checkpoint(db: Kysely<Tables>, mode: 'passive' | 'truncate'): Promise<number> {
   const { rows } = await sql<{ busy: number; log: number; checkpointed: number }>`
     pragma wal_checkpoint(${sql.raw(mode)})`.execute(db);

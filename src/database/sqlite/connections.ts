@@ -11,7 +11,7 @@ import { Statements } from './statements.ts';
 
 export type SqliteConnection = DatabaseConnection & {
   rollback(): Promise<void>;
-  /** Its user is done with it; another may come. */
+  /** Called when the connection returns to the pool. */
   release?(): void;
   close(): Promise<void>;
 };
@@ -22,11 +22,13 @@ type DriverOptions = {
   /** Throws when the database must not be used. */
   check(): void;
   canClose?(): boolean;
-  /** Waits until another user may have a connection. */
+  /** Delays new users of the pool until the promise resolves. */
   admit?(): Promise<void> | undefined;
 };
 
-/** Connections are opened when first needed, kept, and handed out one user at a time. */
+const maxWaitMs = 10_000;
+
+/** A connection pool. Connections are opened on demand and stay open. */
 export class SqliteDriver implements Driver {
   readonly #options: DriverOptions;
   readonly #all: SqliteConnection[] = [];
@@ -55,19 +57,19 @@ export class SqliteDriver implements Driver {
     return connection;
   }
 
-  /** Not for ever: readers who do not read must not keep all others waiting without a word. */
+  /** Waits for a connection, with a time limit: clients that read slowly may occupy all connections. */
   #wait(): Promise<SqliteConnection> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#waiting.splice(this.#waiting.indexOf(given), 1);
-        const detail = 'All connections for long reads are taken. Try again shortly.';
+        this.#waiting.splice(this.#waiting.indexOf(receive), 1);
+        const detail = 'All connections for long reads are in use. Try again shortly.';
         reject(new Problem('unavailable', detail, { headers: { 'retry-after': '5' } }));
-      }, 10_000);
-      const given = (connection: SqliteConnection) => {
+      }, maxWaitMs);
+      const receive = (connection: SqliteConnection) => {
         clearTimeout(timer);
         resolve(connection);
       };
-      this.#waiting.push(given);
+      this.#waiting.push(receive);
     });
   }
 
@@ -98,7 +100,7 @@ export class SqliteDriver implements Driver {
   }
 }
 
-/** A connection in this thread, for what takes a moment: each statement holds the event loop. */
+/** A connection in this thread, for short statements: each one blocks the event loop. */
 export class QuickConnection implements SqliteConnection {
   readonly #database: Sqlite.Database;
   readonly #statements: Statements;
@@ -113,7 +115,7 @@ export class QuickConnection implements SqliteConnection {
   }
 
   streamQuery(): never {
-    throw new Error('Streams are long reads: use a slow snapshot.');
+    throw new Error('Streams need a snapshot for the `stream` workload.');
   }
 
   async rollback() {

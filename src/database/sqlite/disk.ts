@@ -1,17 +1,17 @@
 import { access, constants, statfs } from 'node:fs/promises';
 import { Problem } from '../../core/errors.ts';
 
-/** With less than this the next writes, or the copy of the log into the database, may find no room. */
+/** With less space, the next write or checkpoint may fail. */
 const minFreeBytes = 1024 * 1024;
-/** Anyone may ask whether the service is ready, as often as they like. */
-const cachedMs = 1000;
+/** `/readyz` needs no key and may be called often, so the result is cached. */
+const cacheMs = 1000;
 
-/** Makes a function that rejects with a Problem when the disk or the file takes no writes. It writes nothing itself. */
-export function diskCheck(file: string): () => Promise<void> {
+/** Returns a check that rejects with a Problem if the disk is full or the file is read-only. It does not write. */
+export function createDiskCheck(file: string): () => Promise<void> {
   let checkedAt = Number.NEGATIVE_INFINITY;
   let result = Promise.resolve();
   return () => {
-    if (performance.now() - checkedAt > cachedMs) {
+    if (performance.now() - checkedAt > cacheMs) {
       checkedAt = performance.now();
       result = check(file);
       result.catch(() => {});
@@ -25,7 +25,7 @@ async function check(file: string): Promise<void> {
     throw notWritable('The database file is read-only, so writes fail.', cause);
   });
   const { bsize, bfree, bavail } = await statfs(file);
-  // Some blocks are reserved for root.
+  // Only root may use the reserved blocks.
   const freeBytes = bsize * (process.getuid?.() === 0 ? bfree : bavail);
   if (freeBytes < minFreeBytes) throw notWritable('The disk of the service is full, so writes fail.');
 }

@@ -10,18 +10,19 @@ import {
 } from 'kysely';
 import { Problem, UsageError } from '../../core/errors.ts';
 import { type Engine, maxStreams } from '../engine.ts';
+import type { BatchAdapter } from '../sql/batches.ts';
 import { type Spellings, spelling } from '../sql/functions.ts';
 import type { Tables } from '../tables.ts';
 import { Checkpointer } from './checkpoints.ts';
 import { QuickConnection, SqliteDriver } from './connections.ts';
-import { diskCheck } from './disk.ts';
+import { createDiskCheck } from './disk.ts';
 import { createFile, openFile } from './file.ts';
-import { FileGuard, type Report, whatHappened } from './file-guard.ts';
+import { FileGuard, fileLostText, type Report } from './file-guard.ts';
 import { copyDatabase, removeOldCopies } from './rehearsal.ts';
 import { connectInThread } from './thread.ts';
 import { SqliteVersions } from './versions.ts';
 
-/** One file, one connection that writes, some that read: in WAL mode they do not wait for each other. */
+/** Uses one connection that writes and several that read. In WAL mode, readers and the writer do not block each other. */
 export function sqliteEngine(file: string, report: Report = () => {}): Engine {
   const guard = new FileGuard(file, report);
   const open = (readonly: boolean) => {
@@ -68,7 +69,7 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
     copy: inThread(true, 1),
   };
   const copier = new Kysely<Tables>({ dialect: dialect(drivers.copy) });
-  const checkDisk = diskCheck(file);
+  const checkDisk = createDiskCheck(file);
   const versions = new SqliteVersions(() => open(true));
   return {
     kind: 'sqlite',
@@ -122,12 +123,12 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
     },
     singleWriter: {
       assertStored: () => guard.check(),
-      afterCommit: (db, inTurn) => checkpointer.afterCommit(db, inTurn),
+      afterCommit: (db, runExclusive) => checkpointer.afterCommit(db, runExclusive),
       bulk: dialect(drivers.bulk),
-      // Starts the thread, and puts what earlier ones appended to the log into its places; else a later commit does that.
+      // Starts the thread and checkpoints the WAL. If the checkpoint fails, a later commit does it.
       beforeBulk: (db) => sql`pragma wal_checkpoint(passive)`.execute(db).catch(() => {}),
     },
-    // So there are no races to lose.
+    // With one writer at a time there are no write conflicts within the process; BUSY comes from other processes.
     isRetryable: (error) => codeOf(error).startsWith('SQLITE_BUSY'),
     explain,
     explainStart: (error) =>
@@ -141,20 +142,24 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
 function explain(error: unknown): Problem | undefined {
   const code = codeOf(error);
   const retryLater = { headers: { 'retry-after': '5' } };
-  // It is logged once, when it is found, and not again for each request.
+  // No `cause`: the file guard has already logged the error, and each request would log it again.
   if (code === 'SQLITE_READONLY_DBMOVED')
-    return new Problem('unavailable', `The database file ${whatHappened}`, retryLater);
+    return new Problem('unavailable', `The database file ${fileLostText}`, retryLater);
   if (code === 'SQLITE_FULL')
-    return new Problem('storage_full', 'The disk of the service is full. Nothing was changed.', {
-      cause: error,
-    });
+    return new Problem(
+      'storage_full',
+      'The disk of the service is full. Nothing was changed. Free up disk space, then try again.',
+      {
+        cause: error,
+      },
+    );
   if (code.startsWith('SQLITE_READONLY'))
-    return new Problem('unavailable', 'The database file is read-only, so nothing was changed.', {
+    return new Problem('unavailable', 'The database file is read-only. Nothing was changed.', {
       cause: error,
       ...retryLater,
     });
   if (/^SQLITE_(BUSY|IOERR|CANTOPEN|ABORT)/.test(code))
-    return new Problem('unavailable', 'The database file cannot be used right now. Try again shortly.', {
+    return new Problem('unavailable', 'The database file is temporarily unavailable. Try again shortly.', {
       cause: error,
       ...retryLater,
     });
@@ -164,7 +169,7 @@ function explain(error: unknown): Problem | undefined {
 const cannotUse = (file: string, error: unknown) =>
   new UsageError(
     `The database file ${file} cannot be opened for writing (${error instanceof Error ? error.message : error}). ` +
-      'Point MUSTER_DATABASE_URL at a file in a folder that this user may write to.',
+      'Set MUSTER_DATABASE_URL to a file in a folder that this user can write to.',
     { cause: error },
   );
 
@@ -172,13 +177,17 @@ const codeOf = (error: unknown) => (error instanceof Sqlite.SqliteError ? error.
 
 const dialect = (driver: SqliteDriver): Dialect => ({
   createDriver: () => driver,
-  createAdapter: () => new SqliteTransactionalAdapter(),
+  createAdapter: () => new MusterSqliteAdapter(),
   createQueryCompiler: () => new MusterSqliteCompiler(),
   createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
 });
 
-/** A writing transaction is immediate here, so migrations are safe in one, also with two processes at once. */
-class SqliteTransactionalAdapter extends SqliteAdapter {
+/**
+ * Write transactions start with `begin immediate`, so migrations can run in one, even if two processes start at once.
+ */
+class MusterSqliteAdapter extends SqliteAdapter implements BatchAdapter {
+  readonly runsBatches = true;
+
   override get supportsTransactionalDdl() {
     return true;
   }
@@ -196,7 +205,7 @@ const spellings: Spellings = {
   json_array_of: spelling`json_group_array(${0} order by ${1})`,
   is_among: spelling`${0} in (select value from json_each(${1}))`,
   has_part: spelling`(instr(${0}, ${1}) > 0)`,
-  // Writers take singleWriter here anyway.
+  // SQLite has one writer at a time, so these locks do nothing.
   held_lock: spelling`${0}`,
   shared_row_lock: spelling`${0}`,
   row_lock: spelling`${0}`,

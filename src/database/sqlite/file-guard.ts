@@ -3,12 +3,12 @@ import { type FileIdentity, fileMoved, identify, isSameFile } from './file.ts';
 
 export type Report = (level: 'fatal' | 'warn', message: string) => void;
 
-/** How long a removed or replaced file stays unnoticed while nothing is written. */
+/** How often the file is checked while there are no writes. */
 const checkIntervalMs = 1000;
 
 /**
- * Watches that the path still leads to the file that is open. A file that was removed or replaced under the service
- * can still be written to, but what is written is lost when the service ends.
+ * Checks that the path still refers to the open file. If the file was removed or replaced, SQLite can still write to the
+ * open one, but those writes are lost when the service ends.
  */
 export class FileGuard {
   readonly #file: string;
@@ -28,32 +28,32 @@ export class FileGuard {
     return this.#expected;
   }
 
-  /** Remembers which file the first connection has opened. */
+  /** Stores the identity of the file when the first connection opens it. */
   noteOpened(): void {
     this.#expected ??= identify(this.#file);
-    this.#timer ??= setInterval(() => this.#look(), checkIntervalMs).unref();
+    this.#timer ??= setInterval(() => this.#update(), checkIntervalMs).unref();
   }
 
-  /** Looks at the file. A write is acknowledged only after this. */
+  /** Checks the file now. A write is acknowledged only after this. */
   check(): void {
-    this.#look();
+    this.#update();
     this.assertUsable();
   }
 
-  /** Costs nothing: it knows what the last look found. */
+  /** Uses the result of the last check, so it is cheap. */
   assertUsable(): void {
     if (this.#isLost) throw fileMoved();
   }
 
-  /** The last connection to close deletes the write-ahead log by its name: it must not be another's. */
+  /** The last connection to close deletes the write-ahead log by name, so the log must still be the same file. */
   canClose(): boolean {
     const wal = this.#find()?.wal;
     return wal === undefined || wal === this.#expected?.wal;
   }
 
   /**
-   * Where another file is in the database's place, the log that is left would be applied to that one at the next start.
-   * Where there is none, the log stays: it tells the next start that it is not the first.
+   * Stops the checks. If the database was replaced, deletes the old log: the next start would apply it to the new file. If
+   * the database is missing, the log stays, so that the next start reports the missing file instead of creating one.
    */
   stop(): void {
     clearInterval(this.#timer);
@@ -67,18 +67,18 @@ export class FileGuard {
     return identify(this.#file, this.#expected?.walFile);
   }
 
-  #look(): void {
+  #update(): void {
     if (!this.#expected) return;
     const found = this.#find();
     const isLost = !isSameFile(found, this.#expected);
     this.walBytes = found?.walBytes ?? 0;
     if (isLost === this.#isLost) return;
     this.#isLost = isLost;
-    if (isLost) this.#report('fatal', `The database file ${this.#file} ${whatHappened}`);
-    else this.#report('warn', `The database file ${this.#file} is back. Requests are served again.`);
+    if (isLost) this.#report('fatal', `The database file ${this.#file} ${fileLostText}`);
+    else this.#report('warn', `The database file ${this.#file} is back. The service accepts requests again.`);
   }
 }
 
-/** Without the path, which is for the log alone. */
-export const whatHappened =
-  'or its write-ahead log was removed or replaced while the service was running. Nothing can be written or read until it is restored or the service is restarted.';
+/** Does not contain the path, because API clients read it. */
+export const fileLostText =
+  'or its write-ahead log was removed or replaced while the service was running. Reads and writes fail until it is restored or the service is restarted.';

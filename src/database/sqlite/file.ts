@@ -3,20 +3,20 @@ import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { UsageError } from '../../core/errors.ts';
 
-/** How a connection is opened, in whichever thread it lives. */
+/** How to open a connection, in the main thread or a worker. */
 export type FileOptions = { readonly: boolean; expected?: FileIdentity | undefined };
 
-/** Device and inode of the database file and of its write-ahead log, which tell a file from another of the same name. */
+/** Device and inode of the database file and its write-ahead log, to detect that a file was replaced. */
 export type FileIdentity = { walFile: string; database: string; wal: string | undefined };
 
-/** Never creates a database: see `createFile`. */
+/** Opens an existing database file. `createFile` creates one. */
 export function openFile(file: string, { readonly, expected }: FileOptions): Sqlite.Database {
   if (expected) assertSameFile(file, expected);
-  // Waiting inside SQLite would hold the event loop; who writes waits outside of it, and readers need not wait.
+  // Waiting for a lock inside SQLite blocks the thread, so writers wait in the write queue. Readers rarely wait at all.
   const connection = new Sqlite(file, { readonly, timeout: readonly ? 1000 : 0, fileMustExist: true });
   try {
     configure(connection, readonly);
-    // The first read opens the write-ahead log, so that its identity is known from here on.
+    // The first read opens the write-ahead log, so that its identity can be checked.
     connection.pragma('schema_version');
     if (expected) assertSameFile(file, expected);
     return connection;
@@ -28,32 +28,32 @@ export function openFile(file: string, { readonly, expected }: FileOptions): Sql
 
 function configure(connection: Sqlite.Database, readonly: boolean): void {
   connection.pragma('foreign_keys = on');
-  // Of each connection; the system keeps as much of the file in memory as there is room for, once for all of them.
+  // In KiB per connection. Small, because all connections share the page cache of the operating system.
   connection.pragma('cache_size = -8000');
   if (readonly) return;
   connection.pragma('journal_mode = wal');
-  // In WAL mode NORMAL may lose an acknowledged commit when the power fails.
+  // In WAL mode, NORMAL may lose acknowledged commits on power failure.
   connection.pragma('synchronous = full');
-  // What a savepoint would bring back is held in memory, not in a file; a transaction holds only so much.
+  // Keeps savepoint journals in memory instead of a file. The size of a transaction is limited.
   connection.pragma('temp_store = memory');
   connection.pragma(`journal_size_limit = ${maxIdleWalBytes}`);
 }
 
-/** SQLite truncates a larger write-ahead log when it starts to overwrite it from its beginning. */
+/** SQLite truncates a larger write-ahead log when it restarts from the beginning. */
 const maxIdleWalBytes = 16 * 1024 * 1024;
 
 /**
- * Creates the file at a first start, when neither it nor its write-ahead log exists. Only its owner may read it: SQLite
- * gives the files beside it the same mode.
+ * Creates the file on first start, if neither it nor its write-ahead log exists. Only the owner may read it; SQLite creates
+ * the files beside it with the same mode.
  */
 export function createFile(file: string): void {
   const found = find(file);
   if (found && found.size > 0) return;
-  // SQLite would delete a log whose database is missing or empty, and the writes in it with it.
+  // SQLite would delete a log whose database is missing or empty, and with it the writes it contains.
   if (find(walPath(file))?.size && !find(file)?.size) {
     throw new UsageError(
-      `The database file ${file} is missing or empty, but its write-ahead log ${walPath(file)} is there. ` +
-        'Restore the database file beside it, or move the log away to start with an empty database.',
+      `The database file ${file} is missing or empty, but its write-ahead log ${walPath(file)} exists. ` +
+        'Restore the database file, or move the log away to start with an empty database.',
     );
   }
   if (found) return;
@@ -61,12 +61,12 @@ export function createFile(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
-    // Another process that starts at the same time has created it.
+    // Another process that starts at the same time may have created it.
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
 }
 
-/** The path of the log may be passed in, because finding it takes longer than all the rest. */
+/** Callers that check often pass `walFile`, because resolving symbolic links takes longer than the rest. */
 export function identify(
   file: string,
   walFile = walPath(file),
@@ -77,7 +77,7 @@ export function identify(
   return { walFile, database: idOf(database), wal: wal && idOf(wal), walBytes: wal?.size ?? 0 };
 }
 
-/** A file in a folder that cannot be looked into is as good as gone. */
+/** Treats a file in an inaccessible folder as missing. */
 function find(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -88,7 +88,7 @@ function find(path: string): Stats | undefined {
 
 const idOf = ({ dev, ino }: Stats) => `${dev}:${ino}`;
 
-/** SQLite puts the log beside the file that a symbolic link leads to. */
+/** SQLite puts the log beside the target of a symbolic link. */
 function walPath(file: string): string {
   try {
     return `${realpathSync(file)}-wal`;
@@ -105,6 +105,6 @@ function assertSameFile(file: string, expected: FileIdentity): void {
   if (!isSameFile(identify(file, expected.walFile), expected)) throw fileMoved();
 }
 
-/** SQLite has this code for the same finding. */
+/** Uses the code that SQLite itself uses for a moved database. */
 export const fileMoved = () =>
   new Sqlite.SqliteError('The database file was removed or replaced.', 'SQLITE_READONLY_DBMOVED');

@@ -1,67 +1,66 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import { Problem } from '../../core/errors.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine, RunExclusive } from '../engine.ts';
 import { inSavepoint } from '../sql/savepoint.ts';
 import type { Tables } from '../tables.ts';
 import { bumpVersions } from '../writes/table-versions.ts';
 
-/** `hasWaiters` tells whether others wait for their turn; where writers take no turns, there is none. */
+/** `hasWaiters` returns whether other writes are queued. It is undefined if the engine allows concurrent writers. */
 export type Work<T> = (db: Transaction<Tables>, hasWaiters?: () => boolean) => Promise<T>;
 
-type Member = {
-  /** Shares a transaction with others. */
+type Entry = {
+  /** Set for work that shares a transaction with a group. */
   work?: Work<unknown>;
-  /** Runs by itself. */
-  runBulk?(): Promise<unknown>;
-  /** When it was added to the queue. */
-  since: number;
+  /** Set for work that runs alone. */
+  runAlone?(): Promise<unknown>;
+  queuedAt: number;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 };
 
-/** Milliseconds after which a group is closed, so that others are let through; who still waits forms the next. */
+/** A group is committed after this time. The entries that are left form the next group. */
 const maxGroupMs = 10;
 
-/** How long a write waits behind bulk work, such as an atomic import, before it is rejected with 503. */
+/** A write that waits longer than this behind bulk work, such as an atomic import, is rejected with 503. */
 const maxQueueMs = 10_000;
 
-/** Milliseconds after which all else has a turn within a group: Node lets one new connection in a turn. */
+/** A group yields to the event loop after this time. Short, because Node accepts one new connection per tick. */
 const yieldAfterMs = 2;
 
 /**
- * Commits together what waits together: one flush to disk for all of it. Each work runs inside a savepoint, so that one
- * that fails takes nothing of the others with it, and none is settle of its success before all are on disk. Bulk work has
- * a turn, and a transaction, to itself.
+ * Group commit: writes that wait at the same time share one transaction and one flush to disk. Each runs in a savepoint, so
+ * that a failed one does not affect the rest. Callers get their results after the commit. Bulk work has its own
+ * transaction.
  */
 export function createWriteQueue(
   quick: Kysely<Tables>,
   bulk: Kysely<Tables>,
   { beforeBulk, assertStored, afterCommit }: NonNullable<Engine['singleWriter']>,
 ) {
-  const waiting: Member[] = [];
+  const queue: Entry[] = [];
   let isRunning = false;
-  const hasWaiters = () => waiting.length > 0;
+  const hasWaiters = () => queue.length > 0;
 
   async function run(): Promise<void> {
-    while (waiting.length > 0) {
-      const firstAlone = waiting.findIndex(({ runBulk }) => runBulk);
+    while (queue.length > 0) {
+      const firstAlone = queue.findIndex(({ runAlone }) => runAlone);
       if (firstAlone === 0) await runNextAlone();
-      else await runGroup(waiting.splice(0, firstAlone === -1 ? waiting.length : firstAlone));
-      // Otherwise nothing else is read, answered or let in before all who wait have written.
+      else await runGroup(queue.splice(0, firstAlone === -1 ? queue.length : firstAlone));
+      // Lets the event loop serve reads and accept connections between groups.
       await setImmediate();
     }
     isRunning = false;
   }
 
-  async function runGroup(members: Member[]): Promise<void> {
+  async function runGroup(group: Entry[]): Promise<void> {
     const settlers: (() => void)[] = [];
     try {
       await quick.transaction().execute((db) =>
         bumpVersions(db, async (db) => {
           const start = performance.now();
           let lastYield = start;
-          for (const { work, resolve, reject } of members) {
+          for (const { work, resolve, reject } of group) {
             if (performance.now() - lastYield > yieldAfterMs) {
               await setImmediate();
               lastYield = performance.now();
@@ -75,59 +74,58 @@ export function createWriteQueue(
         }),
       );
       assertStored();
-      void afterCommit(bulk, inTurn);
-      waiting.unshift(...members.slice(settlers.length));
+      void afterCommit(bulk, runExclusive);
+      queue.unshift(...group.slice(settlers.length));
       for (const settle of settlers) settle();
     } catch (error) {
-      for (const { reject } of members) reject(error);
+      for (const { reject } of group) reject(error);
     }
   }
 
   async function runNextAlone(): Promise<void> {
-    const next = waiting.shift();
-    const watch = setInterval(rejectOverdue, 250);
-    await next?.runBulk?.().then(next.resolve, next.reject);
-    clearInterval(watch);
+    const next = queue.shift();
+    const timer = setInterval(rejectOverdue, 250);
+    await next?.runAlone?.().then(next.resolve, next.reject);
+    clearInterval(timer);
   }
 
-  /** Bulk work may wait: nobody expects it to be done in a moment. */
+  /** Only quick writes are rejected. Bulk work is expected to take long, so it may wait. */
   function rejectOverdue(): void {
     const now = performance.now();
-    const isOverdue = ({ work, since }: Member) => work !== undefined && now - since > maxQueueMs;
-    const overdue = waiting.filter(isOverdue);
-    if (overdue.length > 0)
-      waiting.splice(0, waiting.length, ...waiting.filter((member) => !isOverdue(member)));
-    for (const member of overdue) {
-      const detail = 'A long import is being written. Try again shortly.';
-      member.reject(new Problem('unavailable', detail, { headers: { 'retry-after': '5' } }));
+    const isOverdue = ({ work, queuedAt }: Entry) => work !== undefined && now - queuedAt > maxQueueMs;
+    const overdue = queue.filter(isOverdue);
+    if (overdue.length > 0) queue.splice(0, queue.length, ...queue.filter((entry) => !isOverdue(entry)));
+    for (const entry of overdue) {
+      const detail = 'A large import is in progress. Try again shortly.';
+      entry.reject(new Problem('unavailable', detail, { headers: { 'retry-after': '5' } }));
     }
   }
 
   async function runBulk(work: Work<unknown>): Promise<unknown> {
     const result = await bulk.transaction().execute((db) => bumpVersions(db, (db) => work(db, hasWaiters)));
     assertStored();
-    void afterCommit(bulk, inTurn);
+    void afterCommit(bulk, runExclusive);
     return result;
   }
 
-  function enqueue<T>(member: Pick<Member, 'work' | 'runBulk'>): Promise<T> {
+  function enqueue<T>(entry: Pick<Entry, 'work' | 'runAlone'>): Promise<T> {
     return new Promise((resolve, reject) => {
-      waiting.push({ ...member, since: performance.now(), resolve: resolve as Member['resolve'], reject });
+      queue.push({ ...entry, queuedAt: performance.now(), resolve: resolve as Entry['resolve'], reject });
       if (isRunning) return;
       isRunning = true;
-      // Not at once: requests that have arrived by now belong to the same group.
+      // Waits one tick, so that requests that have already arrived join the group.
       void setImmediate().then(run);
     });
   }
 
-  const inTurn = (work: () => Promise<void>) => enqueue<void>({ runBulk: work });
+  const runExclusive: RunExclusive = (work) => enqueue<void>({ runAlone: work });
 
   return {
-    waiting: () => waiting.length,
+    waiting: () => queue.length,
     async write<T>(work: Work<T>, workload: 'quick' | 'bulk'): Promise<T> {
       if (workload === 'quick') return enqueue({ work });
       await beforeBulk(bulk);
-      return enqueue({ runBulk: () => runBulk(work) });
+      return enqueue({ runAlone: () => runBulk(work) });
     },
   };
 }

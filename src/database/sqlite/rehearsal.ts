@@ -13,28 +13,28 @@ import { type Kysely, sql } from 'kysely';
 import { Problem } from '../../core/errors.ts';
 import type { Tables } from '../tables.ts';
 
-/** Copies of the database at the same time: each takes as much disk as the database. */
+/** Maximum number of concurrent copies: each uses as much disk space as the database. */
 const maxCopies = 2;
 
-/** A copy has room to grow by this share of the database, and by this much. */
-const growth = 0.25;
+/** Free disk space that a copy needs to grow: a fraction of the database plus a minimum. */
+const growthFactor = 0.25;
 const minGrowthBytes = 64 * 1024 * 1024;
 
 let copies = 0;
 
 /**
- * A copy of the database file as it is at one moment, in a folder beside it that only its owner may read. Writers do
- * not wait for it: the copy is made from a read transaction. `copier` is a connection in a thread.
+ * Copies a snapshot of the database into a folder beside it that only the owner may read. It uses a read transaction, so
+ * writers do not wait. `copier` is a connection in a worker thread.
  */
 export async function copyDatabase(
   file: string,
   copier: Kysely<Tables>,
 ): Promise<{ file: string; remove(): void }> {
   if (copies >= maxCopies) {
-    const detail = 'Other dry runs are under way. Try again shortly.';
+    const detail = 'Too many dry runs are in progress. Try again shortly.';
     throw new Problem('unavailable', detail, { headers: { 'retry-after': '5' } });
   }
-  assertRoom(file);
+  assertDiskSpace(file);
   copies++;
   let folder: string | undefined;
   const remove = () => {
@@ -53,21 +53,21 @@ export async function copyDatabase(
   }
 }
 
-function assertRoom(file: string): void {
+function assertDiskSpace(file: string): void {
   const { bavail, bsize } = statfsSync(dirname(file));
   const { size } = statSync(file);
   const logSize = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  const needed = (size + logSize) * (1 + growth) + minGrowthBytes;
+  const needed = (size + logSize) * (1 + growthFactor) + minGrowthBytes;
   if (bavail * bsize > needed) return;
   throw new Problem(
     'storage_full',
-    `A dry run needs room for a copy of the database: ${Math.ceil(needed / 1024 / 1024)} MiB on its disk. Nothing was changed.`,
+    `A dry run needs ${Math.ceil(needed / 1024 / 1024)} MiB of free disk space for a copy of the database. Nothing was changed.`,
   );
 }
 
 const prefixOf = (file: string) => `${file}-rehearsal-`;
 
-/** Removes copies that processes left behind when they were killed. */
+/** Removes copies that killed processes left behind. */
 export function removeOldCopies(file: string): void {
   const prefix = basename(prefixOf(file));
   const folder = dirname(file);

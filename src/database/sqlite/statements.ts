@@ -1,12 +1,12 @@
 import type Sqlite from 'better-sqlite3';
 import type { QueryResult } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { isBatch } from '../sql/parameters.ts';
+import { isBatch } from '../sql/batches.ts';
 
-/** Prepared statements of one connection. */
+/** Maximum number of prepared statements per connection. */
 const maxPrepared = 200;
 
-/** What runs on one connection, in whichever thread it lives. */
+/** Runs statements on one connection, in the main thread or a worker, and caches prepared ones. */
 export class Statements {
   readonly #database: Sqlite.Database;
   readonly #prepared = new LRUCache<string, Sqlite.Statement>({ max: maxPrepared });
@@ -25,14 +25,14 @@ export class Statements {
   }
 
   rollback(): void {
-    // SQLite ends a transaction by itself when the disk is full.
+    // On a full disk SQLite has already rolled back the transaction.
     if (this.#database.inTransaction) this.run('rollback', []);
   }
 
   /** Preparing a statement takes longer than running most of them. */
   #prepare(sql: string): Sqlite.Statement {
-    const known = this.#prepared.get(sql);
-    if (known) return known;
+    const cached = this.#prepared.get(sql);
+    if (cached) return cached;
     const statement = this.#database.prepare(sql);
     this.#prepared.set(sql, statement);
     return statement;

@@ -2,24 +2,24 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import type { CompiledQuery, QueryResult } from 'kysely';
-import { isBatch } from '../sql/parameters.ts';
+import { isBatch } from '../sql/batches.ts';
 import type { SqliteConnection } from './connections.ts';
-import type { Answer, Arguments, Call, Method, Result, WorkerData } from './worker.ts';
+import type { Arguments, Call, Method, Result, WorkerData, WorkerResponse } from './worker.ts';
 
-/** Connections in a thread of their own, so that what takes long does not hold the event loop. */
+/** Creates connections in a worker thread, so that long statements do not block the event loop. */
 export function connectInThread(name: string, data: () => WorkerData): () => SqliteConnection {
   const threads = new Threads(name, data);
-  let made = 0;
-  return () => new ThreadConnection(threads, made++);
+  let count = 0;
+  return () => new ThreadConnection(threads, count++);
 }
 
 class ThreadConnection implements SqliteConnection {
   readonly #threads: Threads;
   readonly #number: number;
-  /** The thread whose connection is in use: if it dies, a transaction must not go on in the next one. */
+  /** The thread of the current transaction: if it dies, the transaction must not continue in a new thread. */
   #thread: Thread | undefined;
-  /** Rows that are on their way. */
-  readonly #behind: Promise<unknown>[] = [];
+  /** Batches that were sent and are not confirmed yet. */
+  readonly #unconfirmed: Promise<unknown>[] = [];
 
   constructor(threads: Threads, number: number) {
     this.#threads = threads;
@@ -28,16 +28,16 @@ class ThreadConnection implements SqliteConnection {
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     const isInsert = isBatch(parameters);
-    if (!isInsert) await Promise.all(this.#behind.splice(0));
-    const answer = this.#call('run', sql, JSON.stringify(parameters));
-    if (!isInsert) return (await answer) as QueryResult<R>;
-    // Their sender goes on meanwhile, but nothing is asked or committed before they are known to be written.
-    this.#behind.push(answer);
-    answer.catch(() => {});
+    if (!isInsert) await Promise.all(this.#unconfirmed.splice(0));
+    const response = this.#call('run', sql, JSON.stringify(parameters));
+    if (!isInsert) return (await response) as QueryResult<R>;
+    // The caller prepares the next batch meanwhile. The next other statement, such as the commit, waits for all batches.
+    this.#unconfirmed.push(response);
+    response.catch(() => {});
     return { rows: [] };
   }
 
-  /** Asks for the next slice when it hands one out, and never for more: the reader sets the pace. */
+  /** Reads one slice ahead of the consumer, never more, so that a slow consumer applies backpressure. */
   async *streamQuery<R>(
     { sql, parameters }: CompiledQuery,
     sliceRows: number,
@@ -50,7 +50,7 @@ class ThreadConnection implements SqliteConnection {
         isAll = slice.isAll;
         if (!isAll) {
           next = this.#call('nextRows', sliceRows);
-          // An error is thrown when the slice is awaited; a reader who stops before never meets it.
+          // The error is thrown when the slice is awaited. If the consumer stops before, it must not be unhandled.
           next.catch(() => {});
         }
         yield { rows: slice.rows as R[] };
@@ -65,16 +65,16 @@ class ThreadConnection implements SqliteConnection {
   }
 
   release() {
-    this.#behind.length = 0;
+    this.#unconfirmed.length = 0;
     this.#thread = undefined;
   }
 
-  /** The thread ends with the first of its connections: they are closed together. */
+  /** Ends the thread with all of its connections: they are always closed together. */
   close() {
     return this.#threads.end();
   }
 
-  /** What has come to its end as well when the thread has. */
+  /** Ends a stream or a transaction. Does nothing if the thread has died, which ended it as well. */
   async #finish(method: 'endStream' | 'rollback') {
     const thread = this.#thread;
     if (!thread?.isAlive) return;
@@ -91,7 +91,7 @@ class ThreadConnection implements SqliteConnection {
   }
 }
 
-/** One thread after another: it is started when first needed, and again when it has died. */
+/** Starts the thread on first use, and again after it has died. */
 class Threads {
   readonly #name: string;
   readonly #data: () => WorkerData;
@@ -112,31 +112,31 @@ class Threads {
   }
 }
 
-/** It ends in `.ts` or, in the built package, in `.js`, as this file does. */
-const program = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
+/** The extension is `.ts` in the source and `.js` in the built package. */
+const workerFile = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
-/** Rows are sent away as soon as they are read, or written as soon as they come; with more room they would only be collected later. */
+/** Rows are short-lived in the thread, so a larger young generation would only delay garbage collection. */
 const resourceLimits = { maxYoungGenerationSizeMb: 4 };
 
 class Thread {
   isAlive = true;
   readonly #worker: Worker;
-  /** Answers come in the order of the calls. */
+  /** Responses arrive in the order of the calls. */
   readonly #pending: PromiseWithResolvers<unknown>[] = [];
 
   constructor(name: string, workerData: WorkerData) {
-    this.#worker = new Worker(program, { workerData, name, resourceLimits })
-      .on('message', (answer) => this.#settle(answer))
+    this.#worker = new Worker(workerFile, { workerData, name, resourceLimits })
+      .on('message', (response) => this.#settle(response))
       .on('error', (error) => this.#fail(error))
       .on('exit', () => this.#fail());
     this.#worker.unref();
   }
 
   async call<M extends Method>(connection: number, method: M, args: Arguments<M>): Promise<Result<M>> {
-    if (!this.isAlive) throw gone();
+    if (!this.isAlive) throw threadEnded();
     this.#worker.postMessage({ connection, method, args } as Call);
     const pending = Promise.withResolvers<unknown>();
-    // Only a thread with work to do keeps the process from ending.
+    // An idle thread must not keep the process running.
     if (this.#pending.push(pending) === 1) this.#worker.ref();
     return (await pending.promise) as Result<M>;
   }
@@ -146,22 +146,22 @@ class Thread {
     await this.#worker.terminate();
   }
 
-  #settle(answer: Answer) {
+  #settle(response: WorkerResponse) {
     const pending = this.#pending.shift();
     if (!pending) return;
     if (this.#pending.length === 0) this.#worker.unref();
-    if ('result' in answer) pending.resolve(answer.result);
-    else pending.reject(rebuilt(answer));
+    if ('result' in response) pending.resolve(response.result);
+    else pending.reject(rebuildError(response));
   }
 
   #fail(cause?: unknown) {
     this.isAlive = false;
-    for (const { reject } of this.#pending.splice(0)) reject(gone(cause));
+    for (const { reject } of this.#pending.splice(0)) reject(threadEnded(cause));
   }
 }
 
-const rebuilt = ({ error, code }: Extract<Answer, { error: unknown }>) =>
+const rebuildError = ({ error, code }: Extract<WorkerResponse, { error: unknown }>) =>
   code === undefined ? error : new Sqlite.SqliteError(error instanceof Error ? error.message : '', code);
 
-const gone = (cause?: unknown) =>
-  Object.assign(new Sqlite.SqliteError('The thread of the database has ended.', 'SQLITE_ABORT'), { cause });
+const threadEnded = (cause?: unknown) =>
+  Object.assign(new Sqlite.SqliteError('The database thread has ended.', 'SQLITE_ABORT'), { cause });

@@ -3,15 +3,15 @@ import type { TableName } from '../tables.ts';
 import type { Versions } from '../versions.ts';
 
 /**
- * The versions of the tables, read anew only when another connection, of this process or another, has committed
- * something: SQLite tells that within microseconds, from memory shared by all that have the file open.
+ * Caches the versions of the tables until another connection, in this or another process, commits. `pragma data_version`
+ * detects that within microseconds, from shared memory.
  */
 export class SqliteVersions {
   readonly #connect: () => Sqlite.Database;
   #connection?: Sqlite.Database;
-  #commits?: Sqlite.Statement;
+  #dataVersion?: Sqlite.Statement;
   #rows?: Sqlite.Statement;
-  #seen: unknown;
+  #lastDataVersion: unknown;
   #versions?: Versions;
 
   constructor(connect: () => Sqlite.Database) {
@@ -20,13 +20,13 @@ export class SqliteVersions {
 
   read(): Versions {
     this.#connection ??= this.#connect();
-    this.#commits ??= this.#connection.prepare('pragma data_version').pluck();
-    // Before the rows: what is committed between the two is noticed the next time.
-    const commits = this.#commits.get();
-    if (this.#versions && commits === this.#seen) return this.#versions;
+    this.#dataVersion ??= this.#connection.prepare('pragma data_version').pluck();
+    // Read before the rows, so that a commit between the two reads is detected by the next call.
+    const dataVersion = this.#dataVersion.get();
+    if (this.#versions && dataVersion === this.#lastDataVersion) return this.#versions;
     this.#rows ??= this.#connection.prepare('select table_name, version from data_versions').raw();
     this.#versions = Object.fromEntries(this.#rows.all() as [TableName, number][]) as Versions;
-    this.#seen = commits;
+    this.#lastDataVersion = dataVersion;
     return this.#versions;
   }
 

@@ -3,65 +3,65 @@ import Sqlite from 'better-sqlite3';
 import { type FileOptions, openFile } from './file.ts';
 import { Statements } from './statements.ts';
 
-/** The program of a thread for what takes long: it does one call after another, and answers them in that order. */
+/** The entry point of the thread for long reads and writes. It runs calls one after another and responds in that order. */
 parentPort?.on('message', (call: Call) => {
   try {
-    answer({ result: perform(call) });
+    respond({ result: perform(call) });
   } catch (error) {
-    answer({ error, code: error instanceof Sqlite.SqliteError ? error.code : undefined });
+    respond({ error, code: error instanceof Sqlite.SqliteError ? error.code : undefined });
   }
 });
 
 export type WorkerData = { file: string; options: FileOptions };
 
-/** What a connection is asked to do; they are told apart by their numbers. */
+/** A method call on a connection, which is identified by its number. */
 export type Call = { [M in Method]: { connection: number; method: M; args: Arguments<M> } }[Method];
 export type Method = keyof Connection;
 export type Arguments<M extends Method> = Parameters<Connection[M]>;
 export type Result<M extends Method> = ReturnType<Connection[M]>;
 
-/** An error's code is sent beside it, because a copy of an error keeps only its message. */
-export type Answer = { result: unknown } | { error: unknown; code: string | undefined };
+/** The code is sent beside the error, because a cloned error loses its own properties. */
+export type WorkerResponse = { result: unknown } | { error: unknown; code: string | undefined };
 
 type Slice = { rows: unknown[]; isAll: boolean };
 
-const answer = (message: Answer) => parentPort?.postMessage(message);
+const respond = (message: WorkerResponse) => parentPort?.postMessage(message);
 
 const connections = new Map<number, Connection>();
 
 function perform({ connection, method, args }: Call): unknown {
-  // Opened when first asked, so that what keeps it from opening is the answer.
-  const asked = connections.get(connection) ?? new Connection(workerData);
-  connections.set(connection, asked);
-  return (asked[method] as (...args: unknown[]) => unknown).apply(asked, args);
+  // Opened by the first call, so that an error while opening is the response to that call.
+  const target = connections.get(connection) ?? new Connection(workerData);
+  connections.set(connection, target);
+  return (target[method] as (...args: unknown[]) => unknown).apply(target, args);
 }
 
-/** Kysely gives it one thing to do at a time, so there is never more than one stream. */
+/** Kysely runs one query at a time on a connection, so there is at most one stream. */
 class Connection {
   readonly #database: Sqlite.Database;
   readonly #statements: Statements;
   #stream: IterableIterator<unknown> | undefined;
   #isOfLines = false;
   #isInTransaction = false;
-  #failure: unknown;
+  #lastError: unknown;
 
   constructor({ file, options }: WorkerData) {
     this.#database = openFile(file, options);
-    // Not in a commit, for whose end others wait: see `beforeBulk`.
+    // Commits do not checkpoint, because other writers wait for them: `beforeBulk` does.
     if (!options.readonly) this.#database.pragma('wal_autocheckpoint = 0');
     this.#statements = new Statements(this.#database);
   }
 
-  /** Many short texts are sent as one in a fraction of the time. */
+  /** `parameters` is JSON: one long string is copied between threads much faster than many short ones. */
   run(sql: string, parameters: string) {
-    // SQLite ends a transaction by itself when the disk is full. What was sent in it must not be written outside of it.
-    if (this.#isInTransaction && !this.#database.inTransaction) throw this.#failure;
+    // On a full disk SQLite rolls back the transaction. Its remaining statements must not run outside of it.
+    if (this.#isInTransaction && !this.#database.inTransaction) throw this.#lastError;
     try {
       const result = this.#statements.run(sql, JSON.parse(parameters));
       this.#isInTransaction = this.#database.inTransaction;
       return result;
     } catch (error) {
-      this.#failure = error;
+      this.#lastError = error;
       throw error;
     }
   }

@@ -1,9 +1,9 @@
 import type { Moment } from '../../core/clock.ts';
 
-/** Who changes something, when, and, where they said so, why. */
+/** Who makes a change, when, and optionally why. */
 export type Change = Moment & { key_id: string | null; key_name: string; reason?: string | null | undefined };
 
-/** What the service does by itself, when a day has come. */
+/** A change by the service itself, such as reopening a risk when its acceptance expires. */
 export const bySystem = (moment: Moment, reason: string): Change => ({
   ...moment,
   key_id: null,
@@ -11,4 +11,4 @@ export const bySystem = (moment: Moment, reason: string): Change => ({
   reason,
 });
 
-export const byCommandLine = (moment: Moment) => bySystem(moment, 'On the command line.');
+export const byCommandLine = (moment: Moment) => bySystem(moment, 'Changed from the command line.');

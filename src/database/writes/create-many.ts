@@ -7,50 +7,50 @@ import { recordCreated } from './history.ts';
 import { findRejections, type Target, type Unique } from './references.ts';
 import { insertRows } from './rows.ts';
 
-/** What has been made, and what people know it by. */
+/** The id of a created resource, and its key or name for people. */
 export type Created = { id: string; label: string };
 
-/** How things of a kind are made, many at a time. */
-type Making<Input, Table extends Target['table']> = {
+/** How resources of one kind are created. */
+type Creation<Input, Table extends Target['table']> = {
   kind: IdKind;
   target: Target & { table: Table };
-  /** What is wrong with each of the inputs, beside values that others have. */
+  /** Validation errors of each input, except duplicates. */
   errors: readonly (readonly FieldError[])[];
   uniques: readonly Unique[];
-  /** What people will know it by; `place` counts those that are made, from 0. */
-  label(input: Input, place: number): string | Promise<string>;
-  row(made: Created, input: Input): Insertable<Tables[Table]>;
+  /** The key or name of the new resource. `index` counts the created resources, from 0. */
+  label(input: Input, index: number): string | Promise<string>;
+  row(created: Created, input: Input): Insertable<Tables[Table]>;
 };
 
-/** Makes those that can be made, in the order of the inputs, and says why the others cannot. */
+/** Creates a resource for each valid input. Returns the resource or the Problem for each input, in order. */
 export async function createMany<Input extends object, Table extends Target['table']>(
   db: Transaction<Tables>,
   inputs: readonly Input[],
-  { kind, target, errors, uniques, label, row }: Making<Input, Table>,
+  { kind, target, errors, uniques, label, row }: Creation<Input, Table>,
   change: Change,
 ): Promise<(Created | Problem)[]> {
   const ids = inputs.map(() => newId(kind));
-  const refused = await findRejections(db, target, ids, inputs, errors, uniques);
+  const rejections = await findRejections(db, target, ids, inputs, errors, uniques);
   const rows: Insertable<Tables[Table]>[] = [];
-  const made: Created[] = [];
-  const outcome: (Created | Problem)[] = [];
+  const created: Created[] = [];
+  const results: (Created | Problem)[] = [];
   for (const [i, input] of inputs.entries()) {
-    const problem = refused[i];
-    if (problem) outcome.push(problem);
+    const problem = rejections[i];
+    if (problem) results.push(problem);
     else {
-      const one = { id: ids[i] ?? '', label: await label(input, made.length) };
-      made.push(one);
-      rows.push(row(one, input));
-      outcome.push(one);
+      const resource = { id: ids[i] ?? '', label: await label(input, created.length) };
+      created.push(resource);
+      rows.push(row(resource, input));
+      results.push(resource);
     }
   }
   await insertRows(db, target.table, rows);
-  await recordCreated(db, made, change);
-  return outcome;
+  await recordCreated(db, created, change);
+  return results;
 }
 
-/** Of one thing it is thrown why it could not be made. */
-export function unwrapSingle([made]: readonly (Created | Problem)[]): Created {
-  if (!made || made instanceof Problem) throw made;
-  return made;
+/** Returns the only result, or throws it if it is a Problem. */
+export function unwrapSingle([result]: readonly (Created | Problem)[]): Created {
+  if (!result || result instanceof Problem) throw result;
+  return result;
 }

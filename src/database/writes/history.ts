@@ -4,10 +4,10 @@ import type { Tables } from '../tables.ts';
 import type { Change } from './change.ts';
 import { insertRows } from './rows.ts';
 
-/** Fields with their values before and after. */
+/** Changed fields with their old and new values. */
 export type Differences = Record<string, { from: unknown; to: unknown }>;
 
-/** Which of `fields` differ between two states of a thing. */
+/** Returns those of `fields` that differ between two states of a resource. */
 export function differencesBetween(before: object, after: object, fields: Iterable<string>): Differences {
   const differing = [...fields].flatMap((field) => {
     const from = (before as Record<string, unknown>)[field] ?? null;
@@ -17,7 +17,7 @@ export function differencesBetween(before: object, after: object, fields: Iterab
   return Object.fromEntries(differing);
 }
 
-/** Records changes of one resource, in the transaction that makes them. */
+/** Records changes to one resource, in the transaction of the change. */
 export const recordChanges = (
   db: Transaction<Tables>,
   subject_id: string,
@@ -25,7 +25,7 @@ export const recordChanges = (
   change: Change,
 ): Promise<void> => recordChangesOfMany(db, [{ subject_id, at: change.now, differences }], change);
 
-/** Records changes of many resources, each at its own time. */
+/** Records changes to many resources, each with its own time. */
 export async function recordChangesOfMany(
   db: Transaction<Tables>,
   changes: readonly { subject_id: string; at: string; differences: Differences }[],
@@ -47,15 +47,15 @@ export async function recordChangesOfMany(
   await insertRows(db, 'history', rows);
 }
 
-/** Records that resources were created, each under its label. */
+/** Records that resources were created, with their labels. */
 export const recordCreated = (
   db: Transaction<Tables>,
-  made: readonly { id: string; label: string }[],
+  created: readonly { id: string; label: string }[],
   change: Change,
 ) =>
   recordChangesOfMany(
     db,
-    made.map(({ id, label }) => ({
+    created.map(({ id, label }) => ({
       subject_id: id,
       at: change.now,
       differences: { created: { from: null, to: label } },

@@ -8,9 +8,9 @@ export type Target = {
   table: 'people' | 'groups' | 'projects' | 'risks' | 'issues' | 'tasks';
   id: 'user_id' | 'id';
   what: string;
-  /** What people know it by. */
+  /** The column that identifies a row to people. */
   label?: 'name' | 'key';
-  /** Only those of this project count. */
+  /** Limits the target to rows of this project. */
   project_id?: string;
 };
 
@@ -24,8 +24,9 @@ export const toIssue = { table: 'issues', id: 'id', what: 'issue', label: 'key' 
 export const inProject = <T extends Target>(target: T, project_id: string) => ({ ...target, project_id });
 
 /**
- * For each input an error for every field that names something which is not there. People are locked against being
- * deactivated until the transaction ends (`lockPerson`): who is named here is not handed over meanwhile.
+ * Returns, for each input, an error for every field that refers to a row that does not exist. Takes a shared lock on
+ * referenced people until the transaction ends, so that they are not deactivated or handed over at the same time
+ * (`lockPerson`).
  */
 export async function referenceErrors(
   db: Kysely<Tables>,
@@ -34,21 +35,19 @@ export async function referenceErrors(
 ): Promise<FieldError[][]> {
   const errors = inputs.map((): FieldError[] => []);
   for (const [field, target] of Object.entries(references)) {
-    const named = inputs.map(
-      (input) => (input as Record<string, unknown>)[field] as string | null | undefined,
-    );
-    const known = await rowsWith(db, target, { field: target.id }, named, target.table === 'people');
-    for (const [i, value] of named.entries()) {
-      if (value == null || known.has(value)) continue;
-      const where = target.project_id === undefined ? 'There is' : 'This project has';
-      const detail = `${where} no ${target.what} ${value}.`;
+    const ids = inputs.map((input) => (input as Record<string, unknown>)[field] as string | null | undefined);
+    const existing = await findRows(db, target, { field: target.id }, ids, target.table === 'people');
+    for (const [i, value] of ids.entries()) {
+      if (value == null || existing.has(value)) continue;
+      const subject = target.project_id === undefined ? 'There is' : 'This project has';
+      const detail = `${subject} no ${target.what} ${value}.`;
       errors[i]?.push(fieldError(field, 'unknown_reference', detail));
     }
   }
   return errors;
 }
 
-/** 409 when another row has the value already; it names the field and the row. */
+/** Throws 409 if another row already has the value. The error names the field and that row. */
 export async function rejectDuplicate(
   db: Kysely<Tables>,
   target: Target,
@@ -62,36 +61,36 @@ export async function rejectDuplicate(
     select ${sql.ref(id)} as id, ${sql.ref(label)} as label
     from ${sql.table(table)} where ${same} limit 1`.execute(db);
   const [holder] = rows;
-  if (holder) throw duplicates([{ what: target.what, field, value, holder }]);
+  if (holder) throw duplicateProblem([{ what: target.what, field, value, holder }]);
 }
 
 type Holder = { id: string; label: string };
 
-type Taken = { what: string; field: string; value: string; holder: Holder };
+type Duplicate = { what: string; field: string; value: string; holder: Holder };
 
-/** 409 for values that others have. */
-function duplicates(taken: readonly Taken[]): Problem {
-  const errors = taken.map(duplicateError);
-  const extra = { field: taken[0]?.field, existing_id: taken[0]?.holder.id };
+/** A 409 for values that other rows already have. */
+function duplicateProblem(duplicates: readonly Duplicate[]): Problem {
+  const errors = duplicates.map(duplicateError);
+  const extra = { field: duplicates[0]?.field, existing_id: duplicates[0]?.holder.id };
   return new Problem('duplicate', errors.map(({ detail }) => detail).join(' '), { errors, extra });
 }
 
-const duplicateError = ({ what, field, value, holder }: Taken): FieldError =>
+const duplicateError = ({ what, field, value, holder }: Duplicate): FieldError =>
   fieldError(
     field,
     'duplicate',
-    `The ${what} ${holder.label} (${holder.id}) has the ${field} “${value}” already.`,
+    `The ${what} ${holder.label} (${holder.id}) already has the ${field} “${value}”.`,
   );
 
-/** A field no two may have the same value of, and what its values are compared by, if not themselves. */
+/** A unique field. If its values are not compared as they are, `column` and `compared` give the normalized forms. */
 export type Unique = { field: string; column?: RawBuilder<string>; compared?(value: string): string };
 
 type Texts = readonly (string | null | undefined)[];
 type Check = { field: string; values: Texts; keys: Texts; holders: Map<string, Holder> };
 
 /**
- * Why each of the new things is refused, if it is: for its errors, or for values that others have already, be they rows or
- * new things before it.
+ * Returns the Problem for each new resource, or undefined if it can be created. A resource is rejected if it has validation
+ * errors, or if a row or an earlier resource in the same request already has one of its unique values.
  */
 export async function findRejections(
   db: Kysely<Tables>,
@@ -106,24 +105,24 @@ export async function findRejections(
     const { field, compared = String } = unique;
     const values = inputs.map((input) => (input as Record<string, string | null | undefined>)[field]);
     const keys = values.map((value) => (value == null ? undefined : compared(value)));
-    checks.push({ field, values, keys, holders: await rowsWith(db, target, unique, keys) });
+    checks.push({ field, values, keys, holders: await findRows(db, target, unique, keys) });
   }
   return inputs.map((input, i) => {
-    const taken = checks.flatMap(({ field, values, keys, holders }) => {
+    const duplicates = checks.flatMap(({ field, values, keys, holders }) => {
       const holder = holders.get(keys[i] ?? '');
       return holder ? [{ what: target.what, field, value: values[i] ?? '', holder }] : [];
     });
-    const wrong = errors[i] ?? [];
-    if (wrong.length > 0) return invalidBody([...wrong, ...taken.map(duplicateError)]);
-    if (taken.length > 0) return duplicates(taken);
+    const invalid = errors[i] ?? [];
+    if (invalid.length > 0) return invalidBody([...invalid, ...duplicates.map(duplicateError)]);
+    if (duplicates.length > 0) return duplicateProblem(duplicates);
     const label = String('name' in input ? input.name : 'title' in input ? input.title : '');
     for (const { keys, holders } of checks) if (keys[i]) holders.set(keys[i], { id: ids[i] ?? '', label });
     return undefined;
   });
 }
 
-/** The rows that have one of the values in a column, by that value. */
-async function rowsWith(
+/** Finds the rows that have one of the values in a column, by that value. */
+async function findRows(
   db: Kysely<Tables>,
   { table, id, label = 'name', project_id }: Target,
   { field, column = sql.ref(field) }: Unique,
@@ -132,22 +131,22 @@ async function rowsWith(
 ): Promise<Map<string, Holder>> {
   const wanted = [...new Set(values.filter((value) => value != null))];
   if (wanted.length === 0) return new Map();
-  const isWithin = project_id !== undefined;
+  const isInProject = project_id !== undefined;
   const find = namedStatement<Holder & { value: string }>(
-    `${table} ${field} ${isWithin} ${isLocking}`,
+    `${table} ${field} ${isInProject} ${isLocking}`,
     (db) =>
       db
         .selectFrom(table as 'risks')
         .select([sql.ref<string>(id).as('id'), sql.ref<string>(label).as('label'), column.as('value')])
         .$if(isLocking, (query) => query.select(sharedRowLock(sql.ref(id)).as('lock')))
         .where(inJsonArray(column, param<string>('wanted')))
-        .$if(isWithin, (query) => query.where('project_id', '=', param<string>('project_id'))),
+        .$if(isInProject, (query) => query.where('project_id', '=', param<string>('project_id'))),
   );
   const { rows } = await find(db, { wanted: JSON.stringify(wanted), project_id });
   return new Map(rows.map(({ value, id, label }) => [value, { id, label }]));
 }
 
-/** The same for the external ids of a project's risks, issues and tasks, which are unique within it. */
+/** Like `rejectDuplicate`, for external ids that are unique within a project. */
 export const rejectDuplicateExternalId = (
   db: Kysely<Tables>,
   target: Target,
@@ -162,24 +161,26 @@ export const rejectDuplicateExternalId = (
     sql<boolean>`external_id = ${external_id} and project_id = ${project_id}`,
   );
 
-type User = 'risks' | 'issues' | 'tasks' | 'people' | 'groups' | 'projects';
+type Referrer = 'risks' | 'issues' | 'tasks' | 'people' | 'groups' | 'projects';
 
-/** How many rows of each kind point at something, and a few of them; undefined when none does. */
+/** Counts the rows of each kind that refer to a row, with up to three samples; undefined if there are none. */
 export async function findReferrers(
   db: Kysely<Tables>,
-  pointers: [kind: User, points: RawBuilder<boolean>][],
+  references: [kind: Referrer, isReferrer: RawBuilder<boolean>][],
 ) {
-  const users: Record<string, { count: number; samples: string[] }> = {};
-  for (const [kind, points] of pointers) {
+  const referrers: Record<string, { count: number; samples: string[] }> = {};
+  for (const [kind, isReferrer] of references) {
     const label = sql.ref(kind === 'people' || kind === 'groups' ? 'name' : 'key');
     const { rows: samples } = await sql<{ label: string }>`
-      select ${label} as label from ${sql.table(kind)} where ${points} order by ${label} limit 3`.execute(db);
+      select ${label} as label from ${sql.table(kind)} where ${isReferrer} order by ${label} limit 3`.execute(
+      db,
+    );
     const { rows: counts } = await sql<{ count: number }>`
-      select count(*) as count from ${sql.table(kind)} where ${points}`.execute(db);
+      select count(*) as count from ${sql.table(kind)} where ${isReferrer}`.execute(db);
     const count = counts[0]?.count ?? 0;
-    if (count > 0) users[kind] = { count, samples: samples.map((row) => row.label) };
+    if (count > 0) referrers[kind] = { count, samples: samples.map((row) => row.label) };
   }
-  return Object.keys(users).length > 0 ? users : undefined;
+  return Object.keys(referrers).length > 0 ? referrers : undefined;
 }
 
 export async function exists(db: Kysely<Tables>, { table, id }: Target, value: unknown): Promise<boolean> {

@@ -14,9 +14,9 @@ import { statement } from '../sql/statement.ts';
 import type { TableName, Tables } from '../tables.ts';
 
 /**
- * Counts, in the transaction's own last statement, which tables it changed. Whoever keeps an answer and the counts
- * it was made from knows by comparing them whether the answer still holds. Last, because on PostgreSQL other
- * writers of these tables wait from here to the commit.
+ * Runs `work`, then increments the versions of the tables it changed. Caches compare versions to find out whether an entry
+ * is fresh. The increment is the last statement of the transaction because, on PostgreSQL, other writers of these tables
+ * wait from then until the commit.
  */
 export async function bumpVersions<T>(
   transaction: Transaction<Tables>,
@@ -34,7 +34,7 @@ export async function bumpVersions<T>(
   return result;
 }
 
-/** A number that differs whenever one of the tables has been changed in between, and never becomes smaller. */
+/** A number that increases whenever one of the tables changes. */
 export async function dataVersion(db: Kysely<Tables>, tables: readonly TableName[]): Promise<number> {
   const { rows } = await allVersions(db);
   return rows.reduce(
@@ -46,17 +46,17 @@ export async function dataVersion(db: Kysely<Tables>, tables: readonly TableName
 const allVersions = statement((db) => db.selectFrom('data_versions').select(['table_name', 'version']));
 
 /**
- * Makes others who lock the table wait until this transaction ends, for rules that look at several rows. It is no lock
- * of the table's count: who held that so early and another who holds other counts would wait for each other.
+ * Locks the table until the transaction ends, for rules that concern several rows. It conflicts only with itself. It does
+ * not lock the row in `data_versions`: taking that before the end of the transaction could cause deadlocks.
  */
 export async function lockTable(db: Transaction<Tables>, table: TableName): Promise<void> {
   await sql`select ${advisoryLock(sql.lit(table))}`.execute(db);
 }
 
 /**
- * Waits for transactions that assign something to the person, and makes others wait until this one ends: they hold a
- * shared lock from their check that the person exists (`referenceErrors`) on. Statements after this one see what they
- * assigned. Lock projects first, as those who assign something in a project do, or two wait for each other.
+ * Locks the person until the transaction ends. Waits for transactions that assign something to the person: they hold a
+ * shared lock since they checked the reference (`referenceErrors`). Later statements see those assignments. Lock projects
+ * before people, as transactions that assign something do; otherwise they could deadlock.
  */
 export async function lockPerson(db: Transaction<Tables>, user_id: string): Promise<void> {
   await sql`select ${rowLock(sql.val(user_id))}`.execute(db);
@@ -71,7 +71,7 @@ const trackChanges = (changed: Set<TableName>): KyselyPlugin => ({
   transformResult: async ({ result }) => result,
 });
 
-/** The table that a statement changes; undefined when it changes none. */
+/** Returns the table that a statement changes; undefined if it only reads. */
 export function changedTable(node: OperationNode): TableName | undefined {
   const isChange = InsertQueryNode.is(node) || UpdateQueryNode.is(node) || DeleteQueryNode.is(node);
   if (!isChange) return undefined;
@@ -81,5 +81,5 @@ export function changedTable(node: OperationNode): TableName | undefined {
       ? node.table
       : node.from.froms[0];
   if (table && TableNode.is(table)) return table.table.identifier.name as TableName;
-  throw new Error('A statement that changes something names one table, without an alias.');
+  throw new Error('A statement that writes must name one table, without an alias.');
 }
