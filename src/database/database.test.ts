@@ -19,7 +19,7 @@ import { WriteConflict } from './writes/rows.ts';
 import { dataVersion } from './writes/table-versions.ts';
 
 onBothEngines('database', (start, engine) => {
-  test('migrates once when two instances start at the same time, and one of them makes the first key', async (t) => {
+  test('two instances that start at the same time migrate once and create one first key', async (t) => {
     const { url, drop } = await freshDatabase(engine);
     const instances = [openDatabase(url), openDatabase(url)];
     t.after(async () => {
@@ -32,10 +32,10 @@ onBothEngines('database', (start, engine) => {
       instances.map(({ write }) => write((db) => createFirstKey(db, systemClock()))),
     );
     assert.equal(keys.filter(Boolean).length, 1);
-    assert.deepEqual(await openDatabaseAgain(url), []);
+    assert.deepEqual(await migrateAgain(url), []);
   });
 
-  test('keeps the history when it is stored anew in its own order', async (t) => {
+  test('migration 0004 keeps the history', async (t) => {
     const { url, drop } = await freshDatabase(engine);
     t.after(drop);
     const { kind, dialects, close, createIfMissing } =
@@ -64,25 +64,25 @@ onBothEngines('database', (start, engine) => {
     const database = openDatabase(url);
     t.after(() => database.close());
     assert.deepEqual(await database.migrate(), ['0004_narrow']);
-    const kept = await database.db.selectFrom('history').selectAll().orderBy('id').execute();
+    const migrated = await database.db.selectFrom('history').selectAll().orderBy('id').execute();
     assert.deepEqual(
-      kept,
+      migrated,
       entries.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
     );
   });
 
-  test('says in one sentence that the database was written by a newer version', async (t) => {
+  test('reports a database that was written by a newer version', async (t) => {
     const service = await start(t);
     await service.database.write((db) =>
       sql`insert into kysely_migration (name, timestamp) values ('9999_later', '2030-01-01')`.execute(db),
     );
-    await assert.rejects(openDatabaseAgain(service.url), {
+    await assert.rejects(migrateAgain(service.url), {
       name: 'UsageError',
       message: /was written by a newer version of Muster \(migration 9999_later\)\. Install that version/,
     });
   });
 
-  test('has each look for many values planned anew, because tables grow', async (t) => {
+  test('does not prepare lookups of many values, because their plan must follow the size of the table', async (t) => {
     const { database } = await start(t);
     if (engine === 'sqlite') return;
     const statements = await database.write(async (db) => {
@@ -92,15 +92,15 @@ onBothEngines('database', (start, engine) => {
       }
       return sql<{ statement: string }>`select statement from pg_prepared_statements`.execute(db);
     });
-    const kept = statements.rows.map(({ statement }) => statement);
-    assert.ok(kept.some((statement) => statement.startsWith('insert into "people"')));
+    const prepared = statements.rows.map(({ statement }) => statement);
+    assert.ok(prepared.some((statement) => statement.startsWith('insert into "people"')));
     assert.deepEqual(
-      kept.filter((statement) => statement.includes('any(')),
+      prepared.filter((statement) => statement.includes('any(')),
       [],
     );
   });
 
-  test('keeps all of a transaction or nothing', async (t) => {
+  test('transactions are atomic', async (t) => {
     const { database } = await start(t);
     const failing = database.write(async (db) => {
       await createPerson(db, { name: 'Ada' }, bySystem(systemClock(), 'a test'));
@@ -112,21 +112,21 @@ onBothEngines('database', (start, engine) => {
     assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 1);
   });
 
-  test('counts a change of a table once a transaction, and only then', async (t) => {
+  test('a transaction increments the version of each table it changes once', async (t) => {
     const { database } = await start(t);
     const versions = () =>
       Promise.all([dataVersion(database.db, ['people']), dataVersion(database.db, ['groups', 'risks'])]);
-    const [people = 0, others] = await versions();
+    const [people = 0, unchanged] = await versions();
     await database.write(async (db) => {
       await createPerson(db, { name: 'Ada' }, bySystem(systemClock(), 'a test'));
       await createPerson(db, { name: 'Bob' }, bySystem(systemClock(), 'a test'));
     });
-    assert.deepEqual(await versions(), [people + 1, others]);
+    assert.deepEqual(await versions(), [people + 1, unchanged]);
     await database.write((db) => db.selectFrom('people').selectAll().execute());
-    assert.deepEqual(await versions(), [people + 1, others]);
+    assert.deepEqual(await versions(), [people + 1, unchanged]);
   });
 
-  test('a snapshot does not see what is written after it began', async (t) => {
+  test('a snapshot does not see later writes', async (t) => {
     const { database } = await start(t);
     const count = (db: typeof database.db) =>
       db
@@ -142,7 +142,7 @@ onBothEngines('database', (start, engine) => {
     assert.equal(await count(database.db), 1);
   });
 
-  test('gives many writers at once their turn', async (t) => {
+  test('concurrent writes all succeed', async (t) => {
     const { database } = await start(t);
     const names = Array.from({ length: 40 }, (_, i) => `Person ${i}`);
     await Promise.all(
@@ -153,7 +153,7 @@ onBothEngines('database', (start, engine) => {
     assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 40);
   });
 
-  test('runs a transaction again that lost against another', async (t) => {
+  test('retries a transaction after a write conflict', async (t) => {
     const { database } = await start(t);
     let attempts = 0;
     await database.write(async (db) => {
@@ -180,11 +180,10 @@ onBothEngines('database', (start, engine) => {
     );
   });
 
-  test('explains a database that is away', async (t) => {
+  test('responds with 503 while the database is unavailable', async (t) => {
     const service = await start(t);
     const key = await service.key();
-    const answer = await service.get('/readyz');
-    assert.equal(answer.status, 200);
+    assert.equal((await service.get('/readyz')).status, 200);
     if (engine === 'sqlite') return;
     const name = new URL(service.url).pathname.slice(1);
     const admin = openDatabase(service.url.replace(name, 'postgres'));
@@ -204,11 +203,11 @@ onBothEngines('database', (start, engine) => {
   });
 });
 
-async function openDatabaseAgain(url: string): Promise<string[]> {
-  const again = openDatabase(url);
+async function migrateAgain(url: string): Promise<string[]> {
+  const database = openDatabase(url);
   try {
-    return await again.migrate();
+    return await database.migrate();
   } finally {
-    await again.close();
+    await database.close();
   }
 }

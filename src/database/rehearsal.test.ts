@@ -22,8 +22,8 @@ const addPerson =
     return (await db.selectFrom('people').select('name').execute()).length;
   };
 
-onBothEngines('A rehearsal', (start, engine) => {
-  test('sees what it wrote, and leaves nothing of it', async (t) => {
+onBothEngines('a rehearsal', (start, engine) => {
+  test('sees its own writes and leaves nothing behind', async (t) => {
     const { database, url } = await start(t);
     await database.write(addPerson('Ada'));
     assert.equal(await database.rehearse(addPerson('Bob')), 2);
@@ -39,11 +39,11 @@ onBothEngines('A rehearsal', (start, engine) => {
     if (engine === 'sqlite') assert.deepEqual(copiesBeside(url), []);
   });
 
-  test('does not make writers wait, and does not see what they write', async (t) => {
+  test('does not block writers', async (t) => {
     const { database, url } = await start(t);
     const seen = await database.rehearse(async (db) => {
       await addPerson('Ada')(db);
-      // Would wait for the end of this transaction, and this for it, if it took the locks that a write takes.
+      // This would deadlock if the rehearsal took the locks of a write.
       await database.write(addPerson('Bob'));
       if (engine === 'sqlite') {
         const [copy = ''] = copiesBeside(url);
@@ -55,20 +55,20 @@ onBothEngines('A rehearsal', (start, engine) => {
     assert.equal(seen, engine === 'sqlite' ? 1 : 2);
   });
 
-  test('is limited as the key is', async (t) => {
+  test('is limited to the projects of the key', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const apollo = await service.make('/v1/projects', key, { name: 'Apollo' });
     await service.make('/v1/projects', key, { name: 'Gemini' });
-    const view = scopeToProjects(service.database, [apollo.id]);
-    const names = await view.rehearse((db) => db.selectFrom('projects').select('name').execute());
+    const scoped = scopeToProjects(service.database, [apollo.id]);
+    const names = await scoped.rehearse((db) => db.selectFrom('projects').select('name').execute());
     assert.deepEqual(names, [{ name: 'Apollo' }]);
-    const renamed = await view.rehearse((db) =>
+    const renamed = await scoped.rehearse((db) =>
       db.updateTable('projects').set({ name: 'Other' }).executeTakeFirst(),
     );
     assert.equal(Number(renamed.numUpdatedRows), 1);
     await assert.rejects(
-      view.rehearse((db) =>
+      scoped.rehearse((db) =>
         db
           .insertInto('projects')
           .values({ id: 'x' } as never)
@@ -80,7 +80,7 @@ onBothEngines('A rehearsal', (start, engine) => {
 
   if (engine === 'postgres') return;
 
-  test('leaves no copy behind, also when the process was killed', async (t) => {
+  test('removes copies that killed processes left behind', async (t) => {
     const { database, url } = await start(t);
     const file = url.slice('sqlite:'.length);
     mkdirSync(`${file}-rehearsal-${2 ** 22 + 1}-abc`);
@@ -89,7 +89,7 @@ onBothEngines('A rehearsal', (start, engine) => {
     assert.deepEqual(copiesBeside(url), [`${file}-rehearsal-${process.ppid}-abc`]);
   });
 
-  test('writes that wait long behind bulk work are rejected with 503', async (t) => {
+  test('writes that wait too long behind bulk work are rejected with 503', async (t) => {
     const { database } = await start(t);
     const release = Promise.withResolvers<void>();
     const started = Promise.withResolvers<void>();
@@ -109,7 +109,7 @@ onBothEngines('A rehearsal', (start, engine) => {
   });
 });
 
-/** The folders of rehearsals beside a database file. */
+/** The copies of rehearsals beside a database file. */
 function copiesBeside(url: string): string[] {
   const folder = dirname(url.slice('sqlite:'.length));
   return readdirSync(folder)

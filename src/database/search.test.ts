@@ -12,9 +12,9 @@ import { up as foundation } from './migrations/0001_foundation.ts';
 import { up as search } from './migrations/0002_search.ts';
 import { openDatabase } from './open.ts';
 
-type Someone = { name: string; email?: string; title?: string };
+type PersonInput = { name: string; email?: string; title?: string };
 
-const insert = ({ database }: Pick<TestService, 'database'>, people: Someone[]) =>
+const insert = ({ database }: Pick<TestService, 'database'>, people: PersonInput[]) =>
   database.write((db) =>
     db
       .insertInto('people')
@@ -22,8 +22,8 @@ const insert = ({ database }: Pick<TestService, 'database'>, people: Someone[]) 
       .execute(),
   );
 
-onBothEngines('the search of people', (start, engine) => {
-  test('finds everyone with the text in them, and no others', async (t) => {
+onBothEngines('the search for people', (start, engine) => {
+  test('finds exactly the people that contain the text', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.read');
     const people = [
@@ -39,7 +39,7 @@ onBothEngines('the search of people', (start, engine) => {
     const texts = people.map((person) => foldAll(Object.values(person)));
     const found = async (q: string) => {
       const { body } = await service.get(`/v1/personnel?q=${encodeURIComponent(q)}`, key);
-      return body.data.map(({ name }: Someone) => name).sort();
+      return body.data.map(({ name }: PersonInput) => name).sort();
     };
     const expected = (q: string) =>
       people
@@ -79,7 +79,7 @@ onBothEngines('the search of people', (start, engine) => {
     );
   });
 
-  test('follows every change of a person', async (t) => {
+  test('reflects creating, changing and deleting a person', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const found = async (q: string) => (await service.get(`/v1/personnel?q=${q}`, key)).body.page.total;
@@ -96,32 +96,32 @@ onBothEngines('the search of people', (start, engine) => {
     assert.deepEqual([await found('ada'), await found('driver'), await found('bob')], [0, 0, 1]);
   });
 
-  test('finds what most have as well as what one has, whole, in pages and counted', async (t) => {
+  test('finds frequent and rare texts, as a complete list, as pages and as a count', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.read');
     const names = Array.from({ length: 2100 }, (_, i) => ({ name: `Person ${String(i).padStart(4, '0')}` }));
     await insert(service, names.slice(0, 1000));
     await insert(service, names.slice(1000));
     const get = async (query: string) => (await service.get(`/v1/personnel?${query}`, key)).body;
-    const most = await get('q=PERSON');
+    const frequent = await get('q=PERSON');
     assert.deepEqual(
-      most.data.map(({ name }: Someone) => name),
+      frequent.data.map(({ name }: PersonInput) => name),
       names.map(({ name }) => name),
     );
     const page = await get('q=person&limit=10&count=true');
     assert.deepEqual([page.page.total, page.data.length, page.data[9].name], [2100, 10, 'Person 0009']);
-    const one = await get('q=2099&limit=10&count=true');
-    assert.deepEqual([one.page.total, one.data[0].name], [1, 'Person 2099']);
-    const some = await get('q=209&limit=4');
-    const rest = await get(`q=209&cursor=${some.page.next_cursor}`);
-    const both = [...some.data, ...rest.data].map(({ name }: Someone) => name);
+    const rare = await get('q=2099&limit=10&count=true');
+    assert.deepEqual([rare.page.total, rare.data[0].name], [1, 'Person 2099']);
+    const first = await get('q=209&limit=4');
+    const rest = await get(`q=209&cursor=${first.page.next_cursor}`);
+    const both = [...first.data, ...rest.data].map(({ name }: PersonInput) => name);
     assert.deepEqual(
       both,
       names.map(({ name }) => name).filter((name) => name.includes('209')),
     );
   });
 
-  test('knows those who were there before it', async (t) => {
+  test('finds people created before the migration', async (t) => {
     const { url, drop } = await freshDatabase(engine);
     const database = openDatabase(url);
     t.after(async () => {
@@ -139,7 +139,7 @@ onBothEngines('the search of people', (start, engine) => {
   });
 
   if (engine === 'postgres') {
-    test('works for whoever may not take in an extension', async (t) => {
+    test('works for a database user who may not create extensions', async (t) => {
       const { url, drop } = await freshDatabase(engine);
       t.after(drop);
       const owner = new pg.Client(url);

@@ -116,7 +116,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .addForeignKeyConstraint('risks_raised_by', ['raised_by_user_id'], 'people', ['user_id'])
     .addForeignKeyConstraint('risks_accepted_by', ['accepted_by_user_id'], 'people', ['user_id'])
     .execute();
-  // With the project in it, counting the register by cell or level reads the index alone.
+  // Includes the project, so that counts by cell or level read only the index.
   await index(schema, 'risks', ['active', 'rank_key', 'project_id']);
   await index(schema, 'risks', ['rank_key']);
   await index(schema, 'risks', ['project_id', 'active', 'rank_key']);
@@ -128,7 +128,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await index(schema, 'risks', ['accepted_by_user_id']);
   await uniqueInProject(schema, 'risks');
 
-  // Each version of a risk that another has followed, or that was deleted: what `as_of` looks back into.
+  // Earlier versions of risks, and the last versions of deleted risks. `as_of` reads them.
   await riskColumns(
     schema
       .createTable('past_risks')
@@ -268,7 +268,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** A risk's columns: of the risks as they are, and of the risks as they were. */
+/** The columns that `risks` and `past_risks` have in common. */
 function riskColumns(builder: CreateTableBuilder<string>) {
   return (
     builder
@@ -320,7 +320,7 @@ function riskColumns(builder: CreateTableBuilder<string>) {
           )
           .stored(),
       )
-      // The ranking as one text: score, impact and probability from high to low, unassessed last, then the days.
+      // The sort key of the ranking: score, impact and probability descending, unassessed risks last, then the dates.
       .addColumn('rank_key', 'text', (column) =>
         column
           .generatedAlwaysAs(
@@ -334,7 +334,7 @@ function riskColumns(builder: CreateTableBuilder<string>) {
   );
 }
 
-/** A table with what every resource has. */
+/** Creates a table with the columns that every resource has. */
 function table(schema: SchemaModule, name: string, id: string): CreateTableBuilder<string> {
   return schema
     .createTable(name)
@@ -352,7 +352,7 @@ function index(schema: SchemaModule, on: string, columns: string[]): Promise<voi
     .execute();
 }
 
-/** An external id names one thing within its project. */
+/** An external id is unique within its project. */
 function uniqueInProject(schema: SchemaModule, on: string): Promise<void> {
   return schema
     .createIndex(`${on}_external_id`)

@@ -1,13 +1,13 @@
 import { type Kysely, type SchemaModule, sql } from 'kysely';
 
 /**
- * Most issues and tasks come from no risk. Without these in the indexes a statistics of the engine tells what it should,
- * that a risk has few of them: with them it takes reading all issues for the shorter way.
+ * Most issues and tasks have no risk. Partial indexes without NULLs give the planner the right estimate, that a risk has few
+ * issues and tasks. With NULLs in the index, it prefers to scan all issues.
  */
 export async function up({ schema }: Kysely<unknown>): Promise<void> {
   for (const { table, columns } of links) await indexWithoutNulls(schema, table, columns);
-  // The register says with each page how many of its risks are not assessed. The count comes first: an index that began
-  // with `archived_at` would be taken for a short way to everything that belongs to a project.
+  // Each page of the register contains the number of unassessed risks. The count is the first column, because the planner
+  // would use an index that starts with `archived_at` for unrelated queries on projects.
   await schema
     .createIndex('projects_unassessed_risks_archived_at')
     .on('projects')
@@ -21,7 +21,7 @@ const links = [
   { table: 'tasks', columns: ['issue_id', 'status'] },
 ] as const;
 
-/** Makes an index anew in which the rows are not that have nothing in its first column. */
+/** Recreates an index as a partial index without the rows whose first column is NULL. */
 export async function indexWithoutNulls(
   schema: SchemaModule,
   table: string,

@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import { indexWithoutNulls } from './0003_links.ts';
 
-/** Each index is written with every row: what no one looks for need not stand in any. */
+/** Makes writes cheaper: removes redundant indexes, and NULLs from indexes that are only searched by value. */
 export const up = { sqlite, postgres };
 
-/** As one tree in the order it is read, instead of a table and two indexes. */
+/** Stores the history as one B-tree in the order it is read, instead of a table and two indexes. */
 async function sqlite(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table history_of_subjects (
@@ -37,7 +37,7 @@ async function withoutNulls({ schema }: Kysely<unknown>): Promise<void> {
   for (const [table, column] of pointers) await indexWithoutNulls(schema, table, [column]);
 }
 
-/** Most have none. */
+/** Foreign keys and dates that are NULL in most rows. */
 const pointers = [
   ['people', 'manager_user_id'],
   ['people', 'accountable_user_id'],

@@ -9,11 +9,11 @@ import { type PostgresServer, startPostgresServer } from '../../../test/postgres
 import { startMuster, temporaryFolder } from '../../../test/process.ts';
 import { openDatabase } from '../open.ts';
 
-/** Bounds that the service promises while PostgreSQL is away, and after its return. */
+/** Documented limits while PostgreSQL is unavailable, and after it is back. */
 const maxResponseMs = 10_000;
 const maxReadyzMs = 2_000;
-const maxHealMs = 1_000;
-/** For what must not wait for the database; a machine that runs other tests, too, is not that quick always. */
+const maxRecoveryMs = 1_000;
+/** For requests that must not wait for the database. Generous, because the machine may run other tests. */
 const maxImmediateMs = 500;
 
 type Response = {
@@ -25,7 +25,7 @@ type Response = {
   retryAfter: string | null;
 };
 
-test('a PostgreSQL that fails', async (t) => {
+test('PostgreSQL failures', async (t) => {
   const server = await startPostgresServer(['fsync=off', 'full_page_writes=off']);
   t.after(() => server.stop());
   const url = await server.createDatabase();
@@ -51,8 +51,8 @@ test('a PostgreSQL that fails', async (t) => {
   }
 
   /**
-   * Does `work` while many clients read and write. Every response is right or says that the database is away, and what
-   * was acknowledged is there, once.
+   * Runs `work` while many clients read and write. Asserts that every response is correct or 503, and that each
+   * acknowledged write is stored exactly once.
    */
   async function underLoad(work: (stop: () => Promise<unknown>) => Promise<void>) {
     let isStopped = false;
@@ -101,8 +101,8 @@ test('a PostgreSQL that fails', async (t) => {
     assert.ok(rows.every(({ count }) => count === 1));
   }
 
-  /** Requests that are sent a second after the database's return, or later, are served: reads, writes and readiness. */
-  async function checkHealed() {
+  /** Asserts that reads, writes and readiness succeed at the latest one second after the database is back. */
+  async function assertRecovered() {
     const returned = performance.now();
     for (const [method, path, body, expected] of [
       ['GET', '/readyz', undefined, 200],
@@ -116,17 +116,17 @@ test('a PostgreSQL that fails', async (t) => {
         const { status, text } = await call(method, path, body);
         if (status === expected) break;
         assert.equal(status, 503, `${method} ${path}: ${text}`);
-        assert.ok(sent - returned < maxHealMs, `${method} ${path} is served again: ${text}`);
+        assert.ok(sent - returned < maxRecoveryMs, `${method} ${path} is served again: ${text}`);
         await setTimeout(20);
       }
     }
   }
 
-  async function checkAway() {
+  async function assertUnavailable() {
     const ready = await call('GET', '/readyz');
     assert.equal(ready.status, 503);
     assert.ok(ready.ms < maxReadyzMs, `${ready.ms}`);
-    // With a key, too: it is not looked up.
+    // A mistyped key is rejected by its checksum, without the database.
     const immediate = [
       { response: await call('GET', '/livez'), status: 200 },
       {
@@ -151,7 +151,7 @@ test('a PostgreSQL that fails', async (t) => {
     }
   }
 
-  await t.test('terminated and canceled backends cost no more than some 503s', async () => {
+  await t.test('terminated and canceled backends cause at most 503 responses', async () => {
     await underLoad(async () => {
       for (let round = 0; round < 10; round++) {
         await server.terminateBackends(url);
@@ -161,31 +161,31 @@ test('a PostgreSQL that fails', async (t) => {
         await setTimeout(30);
       }
     });
-    await checkHealed();
+    await assertRecovered();
   });
 
-  await t.test('a killed postmaster is survived', async () => {
+  await t.test('the service recovers from a killed postmaster', async () => {
     await underLoad(async () => {
       await server.kill9();
-      await checkAway();
+      await assertUnavailable();
       await server.restart();
-      await checkHealed();
+      await assertRecovered();
     });
   });
 
-  await t.test('a frozen server keeps nobody waiting for more than 10 seconds', async () => {
+  await t.test('requests to a frozen server end within 10 seconds', async () => {
     await underLoad(async (stop) => {
       await server.freeze();
       try {
-        await Promise.all([checkAway(), stop()]);
+        await Promise.all([assertUnavailable(), stop()]);
       } finally {
         await server.thaw();
       }
-      await checkHealed();
+      await assertRecovered();
     });
   });
 
-  await t.test('a read-only server is not ready and takes no writes', async () => {
+  await t.test('with a read-only server the service is not ready and rejects writes', async () => {
     await server.run('alter system set default_transaction_read_only = on');
     await server.run('select pg_reload_conf()');
     await until(async () => (await call('GET', '/readyz')).status === 503);
@@ -196,22 +196,22 @@ test('a PostgreSQL that fails', async (t) => {
     await server.run('alter system reset default_transaction_read_only');
     await server.run('select pg_reload_conf()');
     await until(async () => (await call('GET', '/readyz')).status === 200);
-    await checkHealed();
+    await assertRecovered();
   });
 
-  await t.test('a change whose connection is lost before its commit is made again', async () => {
+  await t.test('a change whose connection is lost before its commit is retried', async () => {
     const release = await lockPeople(url);
     t.after(release);
     const written = call('POST', '/v1/personnel', { name: 'before commit' });
     await terminateWhere(server, "wait_event_type = 'Lock'");
-    await until(async () => (await server.run(waiting("wait_event_type = 'Lock'"))).length > 0);
+    await until(async () => (await server.run(backendsWhere("wait_event_type = 'Lock'"))).length > 0);
     await release();
     assert.equal((await written).status, 201);
     assert.equal((await server.run("select 1 from people where name = 'before commit'", url)).length, 1);
   });
 
   await t.test(
-    'a change whose connection is lost in its commit is of unknown outcome, and not made again',
+    'a change whose connection is lost during its commit is reported as unknown and not retried',
     async () => {
       await server.run(
         `create function sleep() returns trigger language plpgsql as $$ begin perform pg_sleep(5); return null; end $$;
@@ -224,25 +224,25 @@ test('a PostgreSQL that fails', async (t) => {
       const { status, text, retryAfter } = await written;
       assert.equal(status, 503);
       assert.equal(retryAfter, '1');
-      assert.match(text, /may or may not have been made/);
+      assert.match(text, /may or may not have been saved/);
       await server.run('drop trigger sleep on people', url);
       assert.equal((await server.run("select 1 from people where name = 'in commit'", url)).length, 0);
     },
   );
 
-  await t.test('a stream that loses its connection gives its place back', async () => {
+  await t.test('a stream that loses its connection releases it', async () => {
     const database = openDatabase(url);
     const attributes = Object.fromEntries(Array.from({ length: 10 }, (_, i) => [`a${i}`, 'x'.repeat(200)]));
     await fillPeople(database, 5_000, { attributes });
     await database.close();
-    // All places are taken twice.
+    // Each round uses all connections for streams.
     for (let round = 0; round < 2; round++) {
       const readers = await Promise.all(
         Array.from({ length: 8 }, () => stalledReader(t, `${origin}/v1/personnel`, key)),
       );
       await server.terminateBackends(url);
       const areWhole = await Promise.all(readers.map((read) => read()));
-      assert.ok(areWhole.includes(false), 'some were cut off');
+      assert.ok(areWhole.includes(false), 'some responses were truncated');
     }
     const whole = await call('GET', '/v1/personnel');
     assert.equal(whole.status, 200);
@@ -251,23 +251,23 @@ test('a PostgreSQL that fails', async (t) => {
   });
 });
 
-/** The same key with one character changed: its checksum is wrong. */
+/** Changes one character of a key, so that its checksum is wrong. */
 const mistyped = (key: string) => key.slice(0, 10) + (key[10] === 'a' ? 'b' : 'a') + key.slice(11);
 
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await setTimeout(10);
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await setTimeout(10);
 }
 
-const waiting = (condition: string) =>
+const backendsWhere = (condition: string) =>
   `select pid from pg_stat_activity where application_name = 'muster' and ${condition}`;
 
-/** Waits until the service has such a backend, and terminates it. */
+/** Waits until the service has a backend that meets the condition, and terminates it. */
 async function terminateWhere(server: PostgresServer, condition: string): Promise<void> {
-  await until(async () => (await server.run(waiting(condition))).length > 0);
-  await server.run(`select pg_terminate_backend(pid) from (${waiting(condition)}) as backends`);
+  await until(async () => (await server.run(backendsWhere(condition))).length > 0);
+  await server.run(`select pg_terminate_backend(pid) from (${backendsWhere(condition)}) as backends`);
 }
 
-/** Keeps all others from writing to the table until it is released. */
+/** Locks the table against writes. Returns a function that releases the lock. */
 async function lockPeople(url: string): Promise<() => Promise<void>> {
   const client = new pg.Client(url);
   await client.connect();
@@ -275,7 +275,7 @@ async function lockPeople(url: string): Promise<() => Promise<void>> {
   return () => client.end();
 }
 
-/** Begins to read a stream. What it returns reads on, and tells whether it was read to its end. */
+/** Starts a request without reading its body. Returns a function that reads it and reports whether it was complete. */
 async function stalledReader(t: TestContext, url: string, key: string): Promise<() => Promise<boolean>> {
   const request = get(url, { headers: { authorization: `Bearer ${key}` }, agent: false });
   t.after(() => request.destroy());

@@ -12,16 +12,16 @@ import { personnelList } from '../../resources/personnel/queries.ts';
 import { updateRow } from '../writes/rows.ts';
 import { cachedCount } from './statement.ts';
 
-/** Clients choose which fields a PATCH has, and how long a page is. */
+/** Clients choose the fields of a PATCH and the limit of a page, so they can create any number of statements. */
 const updates = 5000;
 const limits = Array.from({ length: 1000 }, (_, i) => i + 1);
 
-onBothEngines('statements of odd shapes', (start, engine) => {
+onBothEngines('many different statements', (start, engine) => {
   test('do not grow memory, and frequent statements stay prepared', async (t) => {
     const { service, request, update } = await begin(t, start);
     const preparations = countPreparations(t, engine);
     await request();
-    // Fills the caches, so that what is measured is growth beyond their bounds.
+    // Fills the caches first, so that only growth beyond their limits is measured.
     await update(2500);
     const heapBefore = heapAfterGc();
     await update(updates);
@@ -38,9 +38,9 @@ onBothEngines('statements of odd shapes', (start, engine) => {
       await update(4);
     }
     const { used, idle } = service.database.pools().quick ?? assert.fail();
-    // Once by each connection, and once more before it counts as frequent.
-    const most = used + idle + 1;
-    assert.ok(preparations() - before <= most, `prepared ${preparations() - before} times, not ${most}`);
+    // Each connection prepares it once. It also runs once unprepared before it counts as frequent.
+    const max = used + idle + 1;
+    assert.ok(preparations() - before <= max, `prepared ${preparations() - before} times, not ${max}`);
     if (engine === 'postgres') await assertBound(service);
   });
 });
@@ -54,19 +54,19 @@ function heapAfterGc(): number {
 /** Counts how often a driver prepares the frequent statement. */
 function countPreparations(t: TestContext, engine: Engine): () => number {
   let count = 0;
-  const note = (text: string) => {
+  const countIfFrequent = (text: string) => {
     if (text.includes('"people"."roster_key"') && / limit 26$/.test(text)) count++;
   };
   const { prepare } = Sqlite.prototype;
   const { parse } = pg.Connection.prototype;
   if (engine === 'sqlite') {
     Sqlite.prototype.prepare = function counting(this: Sqlite.Database, text: string) {
-      note(text);
+      countIfFrequent(text);
       return prepare.call(this, text);
     } as typeof prepare;
   } else {
     pg.Connection.prototype.parse = function counting(query, more) {
-      note(query.text);
+      countIfFrequent(query.text);
       return parse.call(this, query, more);
     };
   }
@@ -77,7 +77,7 @@ function countPreparations(t: TestContext, engine: Engine): () => number {
   return () => count;
 }
 
-/** The server has freed the statements that the client evicted. */
+/** Asserts that the server has freed the statements that the client evicted. */
 async function assertBound({ database }: TestService): Promise<void> {
   const { rows } = await sql<{ n: number; named: number }>`
     select count(*) as n, count(*) filter (where name ~ '^m_[0-9a-f]{24}$') as named
@@ -120,16 +120,16 @@ async function begin(t: TestContext, start: Start) {
   let version = 1;
   return {
     service,
-    /** The request whose statement must stay prepared. */
+    /** Sends the request whose statement must stay prepared. */
     async request() {
       assert.equal((await service.get('/v1/personnel?limit=25', key)).status, 200);
     },
-    /** As a PATCH does it, each time with other columns, in a transaction each hundred. */
+    /** Updates a row as a PATCH does, with different columns each time, in transactions of one hundred. */
     async update(count: number) {
       for (let left = count; left > 0; left -= 100) {
         await service.database.write(async (db) => {
           for (let i = 0; i < Math.min(left, 100); i++) {
-            // Each shape twice, as only then it is prepared. The step is odd, so that each subset is met.
+            // Each subset runs twice, because only then is it prepared. The step is odd, so that it reaches every subset.
             const subset = ((shape++ >> 1) * 7919) % 2 ** columns.length;
             const values = columns
               .filter((_, bit) => subset & (1 << bit))

@@ -27,7 +27,7 @@ import { insertRows } from '../writes/rows.ts';
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
-test('only the owner may read the database file and the files beside it; the folder stays as it is', async (t) => {
+test('only the owner may read the database file and the files beside it; the mode of the folder does not change', async (t) => {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'data'));
   chmodSync(join(folder, 'data'), 0o755);
@@ -40,7 +40,7 @@ test('only the owner may read the database file and the files beside it; the fol
   assert.equal(modeOf(join(folder, 'data')), '755');
 });
 
-test('a removed database file stops reads and writes, is reported once, and is never created again', async (t) => {
+test('a removed database file fails reads and writes, is logged once, and is not recreated', async (t) => {
   const folder = temporaryFolder(t);
   const file = join(folder, 'data/muster.db');
   const service = await start(t, folder);
@@ -69,7 +69,7 @@ test('a removed database file stops reads and writes, is reported once, and is n
   assert.equal(existsSync(file), false);
 });
 
-test('a removed file is noticed while nothing is written', async (t) => {
+test('a removed file is detected without writes', async (t) => {
   const folder = temporaryFolder(t);
   const service = await start(t, folder);
   rmSync(join(folder, 'data/muster.db'));
@@ -116,7 +116,7 @@ test('a file that is moved away and back is used again', async (t) => {
   assert.ok((await again.countPeople()) >= 2);
 });
 
-test('a removed write-ahead log stops writes; what was acknowledged is there after a restart', async (t) => {
+test('a removed write-ahead log fails writes; acknowledged writes exist after a restart', async (t) => {
   const folder = temporaryFolder(t);
   const service = await start(t, folder);
   for (let i = 0; i < 5; i++) assert.equal((await service.addPerson()).status, 201);
@@ -129,7 +129,7 @@ test('a removed write-ahead log stops writes; what was acknowledged is there aft
   assert.ok((await again.countPeople()) >= 5);
 });
 
-test('a write-ahead log without its database is no first start', async (t) => {
+test('a write-ahead log without its database is not treated as a first start', async (t) => {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, 'data'));
   writeFileSync(join(folder, 'data/muster.db-wal'), 'frames');
@@ -141,7 +141,7 @@ test('a write-ahead log without its database is no first start', async (t) => {
   assert.deepEqual(readdirSync(join(folder, 'data')), ['muster.db-wal']);
 });
 
-test('a database behind a symbolic link is watched like any other', async (t) => {
+test('a database behind a symbolic link is checked as well', async (t) => {
   const folder = temporaryFolder(t);
   const linked = temporaryFolder(t);
   await muster(linked, ['migrate']);
@@ -155,7 +155,7 @@ test('a database behind a symbolic link is watched like any other', async (t) =>
   await assertUnavailable(await service.addPerson());
 });
 
-test('on a full disk writes are 507 and the service is not ready; both end when there is room', async (t) => {
+test('on a full disk writes get 507 and the service is not ready, until space is freed', async (t) => {
   const folder = mountSmallDisk(t, '8m');
   if (!folder) return;
   const service = await start(t, folder);
@@ -176,7 +176,7 @@ test('on a full disk writes are 507 and the service is not ready; both end when 
   assert.equal(await service.exit, 0);
 });
 
-test('a bulk write that finds the disk full reports that, and nothing of it stays', async (t) => {
+test('a bulk write on a full disk reports the full disk and is rolled back', async (t) => {
   const folder = mountSmallDisk(t, '8m');
   if (!folder) return;
   const database = openDatabase(`sqlite:${join(folder, 'muster.db')}`);
@@ -189,7 +189,7 @@ test('a bulk write that finds the disk full reports that, and nothing of it stay
   );
   const error = await database
     .write(async (db) => {
-      // Sent one after another, without waiting for those before.
+      // Batches are sent without waiting for the ones before.
       for (let i = 0; i < rows.length; i += 100) await insertRows(db, 'people', rows.slice(i, i + 100));
     }, 'bulk')
     .catch((error) => error);
@@ -210,12 +210,12 @@ test('a database file that becomes read-only makes the service not ready', async
   const probe = await service.get('/readyz');
   assert.equal(probe.status, 503);
   assert.match(((await probe.json()) as { detail: string }).detail, /read-only/);
-  const refused = await service.importPeople();
-  assert.equal(refused.status, 503);
-  assert.match(((await refused.json()) as { detail: string }).detail, /read-only/);
+  const rejected = await service.importPeople();
+  assert.equal(rejected.status, 503);
+  assert.match(((await rejected.json()) as { detail: string }).detail, /read-only/);
 });
 
-/** Leaves no room at all. */
+/** Uses up all free space. */
 function fillDisk(filler: string): void {
   const file = openSync(filler, 'w');
   try {

@@ -17,13 +17,13 @@ import type { Tables } from '../tables.ts';
 import { bySystem } from '../writes/change.ts';
 import { insertRows } from '../writes/rows.ts';
 
-/** As many as there are connections for long reads. */
+/** The number of connections for streams. */
 const connections = 8;
 
 const started: Worker[] = [];
 process.on('worker', (worker) => started.push(worker));
 
-test('a long read leaves the event loop free', async (t) => {
+test('a long read does not block the event loop', async (t) => {
   const database = await open(t);
   const { db, end } = await database.snapshot('stream');
   const long = { isOver: false };
@@ -37,7 +37,7 @@ test('a long read leaves the event loop free', async (t) => {
   await end();
 });
 
-test('a quick read needs no thread', async (t) => {
+test('a quick read does not start a thread', async (t) => {
   const database = await open(t);
   const before = started.length;
   const { db, end } = await database.snapshot();
@@ -47,7 +47,7 @@ test('a quick read needs no thread', async (t) => {
   assert.equal(started.length, before);
 });
 
-test('a stream gives every row once, in order, whatever the size of its slices', async (t) => {
+test('a stream returns every row once, in order, for any slice size', async (t) => {
   const database = await open(t);
   const { db, end } = await database.snapshot('stream');
   const expected = Array.from({ length: 100 }, (_, i) => i + 1);
@@ -59,7 +59,7 @@ test('a stream gives every row once, in order, whatever the size of its slices',
   await end();
 });
 
-test('an endless stream is read no further than its reader goes, and gives its connection back', async (t) => {
+test('a stream is read only as far as its consumer reads, and releases its connection', async (t) => {
   const database = await open(t);
   for (let round = 0; round < 20; round++) {
     const { db, end } = await database.snapshot('stream');
@@ -71,7 +71,7 @@ test('an endless stream is read no further than its reader goes, and gives its c
   }
 });
 
-test('streams side by side take turns', async (t) => {
+test('concurrent streams make progress in turns', async (t) => {
   const database = await open(t);
   const snapshots = await Promise.all(Array.from({ length: connections }, () => database.snapshot('stream')));
   const streams = snapshots.map(({ db }) => numbers(db).stream(10));
@@ -82,16 +82,16 @@ test('streams side by side take turns', async (t) => {
   for (const { end } of snapshots) await end();
 });
 
-test('an error arrives with its code, and its connection goes on', async (t) => {
+test('an error keeps its code, and the connection stays usable', async (t) => {
   const database = await open(t);
   const { db, end } = await database.snapshot('stream');
   await assert.rejects(sql`select 1 from nowhere`.execute(db), {
     code: 'SQLITE_ERROR',
     message: 'no such table: nowhere',
   });
-  const refused = await sql`delete from people`.execute(db).catch((error) => error);
-  assert.equal(refused.code, 'SQLITE_READONLY');
-  assert.equal(database.explain(refused)?.code, 'unavailable');
+  const rejected = await sql`delete from people`.execute(db).catch((error) => error);
+  assert.equal(rejected.code, 'SQLITE_READONLY');
+  assert.equal(database.explain(rejected)?.code, 'unavailable');
   await assert.rejects(sql`select ${{ no: 'value' }}`.execute(db), /bind/);
   const unsendable = CompiledQuery.raw('select ?', [1n]);
   await assert.rejects(db.executeQuery(unsendable), /serialize a BigInt/);
@@ -99,7 +99,7 @@ test('an error arrives with its code, and its connection goes on', async (t) => 
   await end();
 });
 
-test('an error in the middle of a stream is met where it is', async (t) => {
+test('an error in the middle of a stream is thrown at its row', async (t) => {
   const database = await open(t);
   const { db, end } = await database.snapshot('stream');
   const broken = numbers(db).select(sql`json(case n when 25 then '{' else '{}' end)`.as('json'));
@@ -110,7 +110,7 @@ test('an error in the middle of a stream is met where it is', async (t) => {
   await end();
 });
 
-test('a long snapshot does not see what is written after it began', async (t) => {
+test('a stream snapshot does not see later writes', async (t) => {
   const database = await open(t);
   const people = async (db: Kysely<Tables>) =>
     (await db.selectFrom('people').select('user_id').execute()).length;
@@ -124,7 +124,7 @@ test('a long snapshot does not see what is written after it began', async (t) =>
   await later.end();
 });
 
-test('when the thread dies its reads fail, snapshots do not go on in another, and new ones start one', async (t) => {
+test('when the thread dies, its reads and snapshots fail, and new snapshots start a new thread', async (t) => {
   const database = await open(t);
   const { db, end } = await database.snapshot('stream');
   const idle = await database.snapshot('stream');
@@ -147,7 +147,7 @@ test('when the thread dies its reads fail, snapshots do not go on in another, an
   }
 });
 
-test('a bulk write leaves the event loop free, and others who write come after it', async (t) => {
+test('a bulk write does not block the event loop, and other writes run after it', async (t) => {
   const database = await open(t);
   const order: string[] = [];
   const bulk = database.write(async (db, hasWaiters) => {
@@ -169,7 +169,7 @@ test('a bulk write leaves the event loop free, and others who write come after i
   assert.deepEqual(order, ['bulk', 'quick']);
 });
 
-test('all else has a turn among many who write at once', async (t) => {
+test('many concurrent writes do not starve the event loop', async (t) => {
   const database = await open(t);
   const writers = { left: 40 };
   for (let i = writers.left; i > 0; i--) {
@@ -184,7 +184,7 @@ test('all else has a turn among many who write at once', async (t) => {
   assert.ok(turns >= 30, `${turns} turns`);
 });
 
-test('rows that could not be written fail the whole bulk write, also when nothing is asked after them', async (t) => {
+test('a failed batch fails the whole bulk write, even if no statement follows', async (t) => {
   const database = await open(t);
   const row = personRow(newId('person'), { name: 'Ada' }, systemClock());
   const other = personRow(newId('person'), { name: 'Bob' }, systemClock());
@@ -201,7 +201,7 @@ test('rows that could not be written fail the whole bulk write, also when nothin
   assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 2);
 });
 
-test('who writes much in one process lets others of another process in', async (t) => {
+test('bulk writes in one process do not starve writes in another process', async (t) => {
   const { url, drop } = await freshDatabase('sqlite');
   const [busy, other] = [openDatabase(url), openDatabase(url)];
   t.after(async () => {
@@ -225,7 +225,7 @@ test('who writes much in one process lets others of another process in', async (
   await bulk;
 });
 
-test('when the thread dies a bulk write fails, nothing of it stays, and the next can be done', async (t) => {
+test('when the thread dies, a bulk write is rolled back, and the next one succeeds', async (t) => {
   const database = await open(t);
   const people = async () => (await database.db.selectFrom('people').selectAll().execute()).length;
   const create = (name: string) => (db: Transaction<Tables>) =>
@@ -245,7 +245,7 @@ test('when the thread dies a bulk write fails, nothing of it stays, and the next
   assert.equal(await people(), 2);
 });
 
-test('closing ends the thread and fails what it was doing', async (t) => {
+test('closing the database ends the thread and fails its running statements', async (t) => {
   const database = await open(t);
   const { db, end } = await database.snapshot('stream');
   const ending = await database.snapshot('stream');
@@ -259,7 +259,7 @@ test('closing ends the thread and fails what it was doing', async (t) => {
   assert.equal(thread?.threadId, -1);
 });
 
-test('an idle thread does not keep the process from ending', { timeout: 60_000 }, async (t) => {
+test('an idle thread does not keep the process running', { timeout: 60_000 }, async (t) => {
   const folder = temporaryFolder(t);
   const script = join(folder, 'script.mjs');
   writeFileSync(
@@ -292,7 +292,7 @@ async function open(t: TestContext) {
   return database;
 }
 
-/** 1, 2, 3 and so on, without an end. */
+/** 1, 2, 3 and so on, infinitely. */
 const numbers = (db: Kysely<Tables>) =>
   db
     .withRecursive('numbers(n)', (db) =>
@@ -303,8 +303,8 @@ const numbers = (db: Kysely<Tables>) =>
     .selectFrom('numbers')
     .select('n');
 
-async function countUpTo(db: Kysely<Tables>, most: number): Promise<number> {
+async function countUpTo(db: Kysely<Tables>, max: number): Promise<number> {
   const { rows } = await sql<{ n: number }>`
-    select count(*) as n from (${numbers(db).limit(most)}) as numbers`.execute(db);
+    select count(*) as n from (${numbers(db).limit(max)}) as numbers`.execute(db);
   return rows[0]?.n ?? 0;
 }
