@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { TObject } from 'typebox';
+import { streamLines } from '../database/sql/lines.ts';
 import { cached, param, type Statement, statement } from '../database/sql/statement.ts';
 import type { TableName, Tables } from '../database/tables.ts';
 
@@ -35,11 +36,12 @@ export type RowsQuery = SelectQueryBuilder<any, any, any>;
 
 export type ListRow = { json: string; order_key: string };
 
-/** The same as lines, each the JSON of a row. What a stream gives may hold several: see `sqlite-worker.ts`. */
-export const listLines = (db: Kysely<Tables>, list: List, after: string | undefined) =>
-  ordered(list, list.order.key, rowsAfter(db, list, after).select(list.json.as('lines'))).$castTo<{
-    lines: string;
-  }>();
+/** The rows after a cursor as lines, each the JSON of a row. */
+export const listLines = (db: Kysely<Tables>, list: List, after: string | undefined) => {
+  const rows = rowsAfter(db, list, after).select(list.json.as('line'));
+  const query = ordered(list, list.order.key, rows).$castTo<{ line: string }>();
+  return { stream: (sliceRows: number) => streamLines(db, query, sliceRows) };
+};
 
 /** The rows after a cursor, all of them. */
 export const listRows = (db: Kysely<Tables>, list: List, after: string | RawBuilder<string> | undefined) =>

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import type { CompiledQuery, QueryResult } from 'kysely';
 import { isBatch } from '../sql/batches.ts';
+import type { LinesQuery } from '../sql/lines.ts';
 import type { SqliteConnection } from './connections.ts';
 import type { Arguments, Call, Method, Result, WorkerData, WorkerResponse } from './worker.ts';
 
@@ -39,16 +40,16 @@ class ThreadConnection implements SqliteConnection {
 
   /** Reads one slice ahead of the consumer, never more, so that a slow consumer applies backpressure. */
   async *streamQuery<R>(
-    { sql, parameters }: CompiledQuery,
+    { sql, parameters, joinsLines = false }: LinesQuery,
     sliceRows: number,
   ): AsyncGenerator<QueryResult<R>> {
-    let isAll = false;
+    let isLast = false;
     try {
-      let next = this.#call('startStream', sliceRows, sql, parameters);
-      while (!isAll) {
+      let next = this.#call('startStream', sliceRows, sql, parameters, joinsLines);
+      while (!isLast) {
         const slice = await next;
-        isAll = slice.isAll;
-        if (!isAll) {
+        isLast = slice.isLast;
+        if (!isLast) {
           next = this.#call('nextRows', sliceRows);
           // The error is thrown when the slice is awaited. If the consumer stops before, it must not be unhandled.
           next.catch(() => {});
@@ -56,7 +57,7 @@ class ThreadConnection implements SqliteConnection {
         yield { rows: slice.rows as R[] };
       }
     } finally {
-      if (!isAll) await this.#finish('endStream');
+      if (!isLast) await this.#finish('endStream');
     }
   }
 

@@ -23,7 +23,7 @@ export type Result<M extends Method> = ReturnType<Connection[M]>;
 /** The code is sent beside the error, because a cloned error loses its own properties. */
 export type WorkerResponse = { result: unknown } | { error: unknown; code: string | undefined };
 
-type Slice = { rows: unknown[]; isAll: boolean };
+type Slice = { rows: unknown[]; isLast: boolean };
 
 const respond = (message: WorkerResponse) => parentPort?.postMessage(message);
 
@@ -41,7 +41,7 @@ class Connection {
   readonly #database: Sqlite.Database;
   readonly #statements: Statements;
   #stream: IterableIterator<unknown> | undefined;
-  #isOfLines = false;
+  #joinsLines = false;
   #isInTransaction = false;
   #lastError: unknown;
 
@@ -66,27 +66,25 @@ class Connection {
     }
   }
 
-  /** The first rows: see `nextRows`. */
-  startStream(most: number, sql: string, parameters: readonly unknown[]): Slice {
-    // Not a shared statement: it stays busy for as long as the reader takes.
+  /** Returns the first slice. With `joinsLines`, each slice is one row with all lines: see `LinesQuery`. */
+  startStream(sliceRows: number, sql: string, parameters: readonly unknown[], joinsLines: boolean): Slice {
+    // Not a cached statement, because it stays busy until the stream ends.
     const statement = this.#database.prepare(sql);
-    const [column, ...others] = statement.columns();
-    this.#isOfLines = column?.name === 'lines' && others.length === 0;
-    this.#stream = (this.#isOfLines ? statement.pluck() : statement).iterate(parameters);
-    return this.nextRows(most);
+    this.#joinsLines = joinsLines;
+    this.#stream = (joinsLines ? statement.pluck() : statement).iterate(parameters);
+    return this.nextRows(sliceRows);
   }
 
-  /** Where all of a row is a line, they are sent as one text: to send each by itself takes as long as to read it. */
-  nextRows(most: number): Slice {
+  nextRows(sliceRows: number): Slice {
     const rows: unknown[] = [];
-    while (rows.length < most) {
+    while (rows.length < sliceRows) {
       const next = this.#stream?.next();
       if (!next || next.done) break;
       rows.push(next.value);
     }
-    const isAll = rows.length < most;
-    if (!this.#isOfLines || rows.length === 0) return { rows, isAll };
-    return { rows: [{ lines: rows.join('\n') }], isAll };
+    const isLast = rows.length < sliceRows;
+    if (!this.#joinsLines || rows.length === 0) return { rows, isLast };
+    return { rows: [{ line: rows.join('\n') }], isLast };
   }
 
   endStream(): void {
