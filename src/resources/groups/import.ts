@@ -7,10 +7,11 @@ import type { Change } from '../../database/writes/change.ts';
 import type { Created } from '../../database/writes/create-many.ts';
 import { chunk } from '../../database/writes/rows.ts';
 import type { Importable } from '../../transfer/importable.ts';
-import { addMembers, createGroups, groupList, updateGroup } from './queries.ts';
+import { addMembers } from './members.ts';
+import { createGroups, groupList, updateGroup } from './queries.ts';
 import { GroupRowInput, GroupRowPatch, type GroupWithMembers } from './schema.ts';
 
-/** Groups come with their members: several in one row, or one in each of several rows. Nobody is taken out. */
+/** A group's members are in one row or spread over several rows. An import adds members and never removes any. */
 export const groupImport = (): Importable => ({
   what: 'group',
   input: GroupRowInput,
@@ -40,11 +41,12 @@ async function createGroupRows(
   change: Change,
 ): Promise<(Created | Problem)[]> {
   const inputs = rows.map(({ member_user_ids: _, ...input }) => input);
-  const made = await createGroups(db, inputs, change);
-  for (const [i, group] of made.entries()) {
-    if (!(group instanceof Problem)) await addAll(db, group.id, rows[i]?.member_user_ids ?? [], change);
+  const results = await createGroups(db, inputs, change);
+  for (const [i, result] of results.entries()) {
+    if (!(result instanceof Problem))
+      await addMembersInChunks(db, result.id, rows[i]?.member_user_ids ?? [], change);
   }
-  return made;
+  return results;
 }
 
 async function updateGroupRow(
@@ -55,15 +57,15 @@ async function updateGroupRow(
 ): Promise<void> {
   await updateGroup(db, current, patch, change);
   const known = new Set(current.member_user_ids);
-  const others = member_user_ids.filter((user_id) => !known.has(user_id));
-  await addAll(db, current.id, others, change);
+  const newMembers = member_user_ids.filter((user_id) => !known.has(user_id));
+  await addMembersInChunks(db, current.id, newMembers, change);
 }
 
-async function addAll(
+async function addMembersInChunks(
   db: Transaction<Tables>,
   group_id: string,
   user_ids: readonly string[],
   change: Change,
 ): Promise<void> {
-  for (const some of chunk(user_ids, limits.filter_values)) await addMembers(db, group_id, some, change);
+  for (const ids of chunk(user_ids, limits.filter_values)) await addMembers(db, group_id, ids, change);
 }

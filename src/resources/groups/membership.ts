@@ -1,28 +1,31 @@
 import { sql } from 'kysely';
 import { invalidParameter } from '../../core/errors.ts';
 
-/** Whether the person in `column` belongs to the group, or, transitively, to a group below it. */
+/** Matches rows whose person in `column` is a member of the group, or with `transitive` of one of its subgroups. */
 export const isMember = (column: string, group_id: string, transitive: boolean) =>
   sql<boolean>`${sql.ref(column)} in (
-    select user_id from memberships where group_id in (${transitive ? groupsAndBelow([group_id]) : sql`${group_id}`}))`;
+    select user_id from memberships where group_id in (${transitive ? groupsAndSubgroups([group_id]) : sql`${group_id}`}))`;
 
-/** Whether one of the groups owns the row, or, transitively, a group below them or a member of any of these does. */
+/** Matches rows owned by one of the groups; with `transitive` also by their subgroups and by members of any of these. */
 export const isOwnedBy = (table: string, group_ids: readonly string[], transitive: boolean) => {
   const groupColumn = sql.ref(`${table}.owner_group_id`);
   if (!transitive) return sql<boolean>`${groupColumn} in (${sql.join(group_ids)})`;
-  return sql<boolean>`(${groupColumn} in (${groupsAndBelow(group_ids)})
+  return sql<boolean>`(${groupColumn} in (${groupsAndSubgroups(group_ids)})
     or ${sql.ref(`${table}.owner_user_id`)} in (
-      select user_id from memberships where group_id in (${groupsAndBelow(group_ids)})))`;
+      select user_id from memberships where group_id in (${groupsAndSubgroups(group_ids)})))`;
 };
 
-/** Refuses `transitive` where there is no group that it could be about. */
-export function rejectLoneTransitive(filters: { transitive?: boolean }, about: string): void {
-  if (filters.transitive === undefined || about in filters) return;
-  throw invalidParameter('transitive', `\`transitive\` says more of \`${about}\`: give that, too.`);
+/** Rejects `transitive` without the group filter that it modifies. */
+export function rejectLoneTransitive(filters: { transitive?: boolean }, groupFilter: string): void {
+  if (filters.transitive === undefined || groupFilter in filters) return;
+  throw invalidParameter(
+    'transitive',
+    `\`transitive\` needs \`${groupFilter}\`. Add \`${groupFilter}\` or remove \`transitive\`.`,
+  );
 }
 
-/** The ids of groups and of all groups below them. A `union` ends even if there were a cycle. */
-const groupsAndBelow = (group_ids: readonly string[]) => sql`
+/** The ids of the groups and all their subgroups. `union` removes duplicates, so the query ends even on a cycle. */
+const groupsAndSubgroups = (group_ids: readonly string[]) => sql`
   with recursive tree(id) as (
     select id from ${sql.table('groups')} where id in (${sql.join(group_ids)})
     union

@@ -23,7 +23,6 @@ import {
   recordDeleted,
 } from '../../database/writes/history.ts';
 import {
-  exists,
   findReferrers,
   referenceErrors,
   rejectDuplicate,
@@ -41,12 +40,12 @@ import {
   GroupInput,
   type GroupPatch,
   GroupWithMembers,
-  groupDepth,
   type groupFilters,
   type groupIncludes,
+  maxGroupDepth,
 } from './schema.ts';
 
-/** Groups, by name, with their members if asked. */
+/** Groups by name; `include: 'members'` adds the ids of their members. */
 export function groupList({
   include,
   ...filters
@@ -87,39 +86,39 @@ export async function createGroup(
   return getGroup(db, id);
 }
 
-/** Makes those that can be made, and says why the others cannot. */
+/** Creates the valid groups and returns a problem for each invalid one. */
 export async function createGroups(
   db: Transaction<Tables>,
   inputs: readonly GroupInput[],
   change: Change,
 ): Promise<(Created | Problem)[]> {
   if (inputs.some(({ parent_id }) => parent_id)) await lockTable(db, 'groups');
-  const making = {
+  const creation = {
     kind: 'group',
     target: toGroup,
     errors: await validate(db, inputs),
-    uniques: uniqueOfGroups,
+    uniques: uniqueFields,
     label: ({ name }: GroupInput) => name,
     row: ({ id }: Created, input: GroupInput) => groupRow(id, input, change),
   } as const;
-  return createMany(db, inputs, making, change);
+  return createMany(db, inputs, creation, change);
 }
 
 export async function updateGroup(
   db: Transaction<Tables>,
   current: Group,
   { reason, ...patch }: GroupPatch,
-  asked: Change,
+  requested: Change,
 ): Promise<Group> {
   const { id } = current;
-  const change = notBefore(asked, current);
+  const change = notBefore(requested, current);
   const next: Group = { ...current, ...patch };
   const differences = differencesBetween(current, next, Object.keys(patch));
   if (Object.keys(differences).length === 0) return current;
   if ('parent_id' in differences) await lockTable(db, 'groups');
   const [errors = []] = await validate(db, [next], current);
   if (errors.length > 0) throw invalidBody(errors);
-  if ('name' in differences) await refuseSameName(db, next, id);
+  if ('name' in differences) await rejectDuplicateName(db, next, id);
   if ('external_id' in differences) await rejectDuplicate(db, toGroup, 'external_id', next.external_id);
   const columns = { ...storedChanges(Group, differences), name_folded: fold(next.name) };
   await updateRow(db, 'groups', current, columns, change.now);
@@ -127,27 +126,27 @@ export async function updateGroup(
   return getGroup(db, id);
 }
 
-/** Only a group that owns nothing and has no groups below it can be deleted; its members leave it. */
+/** Removes all members. A group that owns risks or issues, or has subgroups, cannot be deleted. */
 export async function deleteGroup(db: Transaction<Tables>, current: Group, change: Change): Promise<void> {
   const { id, name } = current;
   await lockTable(db, 'memberships');
-  const users = await findReferrers(db, [
+  const referrers = await findReferrers(db, [
     ['groups', sql`parent_id = ${id}`],
     ['risks', sql`owner_group_id = ${id}`],
     ['issues', sql`owner_group_id = ${id}`],
   ]);
-  if (users) throw inUse(`The group ${name}`, users);
+  if (referrers) throw inUse(`The group ${name}`, referrers);
   const members = await db
     .deleteFrom('memberships')
     .where('group_id', '=', id)
     .returning('user_id')
     .execute();
-  await rememberInPeople(db, members, { group: { from: id, to: null } }, change);
+  await recordInPeople(db, members, { group: { from: id, to: null } }, change);
   await deleteRow(db, 'groups', current);
   await recordDeleted(db, id, name, change);
 }
 
-/** A new group as it is stored. */
+/** The database row of a new group. */
 export const groupRow = (id: string, input: GroupInput, { now }: Moment) => ({
   id,
   ...storedFields(GroupInput, input),
@@ -155,74 +154,8 @@ export const groupRow = (id: string, input: GroupInput, { now }: Moment) => ({
   ...newStamps(now),
 });
 
-/** Adding a member twice changes nothing. */
-export async function addMember(
-  db: Transaction<Tables>,
-  group_id: string,
-  user_id: string,
-  change: Change,
-): Promise<void> {
-  if (!(await exists(db, toPerson, user_id))) throw notFound('person', user_id);
-  await addMembers(db, group_id, [user_id], change);
-}
-
-/** Who is a member already stays one. Says how many were added. */
-export async function addMembers(
-  db: Transaction<Tables>,
-  group_id: string,
-  user_ids: readonly string[],
-  asked: Change,
-): Promise<{ added: number; member_count: number }> {
-  // The lock keeps two who add many of the same people from waiting for each other.
-  await lockTable(db, 'memberships');
-  const group = await getGroup(db, group_id);
-  const change = notBefore(asked, group);
-  await refuseUnknownPeople(db, user_ids);
-  const inserted = await db
-    .insertInto('memberships')
-    .values(user_ids.map((user_id) => ({ group_id, user_id, added_at: change.now })))
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('user_id')
-    .execute();
-  const added = inserted.length;
-  if (added > 0) {
-    await updateRow(db, 'groups', group, {}, change.now);
-    const entries = inserted.map(({ user_id }) => ({ member: { from: null, to: user_id } }));
-    await recordChangesOfMany(
-      db,
-      entries.map((differences) => ({ subject_id: group_id, at: change.now, differences })),
-      change,
-    );
-    await rememberInPeople(db, inserted, { group: { from: null, to: group_id } }, change);
-  }
-  return { added, member_count: group.member_count + added };
-}
-
-/** Who is no member stays none. */
-export async function removeMember(
-  db: Transaction<Tables>,
-  group_id: string,
-  user_id: string,
-  asked: Change,
-): Promise<void> {
-  if (!(await exists(db, toPerson, user_id))) throw notFound('person', user_id);
-  await lockTable(db, 'memberships');
-  const group = await getGroup(db, group_id);
-  const change = notBefore(asked, group);
-  const removed = await db
-    .deleteFrom('memberships')
-    .where('group_id', '=', group_id)
-    .where('user_id', '=', user_id)
-    .returning('user_id')
-    .execute();
-  if (removed.length === 0) return;
-  await updateRow(db, 'groups', group, {}, change.now);
-  await recordChanges(db, group_id, { member: { from: user_id, to: null } }, change);
-  await rememberInPeople(db, removed, { group: { from: group_id, to: null } }, change);
-}
-
-/** A person shows their groups, so to join or to leave one is a change of the person, too. */
-async function rememberInPeople(
+/** A person lists their groups, so joining or leaving one also changes the person: new version and history. */
+export async function recordInPeople(
   db: Transaction<Tables>,
   people: readonly { user_id: string }[],
   differences: Differences,
@@ -248,21 +181,10 @@ const groupWithMembersJson = rowAsJson(GroupWithMembers, 'groups', {
     from memberships where memberships.group_id = groups.id)`,
 });
 
-async function refuseUnknownPeople(db: Kysely<Tables>, user_ids: readonly string[]): Promise<void> {
-  const people = await db.selectFrom('people').select('user_id').where('user_id', 'in', user_ids).execute();
-  const known = new Set(people.map(({ user_id }) => user_id));
-  const errors = user_ids.flatMap((user_id, i) =>
-    known.has(user_id)
-      ? []
-      : [fieldError(`user_ids/${i}`, 'unknown_reference', `There is no person ${user_id}.`)],
-  );
-  if (errors.length > 0) throw invalidBody(errors);
-}
-
-const refuseSameName = (db: Kysely<Tables>, { name }: GroupInput, self = '') =>
+const rejectDuplicateName = (db: Kysely<Tables>, { name }: GroupInput, self = '') =>
   rejectDuplicate(db, toGroup, 'name', name, sql`name_folded = ${fold(name)} and id <> ${self}`);
 
-const uniqueOfGroups: Unique[] = [
+const uniqueFields: Unique[] = [
   { field: 'name', column: sql.ref('name_folded'), compared: fold },
   { field: 'external_id' },
 ];
@@ -280,24 +202,24 @@ async function validate(
     }
     if (!parent_id || errors[i]?.length) continue;
     const above = await ancestors(db, toGroup, 'parent_id', parent_id);
-    const levels = above.length + (current ? await levelsFrom(db, current.id) : 1);
-    if (levels > groupDepth) {
-      const detail = `Groups nest ${groupDepth} levels at most; there would be ${levels}.`;
+    const levels = above.length + (current ? await countLevels(db, current.id) : 1);
+    if (levels > maxGroupDepth) {
+      const detail = `Groups can nest at most ${maxGroupDepth} levels deep; this would make ${levels}. Choose a parent higher up.`;
       errors[i]?.push(fieldError('parent_id', 'too_deep', detail));
     }
   }
   return errors;
 }
 
-/** How many levels there are from this group, itself included, down to the lowest below it. */
-async function levelsFrom(db: Kysely<Tables>, id: string): Promise<number> {
+/** The number of levels from this group, included, down to its deepest subgroup. */
+async function countLevels(db: Kysely<Tables>, id: string): Promise<number> {
   const { rows } = await sql<{ levels: number }>`
     select max(level) as levels from (
       with recursive below(id, level) as (
         select id, 1 from ${sql.table('groups')} where id = ${id}
         union all
         select child.id, level + 1 from ${sql.table('groups')} as child join below on child.parent_id = below.id
-        where level <= ${sql.lit(groupDepth)}
+        where level <= ${sql.lit(maxGroupDepth)}
       )
       select level from below) as levels`.execute(db);
   return rows[0]?.levels ?? 1;

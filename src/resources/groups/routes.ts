@@ -13,16 +13,8 @@ import { HistoryEntry } from '../history/schema.ts';
 import { personnelList } from '../personnel/queries.ts';
 import { Person } from '../personnel/schema.ts';
 import { groupImport } from './import.ts';
-import {
-  addMember,
-  addMembers,
-  createGroup,
-  deleteGroup,
-  getGroup,
-  groupList,
-  removeMember,
-  updateGroup,
-} from './queries.ts';
+import { addMember, addMembers, removeMember } from './members.ts';
+import { createGroup, deleteGroup, getGroup, groupList, updateGroup } from './queries.ts';
 import {
   Group,
   GroupInput,
@@ -42,7 +34,7 @@ export function groupRoutes(app: App): void {
       config: { access: 'personnel.read' },
       schema: {
         operationId: 'listGroups',
-        summary: 'Personnel groups, by name',
+        summary: 'List groups by name',
         tags: ['groups'],
         querystring: ListQuery({ ...groupFilters, ...groupIncludes }),
         response: { 200: ListOf(ListedGroup) },
@@ -74,7 +66,7 @@ export function groupRoutes(app: App): void {
     url: '/v1/groups/import',
     access: 'personnel.manage',
     operationId: 'importGroups',
-    summary: 'Add or change groups, and add members to them, from a file',
+    summary: 'Import groups and their members from a file',
     tag: 'groups',
     importable: () => groupImport(),
   });
@@ -85,7 +77,7 @@ export function groupRoutes(app: App): void {
       config: { access: 'personnel.read' },
       schema: {
         operationId: 'getGroup',
-        summary: 'One group',
+        summary: 'Get a group',
         tags: ['groups'],
         params: Strict({ id: Id('group') }),
         response: { 200: Group },
@@ -101,7 +93,7 @@ export function groupRoutes(app: App): void {
       config: { access: 'personnel.manage', errors: updateErrors },
       schema: {
         operationId: 'updateGroup',
-        summary: 'Change a group',
+        summary: 'Update a group',
         tags: ['groups'],
         params: Strict({ id: Id('group') }),
         body: GroupPatch,
@@ -124,8 +116,9 @@ export function groupRoutes(app: App): void {
       config: { access: 'personnel.manage', errors: deleteErrors },
       schema: {
         operationId: 'deleteGroup',
-        summary: 'Delete a group that owns nothing and has no groups below it',
-        description: 'Its members leave it.',
+        summary: 'Delete a group',
+        description:
+          'Removes all members. A group that owns risks or issues, or has subgroups, cannot be deleted.',
         tags: ['groups'],
         params: Strict({ id: Id('group') }),
         response: { 204: NoContent },
@@ -147,7 +140,7 @@ export function groupRoutes(app: App): void {
       config: { access: 'personnel.read' },
       schema: {
         operationId: 'listGroupHistory',
-        summary: 'What changed of a group, oldest first',
+        summary: 'List the changes of a group, oldest first',
         tags: ['groups'],
         params: Strict({ id: Id('group') }),
         querystring: ListQuery({}),
@@ -166,7 +159,7 @@ export function groupRoutes(app: App): void {
       config: { access: 'personnel.read' },
       schema: {
         operationId: 'listMembers',
-        summary: 'The members of a group, by name',
+        summary: 'List the members of a group by name',
         tags: ['groups'],
         params: Strict({ id: Id('group') }),
         querystring: ListQuery(memberFilters),
@@ -186,8 +179,8 @@ export function groupRoutes(app: App): void {
       config: { access: 'personnel.manage', errors: ['idempotency_mismatch', 'storage_full'] },
       schema: {
         operationId: 'addMembers',
-        summary: 'Make up to 500 people members of a group',
-        description: 'All of them or none. Who is a member already stays one.',
+        summary: 'Add up to 500 members to a group',
+        description: 'Adds all of them or none. Existing members are ignored.',
         tags: ['groups'],
         params: Strict({ id: Id('group') }),
         body: MembersInput,
@@ -206,8 +199,8 @@ export function groupRoutes(app: App): void {
       config: { access: 'personnel.manage', errors: ['storage_full'] },
       schema: {
         operationId: 'addMember',
-        summary: 'Make a person a member of a group',
-        description: 'Adding a member twice changes nothing.',
+        summary: 'Add a member to a group',
+        description: 'Adding an existing member changes nothing.',
         tags: ['groups'],
         params: Strict({ id: Id('group'), user_id: Id('person') }),
         response: { 204: NoContent },
@@ -226,8 +219,8 @@ export function groupRoutes(app: App): void {
       config: { access: 'personnel.manage', errors: ['storage_full'] },
       schema: {
         operationId: 'removeMember',
-        summary: 'Take a person out of a group',
-        description: 'Taking out who is no member changes nothing.',
+        summary: 'Remove a member from a group',
+        description: 'Removing a person who is not a member changes nothing.',
         tags: ['groups'],
         params: Strict({ id: Id('group'), user_id: Id('person') }),
         response: { 204: NoContent },

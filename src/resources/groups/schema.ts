@@ -16,14 +16,14 @@ import {
 } from '../../core/schemas.ts';
 
 const required = {
-  name: Line({ description: 'Unique, compared without case.', examples: ['Platform'] }),
+  name: Line({ description: 'Unique; case is ignored.', examples: ['Platform'] }),
 };
 
 const fields = {
   description: OrNull(Text()),
-  parent_id: OrNull(Id('group', { description: 'The group this one is part of; 10 levels at most.' })),
+  parent_id: OrNull(Id('group', { description: 'The parent group. Groups nest at most 10 levels deep.' })),
   lead_user_id: OrNull(Id('person')),
-  external_id: OrNull(Line({ description: 'Your own id for this group. Unique.' })),
+  external_id: OrNull(Line({ description: 'Your own ID for this group. Unique.' })),
 };
 
 export const Group = Strict(
@@ -31,7 +31,7 @@ export const Group = Strict(
     id: Id('group'),
     ...required,
     ...fields,
-    member_count: Type.Integer({ description: 'Direct members.' }),
+    member_count: Type.Integer({ description: 'Number of direct members.' }),
     ...stamps,
   },
   { $id: 'Group' },
@@ -39,10 +39,12 @@ export const Group = Strict(
 export type Group = Static<typeof Group>;
 
 const members = {
-  member_user_ids: Type.Array(Id('person'), { description: 'With `include=members`: its direct members.' }),
+  member_user_ids: Type.Array(Id('person'), {
+    description: 'IDs of the direct members. Only with `include=members`.',
+  }),
 };
 
-/** A group as a list or a file shows it, with its members if asked. */
+/** A group in a list or an export, with member ids on request. */
 export const ListedGroup = Strict({ ...Group.properties, ...optional(members) }, { $id: 'ListedGroup' });
 
 export const GroupWithMembers = Strict({ ...Group.properties, ...members });
@@ -55,7 +57,7 @@ export const GroupInput = Writable(
 );
 export type GroupInput = Static<typeof GroupInput>;
 
-/** A row of a file of groups, whose members come with it. */
+/** A row of an import file, which can name members. */
 export const GroupRowInput = Strict({ ...GroupInput.properties, ...optional(members) });
 export type GroupRowInput = Static<typeof GroupRowInput>;
 
@@ -74,7 +76,7 @@ export const MembersInput = Strict(
       minItems: 1,
       maxItems: limits.filter_values,
       uniqueItems: true,
-      description: 'These people, 500 at most. Who is a member already stays one.',
+      description: 'Up to 500 user IDs. Existing members are ignored.',
     }),
   },
   { $id: 'MembersInput' },
@@ -82,26 +84,25 @@ export const MembersInput = Strict(
 
 export const MembersAdded = Strict(
   {
-    added: Type.Integer({ description: 'How many were not members before.' }),
-    member_count: Type.Integer({ description: 'Direct members now.' }),
+    added: Type.Integer({ description: 'Number of new members.' }),
+    member_count: Type.Integer({ description: 'Number of direct members after the change.' }),
   },
   { $id: 'MembersAdded' },
 );
 
-export const groupDepth = 10;
+export const maxGroupDepth = 10;
 
-/** Filters of the members of a group. */
 export const memberFilters = {
-  transitive: Type.Boolean({ description: 'Members of the groups below it, too.' }),
+  transitive: Type.Boolean({ description: 'Include members of subgroups.' }),
 };
 
 export const groupIncludes = {
-  include: OneOf(['members'], { description: 'Adds `member_user_ids` to each group.' }),
+  include: OneOf(['members'], { description: '`members` adds `member_user_ids` to each group.' }),
 };
 
 export const groupFilters = {
-  q: Line({ description: 'Part of the name; case and accents do not matter.' }),
-  parent_id: Id('group', { description: 'The groups directly below this one.' }),
+  q: Line({ description: 'Part of the name; case and accents are ignored.' }),
+  parent_id: Id('group', { description: 'Direct subgroups of this group.' }),
   lead_user_id: Id('person'),
   external_id: Line(),
   updated_since: Time(),

@@ -4,7 +4,7 @@ import { rowAsJson } from '../../database/sql/rows.ts';
 import type { List } from '../../lists/list.ts';
 import { HistoryEntry } from './schema.ts';
 
-/** What changed of one thing, oldest first. */
+/** The changes of one resource, oldest first. */
 export const historyList = (subject_id: string): List => ({
   schema: HistoryEntry,
   json: rowAsJson(HistoryEntry, 'history', {

@@ -5,15 +5,17 @@ export const HistoryEntry = Strict(
   {
     id: Id('history'),
     at: Time(),
-    key_id: OrNull(Id('key', { description: 'The key that made the change; null is the service itself.' })),
-    key_name: Line({ description: 'The name of the key at that time.' }),
+    key_id: OrNull(
+      Id('key', { description: 'The key that was used for the change; null if the service made it.' }),
+    ),
+    key_name: Line({ description: 'Name of the key at the time of the change.' }),
     field: Line({
       description:
-        'The field that changed. `created` and `deleted` are the whole thing; `member` of a group and `group` of a person are who joined or left what.',
+        'The changed field. `created` and `deleted` stand for the whole resource. `member` (of a group) and `group` (of a person) record a person joining or leaving a group.',
     }),
-    from: Type.Unknown({ description: 'The value before.' }),
-    to: Type.Unknown({ description: 'The value after.' }),
-    reason: OrNull(Text({ description: 'Why, where it was said.' })),
+    from: Type.Unknown({ description: 'Value before the change.' }),
+    to: Type.Unknown({ description: 'Value after the change.' }),
+    reason: OrNull(Text({ description: 'Reason for the change, if one was given.' })),
   },
   { $id: 'HistoryEntry' },
 );

@@ -20,10 +20,10 @@ import { Key, KeyInput, type KeyPatch, type keyFilters, scopes } from './schema.
 
 type NewKey = Key & { secret: string };
 
-/** Who makes the change; without a key it is the service itself, or its command line. */
+/** The author of a change. Without a key, it is the service itself or its command line. */
 type By = Moment & Partial<Change>;
 
-/** Keys, the oldest first. */
+/** Keys, oldest first. */
 export const keyList = (filters: Filters<typeof keyFilters>, moment: Moment): List => ({
   schema: Key,
   json: rowAsJson(Key, 'keys'),
@@ -34,7 +34,7 @@ export const keyList = (filters: Filters<typeof keyFilters>, moment: Moment): Li
   id: sql.ref('keys.id'),
   matches: allOf(filters, {
     q: (text) => contains('keys.name_folded', fold(text)),
-    status: (wanted) => sql`(${sql.join(wanted.map(hasStatus(moment)), sql` or `)})`,
+    status: (statuses) => sql`(${sql.join(statuses.map(hasStatus(moment)), sql` or `)})`,
   }),
 });
 
@@ -52,13 +52,13 @@ export async function getKey(db: Kysely<Tables>, id: string): Promise<Key> {
   return keyOf(row);
 }
 
-/** The same, to be changed: nobody else changes any key until the transaction ends. */
+/** Reads a key and locks all keys until the transaction ends. */
 export async function getKeyForChange(db: Transaction<Tables>, id: string): Promise<Key> {
   await lockTable(db, 'keys');
   return getKey(db, id);
 }
 
-/** The secret is in this answer and nowhere else. */
+/** Returns the secret, which is not stored: the database has only its hash. */
 export async function createKey(db: Transaction<Tables>, input: KeyInput, by: By): Promise<NewKey> {
   const id = newId('key');
   const secret = newSecret();
@@ -78,7 +78,7 @@ export async function createKey(db: Transaction<Tables>, input: KeyInput, by: By
   return { ...(await getKey(db, id)), secret };
 }
 
-/** The key of the first start, with every scope; undefined when there is any key already. */
+/** Creates a key with every scope on the first start. Returns undefined if a key exists. */
 export async function createFirstKey(db: Transaction<Tables>, moment: Moment) {
   await lockTable(db, 'keys');
   const existing = await db.selectFrom('keys').select('id').limit(1).executeTakeFirst();
@@ -96,12 +96,12 @@ export async function updateKey(
   const differences = differencesBetween(current, next, Object.keys(Key.properties));
   if (Object.keys(differences).length === 0) return current;
   if ('expires_at' in differences) rejectPastExpiry(next, change);
-  await keepLastManager(db, current, next, change);
+  await assertManagerRemains(db, current, next, change);
   const columns = { ...storedChanges(Key, differences), name_folded: fold(next.name) };
   return changeKey(db, current, columns, differences, change);
 }
 
-/** A new secret for the same key; the one until now works for `overlap_seconds` more. */
+/** Gives the key a new secret. The current secret keeps working for `overlap_seconds`. */
 export async function rotateKey(
   db: Transaction<Tables>,
   current: Key,
@@ -120,7 +120,7 @@ export async function rotateKey(
   return { ...(await changeKey(db, current, columns, { rotated }, by)), secret };
 }
 
-/** Revoking twice changes nothing. */
+/** Revoking a revoked key changes nothing. */
 export async function revokeKey(db: Transaction<Tables>, id: string, by: By): Promise<Key> {
   const current = await getKeyForChange(db, id);
   if (current.revoked_at !== null) return current;
@@ -128,49 +128,49 @@ export async function revokeKey(db: Transaction<Tables>, id: string, by: By): Pr
   return changeKey(db, current, { revoked_at: by.now }, { revoked }, by);
 }
 
-/** What one key can hold more of than another. */
-type Held = Pick<Key, 'scopes' | 'project_ids' | 'expires_at' | 'rate_limit'>;
+/** The fields that decide how much access a key has. */
+type Access = Pick<Key, 'scopes' | 'project_ids' | 'expires_at' | 'rate_limit'>;
 
-/** A key gives and takes only what it holds itself. What is left out of `wanted` is neither given nor taken. */
-export function assertHoldsAtLeast(actor: Key, { scopes = [], ...wanted }: Partial<Held>): void {
+/** Throws if the requested access exceeds the actor's own. Absent fields are not checked. */
+export function assertHoldsAtLeast(actor: Key, { scopes = [], ...requested }: Partial<Access>): void {
   const missing = [...new Set(missingScopes(actor.scopes, scopes))];
   if (missing.length > 0) {
     throw insufficientScope(
-      `A key makes, changes and rotates only keys that hold no more: yours lacks ${missing.join(', ')}.`,
+      `Your key cannot manage a key with more scopes than its own. It lacks ${missing.join(', ')}.`,
       missing,
     );
   }
   const errors = [
-    ...beyondProjects(actor, wanted),
-    ...longerLife(actor, wanted),
-    ...higherRate(actor, wanted),
+    ...projectErrors(actor, requested),
+    ...expiryErrors(actor, requested),
+    ...rateLimitErrors(actor, requested),
   ];
   if (errors.length > 0) throw invalidBody(errors);
 }
 
-/** Which projects are named is not looked at: those outside of the limit are not there to be named. */
-function beyondProjects(actor: Key, { project_ids }: Partial<Held>): FieldError[] {
+/** Checks only for the missing limit: a limited actor cannot see, and so cannot name, other projects. */
+function projectErrors(actor: Key, { project_ids }: Partial<Access>): FieldError[] {
   if (project_ids !== null || actor.project_ids === null) return [];
-  const detail = 'Your own key is limited to projects: name some of them in `project_ids` of this one.';
+  const detail = 'Your key is limited to projects. Set `project_ids` to some of them.';
   return [fieldError('project_ids', 'beyond_own', detail)];
 }
 
-/** Else a key would live on in what it makes. */
-function longerLife(actor: Key, { expires_at }: Partial<Held>): FieldError[] {
+/** Otherwise a key could outlive its expiry through a key that it created. */
+function expiryErrors(actor: Key, { expires_at }: Partial<Access>): FieldError[] {
   if (expires_at === undefined || (expires_at ?? forever) <= (actor.expires_at ?? forever)) return [];
-  const detail = `Your own key expires at ${actor.expires_at}; \`expires_at\` of this one must not be later.`;
+  const detail = `Your key expires at ${actor.expires_at}. Set \`expires_at\` to that time or earlier.`;
   return [fieldError('expires_at', 'outlives', detail)];
 }
 
-/** The service's own limit may be any, so that a key with one of its own cannot give it. */
-function higherRate(actor: Key, { rate_limit }: Partial<Held>): FieldError[] {
+/** A limited actor cannot grant the default limit (null), because that can be higher than its own. */
+function rateLimitErrors(actor: Key, { rate_limit }: Partial<Access>): FieldError[] {
   if (rate_limit === undefined || !actor.rate_limit) return [];
   if (rate_limit && rate_limit <= actor.rate_limit) return [];
-  const detail = `Your own key has the \`rate_limit\` ${actor.rate_limit}; that of this one must be 1 to ${actor.rate_limit}.`;
+  const detail = `Your key has a \`rate_limit\` of ${actor.rate_limit}. Set \`rate_limit\` to a value from 1 to ${actor.rate_limit}.`;
   return [fieldError('rate_limit', 'above_own', detail)];
 }
 
-/** Projects may be named by their keys; kept are their ids. */
+/** Replaces project keys with ids, which is how they are stored. */
 async function withProjectIds<Input extends { project_ids?: string[] | null }>(
   db: Kysely<Tables>,
   input: Input,
@@ -185,18 +185,17 @@ async function withProjectIds<Input extends { project_ids?: string[] | null }>(
   return { ...input, project_ids: ids };
 }
 
-/** Times as they are stored may be compared as texts. */
+/** Normalizes `expires_at` to UTC, so that times compare as strings. */
 export const withStoredExpiry = <Input extends { expires_at?: string | null }>(input: Input): Input =>
   input.expires_at == null ? input : { ...input, expires_at: new Date(input.expires_at).toISOString() };
 
-/** What is asked for must have some time to live. */
 export function rejectPastExpiry({ expires_at }: { expires_at?: string | null }, { now }: Moment): void {
   if (expires_at == null || expires_at > now) return;
   throw invalidBody([fieldError('expires_at', 'not_in_future', '`expires_at` must be in the future.')]);
 }
 
-/** Somebody must be able to make any key without getting at the database. */
-export async function keepLastManager(
+/** At least one key must remain that can create any key; otherwise only database access could restore it. */
+export async function assertManagerRemains(
   db: Transaction<Tables>,
   current: Key,
   next: Key,
@@ -216,7 +215,7 @@ export async function keepLastManager(
   if (other) return;
   throw new Problem(
     'in_use',
-    `${current.id} is the last valid key with keys.manage for all projects. Make another one like it first.`,
+    `${current.id} is the last valid key with keys.manage for all projects. Create another one first.`,
   );
 }
 
@@ -240,7 +239,7 @@ const hasStatus =
 
 function rejectRevoked({ id, revoked_at }: Key, to: 'changed' | 'rotated'): void {
   if (revoked_at === null) return;
-  throw new Problem('invalid_transition', `${id} is revoked and cannot be ${to}. Make a new key.`, {
+  throw new Problem('invalid_transition', `${id} is revoked and cannot be ${to}. Create a new key.`, {
     extra: { from: 'revoked', to, allowed: [] },
   });
 }
@@ -250,10 +249,10 @@ async function changeKey(
   current: Key,
   columns: object,
   differences: Differences,
-  asked: By,
+  requested: By,
 ): Promise<Key> {
   const { id, version } = current;
-  const by = notBefore(asked, current);
+  const by = notBefore(requested, current);
   await db
     .updateTable('keys')
     .set({ ...columns, version: version + 1, updated_at: by.now })

@@ -12,10 +12,10 @@ import { historyList } from '../history/queries.ts';
 import { HistoryEntry } from '../history/schema.ts';
 import {
   assertHoldsAtLeast,
+  assertManagerRemains,
   createKey,
   getKey,
   getKeyForChange,
-  keepLastManager,
   keyList,
   rejectPastExpiry,
   revokeKey,
@@ -34,8 +34,8 @@ export function keyRoutes(app: App): void {
       config: { access: 'keys.read' },
       schema: {
         operationId: 'listKeys',
-        summary: 'All keys, the oldest first',
-        description: 'Expired and revoked ones, too, unless `status` says otherwise. Never a secret.',
+        summary: 'List keys, oldest first',
+        description: 'Includes expired and revoked keys; filter with `status`. Secrets are never shown.',
         tags: ['keys'],
         querystring: ListQuery(keyFilters),
         response: { 200: ListOf(Key) },
@@ -54,8 +54,9 @@ export function keyRoutes(app: App): void {
       preSerialization: showSecret,
       schema: {
         operationId: 'createKey',
-        summary: 'Make a key; its secret is shown only this once',
-        description: 'A key can give only scopes that it holds itself.',
+        summary: 'Create a key',
+        description:
+          'The secret is shown only in this response. A new key cannot have more access than the key in use.',
         tags: ['keys'],
         body: KeyInput,
         response: { 201: KeyWithSecret },
@@ -82,7 +83,7 @@ export function keyRoutes(app: App): void {
       config: { access: 'keys.read' },
       schema: {
         operationId: 'getKey',
-        summary: 'One key, without its secret',
+        summary: 'Get a key, without its secret',
         tags: ['keys'],
         params: oneKey,
         response: { 200: Key },
@@ -98,10 +99,10 @@ export function keyRoutes(app: App): void {
       config: { access: 'keys.manage', errors: [...updateErrors, 'in_use', 'invalid_transition'] },
       schema: {
         operationId: 'updateKey',
-        summary: 'Change a key',
+        summary: 'Update a key',
         description:
-          'Neither the key as it is nor as it becomes may hold more than the key in use. A revoked key ' +
-          'stays as it is, and the last valid key with `keys.manage` keeps that scope and gets no expiry.',
+          'The key must not have more access than the key in use, before or after the change. A revoked key cannot be ' +
+          'changed. The last valid key with `keys.manage` must keep that scope and cannot get an expiry date.',
         tags: ['keys'],
         params: oneKey,
         body: KeyPatch,
@@ -126,9 +127,9 @@ export function keyRoutes(app: App): void {
       config: { access: 'keys.manage', errors: deleteErrors },
       schema: {
         operationId: 'revokeKey',
-        summary: 'Revoke a key: it is refused from the next request on',
+        summary: 'Revoke a key',
         description:
-          'Revoking twice changes nothing. The last valid key with `keys.manage` cannot be revoked.',
+          'Requests with the key are rejected immediately. Revoking a key again changes nothing. The last valid key with `keys.manage` cannot be revoked.',
         tags: ['keys'],
         params: oneKey,
         response: { 204: NoContent },
@@ -139,7 +140,7 @@ export function keyRoutes(app: App): void {
         const current = await getKeyForChange(db, request.params.id);
         assertIfMatch(request, current);
         const revoked = { ...current, revoked_at: request.moment.now };
-        await keepLastManager(db, current, revoked, request.moment);
+        await assertManagerRemains(db, current, revoked, request.moment);
         await revokeKey(db, current.id, request.change);
       });
       return reply.code(204).send();
@@ -156,10 +157,11 @@ export function keyRoutes(app: App): void {
       preSerialization: showSecret,
       schema: {
         operationId: 'rotateKey',
-        summary: 'Give a key a new secret, which is shown only this once',
+        summary: 'Rotate the secret of a key',
         description:
-          'The secret until now works until `overlap_seconds` have passed; one from before that no longer. ' +
-          'The key must hold no more and live no longer than the key in use, and must not be revoked.',
+          'The new secret is shown only in this response. The current secret works for `overlap_seconds` more; an ' +
+          'earlier one stops working. The key must not be revoked, and must not have more access than the key in ' +
+          'use or expire later.',
         tags: ['keys'],
         params: oneKey,
         body: KeyRotation,
@@ -169,7 +171,7 @@ export function keyRoutes(app: App): void {
     async (request, reply) =>
       sendIdempotent(request, reply, async (db) => {
         const current = await getKeyForChange(db, request.params.id);
-        // Whoever rotates a key has its secret, and all that comes with it.
+        // Rotating a key reveals its secret, and with it all its access.
         assertHoldsAtLeast(request.actor, current);
         const key = await rotateKey(db, current, request.body.overlap_seconds ?? 0, request.change);
         return done(withoutSecret(key));
@@ -182,8 +184,9 @@ export function keyRoutes(app: App): void {
       config: { access: 'keys.read' },
       schema: {
         operationId: 'listKeyHistory',
-        summary: 'What changed of a key, oldest first',
-        description: '`created`, `rotated` (with the last four characters) and `revoked` are the whole key.',
+        summary: 'List the changes of a key, oldest first',
+        description:
+          '`created`, `rotated` (with the last four characters of the secrets), and `revoked` stand for the whole key.',
         tags: ['keys'],
         params: oneKey,
         querystring: ListQuery({}),
@@ -197,19 +200,19 @@ export function keyRoutes(app: App): void {
   );
 }
 
-/** The secrets of answers on their way out: what is kept to be answered again has none. */
+/** Secrets of responses that are being sent. They are kept apart so that idempotency stores no secret. */
 const secrets = new WeakMap<object, string>();
 
 function withoutSecret({ secret, ...key }: Key & { secret: string }) {
-  const answer = { ...key, secret: null };
-  secrets.set(answer, secret);
-  return answer;
+  const response = { ...key, secret: null };
+  secrets.set(response, secret);
+  return response;
 }
 
 async function showSecret(...[, reply, payload]: Parameters<preSerializationHookHandler>): Promise<unknown> {
-  const answer = payload as object;
-  const secret = secrets.get(answer);
+  const response = payload as object;
+  const secret = secrets.get(response);
   if (secret === undefined) return payload;
   reply.header('cache-control', 'no-store');
-  return { ...answer, secret };
+  return { ...response, secret };
 }

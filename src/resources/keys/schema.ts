@@ -41,20 +41,19 @@ const required = {
   }),
 };
 
-/** The most projects a key can be limited to. */
 const maxProjects = 500;
 
 const projectIds = Type.Array(Id('project'), {
-  description: 'The projects this key is limited to; null is all.',
+  description: 'Projects this key is limited to; null means all projects.',
 });
 
 const fields = {
-  expires_at: OrNull(Time({ description: 'From when on it is refused; null is never.' })),
+  expires_at: OrNull(Time({ description: 'When the key expires; null means never.' })),
   rate_limit: OrNull(
     Type.Integer({
       minimum: 0,
       maximum: maxRateLimit,
-      description: "Requests a minute; 0 is any number, null is the service's own limit.",
+      description: 'Requests per minute; 0 means no limit, null means the default of the service.',
     }),
   ),
 };
@@ -65,7 +64,7 @@ const writable = {
       minItems: 1,
       maxItems: maxProjects,
       uniqueItems: true,
-      description: 'Ids or keys of the projects this key is limited to; null is all.',
+      description: 'IDs or keys of the projects this key is limited to; null means all projects.',
       examples: [['APOLLO']],
     }),
   ),
@@ -78,9 +77,11 @@ export const Key = Strict(
     ...required,
     project_ids: OrNull(projectIds),
     ...fields,
-    prefix: Type.String({ description: 'How the secret starts.', examples: ['mst_7Qd2'] }),
-    last_four: Type.String({ examples: ['k3Xz'] }),
-    last_used_at: OrNull(Time({ description: 'To the minute or so. Use is no change: `version` stays.' })),
+    prefix: Type.String({ description: 'First characters of the secret.', examples: ['mst_7Qd2'] }),
+    last_four: Type.String({ description: 'Last four characters of the secret.', examples: ['k3Xz'] }),
+    last_used_at: OrNull(
+      Time({ description: 'Last used, to about a minute. Using a key does not change its `version`.' }),
+    ),
     revoked_at: OrNull(Time()),
     ...stamps,
   },
@@ -94,7 +95,7 @@ export const KeyWithSecret = Strict(
     secret: OrNull(
       Type.String({
         description:
-          'What to send as `Authorization: Bearer`. Shown in this answer only; null in one that is replayed.',
+          'Send it as `Authorization: Bearer`. Shown in this response only; null in a replayed response.',
         examples: ['mst_7Qd2…k3Xz'],
       }),
     ),
@@ -121,13 +122,13 @@ export const KeyRotation = Strict(
       minimum: 0,
       maximum: maxOverlapSeconds,
       default: 0,
-      description: 'How long the secret until now still works.',
+      description: 'How long the current secret keeps working.',
     }),
   }),
   { $id: 'KeyRotation' },
 );
 
 export const keyFilters = {
-  q: Line({ description: 'Part of the name; case and accents do not matter.' }),
+  q: Line({ description: 'Part of the name; case and accents are ignored.' }),
   status: ManyOf(OneOf(['valid', 'expired', 'revoked', 'all']), { default: ['all'] }),
 };

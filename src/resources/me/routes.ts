@@ -11,7 +11,7 @@ export function meRoutes(app: App): void {
       config: { access: 'any key' },
       schema: {
         operationId: 'getMe',
-        summary: 'What this key is, and what it may do',
+        summary: 'Get the key in use, its scopes, and its limits',
         tags: ['service'],
         response: { 200: Me },
       },

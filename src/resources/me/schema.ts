@@ -4,7 +4,7 @@ import { Key } from '../keys/schema.ts';
 
 const { id, name, scopes, project_ids, expires_at } = Key.properties;
 
-/** What a key may know of itself. */
+/** The key in use. Any key can read it, whatever its scopes. */
 export const Me = Strict(
   {
     key_id: id,
@@ -13,20 +13,26 @@ export const Me = Strict(
     project_ids,
     expires_at,
     limits: Strict({
-      rate_limit: OrNull(Type.Integer({ description: 'Requests a minute; null is no limit.' })),
+      rate_limit: OrNull(Type.Integer({ description: 'Requests per minute; null means no limit.' })),
       rate_burst: OrNull(
-        Type.Integer({ description: 'How many of them may come at once; more are let in evenly.' }),
+        Type.Integer({
+          description: 'Requests allowed at once. Further requests are allowed at an even rate.',
+        }),
       ),
-      body_bytes: Type.Integer(),
-      public_body_bytes: Type.Integer({ description: 'Of a request that needs no key.' }),
-      import_bytes: Type.Integer({ description: 'Of a file to import.' }),
-      import_rows: Type.Integer({ description: 'In a file to import.' }),
+      body_bytes: Type.Integer({ description: 'Maximum size of a request body.' }),
+      public_body_bytes: Type.Integer({ description: 'Maximum size of a request body without a key.' }),
+      import_bytes: Type.Integer({ description: 'Maximum size of an import file.' }),
+      import_rows: Type.Integer({ description: 'Maximum rows of an import file.' }),
       json_depth: Type.Integer(),
-      json_values: Type.Integer({ description: 'Values in a body, lists and objects included.' }),
+      json_values: Type.Integer({
+        description: 'Maximum values in a JSON body, including arrays and objects.',
+      }),
       name_characters: Type.Integer(),
       text_characters: Type.Integer(),
-      page_rows: Type.Integer({ description: 'The highest `limit`. A list without `limit` is whole.' }),
-      filter_values: Type.Integer({ description: 'Values in one filter.' }),
+      page_rows: Type.Integer({
+        description: 'Maximum `limit`. Without `limit`, a list is returned in full.',
+      }),
+      filter_values: Type.Integer({ description: 'Maximum values in one filter.' }),
     }),
   },
   { $id: 'Me' },

@@ -7,17 +7,17 @@ import type { Filters } from '../../lists/query.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
 import { Assignment, type assignmentFilters } from './schema.ts';
 
-type Duty = {
+type AssignmentSource = {
   type: Assignment['type'];
-  /** The fields that can name a person, by the role they give. */
+  /** Maps each role to the field that names its person. */
   roles: Partial<Record<Assignment['role'], string>>;
   isOpen: RawBuilder<boolean>;
   project_id: string;
   title: string;
 };
 
-/** What a person can carry in projects: only what is open, because what is done stays with whoever did it. */
-export const duties = {
+/** The tables a person can have assignments in. Only open rows count: finished work keeps its assignee. */
+export const assignmentSources = {
   tasks: {
     type: 'task',
     roles: { assignee: 'assignee_user_id' },
@@ -46,9 +46,9 @@ export const duties = {
     project_id: 'id',
     title: 'name',
   },
-} satisfies Record<string, Duty>;
+} satisfies Record<string, AssignmentSource>;
 
-/** What a person carries across projects: what is due soonest first. */
+/** The person's assignments in all projects, earliest due date first. */
 export function assignmentList(
   user_id: string,
   filters: AcrossProjects & Filters<typeof assignmentFilters>,
@@ -71,23 +71,24 @@ export function assignmentList(
   };
 }
 
-/** A row for each role in each thing, with its project. */
+/** One row per item and role, joined with its project. */
 export const assignmentRows = (db: Kysely<Tables>, user_id: string) =>
   db
-    .selectFrom(sql<Assignment>`(${sql.join(dutyRows(user_id), sql` union all `)})`.as('assignments'))
+    .selectFrom(sql<Assignment>`(${sql.join(sourceRows(user_id), sql` union all `)})`.as('assignments'))
     .innerJoin('projects', 'projects.id', 'assignments.project_id');
 
-const dutyRows = (user_id: string) =>
-  Object.entries<Duty>(duties).flatMap(([table, { type, roles, isOpen, project_id, title }]) =>
-    Object.entries(roles).map(
-      ([role, field]) => sql`
+const sourceRows = (user_id: string) =>
+  Object.entries<AssignmentSource>(assignmentSources).flatMap(
+    ([table, { type, roles, isOpen, project_id, title }]) =>
+      Object.entries(roles).map(
+        ([role, field]) => sql`
         select ${sql.lit(type)} as type, ${sql.lit(role)} as role, id, ${sql.ref('key')} as ${sql.ref('key')},
           ${sql.ref(title)} as title, ${sql.ref(project_id)} as project_id, status, due_on
         from ${sql.table(table)} where ${sql.ref(field)} = ${user_id} and ${isOpen}`,
-    ),
+      ),
   );
 
-/** How many things of each kind the person carries in each project, by the names of the projects. */
+/** Counts the person's assignments per project and type, by project name. */
 export const countAssignments = (db: Kysely<Tables>, user_id: string) =>
   assignmentRows(db, user_id)
     .select([
@@ -95,15 +96,15 @@ export const countAssignments = (db: Kysely<Tables>, user_id: string) =>
       'projects.key as project_key',
       'projects.name as project_name',
       'projects.archived_at',
-      countOf('task').as('tasks'),
-      countOf('issue').as('issues'),
-      countOf('risk').as('risks'),
-      countOf('project').as('projects'),
+      countType('task').as('tasks'),
+      countType('issue').as('issues'),
+      countType('risk').as('risks'),
+      countType('project').as('projects'),
     ])
     .groupBy(['projects.id', 'projects.key', 'projects.name', 'projects.archived_at', 'projects.name_key'])
     .orderBy('projects.name_key')
     .execute();
 
-/** Who both owns an issue and is its assignee carries one issue. */
-const countOf = (type: Assignment['type']) =>
+/** Counts an issue once if the person is both its owner and its assignee. */
+const countType = (type: Assignment['type']) =>
   sql<number>`count(distinct case when assignments.type = ${sql.lit(type)} then assignments.id end)`;

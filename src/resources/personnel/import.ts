@@ -18,7 +18,7 @@ export const peopleImport = (moment: Moment): Importable => ({
     name: ['full name', 'display name', 'employee name', 'employee', 'person', 'member'],
     email: ['e-mail address', 'work e-mail', 'mail', 'e-mail id'],
     title: ['job title', 'position', 'role', 'function'],
-    department: ['dept', 'division', 'business unit', 'organization', 'organization'],
+    department: ['dept', 'division', 'business unit', 'organisation', 'organization'],
     location: ['office', 'site', 'city', 'work location'],
     phone: ['telephone', 'phone number', 'mobile', 'mobile phone', 'tel', 'work phone'],
     time_zone: ['tz'],

@@ -34,7 +34,7 @@ import { Person, PersonInput, type PersonPatch, type personnelFilters } from './
 
 type PersonnelFilters = Filters<typeof personnelFilters>;
 
-/** Everyone on the roster, by name. */
+/** All people, by name. */
 export const personnelList = (filters: PersonnelFilters, moment: Moment): List =>
   memoizedList(['personnel', filters, moment.today], () => ({
     schema: Person,
@@ -72,56 +72,56 @@ export async function createPerson(
   return getPerson(db, id, change);
 }
 
-/** Makes those that can be made, and says why the others cannot. */
+/** Creates the valid people and returns a problem for each invalid one. */
 export async function createPeople(
   db: Transaction<Tables>,
   inputs: readonly PersonInput[],
   change: Change,
 ): Promise<(Created | Problem)[]> {
   if (inputs.some(({ accountable_user_id }) => accountable_user_id)) await lockTable(db, 'people');
-  const making = {
+  const creation = {
     kind: 'person',
     target: toPerson,
     errors: await validate(db, inputs),
-    uniques: uniqueOfPeople,
+    uniques: uniqueFields,
     label: ({ name }: PersonInput) => name,
     row: ({ id }: Created, input: PersonInput) => personRow(id, input, change),
   } as const;
-  return createMany(db, inputs, making, change);
+  return createMany(db, inputs, creation, change);
 }
 
 export async function updatePerson(
   db: Transaction<Tables>,
   current: Person,
   { reason, ...patch }: PersonPatch,
-  asked: Change,
+  requested: Change,
 ): Promise<Person> {
   const { user_id: id, version } = current;
-  const change = notBefore(asked, current);
+  const change = notBefore(requested, current);
   const next = merged(current, patch);
   const differences = differencesBetween(current, next, Object.keys(patch));
   if (Object.keys(differences).length === 0) return current;
-  // What these say is true only together with what they say of others.
+  // The rules for these fields involve several people, so concurrent changes must wait.
   if (['status', 'kind', 'manager_user_id', 'accountable_user_id'].some((field) => field in differences)) {
     await lockTable(db, 'people');
   }
-  // Who is assigned something at the same time is checked to be active.
+  // Concurrent assignments check that the person is active.
   if ('status' in differences) await lockPerson(db, id);
   const [errors = []] = await validate(db, [next]);
-  errors.push(...(await faultsAmongOthers(db, next, current)));
+  errors.push(...(await relationErrors(db, next, current)));
   if (errors.length > 0) throw invalidBody(errors);
-  if ('email' in differences) await refuseSameEmail(db, next, id);
+  if ('email' in differences) await rejectDuplicateEmail(db, next, id);
   if ('external_id' in differences) await rejectDuplicate(db, toPerson, 'external_id', next.external_id);
-  const columns = { ...storedChanges(Person, differences), ...searchable(next) };
+  const columns = { ...storedChanges(Person, differences), ...foldedColumns(next) };
   await updateRow(db, 'people', { id, version }, columns, change.now);
   await recordChanges(db, id, differences, { ...change, reason });
-  return getPerson(db, id, asked);
+  return getPerson(db, id, requested);
 }
 
-/** Only a person nothing points at can be deleted: others are deactivated. */
+/** Rejects a person that other rows refer to: such a person can only be deactivated. */
 export async function deletePerson(db: Transaction<Tables>, current: Person, change: Change): Promise<void> {
   const { user_id: id, name, version } = current;
-  const users = await findReferrers(db, [
+  const referrers = await findReferrers(db, [
     ['tasks', sql`assignee_user_id = ${id}`],
     ['issues', sql`owner_user_id = ${id} or assignee_user_id = ${id} or raised_by_user_id = ${id}`],
     ['risks', sql`owner_user_id = ${id} or raised_by_user_id = ${id} or accepted_by_user_id = ${id}`],
@@ -129,46 +129,53 @@ export async function deletePerson(db: Transaction<Tables>, current: Person, cha
     ['groups', sql`lead_user_id = ${id} or id in (select group_id from memberships where user_id = ${id})`],
     ['people', sql`manager_user_id = ${id} or accountable_user_id = ${id}`],
   ]);
-  if (users) throw inUse(`${name} (${id})`, users, 'Deactivate the person instead, or move those first.');
+  if (referrers) {
+    throw inUse(`${name} (${id})`, referrers, 'Deactivate the person instead, or reassign those first.');
+  }
   await deleteRow(db, 'people', { id, version });
   await recordDeleted(db, id, name, change);
 }
 
-export const assigneesOf = (things: readonly { assignee_user_id?: string | null }[]) =>
-  things.map(({ assignee_user_id }) => assignee_user_id);
+export const assigneesOf = (items: readonly { assignee_user_id?: string | null }[]) =>
+  items.map(({ assignee_user_id }) => assignee_user_id);
 
-/** For each who is to be given work an error when they are not there to be assigned, and why. */
+/** Returns, for each user id, an error if the person is not assignable. */
 export async function assigneeErrors(
   db: Kysely<Tables>,
   user_ids: readonly (string | null | undefined)[],
   moment: Moment,
   field = 'assignee_user_id',
 ): Promise<FieldError[][]> {
-  const named = user_ids.filter((id) => id != null);
-  if (named.length === 0) return user_ids.map(() => []);
-  const absent = await db
+  const ids = user_ids.filter((id) => id != null);
+  if (ids.length === 0) return user_ids.map(() => []);
+  const notAssignable = await db
     .selectFrom('people')
     .select(['user_id', 'name', 'status'])
-    .where(inJsonArray(sql.ref('user_id'), named))
+    .where(inJsonArray(sql.ref('user_id'), ids))
     .where(sql<boolean>`not ${isAssignable(moment)}`)
     .execute();
   return user_ids.map((id) =>
-    absent
+    notAssignable
       .filter(({ user_id }) => user_id === id)
       .map(({ name, status }) => {
-        const why = status === 'inactive' ? 'is inactive' : 'is not here today: see `start_on` and `end_on`';
-        return fieldError(field, 'not_assignable', `${name} cannot be assigned: ${name} ${why}.`);
+        const why =
+          status === 'inactive' ? 'is inactive' : 'is not available today (see `start_on` and `end_on`)';
+        return fieldError(
+          field,
+          'not_assignable',
+          `${name} ${why} and cannot be assigned. Choose another person.`,
+        );
       }),
   );
 }
 
-/** A new person as it is stored. */
+/** The database row of a new person. */
 export function personRow(user_id: string, input: PersonInput, { now }: Moment) {
-  return { user_id, ...storedFields(PersonInput, input), ...searchable(input), ...newStamps(now) };
+  return { user_id, ...storedFields(PersonInput, input), ...foldedColumns(input), ...newStamps(now) };
 }
 
-/** What a person is found and ordered by. */
-const searchable = ({ name, email, title, department, skills = [] }: PersonInput) => ({
+/** Folded columns for search, filters and sorting. */
+const foldedColumns = ({ name, email, title, department, skills = [] }: PersonInput) => ({
   name_folded: fold(name),
   department_folded: department ? fold(department) : null,
   skills_folded: `\n${skills.map(fold).join('\n')}\n`,
@@ -206,11 +213,11 @@ function conditions(filters: PersonnelFilters, moment: Moment) {
   });
 }
 
-const refuseSameEmail = (db: Kysely<Tables>, { email }: PersonInput, self = '') =>
-  // A change of case alone finds the person themselves.
+const rejectDuplicateEmail = (db: Kysely<Tables>, { email }: PersonInput, self = '') =>
+  // Leave out the person: an email that changes only in case is not a duplicate.
   rejectDuplicate(db, toPerson, 'email', email, sql`lower(email) = lower(${email}) and user_id <> ${self}`);
 
-const uniqueOfPeople: Unique[] = [
+const uniqueFields: Unique[] = [
   { field: 'email', column: sql`lower(email)`, compared: (email) => email.toLowerCase() },
   { field: 'external_id' },
 ];
@@ -221,25 +228,25 @@ async function validate(db: Kysely<Tables>, inputs: readonly PersonInput[]): Pro
     accountable_user_id: toPerson,
   });
   const accountable = inputs.map(({ accountable_user_id }) => accountable_user_id).filter((id) => id != null);
-  const others = accountable.length === 0 ? [] : await peopleWhoAreNotHuman(db, accountable);
+  const nonHumans = accountable.length === 0 ? [] : await listNonHumans(db, accountable);
   for (const [i, { kind, start_on, end_on, accountable_user_id }] of inputs.entries()) {
     if (start_on && end_on && end_on < start_on) {
       errors[i]?.push(fieldError('end_on', 'date_order', '`end_on` is before `start_on`.'));
     }
     if (kind === 'agent' && !accountable_user_id) {
-      const detail = 'An agent needs `accountable_user_id`: the human who answers for it.';
+      const detail = 'An agent needs an accountable human. Set `accountable_user_id`.';
       errors[i]?.push(fieldError('accountable_user_id', 'required', detail));
     }
-    const other = others.find(({ user_id }) => user_id === accountable_user_id);
-    if (other) {
-      const detail = `${other.name} is ${other.kind}, not human; only a human can answer for an agent.`;
+    const nonHuman = nonHumans.find(({ user_id }) => user_id === accountable_user_id);
+    if (nonHuman) {
+      const detail = `${nonHuman.name} (${nonHuman.kind}) cannot be accountable for an agent. Choose a human.`;
       errors[i]?.push(fieldError('accountable_user_id', 'not_human', detail));
     }
   }
   return errors;
 }
 
-const peopleWhoAreNotHuman = (db: Kysely<Tables>, user_ids: readonly string[]) =>
+const listNonHumans = (db: Kysely<Tables>, user_ids: readonly string[]) =>
   db
     .selectFrom('people')
     .select(['user_id', 'name', 'kind'])
@@ -247,12 +254,8 @@ const peopleWhoAreNotHuman = (db: Kysely<Tables>, user_ids: readonly string[]) =
     .where('kind', '!=', 'human')
     .execute();
 
-/** What a change of one person would break together with what others are. */
-async function faultsAmongOthers(
-  db: Kysely<Tables>,
-  next: PersonInput,
-  current: Person,
-): Promise<FieldError[]> {
+/** Checks rules that involve other people: cycles, and agents that would lose their accountable human. */
+async function relationErrors(db: Kysely<Tables>, next: PersonInput, current: Person): Promise<FieldError[]> {
   const self = { id: current.user_id, label: next.name };
   const errors: FieldError[] = [];
   for (const field of ['manager_user_id', 'accountable_user_id'] as const) {
@@ -260,10 +263,10 @@ async function faultsAmongOthers(
       errors.push(...(await cycleErrors(db, toPerson, field, self, next[field])));
   }
   if (current.kind === 'human' && next.kind !== 'human') {
-    const answeredFor = await findReferrers(db, [['people', sql`accountable_user_id = ${self.id}`]]);
-    if (answeredFor?.people) {
-      const { count, samples } = answeredFor.people;
-      const detail = `${next.name} answers for ${count} others (such as ${joinWords(samples)}), which only a human can. Give them another \`accountable_user_id\` first.`;
+    const referrers = await findReferrers(db, [['people', sql`accountable_user_id = ${self.id}`]]);
+    if (referrers?.people) {
+      const { count, samples } = referrers.people;
+      const detail = `${next.name} is accountable for ${count} people (such as ${joinWords(samples)}) and must stay human. Give them another \`accountable_user_id\` first.`;
       errors.push(fieldError('kind', 'answers_for_others', detail));
     }
   }

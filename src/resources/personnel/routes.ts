@@ -34,8 +34,8 @@ export function personnelRoutes(app: App): void {
       config: { access: 'personnel.read' },
       schema: {
         operationId: 'listPersonnel',
-        summary: 'Everyone on the roster, by name',
-        description: 'Inactive people are included, because old user ids must still be found.',
+        summary: 'List people by name',
+        description: 'Includes inactive people, so that old user IDs still resolve.',
         tags: ['personnel'],
         querystring: ListQuery(personnelFilters),
         response: { 200: ListOf(Person) },
@@ -68,7 +68,7 @@ export function personnelRoutes(app: App): void {
     url: '/v1/personnel/import',
     access: 'personnel.manage',
     operationId: 'importPersonnel',
-    summary: 'Add or change people from a file',
+    summary: 'Import people from a file',
     tag: 'personnel',
     importable: ({ moment }) => peopleImport(moment),
   });
@@ -79,7 +79,7 @@ export function personnelRoutes(app: App): void {
       config: { access: 'personnel.read' },
       schema: {
         operationId: 'getPerson',
-        summary: 'One person',
+        summary: 'Get a person',
         tags: ['personnel'],
         params: Strict({ user_id: Id('person') }),
         response: { 200: Person },
@@ -99,7 +99,7 @@ export function personnelRoutes(app: App): void {
       config: { access: 'personnel.manage', errors: updateErrors },
       schema: {
         operationId: 'updatePerson',
-        summary: 'Change a person',
+        summary: 'Update a person',
         tags: ['personnel'],
         params: Strict({ user_id: Id('person') }),
         body: PersonPatch,
@@ -122,8 +122,9 @@ export function personnelRoutes(app: App): void {
       config: { access: 'personnel.manage', errors: deleteErrors },
       schema: {
         operationId: 'deletePerson',
-        summary: 'Delete a person nothing points at',
-        description: 'Whoever has left is deactivated instead, so that their user id is still found.',
+        summary: 'Delete a person',
+        description:
+          'Only a person that nothing refers to can be deleted. Deactivate a person who left, so that the user ID still resolves.',
         tags: ['personnel'],
         params: Strict({ user_id: Id('person') }),
         response: { 204: NoContent },
@@ -145,14 +146,14 @@ export function personnelRoutes(app: App): void {
       config: {
         access: 'personnel.manage',
         errors: actionErrors,
-        requiresUnrestrictedKey: 'Whoever is deactivated hands over what they carry in all projects.',
+        requiresUnrestrictedKey: 'A hand-over changes all projects.',
       },
       schema: {
         operationId: 'deactivatePerson',
-        summary: 'Deactivate a person, and hand over what they carry',
+        summary: 'Deactivate a person and hand over their work',
         description:
-          'Everything moves in one transaction, or nothing does. Without a successor it stays, and is marked: ' +
-          '`owner_active` and `assignee_active` are false. `dry_run` tells what would move.',
+          'Everything moves in one transaction, or nothing does. Without a successor, assignments stay with the ' +
+          'person, and their `owner_active` and `assignee_active` become false. `dry_run` reports what would move.',
         tags: ['personnel'],
         params: Strict({ user_id: Id('person') }),
         body: DeactivateInput,
@@ -173,8 +174,8 @@ export function personnelRoutes(app: App): void {
       config: { access: 'personnel.manage', errors: actionErrors },
       schema: {
         operationId: 'reactivatePerson',
-        summary: 'Make a person active again',
-        description: 'What was handed over stays where it is.',
+        summary: 'Reactivate a person',
+        description: 'Assignments that were handed over stay with the successor.',
         tags: ['personnel'],
         params: Strict({ user_id: Id('person') }),
         body: ReactivateInput,
@@ -195,8 +196,9 @@ export function personnelRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'listAssignments',
-        summary: 'What a person carries across projects, due soonest first',
-        description: 'Open tasks and issues, active risks, and projects that are not completed or cancelled.',
+        summary: 'List the assignments of a person, earliest due date first',
+        description:
+          'Open tasks and issues, active risks, and led projects that are not completed or cancelled.',
         tags: ['personnel'],
         params: Strict({ user_id: Id('person') }),
         querystring: ListQuery(assignmentFilters),
@@ -217,7 +219,7 @@ export function personnelRoutes(app: App): void {
       config: { access: 'personnel.read' },
       schema: {
         operationId: 'listPersonHistory',
-        summary: 'What changed of a person, oldest first',
+        summary: 'List the changes of a person, oldest first',
         tags: ['personnel'],
         params: Strict({ user_id: Id('person') }),
         querystring: ListQuery({}),

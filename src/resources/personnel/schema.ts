@@ -20,11 +20,11 @@ import {
 import { acrossProjects } from '../projects/schema.ts';
 
 const required = {
-  name: Line({ description: 'How the person is called.', examples: ['Ada Lovelace'] }),
+  name: Line({ description: 'Full name.', examples: ['Ada Lovelace'] }),
 };
 
 const fields = {
-  email: OrNull(Email({ description: 'Unique, compared without case.', examples: ['ada@example.com'] })),
+  email: OrNull(Email({ description: 'Unique; case is ignored.', examples: ['ada@example.com'] })),
   title: OrNull(Line({ examples: ['Site Reliability Engineer'] })),
   department: OrNull(Line({ examples: ['Operations'] })),
   location: OrNull(Line({ examples: ['London'] })),
@@ -33,31 +33,33 @@ const fields = {
     Type.String({
       format: 'time-zone',
       maxLength: 100,
-      description: 'An IANA name.',
+      description: 'IANA time zone name.',
       examples: ['Europe/London'],
     }),
   ),
   kind: OneOf(['human', 'agent', 'placeholder', 'external'], { default: 'human' }),
   accountable_user_id: OrNull(
-    Id('person', { description: 'The human who answers for an agent. Required for an agent.' }),
+    Id('person', { description: 'The human accountable for this person. Required for agents.' }),
   ),
   manager_user_id: OrNull(Id('person')),
   skills: Type.Array(Line(), { maxItems: 100, uniqueItems: true, default: [], examples: [['kubernetes']] }),
   start_on: OrNull(Day({ description: 'First day.' })),
   end_on: OrNull(Day({ description: 'Last day.' })),
   status: OneOf(['active', 'inactive'], { default: 'active' }),
-  external_id: OrNull(Line({ description: 'Your own id for this person. Unique.', examples: ['hr-1815'] })),
+  external_id: OrNull(Line({ description: 'Your own ID for this person. Unique.', examples: ['hr-1815'] })),
   attributes: Attributes(),
 };
 
 export const Person = Strict(
   {
-    user_id: Id('person', { description: 'The user id: what tasks are assigned to.' }),
+    user_id: Id('person', { description: 'The user ID, used to assign tasks, issues, and risks.' }),
     ...required,
     ...fields,
-    assignable: Type.Boolean({ description: 'Active, and today is inside `start_on` and `end_on`.' }),
+    assignable: Type.Boolean({
+      description: 'Whether the person is active and today is between `start_on` and `end_on`.',
+    }),
     groups: Type.Array(Strict({ id: Id('group'), name: Line() }), {
-      description: 'The groups this person is directly a member of, by name.',
+      description: 'Groups that the person is a direct member of, by name.',
     }),
     ...stamps,
   },
@@ -80,16 +82,16 @@ export const PersonPatch = Writable(
 export type PersonPatch = Static<typeof PersonPatch>;
 
 export const personnelFilters = {
-  q: Line({ description: 'Part of the name, e-mail or title; case and accents do not matter.' }),
+  q: Line({ description: 'Part of the name, email, or title; case and accents are ignored.' }),
   status: ManyOf(fields.status),
   kind: ManyOf(fields.kind),
   group_id: Id('group', { description: 'Members of this group.' }),
-  transitive: Type.Boolean({ description: 'With `group_id`: members of the groups below it, too.' }),
+  transitive: Type.Boolean({ description: 'With `group_id`: include members of subgroups.' }),
   manager_user_id: Id('person'),
   department: Line(),
   skill: Line(),
   assignable: Type.Boolean(),
-  user_ids: ManyOf(Id('person'), { description: 'These people, 500 at most.' }),
+  user_ids: ManyOf(Id('person'), { description: 'Up to 500 user IDs.' }),
   external_id: Line(),
   updated_since: Time(),
 };
@@ -98,9 +100,9 @@ export const Assignment = Strict(
   {
     type: OneOf(['task', 'issue', 'risk', 'project']),
     role: OneOf(['assignee', 'owner', 'lead']),
-    id: Type.String({ description: 'Of the task, issue, risk or project.' }),
+    id: Type.String({ description: 'ID of the task, issue, risk, or project.' }),
     key: Type.String({ examples: ['APOLLO-T12'] }),
-    title: Line({ description: 'The name, of a project.' }),
+    title: Line({ description: 'Title of the item, or name of the project.' }),
     project_id: Id('project'),
     project_key: Type.String({ examples: ['APOLLO'] }),
     project_name: Line(),
@@ -119,14 +121,14 @@ export const assignmentFilters = {
 
 export const DeactivateInput = Strict(
   optional({
-    handover_to_user_id: OrNull(Id('person', { description: 'Who takes over; must be assignable.' })),
+    handover_to_user_id: OrNull(Id('person', { description: 'The successor. Must be assignable.' })),
     handover_to_group_id: OrNull(
       Id('group', {
         description:
-          'Takes over the risks and issues the person owns. What only a person can carry goes to `handover_to_user_id`.',
+          'The group that becomes the owner of the person’s risks and issues. Everything else needs `handover_to_user_id`.',
       }),
     ),
-    dry_run: Type.Boolean({ default: false, description: 'Only tell what would move; change nothing.' }),
+    dry_run: Type.Boolean({ default: false, description: 'Report the hand-over without changing anything.' }),
     reason: Reason(),
   }),
   {
@@ -140,34 +142,41 @@ export const ReactivateInput = Strict(optional({ reason: Reason() }), { $id: 'Re
 
 const Count = Type.Integer({ minimum: 0 });
 
-const inProjects = { tasks: Count, issues: Count, risks: Count, projects: Count };
+const projectCounts = { tasks: Count, issues: Count, risks: Count, projects: Count };
 
-const Carried = Strict({
-  ...inProjects,
-  groups: Type.Integer({ description: 'That the person leads.' }),
-  reports: Type.Integer({ description: 'Active people they manage.' }),
-  agents: Type.Integer({ description: 'Active people they answer for.' }),
+const Responsibilities = Strict({
+  ...projectCounts,
+  groups: Type.Integer({ description: 'Groups the person leads.' }),
+  reports: Type.Integer({ description: 'Active people the person manages.' }),
+  agents: Type.Integer({ description: 'Active people the person is accountable for.' }),
   memberships: Count,
 });
-export type Carried = Static<typeof Carried>;
+export type Responsibilities = Static<typeof Responsibilities>;
 
 export const Handover = Strict(
   {
     dry_run: Type.Boolean(),
     handover_to_user_id: OrNull(Id('person')),
     handover_to_group_id: OrNull(Id('group')),
-    carries: Strict(Carried.properties, {
-      description: 'What the person carried: open tasks, open issues, active risks, projects they lead …',
+    carries: Strict(Responsibilities.properties, {
+      description:
+        'Responsibilities before the hand-over: open tasks, open issues, active risks, led projects, …',
     }),
-    moves: Strict(Carried.properties, {
-      description: 'How much of that has moved, or, with `dry_run`, would move.',
+    moves: Strict(Responsibilities.properties, {
+      description: 'How many of them moved, or would move with `dry_run`.',
     }),
     by_project: Type.Array(
-      Strict({ project_id: Id('project'), project_key: Type.String(), project_name: Line(), ...inProjects }),
-      { description: 'What the person carried in each project.' },
+      Strict({
+        project_id: Id('project'),
+        project_key: Type.String(),
+        project_name: Line(),
+        ...projectCounts,
+      }),
+      { description: 'Responsibilities before the hand-over in each project.' },
     ),
-    archived: Strict(inProjects, {
-      description: 'What the person carries in archived projects. It stays: they take no changes.',
+    archived: Strict(projectCounts, {
+      description:
+        'Responsibilities in archived projects. They do not move, because archived projects are read-only.',
     }),
     person: Person,
   },

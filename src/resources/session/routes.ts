@@ -4,7 +4,7 @@ import { endedSession, isSameOrigin, sessionCookie } from '../../http/auth/cooki
 import type { App } from '../../http/fastify.ts';
 import { SessionInput } from './schema.ts';
 
-/** For browsers, which should not keep a key where a script can read it. */
+/** Browsers sign in with an HttpOnly cookie, so that scripts cannot read the key. */
 export function sessionRoutes(app: App): void {
   app.post(
     '/v1/session',
@@ -12,18 +12,21 @@ export function sessionRoutes(app: App): void {
       config: { access: 'public', errors: ['unauthenticated', 'rate_limited'] },
       schema: {
         operationId: 'createSession',
-        summary: 'Sign a browser in with a key',
+        summary: 'Sign in a browser with a key',
         description:
-          'Sets a cookie that stands for `Authorization` in what the pages of this service send. It lasts until the browser is closed, or the key expires or is revoked.',
+          'Sets a cookie that replaces the `Authorization` header for pages of this service. The session ends when the browser closes or when the key expires or is revoked.',
         tags: ['service'],
         body: SessionInput,
         response: { 204: NoContent },
       },
     },
     async (request, reply) => {
-      // Nobody may be signed in by a page of someone else's.
+      // Prevents login CSRF: another site must not sign the browser in.
       if (request.headers.origin !== undefined && !isSameOrigin(request)) {
-        throw new Problem('cross_origin', 'Sign in from the pages of this service.');
+        throw new Problem(
+          'cross_origin',
+          'This sign-in came from another site. Sign in on a page of this service.',
+        );
       }
       const { key } = request.body;
       const { expires_at } = await app.authenticate(request, key);
@@ -40,8 +43,8 @@ export function sessionRoutes(app: App): void {
       config: { access: 'public' },
       schema: {
         operationId: 'deleteSession',
-        summary: 'Sign a browser out',
-        description: 'Takes the cookie away. The key stays valid: revoke it to end it everywhere.',
+        summary: 'Sign out a browser',
+        description: 'Deletes the cookie. The key stays valid; revoke it to sign out everywhere.',
         tags: ['service'],
         response: { 204: NoContent },
       },

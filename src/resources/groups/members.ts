@@ -1,0 +1,86 @@
+import type { Kysely, Transaction } from 'kysely';
+import { fieldError, invalidBody, notFound } from '../../core/errors.ts';
+import type { Tables } from '../../database/tables.ts';
+import type { Change } from '../../database/writes/change.ts';
+import { recordChanges, recordChangesOfMany } from '../../database/writes/history.ts';
+import { exists, toPerson } from '../../database/writes/references.ts';
+import { notBefore, updateRow } from '../../database/writes/rows.ts';
+import { lockTable } from '../../database/writes/table-versions.ts';
+import { getGroup, recordInPeople } from './queries.ts';
+
+/** Adding an existing member changes nothing. */
+export async function addMember(
+  db: Transaction<Tables>,
+  group_id: string,
+  user_id: string,
+  change: Change,
+): Promise<void> {
+  if (!(await exists(db, toPerson, user_id))) throw notFound('person', user_id);
+  await addMembers(db, group_id, [user_id], change);
+}
+
+/** Ignores people who are members already. Returns the number of new members and of all members. */
+export async function addMembers(
+  db: Transaction<Tables>,
+  group_id: string,
+  user_ids: readonly string[],
+  requested: Change,
+): Promise<{ added: number; member_count: number }> {
+  // The lock prevents a deadlock between two requests that add the same people.
+  await lockTable(db, 'memberships');
+  const group = await getGroup(db, group_id);
+  const change = notBefore(requested, group);
+  await rejectUnknownPeople(db, user_ids);
+  const inserted = await db
+    .insertInto('memberships')
+    .values(user_ids.map((user_id) => ({ group_id, user_id, added_at: change.now })))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('user_id')
+    .execute();
+  const added = inserted.length;
+  if (added > 0) {
+    await updateRow(db, 'groups', group, {}, change.now);
+    const entries = inserted.map(({ user_id }) => ({ member: { from: null, to: user_id } }));
+    await recordChangesOfMany(
+      db,
+      entries.map((differences) => ({ subject_id: group_id, at: change.now, differences })),
+      change,
+    );
+    await recordInPeople(db, inserted, { group: { from: null, to: group_id } }, change);
+  }
+  return { added, member_count: group.member_count + added };
+}
+
+/** Removing a person who is not a member changes nothing. */
+export async function removeMember(
+  db: Transaction<Tables>,
+  group_id: string,
+  user_id: string,
+  requested: Change,
+): Promise<void> {
+  if (!(await exists(db, toPerson, user_id))) throw notFound('person', user_id);
+  await lockTable(db, 'memberships');
+  const group = await getGroup(db, group_id);
+  const change = notBefore(requested, group);
+  const removed = await db
+    .deleteFrom('memberships')
+    .where('group_id', '=', group_id)
+    .where('user_id', '=', user_id)
+    .returning('user_id')
+    .execute();
+  if (removed.length === 0) return;
+  await updateRow(db, 'groups', group, {}, change.now);
+  await recordChanges(db, group_id, { member: { from: user_id, to: null } }, change);
+  await recordInPeople(db, removed, { group: { from: group_id, to: null } }, change);
+}
+
+async function rejectUnknownPeople(db: Kysely<Tables>, user_ids: readonly string[]): Promise<void> {
+  const people = await db.selectFrom('people').select('user_id').where('user_id', 'in', user_ids).execute();
+  const known = new Set(people.map(({ user_id }) => user_id));
+  const errors = user_ids.flatMap((user_id, i) =>
+    known.has(user_id)
+      ? []
+      : [fieldError(`user_ids/${i}`, 'unknown_reference', `There is no person ${user_id}.`)],
+  );
+  if (errors.length > 0) throw invalidBody(errors);
+}

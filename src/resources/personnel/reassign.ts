@@ -1,0 +1,200 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { ancestors } from '../../database/sql/trees.ts';
+import type { Tables } from '../../database/tables.ts';
+import type { Change } from '../../database/writes/change.ts';
+import { recordChangesOfMany } from '../../database/writes/history.ts';
+import { toPerson } from '../../database/writes/references.ts';
+import { updateRows } from '../../database/writes/rows.ts';
+import { addMember, removeMember } from '../groups/members.ts';
+import { archiveVersions } from '../risks/queries.ts';
+import { assignmentSources } from './assignments.ts';
+import type { Person, Responsibilities } from './schema.ts';
+
+export type Successors = { handover_to_user_id: string | null; handover_to_group_id: string | null };
+
+export const noResponsibilities: Responsibilities = {
+  tasks: 0,
+  issues: 0,
+  risks: 0,
+  projects: 0,
+  groups: 0,
+  reports: 0,
+  agents: 0,
+  memberships: 0,
+};
+
+/**
+ * Reassigns the person's responsibilities to the successors and returns how many of each kind changed. A group takes
+ * over the ownership of risks and issues only. `project_ids` are the locked projects.
+ */
+export async function reassignAll(
+  db: Transaction<Tables>,
+  person: Person,
+  { handover_to_user_id: to, handover_to_group_id: group }: Successors,
+  project_ids: ReadonlySet<string>,
+  change: Change,
+): Promise<Responsibilities> {
+  if (!to && !group) return noResponsibilities;
+  const { user_id } = person;
+  const owner = group ? { owner_user_id: null, owner_group_id: group } : { owner_user_id: to };
+  const isInLockedProject = (row: Row) => project_ids.has(String(row.project_id));
+  const newOwner = ({ owner_user_id }: Row) => owner_user_id === user_id && owner;
+  const newAssignee = ({ assignee_user_id }: Row) => assignee_user_id === user_id && { assignee_user_id: to };
+  const newOwnerAndAssignee = (row: Row) => ({ ...newOwner(row), ...newAssignee(row) });
+  const newLead = () => ({ lead_user_id: to });
+
+  const tasks = await lockOpenRows(db, 'tasks', user_id);
+  const issues = await lockOpenRows(db, 'issues', user_id);
+  const risks = await lockOpenRows(db, 'risks', user_id);
+  const projects = await lockOpenRows(db, 'projects', user_id);
+  const groups = await lockRows(db, 'groups', ['lead_user_id'], sql`lead_user_id = ${user_id}`);
+  const moves = {
+    ...noResponsibilities,
+    tasks: await changeRows(db, 'tasks', tasks.filter(isInLockedProject), newAssignee, change),
+    issues: await changeRows(db, 'issues', issues.filter(isInLockedProject), newOwnerAndAssignee, change),
+    risks: await changeRows(db, 'risks', risks.filter(isInLockedProject), newOwner, change),
+  };
+  if (!to) return moves;
+  return {
+    ...moves,
+    projects: await changeRows(db, 'projects', projects.filter(isInLockedProject), newLead, change),
+    groups: await changeRows(db, 'groups', groups, newLead, change),
+    ...(await reassignPeople(db, person, to, change)),
+    memberships: await moveMemberships(db, user_id, to, change),
+  };
+}
+
+type Row = { id: string } & Record<string, unknown>;
+type ReassignableTable = 'tasks' | 'issues' | 'risks' | 'projects' | 'groups' | 'people';
+
+/** Locks the open rows of one table that name the person, in all projects. */
+function lockOpenRows(
+  db: Transaction<Tables>,
+  table: keyof typeof assignmentSources,
+  user_id: string,
+): Promise<Row[]> {
+  const { roles, isOpen, project_id } = assignmentSources[table];
+  const fields = Object.values<string>(roles);
+  const isTheirs = fields.map((field) => sql<boolean>`${sql.ref(field)} = ${user_id}`);
+  const columns = [...fields, `${project_id} as project_id`];
+  return lockRows(db, table, columns, sql`(${sql.join(isTheirs, sql` or `)}) and ${isOpen}`);
+}
+
+/** Locks the matching rows until the transaction ends and returns them. */
+async function lockRows(
+  db: Transaction<Tables>,
+  table: ReassignableTable,
+  columns: readonly string[],
+  matches: RawBuilder<boolean>,
+): Promise<Row[]> {
+  const id = table === 'people' ? 'user_id as id' : 'id';
+  // SQLite has no SELECT … FOR UPDATE, so lock with an update that changes nothing.
+  return (await db
+    .updateTable(table as 'tasks')
+    .set((eb) => ({ version: eb.ref('version') }))
+    .where(matches)
+    .returning([id, ...columns] as 'id'[])
+    .execute()) as Row[];
+}
+
+/** Sets the columns that `next` returns for each row, with a new version and history. Returns the number of changed rows. */
+async function changeRows(
+  db: Transaction<Tables>,
+  table: ReassignableTable,
+  rows: readonly Row[],
+  next: (row: Row) => Record<string, unknown> | false,
+  change: Change,
+): Promise<number> {
+  const changes = rows.map((row) => ({ row, columns: next(row) || {} }));
+  const changed = changes.filter(({ columns }) => Object.keys(columns).length > 0);
+  if (table === 'risks') {
+    await archiveVersions(
+      db,
+      changed.map(({ row }) => row.id),
+      change.now,
+    );
+  }
+  for (const batch of Map.groupBy(changed, ({ columns }) => JSON.stringify(columns)).values()) {
+    const before = new Map(batch.map(({ row }) => [row.id, row]));
+    const columns = batch[0]?.columns ?? {};
+    const updated = await updateRows(db, table, [...before.keys()], columns, change.now);
+    const entries = updated.map(({ id, at }) => ({
+      subject_id: id,
+      at,
+      differences: differencesTo(columns, before.get(id)),
+    }));
+    await recordChangesOfMany(db, entries, change);
+  }
+  return changed.length;
+}
+
+const differencesTo = (columns: Record<string, unknown>, before: Row | undefined) =>
+  Object.fromEntries(
+    Object.entries(columns).map(([field, to]) => [field, { from: before?.[field] ?? null, to }]),
+  );
+
+/** Reassigns the people the person manages or is accountable for. */
+async function reassignPeople(db: Transaction<Tables>, person: Person, to: string, change: Change) {
+  const { user_id } = person;
+  // A successor who would become their own ancestor takes the person's place in the tree instead.
+  const takesPlace = {
+    manager_user_id: await isBelowActiveReport(db, 'manager_user_id', user_id, to),
+    accountable_user_id: await isBelowActiveReport(db, 'accountable_user_id', user_id, to),
+  };
+  const fields = Object.keys(takesPlace) as (keyof typeof takesPlace)[];
+  const rows = await lockRows(
+    db,
+    'people',
+    fields,
+    sql`(manager_user_id = ${user_id} or accountable_user_id = ${user_id}) and status = 'active'
+      or user_id = ${to}`,
+  );
+  const next = (row: Row) =>
+    Object.fromEntries(
+      fields
+        .filter((field) => (row.id === to ? takesPlace[field] : row[field] === user_id))
+        .map((field) => [field, row.id === to ? person[field] : to]),
+    );
+  await changeRows(db, 'people', rows, next, change);
+  return {
+    reports: rows.filter(({ manager_user_id }) => manager_user_id === user_id).length,
+    agents: rows.filter(({ accountable_user_id }) => accountable_user_id === user_id).length,
+  };
+}
+
+/** Whether the successor is one of the person's active reports, or below one: reassigning those would create a cycle. */
+async function isBelowActiveReport(
+  db: Kysely<Tables>,
+  field: 'manager_user_id' | 'accountable_user_id',
+  user_id: string,
+  to: string,
+): Promise<boolean> {
+  const line = await ancestors(db, toPerson, field, to);
+  const report = line.find(({ above }) => above === user_id);
+  if (!report) return false;
+  const { status } = await db
+    .selectFrom('people')
+    .select('status')
+    .where('user_id', '=', report.id)
+    .executeTakeFirstOrThrow();
+  return status === 'active';
+}
+
+async function moveMemberships(
+  db: Transaction<Tables>,
+  user_id: string,
+  to: string,
+  change: Change,
+): Promise<number> {
+  const memberships = await db
+    .selectFrom('memberships')
+    .select('group_id')
+    .where('user_id', '=', user_id)
+    .orderBy('group_id')
+    .execute();
+  for (const { group_id } of memberships) {
+    await addMember(db, group_id, to, change);
+    await removeMember(db, group_id, user_id, change);
+  }
+  return memberships.length;
+}
