@@ -4,7 +4,7 @@ import { runConcurrently } from '../../../test/concurrency.ts';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
 
 onBothEngines('groups', (start) => {
-  test('lists groups by name with how many members they have', async (t) => {
+  test('lists groups by name with their member counts', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const platform = await service.make('/v1/groups', key, { name: 'platform' });
@@ -30,46 +30,50 @@ onBothEngines('groups', (start) => {
     assert.equal((await service.get('/v1/groups?q=OP', key)).body.page.total, 1);
   });
 
-  test('refuses a second group of the same name, whatever its case', async (t) => {
+  test('rejects a duplicate name, ignoring case and accents', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const first = await service.make('/v1/groups', key, { name: 'Équipe' });
-    const answer = await service.post('/v1/groups', key, { name: 'equipe' });
-    assert.equal(answer.status, 409);
-    assert.equal(answer.body.existing_id, first.id);
+    const response = await service.post('/v1/groups', key, { name: 'equipe' });
+    assert.equal(response.status, 409);
+    assert.equal(response.body.existing_id, first.id);
   });
 
-  test('nests ten levels and no more', async (t) => {
+  test('nests at most ten levels deep', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     let parent_id: string | null = null;
     for (let level = 1; level <= 10; level++) {
       parent_id = (await service.make('/v1/groups', key, { name: `Level ${level}`, parent_id })).id;
     }
-    const answer = await service.post('/v1/groups', key, { name: 'Level 11', parent_id });
-    assert.equal(answer.status, 422);
-    assert.equal(answer.body.errors[0].code, 'too_deep');
+    const response = await service.post('/v1/groups', key, { name: 'Level 11', parent_id });
+    assert.equal(response.status, 422);
+    assert.equal(response.body.errors[0].code, 'too_deep');
   });
 
-  test('takes only members and groups that are there', async (t) => {
+  test('responds with 404 to an unknown person or group', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const { id } = await service.make('/v1/groups', key, { name: 'Ops' });
     const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
-    const nobody = await service.call('PUT', `/v1/groups/${id}/members/usr_00000000000000000000000000`, key);
-    const nowhere = await service.call(
+    const unknownPerson = await service.call(
+      'PUT',
+      `/v1/groups/${id}/members/usr_00000000000000000000000000`,
+      key,
+    );
+    const unknownGroup = await service.call(
       'PUT',
       `/v1/groups/grp_00000000000000000000000000/members/${user_id}`,
       key,
     );
-    assert.deepEqual([nobody.status, nowhere.status], [404, 404]);
+    assert.deepEqual([unknownPerson.status, unknownGroup.status], [404, 404]);
   });
 });
 
 type Entry = { field: string; from: unknown; to: unknown; reason: string | null };
 
-onBothEngines('groups, changed', (start) => {
-  test('are changed, with history, and keep their names unique', async (t) => {
+onBothEngines('changes of groups', (start) => {
+  test('are recorded in the history and keep names unique', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
@@ -100,7 +104,7 @@ onBothEngines('groups, changed', (start) => {
     );
   });
 
-  test('make no cycle, and the refusal names it', async (t) => {
+  test('are rejected when they create a cycle, and the error names the cycle', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const top = await service.make('/v1/groups', key, { name: 'Top' });
@@ -115,17 +119,17 @@ onBothEngines('groups, changed', (start) => {
     assert.equal((await move(top.id, low.id)).status, 200);
   });
 
-  test('make no cycle and no eleventh level when moved at the same time', async (t) => {
+  test('create no cycle and no eleventh level when they run concurrently', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
-    const make = (name: string, parent_id: string | null = null) =>
+    const create = (name: string, parent_id: string | null = null) =>
       service.make('/v1/groups', key, { name, parent_id });
     const move = (id: string, parent_id: string | null) =>
       service.call('PATCH', `/v1/groups/${id}`, key, { parent_id });
     const chain = async (name: string) => {
       const ids: string[] = [];
       for (let level = 1; level <= 5; level++) {
-        ids.push((await make(`${name}${level}`, ids.at(-1) ?? null)).id);
+        ids.push((await create(`${name}${level}`, ids.at(-1) ?? null)).id);
       }
       return { top: ids[0] ?? '', low: ids[4] ?? '' };
     };
@@ -144,20 +148,20 @@ onBothEngines('groups, changed', (start) => {
     }
   });
 
-  test('are deleted when they own nothing and have none below; their members leave', async (t) => {
+  test('delete a group without subgroups and owned items, and remove its members', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const top = await service.make('/v1/groups', key, { name: 'Top' });
     const low = await service.make('/v1/groups', key, { name: 'Low', parent_id: top.id });
     const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
     await service.make('/v1/projects', key, { name: 'Apollo' });
-    for (const what of ['risks', 'issues']) {
-      await service.make(`/v1/projects/APOLLO/${what}`, key, { title: 'x', owner_group_id: top.id });
+    for (const kind of ['risks', 'issues']) {
+      await service.make(`/v1/projects/APOLLO/${kind}`, key, { title: 'x', owner_group_id: top.id });
     }
     await service.call('PUT', `/v1/groups/${low.id}/members/${user_id}`, key);
-    const refused = await service.call('DELETE', `/v1/groups/${top.id}`, key);
-    assert.deepEqual([refused.status, refused.body.code], [409, 'in_use']);
-    assert.deepEqual(refused.body.used_by, {
+    const rejected = await service.call('DELETE', `/v1/groups/${top.id}`, key);
+    assert.deepEqual([rejected.status, rejected.body.code], [409, 'in_use']);
+    assert.deepEqual(rejected.body.used_by, {
       groups: { count: 1, samples: ['Low'] },
       risks: { count: 1, samples: ['APOLLO-R1'] },
       issues: { count: 1, samples: ['APOLLO-I1'] },
@@ -178,16 +182,16 @@ onBothEngines('groups, changed', (start) => {
 });
 
 onBothEngines('members', (start) => {
-  const people = async (service: TestService, key: string, count: number): Promise<string[]> => {
-    const ids = Array.from({ length: count }, (_, i) => `P${String(i).padStart(3, '0')}`);
-    const made = new Map<string, string>();
-    await runConcurrently(ids, async (name) => {
-      made.set(name, (await service.make('/v1/personnel', key, { name })).user_id);
+  const createPeople = async (service: TestService, key: string, count: number): Promise<string[]> => {
+    const names = Array.from({ length: count }, (_, i) => `P${String(i).padStart(3, '0')}`);
+    const ids = new Map<string, string>();
+    await runConcurrently(names, async (name) => {
+      ids.set(name, (await service.make('/v1/personnel', key, { name })).user_id);
     });
-    return ids.map((name) => made.get(name) ?? '');
+    return names.map((name) => ids.get(name) ?? '');
   };
 
-  test('are added and removed once, whoever asks how often, with a new version of both and history', async (t) => {
+  test('are added and removed idempotently, with new versions and history of the group and the person', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const { id } = await service.make('/v1/groups', key, { name: 'Ops' });
@@ -215,22 +219,22 @@ onBothEngines('members', (start) => {
         ['member', user_id, null],
       ],
     );
-    const nobody = await service.call('DELETE', `/v1/groups/${id}/members/usr_${'0'.repeat(26)}`, key);
-    assert.equal(nobody.status, 404);
+    const unknownPerson = await service.call('DELETE', `/v1/groups/${id}/members/usr_${'0'.repeat(26)}`, key);
+    assert.equal(unknownPerson.status, 404);
   });
 
-  test('join 500 at once, all or none, and again without a change', async (t) => {
+  test('are added 500 at a time, all or none, and adding them again changes nothing', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const { id } = await service.make('/v1/groups', key, { name: 'Ops' });
-    const user_ids = await people(service, key, 500);
+    const user_ids = await createPeople(service, key, 500);
     const path = `/v1/groups/${id}/members`;
-    const nobody = `usr_${'0'.repeat(26)}`;
-    const refused = await service.post(path, key, { user_ids: [...user_ids.slice(0, 9), nobody] });
-    assert.equal(refused.status, 422);
-    assert.equal(refused.body.errors[0].pointer, '#/user_ids/9');
+    const unknownId = `usr_${'0'.repeat(26)}`;
+    const rejected = await service.post(path, key, { user_ids: [...user_ids.slice(0, 9), unknownId] });
+    assert.equal(rejected.status, 422);
+    assert.equal(rejected.body.errors[0].pointer, '#/user_ids/9');
     assert.equal((await service.get(path, key)).body.page.total, 0);
-    assert.equal((await service.post(path, key, { user_ids: [...user_ids, nobody] })).status, 422);
+    assert.equal((await service.post(path, key, { user_ids: [...user_ids, unknownId] })).status, 422);
     assert.equal((await service.post(path, key, { user_ids: [] })).status, 422);
 
     const some = await service.post(path, key, { user_ids: user_ids.slice(0, 100) });
@@ -239,21 +243,21 @@ onBothEngines('members', (start) => {
     assert.deepEqual([all.status, all.body], [200, { added: 400, member_count: 500 }]);
     assert.deepEqual((await service.post(path, key, { user_ids })).body, { added: 0, member_count: 500 });
     assert.equal((await service.get(`/v1/groups/${id}`, key)).body.version, 3);
-    const joinWords = (await service.get(path, key)).body;
+    const members = (await service.get(path, key)).body;
     assert.deepEqual(
-      joinWords.data.map((person: { user_id: string }) => person.user_id),
+      members.data.map((person: { user_id: string }) => person.user_id),
       user_ids,
     );
     const history = await service.get(`/v1/groups/${id}/history`, key);
     assert.equal(history.body.page.total, 501);
   });
 
-  test('are listed in pages and formats, and with those of the groups below', async (t) => {
+  test('are listed in pages, in several formats, and with the members of subgroups', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const outer = await service.make('/v1/groups', key, { name: 'Outer' });
     const inner = await service.make('/v1/groups', key, { name: 'Inner', parent_id: outer.id });
-    const user_ids = await people(service, key, 5);
+    const user_ids = await createPeople(service, key, 5);
     await service.post(`/v1/groups/${outer.id}/members`, key, { user_ids: user_ids.slice(0, 3) });
     await service.post(`/v1/groups/${inner.id}/members`, key, { user_ids: user_ids.slice(2) });
     const reader = await service.key('personnel.read');
@@ -272,14 +276,14 @@ onBothEngines('members', (start) => {
     assert.equal((await service.get(`${path}?group_id=${inner.id}`, reader)).status, 400);
   });
 
-  test('join and leave many groups at the same time without waiting for each other for ever', async (t) => {
+  test('are added to many groups concurrently without a deadlock', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
-    const user_ids = await people(service, key, 20);
+    const user_ids = await createPeople(service, key, 20);
     const groups = await Promise.all(
       ['A', 'B', 'C', 'D'].map((name) => service.make('/v1/groups', key, { name })),
     );
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       ...groups.map(({ id }) => service.post(`/v1/groups/${id}/members`, key, { user_ids })),
       ...groups.map(({ id }) =>
         service.post(`/v1/groups/${id}/members`, key, { user_ids: user_ids.toReversed() }),
@@ -287,7 +291,7 @@ onBothEngines('members', (start) => {
       ...user_ids.map((id) => service.call('PATCH', `/v1/personnel/${id}`, key, { title: 'x' })),
       ...groups.map(({ id }) => service.call('PATCH', `/v1/groups/${id}`, key, { description: 'x' })),
     ]);
-    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+    assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
     const person = (await service.get(`/v1/personnel/${user_ids[0]}`, key)).body;
     assert.deepEqual([person.version, person.groups.length], [6, 4]);
     for (const { id } of groups) {
@@ -297,8 +301,8 @@ onBothEngines('members', (start) => {
   });
 });
 
-onBothEngines('what a group owns', (start) => {
-  test('is, when asked, also what the groups below it and the members of all of these own', async (t) => {
+onBothEngines('items owned by a group', (start) => {
+  test('include those of its subgroups and members with transitive', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const outer = await service.make('/v1/groups', key, { name: 'Outer' });
@@ -307,19 +311,19 @@ onBothEngines('what a group owns', (start) => {
     const member = (await service.make('/v1/personnel', key, { name: 'Member' })).user_id;
     const stranger = (await service.make('/v1/personnel', key, { name: 'Stranger' })).user_id;
     await service.make('/v1/projects', key, { name: 'Apollo' });
-    for (const what of ['risks', 'issues']) {
+    for (const kind of ['risks', 'issues']) {
       for (const [title, owner] of Object.entries({
         outer: { owner_group_id: outer.id },
         inner: { owner_group_id: inner.id },
         member: { owner_user_id: member },
         stranger: { owner_user_id: stranger },
         other: { owner_group_id: other.id },
-        nobody: {},
+        unowned: {},
       })) {
-        await service.make(`/v1/projects/APOLLO/${what}`, key, { title, ...owner });
+        await service.make(`/v1/projects/APOLLO/${kind}`, key, { title, ...owner });
       }
       const titles = async (query: string) => {
-        const { body } = await service.get(`/v1/${what}?${query}`, key);
+        const { body } = await service.get(`/v1/${kind}?${query}`, key);
         return body.data.map(({ title }: { title: string }) => title).sort();
       };
       assert.deepEqual(await titles(`owner_group_id=${outer.id}`), ['outer']);
@@ -336,11 +340,11 @@ onBothEngines('what a group owns', (start) => {
         'other',
       ]);
       const summary = await service.get(
-        `/v1/${what}/summary?owner_group_id=${outer.id}&transitive=true`,
+        `/v1/${kind}/summary?owner_group_id=${outer.id}&transitive=true`,
         key,
       );
       assert.equal(summary.body.data.total, 3);
-      const lone = await service.get(`/v1/${what}?transitive=true`, key);
+      const lone = await service.get(`/v1/${kind}?transitive=true`, key);
       assert.equal(lone.body.errors[0].parameter, 'transitive');
       await service.call('DELETE', `/v1/groups/${inner.id}/members/${member}`, key);
     }

@@ -10,18 +10,18 @@ const noon = '2026-11-15T12:00:00.000Z';
 const noSuchKey = '/v1/keys/key_00000000000000000000000000';
 
 onBothEngines('keys', (start) => {
-  test('makes, reads, changes and revokes a key', async (t) => {
+  test('creates, reads, updates and revokes a key', async (t) => {
     const service = await start(t, { clock: settableClock(noon) });
     const key = await service.key();
-    const made = await service.post('/v1/keys', key, {
+    const created = await service.post('/v1/keys', key, {
       name: 'Nightly',
       scopes: ['personnel.read'],
       expires_at: '2026-12-01T01:00:00+01:00',
     });
-    assert.equal(made.status, 201);
-    assert.equal(made.headers.get('cache-control'), 'no-store');
-    const { secret, ...shown } = made.body;
-    assert.equal(made.headers.get('location'), `${service.origin}/v1/keys/${shown.id}`);
+    assert.equal(created.status, 201);
+    assert.equal(created.headers.get('cache-control'), 'no-store');
+    const { secret, ...shown } = created.body;
+    assert.equal(created.headers.get('location'), `${service.origin}/v1/keys/${shown.id}`);
     assert.deepEqual(shown, {
       id: shown.id,
       name: 'Nightly',
@@ -76,16 +76,16 @@ onBothEngines('keys', (start) => {
     assert.equal((await service.call('POST', `${noSuchKey}/rotate`, key)).status, 404);
   });
 
-  test('shows a secret once, and never again', async (t) => {
+  test('shows a secret only once', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const input = { name: 'x', scopes: ['personnel.read'] };
     const once = { 'idempotency-key': 'once' };
-    const made = (await service.post('/v1/keys', key, input, once)).body;
-    const path = `/v1/keys/${made.id}`;
+    const created = (await service.post('/v1/keys', key, input, once)).body;
+    const path = `/v1/keys/${created.id}`;
     const replayed = await service.post('/v1/keys', key, input, once);
     assert.equal(replayed.headers.get('idempotent-replayed'), 'true');
-    assert.deepEqual(replayed.body, { ...made, secret: null });
+    assert.deepEqual(replayed.body, { ...created, secret: null });
     const rotated = (await service.post(`${path}/rotate`, key, { overlap_seconds: 60 }, once)).body;
     assert.equal(
       (await service.post(`${path}/rotate`, key, { overlap_seconds: 60 }, once)).body.secret,
@@ -93,7 +93,7 @@ onBothEngines('keys', (start) => {
     );
     await service.call('PATCH', path, key, { name: 'y' });
 
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['/v1/keys', path, `${path}/history`].map(async (url) => (await service.get(url, key)).text),
     );
     const { db } = service.database;
@@ -102,20 +102,20 @@ onBothEngines('keys', (start) => {
       await db.selectFrom('history').selectAll().execute(),
       await db.selectFrom('idempotency').selectAll().execute(),
     ];
-    for (const secret of [made.secret, rotated.secret]) {
+    for (const secret of [created.secret, rotated.secret]) {
       assert.match(secret, /^mst_/);
-      assert.ok(!JSON.stringify([answers, stored]).includes(secret));
+      assert.ok(!JSON.stringify([responses, stored]).includes(secret));
     }
     const { hash, previous_hash } = await db
       .selectFrom('keys')
       .selectAll()
-      .where('id', '=', made.id)
+      .where('id', '=', created.id)
       .executeTakeFirstOrThrow();
-    for (const kept of [hash, previous_hash ?? 'none'])
-      assert.ok(!JSON.stringify([answers, made, rotated]).includes(kept));
+    for (const storedHash of [hash, previous_hash ?? 'none'])
+      assert.ok(!JSON.stringify([responses, created, rotated]).includes(storedHash));
   });
 
-  test('refuses what cannot be a key, all errors at once', async (t) => {
+  test('rejects an invalid key and reports all errors at once', async (t) => {
     const service = await start(t, { clock: settableClock(noon) });
     const key = await service.key();
     const { status, body } = await service.post('/v1/keys', key, {
@@ -134,31 +134,31 @@ onBothEngines('keys', (start) => {
     const input = { name: 'x', scopes: ['personnel.read'] };
     const { id } = await service.make('/v1/keys', key, input);
     for (const expires_at of [noon, '2026-11-15T12:30:00+01:00']) {
-      const made = await service.post('/v1/keys', key, { ...input, expires_at });
-      assert.deepEqual([made.status, made.body.errors[0].pointer], [422, '#/expires_at']);
+      const created = await service.post('/v1/keys', key, { ...input, expires_at });
+      assert.deepEqual([created.status, created.body.errors[0].pointer], [422, '#/expires_at']);
       assert.equal((await service.call('PATCH', `/v1/keys/${id}`, key, { expires_at })).status, 422);
     }
-    const faulty = [
+    const invalid = [
       { rate_limit: 1.5 },
       { rate_limit: 1_000_001 },
       { project_ids: [] },
       { project_ids: ['x'] },
     ];
-    for (const body of [...faulty, { name: null }, { revoked_at: noon }])
+    for (const body of [...invalid, { name: null }, { revoked_at: noon }])
       assert.equal((await service.call('PATCH', `/v1/keys/${id}`, key, body)).status, 422);
     for (const overlap_seconds of [-1, 604_801, 1.5, '5', null])
       assert.equal((await service.post(`/v1/keys/${id}/rotate`, key, { overlap_seconds })).status, 422);
   });
 
-  test('lists keys by age, and finds them by name and status', async (t) => {
+  test('lists keys from oldest to newest and filters by name and status', async (t) => {
     const clock = settableClock(noon);
     const service = await start(t, { clock });
     const key = await service.key();
-    const make = (name: string, expires_at: string | null = null) =>
+    const create = (name: string, expires_at: string | null = null) =>
       service.make('/v1/keys', key, { name, scopes: ['personnel.read'], expires_at });
-    await make('Éxport');
-    await make('short', '2026-11-15T13:00:00Z');
-    const gone = await make('gone', '2026-11-15T13:00:00Z');
+    await create('Éxport');
+    await create('short', '2026-11-15T13:00:00Z');
+    const gone = await create('gone', '2026-11-15T13:00:00Z');
     await service.call('DELETE', `/v1/keys/${gone.id}`, key);
     clock.set('2026-11-15T13:00:00Z');
     const names = async (query: string) => {
@@ -178,43 +178,43 @@ onBothEngines('keys', (start) => {
     assert.match(csv.text, /gone,personnel\.read,,2026-11-15T13:00:00\.000Z/);
   });
 
-  test('a key gives no longer life than its own', async (t) => {
+  test('a key cannot create a key that expires later than itself', async (t) => {
     const service = await start(t);
     const whole = await service.key();
     const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
     const short = { name: 'short', scopes: ['keys.manage'], expires_at: day(10) };
     const { secret } = await service.make('/v1/keys', whole, short);
-    const make = (expires_at: string | null) => service.post('/v1/keys', secret, { ...short, expires_at });
-    assert.equal((await make(null)).body.errors[0].code, 'outlives');
-    assert.equal((await make(day(11))).status, 422);
-    const made = await make(day(9));
-    assert.equal(made.status, 201);
-    const patch = await service.call('PATCH', `/v1/keys/${made.body.id}`, secret, { expires_at: null });
+    const create = (expires_at: string | null) => service.post('/v1/keys', secret, { ...short, expires_at });
+    assert.equal((await create(null)).body.errors[0].code, 'outlives');
+    assert.equal((await create(day(11))).status, 422);
+    const created = await create(day(9));
+    assert.equal(created.status, 201);
+    const patch = await service.call('PATCH', `/v1/keys/${created.body.id}`, secret, { expires_at: null });
     assert.equal(patch.status, 422);
 
     const lasting = await service.make('/v1/keys', whole, { ...short, expires_at: null });
     const rotate = (id: string) => service.post(`/v1/keys/${id}/rotate`, secret, {});
     assert.equal((await rotate(lasting.id)).body.errors[0].code, 'outlives');
-    assert.equal((await rotate(made.body.id)).status, 200);
+    assert.equal((await rotate(created.body.id)).status, 200);
   });
 
-  test('a key gives nobody more than it holds itself', async (t) => {
+  test('a key cannot manage a key with more scopes than its own', async (t) => {
     const service = await start(t);
     const all = await service.key();
     const manager = await service.key('keys.manage', 'projects.manage');
-    const make = (...held: string[]) => service.post('/v1/keys', manager, { name: 'x', scopes: held });
-    const refused = await make('personnel.read', 'projects.read', 'events.manage');
-    assert.deepEqual([refused.status, refused.body.code], [403, 'insufficient_scope']);
-    assert.equal(refused.body.scope, 'personnel.read events.manage');
-    assert.match(refused.headers.get('www-authenticate') ?? '', /scope="personnel\.read events\.manage"/);
-    assert.match(refused.body.detail, /yours lacks personnel\.read, events\.manage/);
+    const create = (...held: string[]) => service.post('/v1/keys', manager, { name: 'x', scopes: held });
+    const rejected = await create('personnel.read', 'projects.read', 'events.manage');
+    assert.deepEqual([rejected.status, rejected.body.code], [403, 'insufficient_scope']);
+    assert.equal(rejected.body.scope, 'personnel.read events.manage');
+    assert.match(rejected.headers.get('www-authenticate') ?? '', /scope="personnel\.read events\.manage"/);
+    assert.match(rejected.body.detail, /It lacks personnel\.read, events\.manage/);
     const alone = await service.key('keys.manage');
     const body = { name: 'x', scopes: ['personnel.read'] };
     assert.equal((await service.post('/v1/keys', alone, body)).status, 403);
     const reader = await service.key('keys.read');
     assert.equal((await service.post('/v1/keys', reader, { name: 'x', scopes: ['keys.read'] })).status, 403);
 
-    const weak = await make('projects.read', 'keys.read');
+    const weak = await create('projects.read', 'keys.read');
     assert.equal(weak.status, 201);
     const path = `/v1/keys/${weak.body.id}`;
     const patch = (url: string, body: object) => service.call('PATCH', url, manager, body);
@@ -222,26 +222,26 @@ onBothEngines('keys', (start) => {
     assert.equal((await patch(path, { scopes: ['projects.manage'] })).status, 200);
 
     const strong = await service.make('/v1/keys', all, { name: 'strong', scopes: [...scopes] });
-    for (const answer of [
+    for (const response of [
       await patch(`/v1/keys/${strong.id}`, { name: 'mine' }),
       await patch(`/v1/keys/${strong.id}`, { scopes: ['projects.read'] }),
       await service.call('POST', `/v1/keys/${strong.id}/rotate`, manager),
     ])
-      assert.deepEqual([answer.status, answer.body.code], [403, 'insufficient_scope']);
+      assert.deepEqual([response.status, response.body.code], [403, 'insufficient_scope']);
     assert.deepEqual((await service.get(`/v1/keys/${strong.id}`, all)).body.version, 1);
     assert.equal((await service.get('/v1/personnel', strong.secret)).status, 200);
     const self = (await service.get('/v1/me', manager)).body.key_id;
     assert.equal((await patch(`/v1/keys/${self}`, { scopes: [...scopes] })).status, 403);
   });
 
-  test('a key that is limited to projects gives only what it sees, and sees only such keys', async (t) => {
+  test('a key limited to projects grants only those projects and sees only keys limited to them', async (t) => {
     const service = await start(t);
     const whole = await service.key();
-    const make = async (name: string) => (await service.make('/v1/projects', whole, { name })).id;
+    const createProject = async (name: string) => (await service.make('/v1/projects', whole, { name })).id;
     const [apollo, gemini, mercury] = [
-      await make('Apollo'),
-      await make('Gemini'),
-      await make('Mercury'),
+      await createProject('Apollo'),
+      await createProject('Gemini'),
+      await createProject('Mercury'),
     ].sort();
     const input = { name: 'x', scopes: ['keys.manage', 'projects.read'] };
     const wide = await service.make('/v1/keys', whole, {
@@ -272,7 +272,7 @@ onBothEngines('keys', (start) => {
     assert.equal((await patch(narrow.id, { project_ids: ['APOLLO', 'GEMINI'] })).body.version, 2);
     assert.deepEqual((await patch(narrow.id, { project_ids: ['GEMINI'] })).body.project_ids, [gemini]);
 
-    const others = [
+    const hiddenKeys = [
       await service.make('/v1/keys', whole, input),
       await service.make('/v1/keys', whole, { ...input, project_ids: ['MERCURY'] }),
       await service.make('/v1/keys', whole, { ...input, project_ids: ['APOLLO', 'MERCURY'] }),
@@ -281,17 +281,17 @@ onBothEngines('keys', (start) => {
       (await service.get('/v1/keys', secret)).body.data.map(({ id }: { id: string }) => id);
     assert.deepEqual(await idsSeenBy(wide.secret), [wide.id, narrow.id]);
     assert.deepEqual(await idsSeenBy(narrow.secret), [narrow.id]);
-    for (const { id } of others) {
+    for (const { id } of hiddenKeys) {
       assert.equal((await patch(id, { name: 'y' })).status, 404);
       assert.equal((await service.call('POST', `/v1/keys/${id}/rotate`, wide.secret)).status, 404);
       assert.equal((await service.call('DELETE', `/v1/keys/${id}`, wide.secret)).status, 404);
     }
     assert.equal((await service.call('POST', `/v1/keys/${narrow.id}/rotate`, wide.secret)).status, 200);
 
-    // What a key saw before may have been more.
-    await service.call('PATCH', `/v1/keys/${others[2].id}`, whole, { project_ids: ['APOLLO'] });
+    // The history entry contains a project that the limited key cannot see.
+    await service.call('PATCH', `/v1/keys/${hiddenKeys[2].id}`, whole, { project_ids: ['APOLLO'] });
     const fieldsSeenBy = async (secret: string) =>
-      (await service.get(`/v1/keys/${others[2].id}/history`, secret)).body.data.map(
+      (await service.get(`/v1/keys/${hiddenKeys[2].id}/history`, secret)).body.data.map(
         ({ field }: { field: string }) => field,
       );
     assert.deepEqual(await fieldsSeenBy(whole), ['created', 'project_ids']);
@@ -301,7 +301,7 @@ onBothEngines('keys', (start) => {
     assert.equal((await service.call('DELETE', `/v1/keys/${wide.id}`, wide.secret)).status, 204);
   });
 
-  test('a key with a rate limit of its own gives no higher one', async (t) => {
+  test('a key with a rate limit cannot grant a higher one', async (t) => {
     const service = await start(t);
     const whole = await service.key();
     const input = { name: 'x', scopes: ['keys.manage'] };
@@ -321,7 +321,7 @@ onBothEngines('keys', (start) => {
     assert.equal((await service.call('PATCH', path, whole, { rate_limit: null })).body.rate_limit, null);
   });
 
-  test('a key that is limited to projects is not the one that can make all others', async (t) => {
+  test('a key limited to projects does not count as the last manager', async (t) => {
     const service = await start(t);
     const last = await service.key();
     await service.make('/v1/projects', last, { name: 'Apollo' });
@@ -336,7 +336,7 @@ onBothEngines('keys', (start) => {
     assert.equal((await service.call('PATCH', path, last, { project_ids: ['APOLLO'] })).status, 200);
   });
 
-  test('the last valid key with keys.manage stays as long as there is no other', async (t) => {
+  test('the last valid key with keys.manage cannot be revoked, restricted or given an expiry', async (t) => {
     const clock = settableClock(noon);
     const service = await start(t, { clock });
     const last = await service.key('keys.manage');
@@ -353,9 +353,9 @@ onBothEngines('keys', (start) => {
       ['PATCH', { expires_at: '2030-01-01T00:00:00Z' }],
     ] as const;
     for (const [method, body] of attempts) {
-      const answer = await service.call(method, path, last, body);
-      assert.deepEqual([answer.status, answer.body.code], [409, 'in_use'], method);
-      assert.match(answer.body.detail, /Make another one/);
+      const response = await service.call(method, path, last, body);
+      assert.deepEqual([response.status, response.body.code], [409, 'in_use'], method);
+      assert.match(response.body.detail, /Create another one/);
     }
     assert.equal((await service.call('PATCH', path, last, { name: 'renamed' })).status, 200);
     assert.equal((await service.call('DELETE', `/v1/keys/${brief.id}`, last)).status, 204);
@@ -366,27 +366,27 @@ onBothEngines('keys', (start) => {
     assert.equal((await service.call('DELETE', `/v1/keys/${next.id}`, next.secret)).status, 409);
   });
 
-  test('of two last managers that revoke or strip each other at once, one stays', async (t) => {
+  test('one of two last managers remains when they revoke or restrict each other concurrently', async (t) => {
     const service = await start(t);
     for (const [method, body] of [
       ['DELETE', undefined],
       ['PATCH', { scopes: ['keys.read'] }],
     ] as const) {
-      const first = await lastManager(service);
+      const first = await createLastManager(service);
       const second = await service.make('/v1/keys', first.secret, { name: 'y', scopes: ['keys.manage'] });
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         service.call(method, `/v1/keys/${second.id}`, first.secret, body),
         service.call(method, `/v1/keys/${first.id}`, second.secret, body),
       ]);
-      const refused = answers.filter(({ status }) => status >= 400);
-      // The one who came too late is refused as the last, or is no manager any more.
-      assert.equal(refused.length, 1, answers.map(({ text }) => text).join());
-      assert.ok([401, 403, 409].includes(refused[0]?.status ?? 0));
+      const rejected = responses.filter(({ status }) => status >= 400);
+      // The second request fails: its key is the last manager, or has lost its access.
+      assert.equal(rejected.length, 1, responses.map(({ text }) => text).join());
+      assert.ok([401, 403, 409].includes(rejected[0]?.status ?? 0));
       assert.equal((await validManagers(service)).length, 1);
     }
   });
 
-  test('of many managers revoked all at once, one stays', async (t) => {
+  test('one manager remains when all are revoked concurrently', async (t) => {
     const service = await start(t);
     const key = await service.key('keys.manage');
     for (let i = 0; i < 5; i++)
@@ -398,26 +398,26 @@ onBothEngines('keys', (start) => {
     assert.equal((await validManagers(service)).length, 1);
   });
 
-  test('after a rotation the old secret is good for the overlap, and no longer', async (t) => {
+  test('after a rotation the old secret works during the overlap only', async (t) => {
     const clock = settableClock(noon);
     const service = await start(t, { clock });
     const key = await service.key();
-    const made = await service.make('/v1/keys', key, { name: 'x', scopes: ['personnel.read'] });
-    const path = `/v1/keys/${made.id}`;
+    const created = await service.make('/v1/keys', key, { name: 'x', scopes: ['personnel.read'] });
+    const path = `/v1/keys/${created.id}`;
     const status = async (secret: string) => (await service.get('/v1/personnel', secret)).status;
     const rotate = async (body?: object) => {
-      const answer = await service.call('POST', `${path}/rotate`, key, body, { 'if-none-match': '*' });
-      assert.equal(answer.status, 200, answer.text);
-      assert.equal(answer.headers.get('cache-control'), 'no-store');
-      return answer.body;
+      const response = await service.call('POST', `${path}/rotate`, key, body, { 'if-none-match': '*' });
+      assert.equal(response.status, 200, response.text);
+      assert.equal(response.headers.get('cache-control'), 'no-store');
+      return response.body;
     };
 
     const second = await rotate();
     assert.deepEqual(
-      { ...second, secret: made.secret },
-      { ...made, prefix: second.secret.slice(0, 8), last_four: second.secret.slice(-4), version: 2 },
+      { ...second, secret: created.secret },
+      { ...created, prefix: second.secret.slice(0, 8), last_four: second.secret.slice(-4), version: 2 },
     );
-    assert.deepEqual([await status(made.secret), await status(second.secret)], [401, 200]);
+    assert.deepEqual([await status(created.secret), await status(second.secret)], [401, 200]);
 
     const third = await rotate({ overlap_seconds: 3600 });
     assert.deepEqual([await status(second.secret), await status(third.secret)], [200, 200]);
@@ -436,41 +436,41 @@ onBothEngines('keys', (start) => {
     assert.deepEqual([await status(fourth.secret), await status(fifth.secret)], [401, 401]);
   });
 
-  test('rotations at once leave one secret, which one of the answers has', async (t) => {
+  test('after concurrent rotations exactly one of the returned secrets works', async (t) => {
     const service = await start(t);
     const key = await service.key();
-    const made = await service.make('/v1/keys', key, { name: 'x', scopes: ['personnel.read'] });
-    const answers = await Promise.all(
-      Array.from({ length: 5 }, () => service.call('POST', `/v1/keys/${made.id}/rotate`, key)),
+    const created = await service.make('/v1/keys', key, { name: 'x', scopes: ['personnel.read'] });
+    const responses = await Promise.all(
+      Array.from({ length: 5 }, () => service.call('POST', `/v1/keys/${created.id}/rotate`, key)),
     );
     const statuses = await Promise.all(
-      answers.map(async ({ body }) => (await service.get('/v1/personnel', body.secret)).status),
+      responses.map(async ({ body }) => (await service.get('/v1/personnel', body.secret)).status),
     );
     assert.deepEqual(statuses.sort(), [200, 401, 401, 401, 401]);
   });
 
-  test('remembers what became of a key', async (t) => {
+  test('records the history of a key', async (t) => {
     const service = await start(t, { clock: settableClock(noon) });
     const key = await service.key();
-    const made = await service.make('/v1/keys', key, { name: 'x', scopes: ['personnel.read'] });
-    const path = `/v1/keys/${made.id}`;
+    const created = await service.make('/v1/keys', key, { name: 'x', scopes: ['personnel.read'] });
+    const path = `/v1/keys/${created.id}`;
     await service.call('PATCH', path, key, { name: 'y', expires_at: '2027-01-01T00:00:00Z' });
     const { body: rotated } = await service.call('POST', `${path}/rotate`, key);
     await service.call('DELETE', path, key);
     await service.call('DELETE', path, key);
     const { body } = await service.get(`${path}/history`, await service.key('keys.read'));
-    const told = body.data.map(({ id, key_id, ...entry }: Record<string, unknown>) => entry);
+    const entries = body.data.map(({ id, key_id, ...entry }: Record<string, unknown>) => entry);
     const by = { at: noon, key_name: 'all', reason: null };
-    assert.deepEqual(told, [
+    assert.deepEqual(entries, [
       { ...by, field: 'created', from: null, to: 'x' },
       { ...by, field: 'name', from: 'x', to: 'y' },
       { ...by, field: 'expires_at', from: null, to: '2027-01-01T00:00:00.000Z' },
-      { ...by, field: 'rotated', from: `…${made.last_four}`, to: `…${rotated.last_four}` },
+      { ...by, field: 'rotated', from: `…${created.last_four}`, to: `…${rotated.last_four}` },
       { ...by, field: 'revoked', from: 'y', to: null },
     ]);
   });
 
-  test('keeps when a key was last used, without a write a request', async (t) => {
+  test('records the last use of a key without a write per request', async (t) => {
     const clock = settableClock(noon);
     const service = await start(t, { clock });
     const [key, idle] = [await service.key(), await service.key('personnel.read')];
@@ -510,7 +510,7 @@ onBothEngines('keys', (start) => {
     ]);
   });
 
-  test('answers as ever when the time of use cannot be stored', async (t) => {
+  test('serves requests when the last use cannot be stored', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.read');
     assert.equal((await service.get('/v1/personnel', key)).status, 200);
@@ -525,7 +525,7 @@ onBothEngines('keys', (start) => {
   });
 });
 
-test('the command line rotates a key, with the service running', async (t) => {
+test('the command line rotates a key while the service runs', async (t) => {
   const folder = temporaryFolder(t);
   const service = await startMuster(t, folder);
   const status = async (secret: string) =>
@@ -535,16 +535,16 @@ test('the command line rotates a key, with the service running', async (t) => {
     assert.equal(code, 0, stderr);
     return JSON.parse(stdout);
   };
-  const made = await json('create', '--name', 'x', '--scopes', 'projects.read');
-  const second = await json('rotate', made.id, '--overlap', '3600');
+  const created = await json('create', '--name', 'x', '--scopes', 'projects.read');
+  const second = await json('rotate', created.id, '--overlap', '3600');
   assert.equal(second.version, 2);
-  assert.deepEqual([await status(made.secret), await status(second.secret)], [200, 200]);
-  const plain = (await muster(folder, ['keys', 'rotate', made.id])).stdout;
+  assert.deepEqual([await status(created.secret), await status(second.secret)], [200, 200]);
+  const plain = (await muster(folder, ['keys', 'rotate', created.id])).stdout;
   const [third = ''] = /^mst_\w+/.exec(plain) ?? [];
-  assert.deepEqual(await Promise.all([made.secret, second.secret, third].map(status)), [401, 401, 200]);
+  assert.deepEqual(await Promise.all([created.secret, second.secret, third].map(status)), [401, 401, 200]);
   for (const [args, expected] of [
-    [[made.id, '--overlap', '604801'], /--overlap is “604801” but must be whole seconds, 604800 at most/],
-    [[made.id, '--overlap', 'soon'], /--overlap is “soon”/],
+    [[created.id, '--overlap', '604801'], /--overlap is “604801” but must be whole seconds, 604800 at most/],
+    [[created.id, '--overlap', 'soon'], /--overlap is “soon”/],
     [['key_nope'], /There is no key key_nope/],
   ] as const) {
     const { code, stderr } = await muster(folder, ['keys', 'rotate', ...args]);
@@ -554,8 +554,8 @@ test('the command line rotates a key, with the service running', async (t) => {
   }
 });
 
-/** The one valid key with `keys.manage` of a service that may have had others. */
-async function lastManager(service: TestService): Promise<{ id: string; secret: string }> {
+/** Creates a key with `keys.manage` and revokes all other such keys. */
+async function createLastManager(service: TestService): Promise<{ id: string; secret: string }> {
   const secret = await service.key('keys.manage');
   const { key_id } = (await service.get('/v1/me', secret)).body;
   for (const id of await validManagers(service))

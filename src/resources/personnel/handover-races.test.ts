@@ -13,23 +13,23 @@ import { createRisk, getRisk, updateRisk } from '../risks/queries.ts';
 import { createTask, getTask, updateTask } from '../tasks/queries.ts';
 import { createPerson } from './queries.ts';
 
-/** Ada is to be handed over to Bob. The first project has one of each kind that nobody has, the other has nothing. */
+/** Ada hands over to Bob. The first project has an unassigned task, issue and risk; the second is empty. */
 async function prepare(service: TestService, key: string, round: number) {
-  const make = (path: string, body: object) => service.make(path, key, body);
-  const { user_id: ada } = await make('/v1/personnel', { name: 'Ada' });
-  const { user_id: bob } = await make('/v1/personnel', { name: 'Bob' });
-  const { id: group } = await make('/v1/groups', { name: `Group ${round}` });
+  const create = (path: string, body: object) => service.make(path, key, body);
+  const { user_id: ada } = await create('/v1/personnel', { name: 'Ada' });
+  const { user_id: bob } = await create('/v1/personnel', { name: 'Bob' });
+  const { id: group } = await create('/v1/groups', { name: `Group ${round}` });
   const [first, other] = [`A${round}`, `B${round}`];
-  for (const name of [first, other]) await make('/v1/projects', { name, key: name });
+  for (const name of [first, other]) await create('/v1/projects', { name, key: name });
   for (const kind of ['tasks', 'issues', 'risks'])
-    await make(`/v1/projects/${first}/${kind}`, { title: 'x' });
-  // Ada has some work already: its projects are locked before Ada is.
-  await make(`/v1/projects/${first}/tasks`, { title: 'x', assignee_user_id: ada });
+    await create(`/v1/projects/${first}/${kind}`, { title: 'x' });
+  // Ada already has a task, so the hand-over locks its project before it locks Ada.
+  await create(`/v1/projects/${first}/tasks`, { title: 'x', assignee_user_id: ada });
   return { ada, bob, group, first, other };
 }
 
-/** Open work, leads and reports of a person. */
-async function carriedBy({ database }: TestService, user_id: string): Promise<number> {
+/** Counts a person's open work, led projects and groups, and reports. */
+async function countResponsibilities({ database }: TestService, user_id: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`select
     (select count(*) from tasks where assignee_user_id = ${user_id} and open = 1) +
     (select count(*) from issues where (owner_user_id = ${user_id} or assignee_user_id = ${user_id}) and open = 1) +
@@ -43,38 +43,38 @@ async function carriedBy({ database }: TestService, user_id: string): Promise<nu
 type Prepared = Awaited<ReturnType<typeof prepare>>;
 type Assign = (db: Transaction<Tables>, prepared: Prepared, change: Change) => Promise<unknown>;
 
-/** All that can be assigned to Ada. */
+/** Every way to assign something to Ada. */
 const assignments: Record<string, Assign> = {
   'a new task': (db, { ada, first }, change) =>
     createTask(db, first, { title: 'x', assignee_user_id: ada }, change),
   'a new task in another project': (db, { ada, other }, change) =>
     createTask(db, other, { title: 'x', assignee_user_id: ada }, change),
-  'an old task': async (db, { ada, first }, change) =>
+  'an existing task': async (db, { ada, first }, change) =>
     updateTask(db, await getTask(db, first, `${first}-T1`), { assignee_user_id: ada }, change),
   'a new issue to own': (db, { ada, other }, change) =>
     createIssue(db, other, { title: 'x', owner_user_id: ada }, change),
-  'an old issue': async (db, { ada, first }, change) =>
+  'an existing issue': async (db, { ada, first }, change) =>
     updateIssue(db, await getIssue(db, first, `${first}-I1`, change), { assignee_user_id: ada }, change),
   'a new risk': (db, { ada, other }, change) =>
     createRisk(db, other, { title: 'x', owner_user_id: ada }, change),
-  'an old risk': async (db, { ada, first }, change) =>
+  'an existing risk': async (db, { ada, first }, change) =>
     updateRisk(db, await getRisk(db, first, `${first}-R1`, change), { owner_user_id: ada }, change),
   'a new project to lead': (db, { ada }, change) =>
     createProject(db, { name: 'Mercury', lead_user_id: ada }, change),
-  'an old project to lead': async (db, { ada, other }, change) =>
+  'an existing project to lead': async (db, { ada, other }, change) =>
     updateProject(db, await getProject(db, other, change), { lead_user_id: ada }, change),
   'a new group to lead': (db, { ada }, change) =>
     createGroup(db, { name: 'Crew', lead_user_id: ada }, change),
-  'an old group to lead': async (db, { ada, group }, change) =>
+  'an existing group to lead': async (db, { ada, group }, change) =>
     updateGroup(db, await getGroup(db, group), { lead_user_id: ada }, change),
   'a new report': (db, { ada }, change) => createPerson(db, { name: 'Dan', manager_user_id: ada }, change),
 };
 
 onBothEngines('a hand-over', (start, engine) => {
-  test('waits for transactions that assign something to the person, and moves it', async (t) => {
+  test('waits for a concurrent transaction that assigns something to the person, and moves it', async (t) => {
     const service = await start(t);
     const key = await service.key();
-    for (const [i, [what, assign]] of Object.entries(assignments).entries()) {
+    for (const [i, [name, assign]] of Object.entries(assignments).entries()) {
       const prepared = await prepare(service, key, i);
       const { ada, bob } = prepared;
       const handOver = () =>
@@ -83,21 +83,21 @@ onBothEngines('a hand-over', (start, engine) => {
       await service.database.write(async (db) => {
         await assign(db, prepared, bySystem(systemClock(), 'a test'));
         handedOver ??= handOver();
-        // On SQLite it does not even begin before this transaction ends.
+        // On SQLite, the hand-over starts only after this transaction ends.
         const isOver = await Promise.race([
           handedOver.then(() => true),
           engine === 'sqlite' ? setTimeout(20).then(() => false) : waitsForLock(service),
         ]);
-        assert.equal(isOver, false, `${what}: it ended before the transaction did`);
+        assert.equal(isOver, false, `${name}: it ended before the transaction did`);
       });
       const response = await handedOver;
-      assert.equal(response?.status, 200, what);
-      assert.equal(await carriedBy(service, ada), 0, what);
-      assert.equal(await carriedBy(service, bob), 2, what);
+      assert.equal(response?.status, 200, name);
+      assert.equal(await countResponsibilities(service, ada), 0, name);
+      assert.equal(await countResponsibilities(service, bob), 2, name);
     }
   });
 
-  test('leaves nothing with the person that is assigned at the same time', async (t) => {
+  test('moves everything that is assigned to the person at the same time', async (t) => {
     const service = await start(t);
     const key = await service.key();
     for (let round = 0; round < 3; round++) await race(service, key, round);
@@ -106,23 +106,23 @@ onBothEngines('a hand-over', (start, engine) => {
   async function race(service: TestService, key: string, round: number) {
     const { user_id: ada } = await service.make('/v1/personnel', key, { name: 'Ada' });
     const { user_id: bob } = await service.make('/v1/personnel', key, { name: 'Bob' });
-    // In most projects Ada has nothing when the hand-over begins.
+    // Ada has no work in most projects when the hand-over starts.
     const projects = Array.from({ length: 16 }, (_, i) => `R${round}P${i}`);
     await Promise.all(projects.map((name) => service.make('/v1/projects', key, { name, key: name })));
-    /** What the response itself says to be with somebody who is not active. */
-    const declared = new Set<string>();
+    /** Ids of items whose response already reports an inactive owner. */
+    const reportedInactive = new Set<string>();
     let acknowledged = 0;
     const assign = async (project: string, kind: 'tasks' | 'issues' | 'risks', isPatch: boolean) => {
       const path = `/v1/projects/${project}/${kind}`;
       const person = { [kind === 'tasks' ? 'assignee_user_id' : 'owner_user_id']: ada };
-      const made = await service.post(path, key, { title: 'x', ...(!isPatch && person) });
+      const created = await service.post(path, key, { title: 'x', ...(!isPatch && person) });
       const { status, body, text } = isPatch
-        ? await service.call('PATCH', `${path}/${made.body.id}`, key, person)
-        : made;
+        ? await service.call('PATCH', `${path}/${created.body.id}`, key, person)
+        : created;
       if (status === 422) return assert.equal(body.errors[0].code, 'not_assignable');
       assert.ok(status === 200 || status === 201, text);
       acknowledged++;
-      if (body.owner_active === false) declared.add(body.id);
+      if (body.owner_active === false) reportedInactive.add(body.id);
     };
     const clients = projects.map(async (project, i) => {
       for (let n = 0; n < 3; n++) {
@@ -141,7 +141,7 @@ onBothEngines('a hand-over', (start, engine) => {
       union all select id from risks where owner_user_id = ${ada} and active = 1`.execute(
       service.database.db,
     );
-    const left = rows.map(({ id }) => id).filter((id) => !declared.has(id));
+    const left = rows.map(({ id }) => id).filter((id) => !reportedInactive.has(id));
     assert.deepEqual(left, [], `${left.length} of ${acknowledged} stayed with Ada`);
   }
 });

@@ -5,10 +5,10 @@ import { momentOf } from '../../core/clock.ts';
 
 const clock = () => momentOf(new Date('2026-11-15T12:00:00Z'));
 
-type Dataset = Awaited<ReturnType<typeof makeWorld>>;
+type Dataset = Awaited<ReturnType<typeof createDataset>>;
 
-/** Ada carries something of every kind, and some of each kind that is done or out of reach. */
-async function makeWorld(service: TestService) {
+/** Ada has every kind of responsibility, in open, finished and archived form. */
+async function createDataset(service: TestService) {
   const key = await service.key();
   const person = async (name: string, more: object = {}): Promise<string> =>
     (await service.make('/v1/personnel', key, { name, ...more })).user_id;
@@ -26,12 +26,12 @@ async function makeWorld(service: TestService) {
   const ops = await group('Ops', ada, [ada]);
   await group('Team', null, [ada, bob]);
 
-  const make = (path: string, body: object) => service.make(`/v1/projects${path}`, key, body);
-  await make('', { name: 'Apollo', lead_user_id: ada });
-  await make('', { name: 'Gemini', lead_user_id: ada, status: 'completed' });
-  await make('', { name: 'Old', lead_user_id: ada });
+  const create = (path: string, body: object) => service.make(`/v1/projects${path}`, key, body);
+  await create('', { name: 'Apollo', lead_user_id: ada });
+  await create('', { name: 'Gemini', lead_user_id: ada, status: 'completed' });
+  await create('', { name: 'Old', lead_user_id: ada });
   for (const project of ['APOLLO', 'GEMINI', 'OLD']) {
-    const add = (what: string, body: object) => make(`/${project}/${what}`, { title: 'x', ...body });
+    const add = (kind: string, body: object) => create(`/${project}/${kind}`, { title: 'x', ...body });
     await add('tasks', { assignee_user_id: ada });
     await add('tasks', { assignee_user_id: ada, status: 'done' });
     await add('tasks', { assignee_user_id: bob });
@@ -66,8 +66,8 @@ const archived = { tasks: 1, issues: 2, risks: 1, projects: 1 };
 const deactivate = ({ service, key, ada }: Dataset, body?: object, headers?: Record<string, string>) =>
   service.post(`/v1/personnel/${ada}/deactivate`, key, body, headers);
 
-/** Everything that is stored, with names in the place of ids, which differ from one world to another. */
-async function stored({ service }: Dataset): Promise<Record<string, string[]>> {
+/** All stored rows, with ids replaced by names so that two datasets compare equal. */
+async function readRows({ service }: Dataset): Promise<Record<string, string[]>> {
   const tables = [
     'people',
     'groups',
@@ -91,13 +91,13 @@ async function stored({ service }: Dataset): Promise<Record<string, string[]>> {
       if (!names.has(id)) names.set(id, String(row.key ?? row.name ?? ''));
     }
   }
-  const named = ({ key_id, ...row }: Record<string, unknown>) =>
+  const replaceIds = ({ key_id, ...row }: Record<string, unknown>) =>
     JSON.stringify(row).replace(/[a-z]{3}_[0-9a-v]{26}/g, (id) => names.get(id) ?? id.slice(0, 3));
-  return Object.fromEntries(Object.entries(rows).map(([table, all]) => [table, all.map(named).sort()]));
+  return Object.fromEntries(Object.entries(rows).map(([table, all]) => [table, all.map(replaceIds).sort()]));
 }
 
 onBothEngines('a hand-over', (start: Start) => {
-  test('needs no body, since all of it is optional', async (t) => {
+  test('works without a body', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
@@ -106,13 +106,13 @@ onBothEngines('a hand-over', (start: Start) => {
     assert.equal((await service.call('POST', `/v1/personnel/${user_id}/reactivate`, key)).status, 200);
   });
 
-  test('shows what it would move and changes nothing, then moves just that', async (t) => {
-    const dataset = await makeWorld(await start(t, { clock }));
+  test('a dry run changes nothing and reports what the hand-over then moves', async (t) => {
+    const dataset = await createDataset(await start(t, { clock }));
     const { service, key, ada, bob } = dataset;
-    const before = await stored(dataset);
+    const before = await readRows(dataset);
     const shown = await deactivate(dataset, { handover_to_user_id: bob, dry_run: true });
     assert.equal(shown.status, 200);
-    assert.deepEqual(await stored(dataset), before);
+    assert.deepEqual(await readRows(dataset), before);
     const { person, by_project, ...summary } = shown.body;
     assert.deepEqual(summary, {
       dry_run: true,
@@ -140,11 +140,11 @@ onBothEngines('a hand-over', (start: Start) => {
     assert.equal(again.body.person.version, done.body.person.version);
   });
 
-  test('leaves what as many single changes would leave', async (t) => {
-    const moved = await makeWorld(await start(t, { clock }));
+  test('has the same result as single PATCH requests', async (t) => {
+    const moved = await createDataset(await start(t, { clock }));
     await deactivate(moved, { handover_to_user_id: moved.bob, reason: 'Left.' });
 
-    const dataset = await makeWorld(await start(t, { clock }));
+    const dataset = await createDataset(await start(t, { clock }));
     const { service, key, ada, bob, boss, ops } = dataset;
     const patch = (path: string, body: object) =>
       service.call('PATCH', path, key, { ...body, reason: 'Left.' });
@@ -158,7 +158,7 @@ onBothEngines('a hand-over', (start: Start) => {
     }
     await patch('/v1/projects/APOLLO', { lead_user_id: bob });
     await patch(`/v1/groups/${ops}`, { lead_user_id: bob });
-    // The successor is one of those the person manages, and takes their place.
+    // The successor is one of the person's reports and takes over the person's manager.
     await patch(`/v1/personnel/${bob}`, { manager_user_id: boss });
     const { data } = (await service.get(`/v1/personnel?manager_user_id=${ada}&status=active`, key)).body;
     for (const { user_id, name } of data) {
@@ -174,7 +174,7 @@ onBothEngines('a hand-over', (start: Start) => {
     }
     await patch(`/v1/personnel/${ada}`, { status: 'inactive' });
 
-    const [one, other] = [await stored(moved), await stored(dataset)];
+    const [one, other] = [await readRows(moved), await readRows(dataset)];
     const withoutReason = (rows: string[] = []) =>
       rows.map((row) => (/"field":"(member|group)"/.test(row) ? row.replace('"Left."', 'null') : row)).sort();
     for (const table of Object.keys(one)) {
@@ -182,15 +182,15 @@ onBothEngines('a hand-over', (start: Start) => {
     }
   });
 
-  test('goes to a group as far as a group can own, and to a person for the rest', async (t) => {
-    const dataset = await makeWorld(await start(t, { clock }));
+  test('moves owned risks and issues to a group and everything else to a person', async (t) => {
+    const dataset = await createDataset(await start(t, { clock }));
     const { service, key, bob } = dataset;
-    const team = await service.make('/v1/groups', key, { name: 'Takers' });
-    const refused = await deactivate(dataset, { handover_to_group_id: team.id });
-    assert.equal(refused.status, 422);
-    assert.equal(refused.body.errors[0].pointer, '#/handover_to_user_id');
+    const team = await service.make('/v1/groups', key, { name: 'Successors' });
+    const rejected = await deactivate(dataset, { handover_to_group_id: team.id });
+    assert.equal(rejected.status, 422);
+    assert.equal(rejected.body.errors[0].pointer, '#/handover_to_user_id');
     for (const need of ['2 tasks', '2 issues as assignee', '1 projects as lead', '3 reports']) {
-      assert.ok(refused.body.detail.includes(need), refused.body.detail);
+      assert.ok(rejected.body.detail.includes(need), rejected.body.detail);
     }
     const both = await deactivate(dataset, { handover_to_group_id: team.id, handover_to_user_id: bob });
     assert.deepEqual(both.body.moves, carries);
@@ -211,7 +211,7 @@ onBothEngines('a hand-over', (start: Start) => {
     assert.equal((await service.get(`/v1/risks?owner_group_id=${team.id}`, key)).body.page.total, 2);
   });
 
-  test('to a group alone leaves the person in their groups', async (t) => {
+  test('to a group alone keeps the memberships of the person', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();
     const ada = (await service.make('/v1/personnel', key, { name: 'Ada' })).user_id;
@@ -227,8 +227,8 @@ onBothEngines('a hand-over', (start: Start) => {
     assert.equal((await service.get(`/v1/personnel/${ada}`, key)).body.groups.length, 1);
   });
 
-  test('without a successor leaves all and marks it; to come back undoes the status alone', async (t) => {
-    const dataset = await makeWorld(await start(t, { clock }));
+  test('without a successor moves nothing and marks the assignments; reactivation changes only the status', async (t) => {
+    const dataset = await createDataset(await start(t, { clock }));
     const { service, key, ada, bob } = dataset;
     const left = await deactivate(dataset);
     assert.deepEqual([left.status, left.body.carries, left.body.moves], [200, carries, none]);
@@ -260,56 +260,56 @@ onBothEngines('a hand-over', (start: Start) => {
     );
   });
 
-  test('refuses a successor who cannot take over, and moves nothing', async (t) => {
-    const dataset = await makeWorld(await start(t, { clock }));
+  test('rejects an unsuitable successor and moves nothing', async (t) => {
+    const dataset = await createDataset(await start(t, { clock }));
     const { service, key, ada } = dataset;
-    const make = async (body: object): Promise<string> =>
+    const create = async (body: object): Promise<string> =>
       (await service.make('/v1/personnel', key, body)).user_id;
-    const gone = await make({ name: 'Gone', status: 'inactive' });
-    const later = await make({ name: 'Later', start_on: '2027-01-01' });
-    const contractor = await make({ name: 'Contractor', kind: 'external' });
-    const before = await stored(dataset);
-    const refused: [string, string][] = [
+    const gone = await create({ name: 'Gone', status: 'inactive' });
+    const later = await create({ name: 'Later', start_on: '2027-01-01' });
+    const contractor = await create({ name: 'Contractor', kind: 'external' });
+    const before = await readRows(dataset);
+    const rejected: [string, string][] = [
       [ada, 'same_person'],
       [gone, 'not_assignable'],
       [later, 'not_assignable'],
       [contractor, 'not_human'],
       [`usr_${'0'.repeat(26)}`, 'unknown_reference'],
     ];
-    for (const [handover_to_user_id, code] of refused) {
+    for (const [handover_to_user_id, code] of rejected) {
       for (const dry_run of [true, false]) {
-        const answer = await deactivate(dataset, { handover_to_user_id, dry_run });
-        assert.equal(answer.status, 422, code);
+        const response = await deactivate(dataset, { handover_to_user_id, dry_run });
+        assert.equal(response.status, 422, code);
         assert.deepEqual(
-          answer.body.errors.map((error: { pointer: string; code: string }) => [error.pointer, error.code]),
+          response.body.errors.map((error: { pointer: string; code: string }) => [error.pointer, error.code]),
           [['#/handover_to_user_id', code]],
         );
       }
     }
-    const nowhere = await deactivate(dataset, { handover_to_group_id: `grp_${'0'.repeat(26)}` });
-    assert.equal(nowhere.body.errors[0].code, 'unknown_reference');
+    const unknownGroup = await deactivate(dataset, { handover_to_group_id: `grp_${'0'.repeat(26)}` });
+    assert.equal(unknownGroup.body.errors[0].code, 'unknown_reference');
     const stale = await deactivate(dataset, {}, { 'if-match': '"77"' });
     assert.equal(stale.status, 412);
-    assert.deepEqual(await stored(dataset), before);
+    assert.deepEqual(await readRows(dataset), before);
   });
 
-  test('makes no cycle of managers, wherever below the person the successor stands', async (t) => {
+  test('creates no manager cycle when the successor is below the person', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
-    const make = async (name: string, manager_user_id: string | null): Promise<string> =>
+    const create = async (name: string, manager_user_id: string | null): Promise<string> =>
       (await service.make('/v1/personnel', key, { name, manager_user_id })).user_id;
-    const boss = await make('Boss', null);
-    const ada = await make('Ada', boss);
-    const middle = await make('Middle', ada);
-    const low = await make('Low', middle);
-    const answer = await service.post(`/v1/personnel/${ada}/deactivate`, key, { handover_to_user_id: low });
-    assert.equal(answer.body.moves.reports, 1);
+    const boss = await create('Boss', null);
+    const ada = await create('Ada', boss);
+    const middle = await create('Middle', ada);
+    const low = await create('Low', middle);
+    const response = await service.post(`/v1/personnel/${ada}/deactivate`, key, { handover_to_user_id: low });
+    assert.equal(response.body.moves.reports, 1);
     const managerOf = async (id: string) =>
       (await service.get(`/v1/personnel/${id}`, key)).body.manager_user_id;
     assert.deepEqual([await managerOf(middle), await managerOf(low)], [low, boss]);
   });
 
-  test('of two people to each other at the same time happens once', async (t) => {
+  test('of two people to each other at the same time succeeds once', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     for (let round = 0; round < 10; round++) {
@@ -317,18 +317,18 @@ onBothEngines('a hand-over', (start: Start) => {
         service.make('/v1/personnel', key, { name: 'One' }),
         service.make('/v1/personnel', key, { name: 'Other' }),
       ]);
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         service.post(`/v1/personnel/${one.user_id}/deactivate`, key, { handover_to_user_id: other.user_id }),
         service.post(`/v1/personnel/${other.user_id}/deactivate`, key, { handover_to_user_id: one.user_id }),
       ]);
-      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 422]);
+      assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 422]);
     }
   });
 });
 
 onBothEngines('assignments', (start: Start) => {
-  test('list what a person carries, with every role, due soonest first, to a key that reads projects', async (t) => {
-    const dataset = await makeWorld(await start(t, { clock }));
+  test('are listed with every role, earliest due date first, and need projects.read', async (t) => {
+    const dataset = await createDataset(await start(t, { clock }));
     const { service, key, ada } = dataset;
     await service.make('/v1/projects/APOLLO/tasks', key, {
       title: 'Soon',

@@ -14,9 +14,9 @@ import { createRisk } from '../risks/queries.ts';
 import { createTask } from '../tasks/queries.ts';
 import { createPerson } from './queries.ts';
 
-const each = { tasks: 200, issues: 150, risks: 150 };
+const counts = { tasks: 200, issues: 150, risks: 150 };
 
-/** Two people, of whom the first carries 500 things, and a key to hand them over with. */
+/** Creates two people, 500 assignments of the first one, and a key. */
 async function fill({ write }: Database) {
   return write(async (db) => {
     const change = bySystem(systemClock(), 'a test');
@@ -25,19 +25,19 @@ async function fill({ write }: Database) {
       (await createPerson(db, { name: 'Bob' }, change)).user_id,
     ];
     const { id } = await createProject(db, { name: 'Apollo' }, change);
-    for (let i = 0; i < each.tasks; i++)
+    for (let i = 0; i < counts.tasks; i++)
       await createTask(db, id, { title: 'x', assignee_user_id: from }, change);
-    for (let i = 0; i < each.issues; i++)
+    for (let i = 0; i < counts.issues; i++)
       await createIssue(db, id, { title: 'x', owner_user_id: from }, change);
-    for (let i = 0; i < each.risks; i++)
+    for (let i = 0; i < counts.risks; i++)
       await createRisk(db, id, { title: 'x', owner_user_id: from }, change);
     const { secret } = await createKey(db, { name: 'test', scopes: ['personnel.manage'] }, change);
     return { from, to, secret };
   });
 }
 
-/** What a hand-over leaves of everything it touches, read in one moment. */
-async function traces({ db }: Database, { from, to }: { from: string; to: string }) {
+/** Counts the rows that a hand-over changed, in one statement. */
+async function countChanges({ db }: Database, { from, to }: { from: string; to: string }) {
   const { rows } = await sql<Record<string, number>>`select
     (select count(*) from tasks where assignee_user_id = ${to} and version = 2) as tasks,
     (select count(*) from issues where owner_user_id = ${to} and version = 2) as issues,
@@ -49,9 +49,9 @@ async function traces({ db }: Database, { from, to }: { from: string; to: string
 }
 
 const none = { tasks: 0, issues: 0, risks: 0, past: 0, history: 0, inactive: 0 };
-const all = { ...each, past: each.risks, history: 500, inactive: 1 };
+const all = { ...counts, past: counts.risks, history: 500, inactive: 1 };
 
-onBothEngines('a hand-over of 500 things by a process that is killed', (_, engine) => {
+onBothEngines('a hand-over of 500 assignments by a process that is killed', (_, engine) => {
   const begin = async (t: Parameters<typeof startMuster>[0]) => {
     const { url, drop } = await freshDatabase(engine);
     const database = openDatabase(url);
@@ -78,19 +78,19 @@ onBothEngines('a hand-over of 500 things by a process that is killed', (_, engin
     return { database, people, start };
   };
 
-  test('moves all or nothing, whenever it is killed', async (t) => {
+  test('moves everything or nothing', async (t) => {
     const { database, people, start } = await begin(t);
-    assert.deepEqual(await traces(database, people), none);
+    assert.deepEqual(await countChanges(database, people), none);
     let moved = false;
-    for (let wait = 0; !moved; wait = wait * 2 + 3) {
+    for (let waitMs = 0; !moved; waitMs = waitMs * 2 + 3) {
       const { handOver, kill } = await start();
-      const answer = handOver().catch(() => undefined);
-      const isAnswered = (await Promise.race([answer, setTimeout(wait)])) !== undefined;
+      const response = handOver().catch(() => undefined);
+      const hasResponded = (await Promise.race([response, setTimeout(waitMs)])) !== undefined;
       await kill();
-      const left = await traces(database, people);
+      const left = await countChanges(database, people);
       moved = left?.inactive === 1;
       assert.deepEqual(left, moved ? all : none);
-      if (isAnswered) assert.ok(moved, 'what was answered is there');
+      if (hasResponded) assert.ok(moved, 'a confirmed hand-over is stored');
     }
   });
 
@@ -99,7 +99,7 @@ onBothEngines('a hand-over of 500 things by a process that is killed', (_, engin
       const { database, people, start } = await begin(t);
       const { handOver, kill } = await start();
       await database.write(async (db) => {
-        // Keeps the person from being changed, which a hand-over does last.
+        // Locks the person, which a hand-over updates last.
         await sql`update people set version = version where user_id = ${people.from}`.execute(db);
         void handOver().catch(() => undefined);
         const isWaiting = async () => {
@@ -112,10 +112,10 @@ onBothEngines('a hand-over of 500 things by a process that is killed', (_, engin
         while (!(await isWaiting())) await setTimeout(10);
         await kill();
       });
-      assert.deepEqual(await traces(database, people), none);
+      assert.deepEqual(await countChanges(database, people), none);
       const { handOver: again } = await start();
       assert.equal((await again()).status, 200);
-      assert.deepEqual(await traces(database, people), all);
+      assert.deepEqual(await countChanges(database, people), all);
     });
   }
 });

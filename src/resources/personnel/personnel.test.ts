@@ -9,21 +9,21 @@ import { fold } from '../../core/text.ts';
 const clock = () => momentOf(new Date('2026-11-15T12:00:00Z'));
 
 onBothEngines('personnel', (start) => {
-  test('adds a person, says where, and has them on the roster', async (t) => {
+  test('creates a person, returns the location, and lists the person', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('personnel.manage');
-    const made = await service.post('/v1/personnel', key, {
+    const created = await service.post('/v1/personnel', key, {
       name: '  Ada Lovelace ',
       email: 'Ada@example.com',
       skills: ['Mathematics'],
       attributes: { cost_centre: '4711' },
     });
-    assert.equal(made.status, 201);
-    assert.equal(made.headers.get('location'), `${service.origin}/v1/personnel/${made.body.user_id}`);
-    assert.match(made.headers.get('etag') ?? '', /^"1-/);
-    assert.match(made.body.user_id, /^usr_[0-9a-v]{26}$/);
-    assert.deepEqual(made.body, {
-      user_id: made.body.user_id,
+    assert.equal(created.status, 201);
+    assert.equal(created.headers.get('location'), `${service.origin}/v1/personnel/${created.body.user_id}`);
+    assert.match(created.headers.get('etag') ?? '', /^"1-/);
+    assert.match(created.body.user_id, /^usr_[0-9a-v]{26}$/);
+    assert.deepEqual(created.body, {
+      user_id: created.body.user_id,
       name: 'Ada Lovelace',
       email: 'Ada@example.com',
       title: null,
@@ -47,17 +47,17 @@ onBothEngines('personnel', (start) => {
       updated_at: '2026-11-15T12:00:00.000Z',
     });
 
-    const one = await service.get(`/v1/personnel/${made.body.user_id}`, key);
-    assert.deepEqual(one.body, made.body);
+    const one = await service.get(`/v1/personnel/${created.body.user_id}`, key);
+    assert.deepEqual(one.body, created.body);
     const roster = await service.get('/v1/personnel', key);
     assert.deepEqual(roster.body, {
-      data: [made.body],
+      data: [created.body],
       page: { limit: null, next_cursor: null, has_more: false, total: 1 },
       meta: { filters: {} },
     });
   });
 
-  test('has everyone on the roster, by name without case, whole and in pages', async (t) => {
+  test('lists everyone by name, ignoring case, in full and in pages', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const names = Array.from(
@@ -78,16 +78,16 @@ onBothEngines('personnel', (start) => {
     const paged = [];
     let path = '/v1/personnel?limit=100';
     for (let page = 1; page <= 12; page++) {
-      const answer = await service.get(path, key);
-      paged.push(...answer.body.data);
-      assert.equal(answer.body.page.has_more, page < 12);
-      assert.equal(answer.headers.has('link'), page < 12);
-      path = `/v1/personnel?limit=100&cursor=${answer.body.page.next_cursor}`;
+      const response = await service.get(path, key);
+      paged.push(...response.body.data);
+      assert.equal(response.body.page.has_more, page < 12);
+      assert.equal(response.headers.has('link'), page < 12);
+      path = `/v1/personnel?limit=100&cursor=${response.body.page.next_cursor}`;
     }
     assert.deepEqual(paged, body.data);
   });
 
-  test('refuses a second person with the same e-mail or external id, and names the first', async (t) => {
+  test('rejects a duplicate email or external id and names the existing person', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const ada = await service.make('/v1/personnel', key, {
@@ -96,40 +96,40 @@ onBothEngines('personnel', (start) => {
       external_id: 'hr-1',
     });
     for (const [field, value] of Object.entries({ email: 'ADA@Example.com', external_id: 'hr-1' })) {
-      const answer = await service.post('/v1/personnel', key, { name: 'Other', [field]: value });
-      assert.equal(answer.status, 409);
-      assert.equal(answer.body.code, 'duplicate');
-      assert.equal(answer.body.field, field);
-      assert.equal(answer.body.existing_id, ada.user_id);
-      assert.match(answer.body.detail, /Ada/);
+      const response = await service.post('/v1/personnel', key, { name: 'Other', [field]: value });
+      assert.equal(response.status, 409);
+      assert.equal(response.body.code, 'duplicate');
+      assert.equal(response.body.field, field);
+      assert.equal(response.body.existing_id, ada.user_id);
+      assert.match(response.body.detail, /Ada/);
     }
   });
 
-  test('lets one of many who race for an e-mail have it', async (t) => {
+  test('creates one person when many concurrent requests use the same email', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
         service.post('/v1/personnel', key, { name: `P${i}`, email: 'one@example.com' }),
       ),
     );
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, ...Array(11).fill(409)]);
+    assert.deepEqual(responses.map(({ status }) => status).sort(), [201, ...Array(11).fill(409)]);
   });
 
-  test('refuses what breaks a rule, all errors at once', async (t) => {
+  test('rejects an invalid person and reports all errors at once', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
-    const nobody = 'usr_00000000000000000000000000';
-    const answer = await service.post('/v1/personnel', key, {
+    const unknownId = 'usr_00000000000000000000000000';
+    const response = await service.post('/v1/personnel', key, {
       name: 'Bot',
       kind: 'agent',
-      manager_user_id: nobody,
+      manager_user_id: unknownId,
       start_on: '2026-02-02',
       end_on: '2026-02-01',
     });
-    assert.equal(answer.status, 422);
+    assert.equal(response.status, 422);
     assert.deepEqual(
-      answer.body.errors.map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code]),
+      response.body.errors.map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code]),
       [
         ['#/manager_user_id', 'unknown_reference'],
         ['#/end_on', 'date_order'],
@@ -150,7 +150,7 @@ onBothEngines('personnel', (start) => {
     assert.equal(botOfBot.body.errors[0].code, 'not_human');
   });
 
-  test('finds nothing for an id that is not there or cannot be', async (t) => {
+  test('responds with 404 to an unknown or malformed id', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.read');
     for (const id of [
@@ -161,16 +161,16 @@ onBothEngines('personnel', (start) => {
       "'",
       '%F0%9F%92%A9',
     ]) {
-      const answer = await service.get(`/v1/personnel/${id}`, key);
-      assert.equal(answer.status, 404, id);
-      assert.equal(answer.body.code, 'not_found');
+      const response = await service.get(`/v1/personnel/${id}`, key);
+      assert.equal(response.status, 404, id);
+      assert.equal(response.body.code, 'not_found');
     }
   });
 
-  test('each filter keeps what matches and leaves out the rest', async (t) => {
+  test('each filter returns only matching people', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('personnel.manage');
-    const { boss, inner, outer, member } = await makeFilterable(service, key);
+    const { boss, inner, outer, member } = await createFilterDataset(service, key);
     const found = async (query: string) => {
       const { body } = await service.get(`/v1/personnel?${query}`, key);
       return body.data.map(({ name }: { name: string }) => name);
@@ -202,18 +202,18 @@ onBothEngines('personnel', (start) => {
     assert.deepEqual(amy.groups, [{ id: inner, name: 'Inner' }]);
   });
 
-  test('refuses transitive without a group', async (t) => {
+  test('rejects transitive without a group', async (t) => {
     const service = await start(t);
-    const answer = await service.get('/v1/personnel?transitive=true', await service.key('personnel.read'));
-    assert.equal(answer.status, 400);
-    assert.equal(answer.body.errors[0].parameter, 'transitive');
+    const response = await service.get('/v1/personnel?transitive=true', await service.key('personnel.read'));
+    assert.equal(response.status, 400);
+    assert.equal(response.body.errors[0].parameter, 'transitive');
   });
 });
 
 type Entry = { field: string; from: unknown; to: unknown; reason: string | null; key_name: string };
 
-onBothEngines('people, changed', (start) => {
-  test('are changed field by field, found by what is new, with history', async (t) => {
+onBothEngines('changes of people', (start) => {
+  test('update single fields, the search columns and the history', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('personnel.manage');
     const boss = await service.make('/v1/personnel', key, { name: 'Boss' });
@@ -272,20 +272,20 @@ onBothEngines('people, changed', (start) => {
     );
   });
 
-  test('cannot take what another has, nor break a rule', async (t) => {
+  test('are rejected when they create a duplicate or break a rule', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
-    const make = (body: object) => service.make('/v1/personnel', key, body);
-    const ada = await make({ name: 'Ada', email: 'ada@example.com', external_id: 'hr-1' });
-    const bob = await make({ name: 'Bob', start_on: '2026-01-01' });
-    const bot = await make({ name: 'Bot', kind: 'agent', accountable_user_id: ada.user_id });
-    const patch = (who: { user_id: string }, body: object) =>
-      service.call('PATCH', `/v1/personnel/${who.user_id}`, key, body);
+    const create = (body: object) => service.make('/v1/personnel', key, body);
+    const ada = await create({ name: 'Ada', email: 'ada@example.com', external_id: 'hr-1' });
+    const bob = await create({ name: 'Bob', start_on: '2026-01-01' });
+    const bot = await create({ name: 'Bot', kind: 'agent', accountable_user_id: ada.user_id });
+    const patch = (person: { user_id: string }, body: object) =>
+      service.call('PATCH', `/v1/personnel/${person.user_id}`, key, body);
     for (const body of [{ email: 'ADA@example.com' }, { external_id: 'hr-1' }]) {
-      const answer = await patch(bob, body);
-      assert.deepEqual([answer.status, answer.body.existing_id], [409, ada.user_id]);
+      const response = await patch(bob, body);
+      assert.deepEqual([response.status, response.body.existing_id], [409, ada.user_id]);
     }
-    const refused: [{ user_id: string }, object, string, string][] = [
+    const rejected: [{ user_id: string }, object, string, string][] = [
       [bob, { end_on: '2025-12-31' }, '#/end_on', 'date_order'],
       [bob, { kind: 'agent' }, '#/accountable_user_id', 'required'],
       [bob, { manager_user_id: 'usr_00000000000000000000000000' }, '#/manager_user_id', 'unknown_reference'],
@@ -295,26 +295,26 @@ onBothEngines('people, changed', (start) => {
       [ada, { assignable: true }, '#/assignable', 'unknown_field'],
       [ada, { name: null }, '#/name', 'type'],
     ];
-    for (const [who, body, pointer, code] of refused) {
-      const answer = await patch(who, body);
-      assert.equal(answer.status, 422, JSON.stringify(body));
+    for (const [person, body, pointer, code] of rejected) {
+      const response = await patch(person, body);
+      assert.equal(response.status, 422, JSON.stringify(body));
       assert.deepEqual(
-        answer.body.errors.map((error: { pointer: string; code: string }) => [error.pointer, error.code]),
+        response.body.errors.map((error: { pointer: string; code: string }) => [error.pointer, error.code]),
         [[pointer, code]],
       );
     }
     assert.equal((await service.get(`/v1/personnel/${ada.user_id}`, key)).body.version, 1);
   });
 
-  test('make no cycle of managers or of those who answer for others, and the refusal names it', async (t) => {
+  test('are rejected when they create a cycle of managers or accountable people, and the error names the cycle', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     for (const field of ['manager_user_id', 'accountable_user_id']) {
       const top = await service.make('/v1/personnel', key, { name: 'Top' });
       const middle = await service.make('/v1/personnel', key, { name: 'Middle', [field]: top.user_id });
       const low = await service.make('/v1/personnel', key, { name: 'Low', [field]: middle.user_id });
-      const patch = (who: { user_id: string }, above: { user_id: string }) =>
-        service.call('PATCH', `/v1/personnel/${who.user_id}`, key, { [field]: above.user_id });
+      const patch = (person: { user_id: string }, above: { user_id: string }) =>
+        service.call('PATCH', `/v1/personnel/${person.user_id}`, key, { [field]: above.user_id });
       const closed = await patch(top, low);
       assert.equal(closed.status, 422);
       assert.equal(closed.body.errors[0].code, 'cycle');
@@ -326,28 +326,28 @@ onBothEngines('people, changed', (start) => {
     }
   });
 
-  test('make no cycle at the same time either', async (t) => {
+  test('create no cycle when they run concurrently', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
-    const ring = await Promise.all(
+    const people = await Promise.all(
       Array.from({ length: 5 }, (_, i) => service.make('/v1/personnel', key, { name: `P${i}` })),
     );
     for (let round = 0; round < 10; round++) {
-      const answers = await Promise.all(
-        ring.map(({ user_id }, i) =>
+      const responses = await Promise.all(
+        people.map(({ user_id }, i) =>
           service.call('PATCH', `/v1/personnel/${user_id}`, key, {
-            manager_user_id: ring[(i + 1) % ring.length].user_id,
+            manager_user_id: people[(i + 1) % people.length].user_id,
           }),
         ),
       );
-      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 200, 200, 422]);
-      for (const { user_id } of ring) {
+      assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 200, 200, 200, 422]);
+      for (const { user_id } of people) {
         await service.call('PATCH', `/v1/personnel/${user_id}`, key, { manager_user_id: null });
       }
     }
   });
 
-  test('are assignable by their status and dates, without anyone changing them', async (t) => {
+  test('are not needed for assignable to follow the dates', async (t) => {
     const clock = settableClock('2026-11-15T23:59:59Z');
     const service = await start(t, { clock });
     const key = await service.key('personnel.manage');
@@ -369,7 +369,7 @@ onBothEngines('people, changed', (start) => {
     assert.equal(await assignable(), false);
   });
 
-  test('are deleted only when nothing points at them', async (t) => {
+  test('cannot delete a person that other rows refer to', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
@@ -387,9 +387,9 @@ onBothEngines('people, changed', (start) => {
     });
     const group = await service.make('/v1/groups', key, { name: 'Ops' });
     await service.call('PUT', `/v1/groups/${group.id}/members/${user_id}`, key);
-    const refused = await service.call('DELETE', `/v1/personnel/${user_id}`, key);
-    assert.deepEqual([refused.status, refused.body.code], [409, 'in_use']);
-    assert.deepEqual(refused.body.used_by, {
+    const rejected = await service.call('DELETE', `/v1/personnel/${user_id}`, key);
+    assert.deepEqual([rejected.status, rejected.body.code], [409, 'in_use']);
+    assert.deepEqual(rejected.body.used_by, {
       tasks: { count: 1, samples: ['APOLLO-T1'] },
       issues: { count: 1, samples: ['APOLLO-I1'] },
       risks: { count: 4, samples: ['APOLLO-R1', 'APOLLO-R2', 'APOLLO-R3'] },
@@ -403,7 +403,7 @@ onBothEngines('people, changed', (start) => {
     assert.equal((await service.get(path, key)).status, 404);
   });
 
-  test('who is deleted and who is made to answer for someone at the same time are one or the other', async (t) => {
+  test('cannot both delete a person and make them accountable for an agent', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     for (let round = 0; round < 10; round++) {
@@ -417,7 +417,7 @@ onBothEngines('people, changed', (start) => {
   });
 });
 
-async function makeFilterable(service: TestService, key: string) {
+async function createFilterDataset(service: TestService, key: string) {
   const boss = (await service.make('/v1/personnel', key, { name: 'Jürgen Müller', skills: ['C++'] })).user_id;
   const amy = {
     name: 'Amy',

@@ -9,7 +9,7 @@ import { createKey, revokeKey } from '../keys/queries.ts';
 const sameOrigin = { 'sec-fetch-site': 'same-origin' };
 
 onBothEngines('a session', (start) => {
-  test('stands for the key in what the pages of the service send', async (t) => {
+  test('authenticates same-origin requests with the key in the cookie', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const signedIn = await service.post('/v1/session', undefined, { key });
@@ -22,12 +22,17 @@ onBothEngines('a session', (start) => {
     const me = await service.get('/v1/me', undefined, { cookie });
     assert.deepEqual(me.body.scopes, ['personnel.manage']);
     assert.match(me.headers.get('vary') ?? '', /cookie/);
-    const made = await service.post('/v1/personnel', undefined, { name: 'Ada' }, { cookie, ...sameOrigin });
-    assert.equal(made.status, 201);
+    const created = await service.post(
+      '/v1/personnel',
+      undefined,
+      { name: 'Ada' },
+      { cookie, ...sameOrigin },
+    );
+    assert.equal(created.status, 201);
     assert.equal((await service.get('/v1/risks', undefined, { cookie })).status, 403);
   });
 
-  test('changes nothing when another site makes the browser send it', async (t) => {
+  test('rejects writes that another site sends through the browser', async (t) => {
     const service = await start(t);
     const cookie = `muster_session=${await service.key()}`;
     const { host } = new URL(service.origin);
@@ -56,7 +61,7 @@ onBothEngines('a session', (start) => {
     assert.equal(await post({ authorization: `Bearer ${await service.key()}` }), 201);
   });
 
-  test('begins only with a good key, and only on the pages of the service', async (t) => {
+  test('starts only with a valid key and only from the same origin', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const revoked = await service.database.write((db) =>
@@ -64,16 +69,16 @@ onBothEngines('a session', (start) => {
     );
     await service.database.write((db) => revokeKey(db, revoked.id, systemClock()));
     for (const bad of ['nonsense', newSecret(), revoked.secret, `${key}; Domain=evil.example`]) {
-      const answer = await service.post('/v1/session', undefined, { key: bad });
-      assert.equal(answer.status, 401, bad);
-      assert.equal(answer.headers.get('set-cookie'), null);
+      const response = await service.post('/v1/session', undefined, { key: bad });
+      assert.equal(response.status, 401, bad);
+      assert.equal(response.headers.get('set-cookie'), null);
     }
     assert.equal((await service.post('/v1/session', undefined, {})).status, 422);
-    const elsewhere = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
-    assert.equal((await service.post('/v1/session', undefined, { key }, elsewhere)).status, 403);
+    const crossSite = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+    assert.equal((await service.post('/v1/session', undefined, { key }, crossSite)).status, 403);
   });
 
-  test('ends with the key, and when it is taken back', async (t) => {
+  test('ends when the key expires, and on sign-out', async (t) => {
     const clock = settableClock('2026-11-15T10:00:00Z');
     const service = await start(t, { clock });
     const expires_at = momentOf(new Date('2026-11-15T11:00:00Z')).now;
@@ -94,7 +99,7 @@ onBothEngines('a session', (start) => {
     assert.match(out.headers.get('set-cookie') ?? '', /^muster_session=; .*Max-Age=0$/);
   });
 
-  test('is kept to the path of the service, and to https where that is spoken', async (t) => {
+  test('limits the cookie to the path of the service, and to HTTPS if the base URL uses it', async (t) => {
     const service = await start(t, { environment: { MUSTER_BASE_URL: 'https://ops.example.com/api' } });
     const key = await service.key();
     const { headers } = await service.post('/v1/session', undefined, { key });
@@ -103,12 +108,12 @@ onBothEngines('a session', (start) => {
       `muster_session=${key}; Path=/api; HttpOnly; SameSite=Strict; Secure`,
     );
     const cookie = `muster_session=${key}`;
-    const made = await service.post(
+    const created = await service.post(
       '/v1/personnel',
       undefined,
       { name: 'Ada' },
       { cookie, origin: 'https://ops.example.com' },
     );
-    assert.equal(made.status, 201);
+    assert.equal(created.status, 201);
   });
 });
