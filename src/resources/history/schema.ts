@@ -6,7 +6,7 @@ export const HistoryEntry = Strict(
     id: Id('history'),
     at: Time(),
     key_id: OrNull(
-      Id('key', { description: 'The key that was used for the change; null if the service made it.' }),
+      Id('key', { description: 'The key that was used for the change; null for the service itself.' }),
     ),
     key_name: Line({ description: 'Name of the key at the time of the change.' }),
     field: Line({

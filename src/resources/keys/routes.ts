@@ -129,7 +129,8 @@ export function keyRoutes(app: App): void {
         operationId: 'revokeKey',
         summary: 'Revoke a key',
         description:
-          'Requests with the key are rejected immediately. Revoking a key again changes nothing. The last valid key with `keys.manage` cannot be revoked.',
+          'Requests with the key are rejected immediately. Revoking a key again changes nothing. ' +
+          'The last valid key with `keys.manage` cannot be revoked.',
         tags: ['keys'],
         params: oneKey,
         response: { 204: NoContent },
@@ -200,7 +201,7 @@ export function keyRoutes(app: App): void {
   );
 }
 
-/** Secrets of responses that are being sent. They are kept apart so that idempotency stores no secret. */
+/** Secrets of responses that are being sent. They are held separately so that idempotency stores no secret. */
 const secrets = new WeakMap<object, string>();
 
 function withoutSecret({ secret, ...key }: Key & { secret: string }) {

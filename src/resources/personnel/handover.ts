@@ -53,7 +53,7 @@ async function lockAssignments(db: Transaction<Tables>, user_id: string): Promis
   return locked;
 }
 
-/** A group alone takes over everything but memberships: `assertSuccessors` has rejected the rest. */
+/** Memberships move to a person only. `assertSuccessors` has checked that a lone group can take over the rest. */
 function predictMoves(
   carries: Responsibilities,
   { handover_to_user_id, handover_to_group_id }: Successors,
