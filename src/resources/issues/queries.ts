@@ -1,32 +1,23 @@
 import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
 import { daysLater, type Moment } from '../../core/clock.ts';
-import {
-  type FieldError,
-  fieldError,
-  inUse,
-  invalidBody,
-  joined,
-  notFound,
-  type Problem,
-} from '../../core/errors.ts';
+import { type FieldError, inUse, invalidBody, joined, notFound, type Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { daysBetween, jsonBoolean } from '../../database/sql/functions.ts';
-import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
+import { merged, newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
 import type { TableName, Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
-import { differencesBetween, recordChanges, recordDeleted } from '../../database/writes/history.ts';
+import { differencesBetween, recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
   inProject,
   referenceErrors,
-  rejectDuplicateExternalId,
   toGroup,
   toIssue,
   toPerson,
   toRisk,
 } from '../../database/writes/references.ts';
-import { deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
+import { deleteRow, notBefore } from '../../database/writes/rows.ts';
 import {
   allOf,
   always,
@@ -44,19 +35,18 @@ import { type List, memoizedList } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
-import { issueDelta, recount } from '../projects/counts.ts';
-import {
-  type AcrossProjects,
-  assertWritable,
-  createInProject,
-  projectConditions,
-} from '../projects/queries.ts';
+import { createItems } from '../project-items/create.ts';
+import { assertValidUpdate, saveChanges } from '../project-items/update.ts';
+import { assertTransition, ownerAndDateErrors } from '../project-items/validation.ts';
+import { issueDelta, updateCounts } from '../projects/counts.ts';
+import { assertWritable } from '../projects/lock.ts';
+import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
 import { Issue, IssueInput, type IssuePatch, openStatuses, type projectIssueFilters } from './schema.ts';
-import { assertIssueTransition, clearStaleIssueFields, issueStateErrors } from './transitions.ts';
+import { clearStaleIssueFields, issueStateErrors, issueTransitions } from './transitions.ts';
 
 export type IssueFilters = AcrossProjects & Filters<typeof projectIssueFilters>;
 
-/** Issues: the most severe first, then the most urgent, then what is due soonest. */
+/** Lists issues by severity, then priority, then due date. */
 export const issueList = (filters: IssueFilters, moment: Moment): List =>
   memoizedList(['issues', filters, moment.today], () => ({
     schema: Issue,
@@ -93,14 +83,14 @@ export async function createIssue(
   return getIssue(db, project, id, change);
 }
 
-/** Makes those that can be made, and says why the others cannot. */
+/** Creates issues; returns a problem for each invalid input. */
 export const createIssues = (
   db: Transaction<Tables>,
   project: string,
   inputs: readonly IssueInput[],
   change: Change,
 ): Promise<(Created | Problem)[]> =>
-  createInProject(
+  createItems(
     db,
     project,
     inputs,
@@ -122,46 +112,36 @@ export async function updateIssue(
   db: Transaction<Tables>,
   current: Issue,
   { reason, ...patch }: IssuePatch,
-  asked: Change,
+  requestedChange: Change,
 ): Promise<Issue> {
-  const change = notBefore(asked, current);
+  const change = notBefore(requestedChange, current);
   await assertWritable(db, current.project_id);
   const next = clearStaleIssueFields(current, merged(current, patch));
-  if (next.status !== current.status) assertIssueTransition(current.key, current.status, next.status);
+  if (next.status !== current.status) assertTransition(issueTransitions, current, next.status);
   const stateErrors = issueStateErrors(current, next, reason);
   if (stateErrors.length > 0) throw invalidBody(stateErrors);
   const differences = differencesBetween(current, next, Object.keys(Issue.properties));
   if (Object.keys(differences).length === 0) return current;
   const [errors = []] = await validate(db, current.project_id, [next], change);
-  // Who has left keeps what they had until it is handed over; only a new assignee must be assignable.
-  if ('assignee_user_id' in differences)
-    errors.push(...(await assigneeErrors(db, assigneesOf([next]), change)).flat());
-  if (errors.length > 0) throw invalidBody(errors);
-  if ('external_id' in differences)
-    await rejectDuplicateExternalId(db, toIssue, current.project_id, next.external_id);
-  const columns = {
-    ...storedChanges(Issue, differences),
-    search_folded: foldAll([next.key, next.title, next.description]),
-  };
-  await updateRow(db, 'issues', current, columns, change.now);
-  await recordChanges(db, current.id, differences, { ...change, reason });
-  const changed = await getIssue(db, current.project_id, current.id, asked);
-  await recount(db, current.project_id, deltaOf(current), deltaOf(changed));
+  await assertValidUpdate(db, toIssue, next, differences, errors, change);
+  await saveChanges(db, 'issues', Issue, current, next, differences, { ...change, reason });
+  const changed = await getIssue(db, current.project_id, current.id, requestedChange);
+  await updateCounts(db, current.project_id, deltaOf(current), deltaOf(changed));
   return changed;
 }
 
-/** Only an issue to which no task belongs can be deleted. */
+/** Deletes an issue that no task refers to. */
 export async function deleteIssue(db: Transaction<Tables>, current: Issue, change: Change): Promise<void> {
   const { id, key, project_id } = current;
   await assertWritable(db, project_id);
-  const users = await findReferrers(db, [['tasks', sql`issue_id = ${id}`]]);
-  if (users) throw inUse(`The issue ${key}`, users);
+  const referrers = await findReferrers(db, [['tasks', sql`issue_id = ${id}`]]);
+  if (referrers) throw inUse(`The issue ${key}`, referrers);
   await deleteRow(db, 'issues', current);
   await recordDeleted(db, id, key, change);
-  await recount(db, project_id, deltaOf(current), null);
+  await updateCounts(db, project_id, deltaOf(current), null);
 }
 
-/** A new issue as it is stored. */
+/** The row of a new issue. */
 export const issueRow = (
   identity: { id: string; project_id: string; key: string },
   input: IssueInput,
@@ -195,13 +175,13 @@ const issueJson = (moment: Moment) =>
     overdue: jsonBoolean(isOverdue(moment)),
   });
 
-/** What a list of issues is read from. */
+/** The tables that a list of issues depends on. */
 export const issueTables: readonly TableName[] = ['issues', 'projects', 'people', 'groups', 'memberships'];
 
-/** Whether an index of the order leads straight to the first rows. */
-function isIndexed({ status = [], archived, ...others }: IssueFilters): boolean {
+/** Whether an index yields the first rows in order, without sorting. */
+function isIndexed({ status = [], archived, ...rest }: IssueFilters): boolean {
   const byIndex = ['project', 'owner_user_id', 'owner_group_id', 'assignee_user_id'];
-  return status.length === openStatuses.length && archived !== 'true' && isNarrowedByIndex(others, byIndex);
+  return status.length === openStatuses.length && archived !== 'true' && isNarrowedByIndex(rest, byIndex);
 }
 
 export const isOverdue = ({ today }: Moment) =>
@@ -231,15 +211,15 @@ export function issueConditions(filters: IssueFilters, moment: Moment) {
   });
 }
 
-/** The open ones have an index of their own. */
-function hasStatus(wanted: readonly string[]): Expression<boolean> {
-  if (wanted.includes('all')) return sql`1 = 1`;
-  const onlyOpen = wanted.every((status) => openStatuses.some((open) => open === status));
-  if (!onlyOpen) return isIn('issues.status')(wanted);
+/** Uses the partial index of open issues where possible. */
+function hasStatus(statuses: readonly string[]): Expression<boolean> {
+  if (statuses.includes('all')) return sql`1 = 1`;
+  const onlyOpen = statuses.every((status) => openStatuses.some((open) => open === status));
+  if (!onlyOpen) return isIn('issues.status')(statuses);
   const isOpen = sql<boolean>`issues.open = 1`;
-  return new Set(wanted).size === openStatuses.length
+  return new Set(statuses).size === openStatuses.length
     ? isOpen
-    : sql`(${isOpen} and ${isIn('issues.status')(wanted)})`;
+    : sql`(${isOpen} and ${isIn('issues.status')(statuses)})`;
 }
 
 const deltaOf = ({ status, severity }: Issue) =>
@@ -261,17 +241,8 @@ async function validate(
     assignee_user_id: toPerson,
     risk_id: inProject(toRisk, project_id),
   });
-  for (const [i, { owner_user_id, owner_group_id, raised_on, due_on }] of inputs.entries()) {
-    if (owner_user_id && owner_group_id) {
-      const detail = 'An issue is owned by a person or by a group, not by both.';
-      errors[i]?.push(fieldError('owner_group_id', 'two_owners', detail));
-    }
-    if (raised_on && raised_on > today) {
-      errors[i]?.push(fieldError('raised_on', 'in_the_future', '`raised_on` has not come yet.'));
-    }
-    if (due_on && due_on < (raised_on ?? today)) {
-      errors[i]?.push(fieldError('due_on', 'date_order', '`due_on` is before the day the issue was raised.'));
-    }
-  }
-  return errors;
+  return joined(
+    errors,
+    inputs.map((input) => ownerAndDateErrors(input, today)),
+  );
 }

@@ -4,7 +4,7 @@ import { ListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf, SummaryOf } from '../../lists/schema.ts';
 import { sendList, sendSummary } from '../../lists/send-list.ts';
 import { projectItemRoutes } from '../project-items/routes.ts';
-import { getProject, resolveProjects } from '../projects/queries.ts';
+import { getProject, resolveProjectFilter } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { issueImport } from './import.ts';
 import { createIssue, deleteIssue, getIssue, issueList, issueTables, updateIssue } from './queries.ts';
@@ -26,10 +26,10 @@ export function issueRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'listIssues',
-        summary: 'Open issues across projects',
+        summary: 'List open issues across projects',
         description:
-          'Only open ones, always. In the order of severity, priority, `due_on` soonest, `raised_on` oldest, `id`. By ' +
-          'default of projects that are not archived.',
+          'Contains only open issues. Sorted by severity and priority, highest first, then by `due_on` and `raised_on`, ' +
+          'earliest first, then by `id`. By default, the list leaves out archived projects.',
         tags: ['issues'],
         querystring: ListQuery(issueFilters),
         response: { 200: ListOf(Issue) },
@@ -37,8 +37,8 @@ export function issueRoutes(app: App): void {
     },
     async (request, reply) => {
       const { filters } = splitQuery(request.query);
-      const project = filters.project && (await resolveProjects(request.database.db, filters.project));
-      return sendList(request, reply, issueList({ ...filters, ...(project && { project }) }, request.moment));
+      const resolved = await resolveProjectFilter(request.database.db, filters);
+      return sendList(request, reply, issueList(resolved, request.moment));
     },
   );
 
@@ -48,17 +48,15 @@ export function issueRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'summarizeIssues',
-        summary: 'The open issues counted by severity, priority, age, project and assignee',
+        summary: 'Count open issues by severity, priority, age, project and assignee',
         tags: ['issues'],
         querystring: Strict(optional(issueFilters)),
         response: { 200: SummaryOf(IssueSummary) },
       },
     },
     async (request, reply) => {
-      const filters = request.query;
-      const project = filters.project && (await resolveProjects(request.database.db, filters.project));
-      const asked = { ...filters, ...(project && { project }) };
-      return sendSummary(request, reply, issueTables, (db) => summarizeIssues(db, asked, request.moment));
+      const filters = await resolveProjectFilter(request.database.db, request.query);
+      return sendSummary(request, reply, issueTables, (db) => summarizeIssues(db, filters, request.moment));
     },
   );
 
@@ -68,7 +66,7 @@ export function issueRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'listProjectIssues',
-        summary: "A project's issues in every state",
+        summary: "List a project's issues in every status",
         tags: ['issues'],
         params: Strict({ project_id: ProjectRef }),
         querystring: ListQuery(projectIssueFilters),
@@ -84,12 +82,12 @@ export function issueRoutes(app: App): void {
 
   projectItemRoutes(app, {
     noun: 'issue',
-    oneOf: 'an issue',
+    nounWithArticle: 'an issue',
     ref: IssueRef,
     resource: Issue,
     input: IssueInput,
     patch: IssuePatch,
-    deleteSummary: 'Delete an issue to which nothing belongs',
+    deleteSummary: 'Delete an issue that has no tasks',
     updateErrors: ['invalid_transition'],
     get: getIssue,
     create: createIssue,

@@ -35,13 +35,15 @@ const fields = {
   severity: OneOf(severities, { default: 'medium' }),
   priority: OneOf(priorities, { default: 'normal' }),
   owner_user_id: OrNull(Id('person')),
-  owner_group_id: OrNull(Id('group', { description: 'Instead of `owner_user_id`; never both.' })),
-  assignee_user_id: OrNull(Id('person', { description: 'Must be assignable.' })),
+  owner_group_id: OrNull(Id('group', { description: 'Set this or `owner_user_id`, not both.' })),
+  assignee_user_id: OrNull(Id('person', { description: 'The person must be assignable.' })),
   raised_by_user_id: OrNull(Id('person')),
-  raised_on: Day({ description: 'Today when left out.' }),
+  raised_on: Day({ description: 'Default: today.' }),
   due_on: OrNull(Day()),
   blocked_reason: OrNull(Text()),
-  risk_id: OrNull(Id('risk', { description: 'The risk of the same project that became this issue.' })),
+  risk_id: OrNull(
+    Id('risk', { description: 'The risk that this issue came from. It must be in the same project.' }),
+  ),
   external_id: OrNull(Line()),
   source_url: OrNull(Url()),
   attributes: Attributes(),
@@ -50,7 +52,7 @@ const fields = {
 export const Issue = Strict(
   {
     id: Id('issue'),
-    key: Type.String({ description: 'The human key.', examples: ['APOLLO-I3'] }),
+    key: Type.String({ description: 'Human-readable key.', examples: ['APOLLO-I3'] }),
     project_id: Id('project'),
     project_key: Type.String({ examples: ['APOLLO'] }),
     project_name: Line(),
@@ -59,18 +61,20 @@ export const Issue = Strict(
     status: OneOf(statuses),
     resolution: OrNull(OneOf(['fixed', 'workaround', 'wont_fix', 'duplicate', 'not_an_issue'])),
     owner_name: OrNull(Line()),
-    owner_active: OrNull(Type.Boolean({ description: 'Whether the owning person is active.' })),
+    owner_active: OrNull(
+      Type.Boolean({ description: 'Whether the owner is an active person; null if no person owns it.' }),
+    ),
     assignee_name: OrNull(Line()),
     assignee_active: OrNull(Type.Boolean()),
-    age_days: Type.Integer({ description: 'Days since it was raised.' }),
-    overdue: Type.Boolean({ description: 'Open, with `due_on` before today.' }),
+    age_days: Type.Integer({ description: 'Days since the issue was raised.' }),
+    overdue: Type.Boolean({ description: 'Whether the issue is open with `due_on` before today.' }),
     ...stamps,
   },
   { $id: 'Issue' },
 );
 export type Issue = Static<typeof Issue>;
 
-/** An issue begins open; resolving and closing it have rules of their own. */
+/** A new issue has an open status. Validation rules apply to resolving and closing it. */
 export const IssueInput = Writable(
   Issue,
   { ...required, ...optional({ ...fields, status: OneOf(openStatuses, { default: 'open' }) }) },
@@ -100,28 +104,28 @@ const filters = {
   owner_group_id: ManyOf(Id('group')),
   transitive: Type.Boolean({
     description:
-      'With `owner_group_id`: also what the groups below it own, and what members of any of these own.',
+      'With `owner_group_id`: includes issues owned by its subgroups, and by members of any of these groups.',
   }),
-  owner_active: Type.Boolean({ description: '`false` is what an inactive person owns.' }),
-  assignee_active: Type.Boolean({ description: '`false` is what an inactive person is assigned to.' }),
+  owner_active: Type.Boolean({ description: '`false` returns issues owned by inactive people.' }),
+  assignee_active: Type.Boolean({ description: '`false` returns issues assigned to inactive people.' }),
   unassigned: Type.Boolean(),
-  overdue: Type.Boolean({ description: 'With `due_on` before today.' }),
+  overdue: Type.Boolean({ description: 'Open issues with `due_on` before today.' }),
   min_age_days: Type.Integer({ minimum: 0, maximum: 36_500 }),
   risk_id: Id('risk'),
   raised_since: Day(),
   updated_since: Time(),
   external_id: Line(),
-  q: Line({ description: 'Part of the key, title or description; case and accents do not matter.' }),
+  q: Line({ description: 'Text in the key, title or description; ignores case and accents.' }),
 };
 
-/** Filters of the open issues across projects: no value of `status` shows one that is not open. */
+/** Filters for open issues across projects. `status` accepts only open statuses. */
 export const issueFilters = {
   ...acrossProjects,
   status: ManyOf(OneOf(openStatuses), { default: [...openStatuses] }),
   ...filters,
 };
 
-/** Filters of a project's own issues, in every state. */
+/** Filters for the issues of one project, in every status. */
 export const projectIssueFilters = {
   status: ManyOf(OneOf(['all', ...statuses]), { default: ['all'] }),
   ...filters,
@@ -142,7 +146,7 @@ export const IssueSummary = Strict(
     by_assignee: Type.Array(
       Strict({
         assignee_user_id: OrNull(Id('person')),
-        assignee_name: OrNull(Line({ description: 'null is what nobody is assigned to.' })),
+        assignee_name: OrNull(Line({ description: 'null for unassigned issues.' })),
         count: Count,
       }),
     ),
@@ -151,5 +155,5 @@ export const IssueSummary = Strict(
 );
 export type IssueSummary = Static<typeof IssueSummary>;
 
-/** An issue in a path: its id or its human key. */
+/** An issue in a path: its id or its key. */
 export const IssueRef = Type.String({ pattern: `${idPattern('issue')}|^[A-Z0-9]{2,10}-I[1-9][0-9]{0,9}$` });

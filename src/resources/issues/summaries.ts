@@ -4,7 +4,7 @@ import type { Tables } from '../../database/tables.ts';
 import { type IssueFilters, isOverdue, issueConditions, issueRows } from './queries.ts';
 import { ageBands, type IssueSummary, priorities, severities } from './schema.ts';
 
-/** Counts of the open issues by what they have in common; most first where there is no order of their own. */
+/** Counts open issues by their fields. Groups without an order of their own come largest first. */
 export async function summarizeIssues(
   db: Kysely<Tables>,
   filters: IssueFilters,
@@ -14,13 +14,13 @@ export async function summarizeIssues(
   const countBy = (columns: Record<string, RawBuilder<unknown>>) => countIssues(db, matches, columns);
   const inOrder = async <Name extends string, Value extends string>(
     name: Name,
-    value: RawBuilder<unknown>,
+    column: RawBuilder<unknown>,
     values: readonly Value[],
   ) => {
-    const rows = await countBy({ [name]: value });
-    return values.map((one) => ({
-      [name]: one,
-      count: rows.find((row) => row[name] === one)?.count ?? 0,
+    const rows = await countBy({ [name]: column });
+    return values.map((value) => ({
+      [name]: value,
+      count: rows.find((row) => row[name] === value)?.count ?? 0,
     })) as ({ [N in Name]: Value } & { count: number })[];
   };
   const [totals] = await countIssues(db, matches, {}, sql`count(case when ${isOverdue(moment)} then 1 end)`);
@@ -60,7 +60,7 @@ async function countIssues(
         .orderBy(sql.join(groups.map(([, value]) => sql`${value} nulls last`))),
     )
     .execute();
-  // biome-ignore lint/suspicious/noExplicitAny: each column is what its expression gives
+  // biome-ignore lint/suspicious/noExplicitAny: the type of each column depends on its expression
   return rows.map(({ overdue, ...row }: any) => (groups.length > 0 ? row : { ...row, overdue }));
 }
 

@@ -1,9 +1,9 @@
-import { type FieldError, fieldError, Problem } from '../../core/errors.ts';
+import { type FieldError, fieldError } from '../../core/errors.ts';
 import type { Issue } from './schema.ts';
 
 type Status = Issue['status'];
 
-/** Where an issue may go from each state. */
+/** The statuses that an issue can change to, by its current status. */
 export const issueTransitions: Record<Status, readonly Status[]> = {
   open: ['in_progress', 'blocked', 'resolved'],
   in_progress: ['open', 'blocked', 'resolved'],
@@ -12,20 +12,7 @@ export const issueTransitions: Record<Status, readonly Status[]> = {
   closed: ['open'],
 };
 
-/** Refuses a move that is not allowed, saying which are. */
-export function assertIssueTransition(key: string, from: Status, to: Status): void {
-  const allowed = issueTransitions[from];
-  if (allowed.includes(to)) return;
-  throw new Problem(
-    'invalid_transition',
-    `${key} cannot go from ${from} to ${to}, only to ${allowed.join(', ')}.`,
-    {
-      extra: { from, to, allowed },
-    },
-  );
-}
-
-/** A patched issue on its way to its state: what belongs to the state it leaves is taken away. */
+/** Clears the fields that belong to the status that a patch leaves. */
 export function clearStaleIssueFields(current: Issue, next: Issue): Issue {
   return {
     ...next,
@@ -34,7 +21,7 @@ export function clearStaleIssueFields(current: Issue, next: Issue): Issue {
   };
 }
 
-/** What an issue needs to be in its state. */
+/** Validates the fields that a status requires or excludes. */
 export function issueStateErrors(
   current: Issue,
   next: Issue,
@@ -42,14 +29,14 @@ export function issueStateErrors(
 ): FieldError[] {
   const errors: FieldError[] = [];
   if (isDone(next.status) && next.resolution === null) {
-    errors.push(fieldError('resolution', 'required', 'To resolve an issue, say how: `resolution`.'));
+    errors.push(fieldError('resolution', 'required', 'Set `resolution` to resolve an issue.'));
   }
   if (!isDone(next.status) && next.resolution !== null) {
-    const detail = '`resolution` goes with the status `resolved`.';
+    const detail = '`resolution` is allowed only with the status `resolved` or `closed`.';
     errors.push(fieldError('resolution', 'not_resolved', detail));
   }
   if (current.status === 'closed' && next.status === 'open' && !reason) {
-    errors.push(fieldError('reason', 'required', 'To reopen a closed issue, say why: `reason`.'));
+    errors.push(fieldError('reason', 'required', 'Set `reason` to reopen a closed issue.'));
   }
   return errors;
 }

@@ -23,11 +23,11 @@ import { ProjectRef } from '../projects/schema.ts';
 
 type Item = { id: string; project_id: string; version: number };
 
-/** What a kind of project item (risk, issue or task) says about itself for the routes that all three share. */
-type ProjectItem<Resource extends TObject, Input extends TObject, Patch extends TObject> = {
+/** The description of one kind of project item (risk, issue or task) for the shared routes. */
+type ItemKind<Resource extends TObject, Input extends TObject, Patch extends TObject> = {
   noun: 'risk' | 'issue' | 'task';
-  /** With its article, for summaries. */
-  oneOf: string;
+  /** The noun with its article, for summaries. */
+  nounWithArticle: string;
   ref: TSchema;
   resource: Resource;
   input: Input;
@@ -49,7 +49,7 @@ type ProjectItem<Resource extends TObject, Input extends TObject, Patch extends 
   ): Promise<Static<Resource> & Item>;
   delete(db: Transaction<Tables>, current: Static<Resource> & Item, change: Change): Promise<void>;
   importable(project: { id: string; key: string }, moment: Moment): Importable;
-  /** Query parameters of the route of a single item, and what they add to its response. */
+  /** Extra query parameters of `GET …/{id}`, and the fields they add to the response. */
   single?: {
     query: TProperties;
     response: TObject;
@@ -57,21 +57,21 @@ type ProjectItem<Resource extends TObject, Input extends TObject, Patch extends 
   };
 };
 
-/** The routes of a project's risks, issues or tasks, but for their lists. */
+/** Registers the routes of a project's risks, issues or tasks, except their lists. */
 export function projectItemRoutes<Resource extends TObject, Input extends TObject, Patch extends TObject>(
   app: App,
-  item: ProjectItem<Resource, Input, Patch>,
+  item: ItemKind<Resource, Input, Patch>,
 ): void {
-  const { noun, oneOf, ref, single } = item;
+  const { noun, nounWithArticle, ref, single } = item;
   const plural = `${noun}s`;
   const Noun = `${noun[0]?.toUpperCase()}${noun.slice(1)}`;
   const tags = [plural];
   const collection = `/v1/projects/:project_id/${plural}`;
   const inProject = Strict({ project_id: ProjectRef });
   const oneItem = Strict({ project_id: ProjectRef, id: ref });
-  // Fastify derives no types from schemas that are generic, so handlers state them.
+  // Fastify cannot infer types from generic schemas, so the handlers cast.
   const schemas: Record<'input' | 'patch' | 'resource', TSchema> = item;
-  const paramsOf = ({ params }: { params: unknown }) => params as { project_id: string; id: string };
+  const paramsFrom = ({ params }: { params: unknown }) => params as { project_id: string; id: string };
 
   app.post(
     collection,
@@ -79,7 +79,7 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
       config: { access: 'projects.manage', errors: [...createErrors, 'project_archived'] },
       schema: {
         operationId: `create${Noun}`,
-        summary: `Add ${oneOf} to a project`,
+        summary: `Create ${nounWithArticle} in a project`,
         tags,
         params: inProject,
         body: schemas.input,
@@ -89,8 +89,8 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
     async (request, reply) =>
       sendIdempotent(request, reply, async (db) => {
         const input = request.body as Static<Input>;
-        const made = await item.create(db, paramsOf(request).project_id, input, request.change);
-        return created(`/v1/projects/${made.project_id}/${plural}/${made.id}`, made);
+        const newItem = await item.create(db, paramsFrom(request).project_id, input, request.change);
+        return created(`/v1/projects/${newItem.project_id}/${plural}/${newItem.id}`, newItem);
       }),
   );
 
@@ -99,11 +99,11 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
     access: 'projects.manage',
     errors: ['project_archived'],
     operationId: `import${Noun}s`,
-    summary: `Add or change ${plural} of a project from a file`,
+    summary: `Import ${plural} of a project from a file`,
     tag: plural,
     params: { project_id: ProjectRef },
     importable: async (request) => {
-      const { project_id } = paramsOf(request);
+      const { project_id } = paramsFrom(request);
       const project = await getProjectForWriting(request.database.db, project_id, request.moment);
       return item.importable(project, request.moment);
     },
@@ -115,7 +115,7 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
       config: { access: 'projects.read' },
       schema: {
         operationId: `get${Noun}`,
-        summary: `One ${noun}`,
+        summary: `Get ${nounWithArticle}`,
         tags,
         params: oneItem,
         ...(single && { querystring: Strict(single.query) }),
@@ -123,7 +123,7 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
       },
     },
     async (request, reply) => {
-      const { project_id, id } = paramsOf(request);
+      const { project_id, id } = paramsFrom(request);
       const found = await item.get(request.database.db, project_id, id, request.moment);
       return sendResource(request, reply, single ? await single.extend(request, found) : found);
     },
@@ -138,7 +138,7 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
       },
       schema: {
         operationId: `update${Noun}`,
-        summary: `Change ${oneOf}`,
+        summary: `Update ${nounWithArticle}`,
         tags,
         params: oneItem,
         body: schemas.patch,
@@ -146,7 +146,7 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
       },
     },
     async (request, reply) => {
-      const { project_id, id } = paramsOf(request);
+      const { project_id, id } = paramsFrom(request);
       const changed = await request.database.write(async (db) => {
         const current = await item.get(db, project_id, id, request.moment);
         assertIfMatch(request, current);
@@ -169,7 +169,7 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
       },
     },
     async (request, reply) => {
-      const { project_id, id } = paramsOf(request);
+      const { project_id, id } = paramsFrom(request);
       await request.database.write(async (db) => {
         const current = await item.get(db, project_id, id, request.moment);
         assertIfMatch(request, current);
@@ -185,7 +185,7 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
       config: { access: 'projects.read' },
       schema: {
         operationId: `list${Noun}History`,
-        summary: `What changed of ${oneOf}, oldest first`,
+        summary: `List the changes of ${nounWithArticle}, oldest first`,
         tags,
         params: oneItem,
         querystring: ListQuery({}),
@@ -193,7 +193,7 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
       },
     },
     async (request, reply) => {
-      const { project_id, id } = paramsOf(request);
+      const { project_id, id } = paramsFrom(request);
       const found = await item.get(request.database.db, project_id, id, request.moment);
       return sendList(request, reply, historyList(found.id));
     },

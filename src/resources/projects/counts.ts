@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../../database/tables.ts';
 
-/** What one risk or issue adds to the counts of its project. */
+/** The contribution of one risk or issue to the counters of its project. */
 export type CountDelta = {
   open_issues: number;
   critical_issues: number;
@@ -9,52 +9,59 @@ export type CountDelta = {
   unassessed_risks: number;
 };
 
-/** What adds to none of them. */
-export const none: CountDelta = { open_issues: 0, critical_issues: 0, active_risks: 0, unassessed_risks: 0 };
+export const zeroDelta: CountDelta = {
+  open_issues: 0,
+  critical_issues: 0,
+  active_risks: 0,
+  unassessed_risks: 0,
+};
 
 export const riskDelta = (isActive: boolean, score: number | null): CountDelta => ({
-  ...none,
+  ...zeroDelta,
   active_risks: Number(isActive),
   unassessed_risks: Number(isActive && score === null),
 });
 
 export const issueDelta = (isOpen: boolean, severity: string): CountDelta => ({
-  ...none,
+  ...zeroDelta,
   open_issues: Number(isOpen),
   critical_issues: Number(isOpen && severity === 'critical'),
 });
 
-/** Keeps a project's counts true, in the transaction of the change: `before` and `after` it, null when it is not there. */
-export const recount = (
+/**
+ * Updates a project's counters in the transaction that changes an item. `before` is null for a new item, `after` for a
+ * deleted one.
+ */
+export const updateCounts = (
   db: Transaction<Tables>,
   project_id: string,
   before: CountDelta | null,
   after: CountDelta | null,
 ): Promise<void> =>
-  add(
+  addToCounters(
     db,
     project_id,
-    Object.entries(after ?? none).map(([name, count]) => [
+    Object.entries(after ?? zeroDelta).map(([name, count]) => [
       name,
-      count - (before ?? none)[name as keyof CountDelta],
+      count - (before ?? zeroDelta)[name as keyof CountDelta],
     ]),
   );
 
-/** The same for what is made, which also uses up the next numbers of its kind. */
-export const countCreated = (
+/** Updates a project's counters for new items, and advances the counter that numbers their keys. */
+export const addCreatedCounts = (
   db: Transaction<Tables>,
   project_id: string,
   counter: 'risks_made' | 'issues_made' | 'tasks_made',
   deltas: readonly CountDelta[],
 ): Promise<void> =>
-  add(db, project_id, [
+  addToCounters(db, project_id, [
     [counter, deltas.length],
-    ...Object.keys(none).map(
+    ...Object.keys(zeroDelta).map(
       (name) => [name, deltas.reduce((sum, delta) => sum + delta[name as keyof CountDelta], 0)] as const,
     ),
   ]);
 
-async function add(
+async function addToCounters(
   db: Transaction<Tables>,
   project_id: string,
   counts: readonly (readonly [name: string, change: number])[],

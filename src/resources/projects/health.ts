@@ -4,81 +4,81 @@ import { jsonObject, parsedJson } from '../../database/sql/functions.ts';
 import { ranksAbove } from '../risks/ranking.ts';
 
 /**
- * Whether a project is on track, with reasons a person can read. Each sign that holds is a reason; the gravest of them
- * is the state. A project about which nothing is known is not on track but unknown.
+ * Computes the health of a project with human-readable reasons. Each rule that applies adds a reason; the most severe rule
+ * sets the state. A project without any data is `unknown`, not `on_track`.
  */
 export const projectHealth = (moment: Moment) => {
-  const signs = signsOf(moment);
-  const anyOf = (state: string) =>
+  const rules = healthRules(moment);
+  const anyRuleOf = (state: string) =>
     sql.join(
-      signs.filter((sign) => sign.state === state).map(({ holds }) => sql`(${holds})`),
+      rules.filter((rule) => rule.state === state).map(({ applies }) => sql`(${applies})`),
       sql` or `,
     );
-  const reasons = signs.map(
-    ({ holds, reason }) => sql`case when ${holds} then '"' || ${reason} || '",' else '' end`,
+  const reasons = rules.map(
+    ({ applies, reason }) => sql`case when ${applies} then '"' || ${reason} || '",' else '' end`,
   );
   return jsonObject({
-    state: sql`case when ${anyOf('off_track')} then 'off_track' when ${anyOf('at_risk')} then 'at_risk'
-      when ${anyOf('unknown')} then 'unknown' else 'on_track' end`,
+    state: sql`case when ${anyRuleOf('off_track')} then 'off_track' when ${anyRuleOf('at_risk')} then 'at_risk'
+      when ${anyRuleOf('unknown')} then 'unknown' else 'on_track' end`,
     reasons: parsedJson(sql`'[' || rtrim(${sql.join(reasons, sql` || `)}, ',') || ']'`),
   });
 };
 
-type Sign = {
+type HealthRule = {
   state: 'off_track' | 'at_risk' | 'unknown';
-  holds: RawBuilder<boolean>;
+  applies: RawBuilder<boolean>;
   reason: RawBuilder<string>;
 };
 
-/** Reasons hold only numbers, days and keys, so that none needs escaping. */
-const signsOf = ({ today }: Moment): Sign[] => [
+/** Reasons contain only numbers, days and keys, so they need no JSON escaping. */
+const healthRules = ({ today }: Moment): HealthRule[] => [
   {
     state: 'off_track',
-    holds: sql`projects.status in ('active', 'on_hold') and coalesce(projects.due_on, '9999-99-99') < ${today}`,
-    reason: sql`'It was due on ' || projects.due_on`,
+    applies: sql`projects.status in ('active', 'on_hold') and coalesce(projects.due_on, '9999-99-99') < ${today}`,
+    reason: sql`'Was due on ' || projects.due_on`,
   },
   {
     state: 'off_track',
-    holds: sql`coalesce(${topScore}, 0) >= 20 and ${topScore} > projects.appetite`,
-    reason: aboveAppetite(),
+    applies: sql`coalesce(${topScore}, 0) >= 20 and ${topScore} > projects.appetite`,
+    reason: appetiteReason(),
   },
   {
     state: 'at_risk',
-    holds: sql`coalesce(${topScore}, 0) < 20 and ${topScore} > projects.appetite`,
-    reason: aboveAppetite(),
+    applies: sql`coalesce(${topScore}, 0) < 20 and ${topScore} > projects.appetite`,
+    reason: appetiteReason(),
   },
   {
     state: 'at_risk',
-    holds: sql`projects.critical_issues > 0`,
-    reason: counted(sql`projects.critical_issues`, 'critical issue', ' open'),
+    applies: sql`projects.critical_issues > 0`,
+    reason: countOf(sql`projects.critical_issues`, 'critical issue', ' open'),
   },
   {
     state: 'at_risk',
-    holds: sql`${overdueTasks(today)} > 0`,
-    reason: counted(overdueTasks(today), 'task', ' overdue'),
+    applies: sql`${overdueTasks(today)} > 0`,
+    reason: countOf(overdueTasks(today), 'task', ' overdue'),
   },
   {
     state: 'unknown',
-    holds: sql`projects.active_risks = projects.unassessed_risks and projects.open_issues = 0`,
-    reason: sql`'No risk is assessed and no issue is open'`,
+    applies: sql`projects.active_risks = projects.unassessed_risks and projects.open_issues = 0`,
+    reason: sql`'No assessed risks and no open issues'`,
   },
 ];
 
-/** The score of the risk that ranks first; the index of the ranking finds it at once. */
+/** The score of the top-ranked risk, read from the ranking index. */
 export const topScore = sql<number>`(select score from risks
   where project_id = projects.id and active = 1 order by rank_key limit 1)`;
 
 export const overdueTasks = (today: string) => sql<number>`(select count(*) from tasks
   where project_id = projects.id and open = 1 and due_key < ${today})`;
 
-function aboveAppetite(): RawBuilder<string> {
+function appetiteReason(): RawBuilder<string> {
   const above = sql`(select count(*) from risks where project_id = projects.id and active = 1
     and ${ranksAbove(sql`projects.appetite`)})`;
   const topKey = sql`(select risks.key from risks
     where project_id = projects.id and active = 1 order by rank_key limit 1)`;
-  return sql`${counted(above, 'risk', '')} || ' above appetite ' || projects.appetite
+  return sql`${countOf(above, 'risk', '')} || ' above appetite ' || projects.appetite
     || ', highest ' || ${topKey} || ' at ' || ${topScore}`;
 }
 
-const counted = (count: RawBuilder<unknown>, noun: string, state: string): RawBuilder<string> =>
+const countOf = (count: RawBuilder<unknown>, noun: string, state: string): RawBuilder<string> =>
   sql`${count} || case when ${count} = 1 then ${sql.lit(` ${noun}${state}`)} else ${sql.lit(` ${noun}s${state}`)} end`;

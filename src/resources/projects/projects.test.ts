@@ -138,7 +138,7 @@ onBothEngines('projects, changed', (start) => {
     await service.make('/v1/projects', key, { name: 'Apollo' });
     assert.deepEqual(await health('APOLLO'), {
       state: 'unknown',
-      reasons: ['No risk is assessed and no issue is open'],
+      reasons: ['No assessed risks and no open issues'],
     });
     await make('risks', { probability: 2, impact: 2 });
     assert.deepEqual(await health('APOLLO'), { state: 'on_track', reasons: [] });
@@ -160,6 +160,6 @@ onBothEngines('projects, changed', (start) => {
       ],
     });
     await service.make('/v1/projects', key, { name: 'Gemini', due_on: '2026-11-14' });
-    assert.deepEqual((await health('GEMINI')).reasons[0], 'It was due on 2026-11-14');
+    assert.deepEqual((await health('GEMINI')).reasons[0], 'Was due on 2026-11-14');
   });
 });

@@ -1,13 +1,13 @@
-import { type Insertable, type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import {
   type FieldError,
-  fieldError,
   inUse,
   invalidBody,
   invalidParameter,
+  joined,
   notFound,
-  Problem,
+  type Problem,
 } from '../../core/errors.ts';
 import { fold, foldAll, joinWords } from '../../core/text.ts';
 import { jsonObject } from '../../database/sql/functions.ts';
@@ -23,10 +23,8 @@ import {
 } from '../../database/writes/history.ts';
 import {
   findReferrers,
-  inProject,
   referenceErrors,
   rejectDuplicate,
-  type Target,
   toPerson,
   toProject,
 } from '../../database/writes/references.ts';
@@ -34,8 +32,10 @@ import { chunk, deleteRow, notBefore, updateRow } from '../../database/writes/ro
 import { allOf, equals, hasText, isIn, since } from '../../lists/filters.ts';
 import type { List } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
-import { type CountDelta, countCreated } from './counts.ts';
+import { periodErrors } from '../project-items/validation.ts';
 import { overdueTasks, projectHealth, topScore } from './health.ts';
+import { assertKeyUnused, generateKey } from './key.ts';
+import { assertNotArchived, lockProject } from './lock.ts';
 import {
   type acrossProjects,
   Project,
@@ -44,7 +44,7 @@ import {
   type projectFilters,
 } from './schema.ts';
 
-/** Projects, by name. */
+/** Lists projects by name. */
 export function projectList(filters: Filters<typeof projectFilters>, moment: Moment): List {
   const matches = allOf(filters, {
     q: hasText('projects.search_folded'),
@@ -74,7 +74,7 @@ export async function getProject(db: Kysely<Tables>, ref: string, moment: Moment
   return JSON.parse(json);
 }
 
-/** The same for whoever is about to write into it. */
+/** Returns a project for writing into it; throws if it is archived. */
 export async function getProjectForWriting(
   db: Kysely<Tables>,
   ref: string,
@@ -94,22 +94,22 @@ export async function createProject(
   return getProject(db, id, change);
 }
 
-/** Makes those that can be made, and says why the others cannot. */
+/** Creates projects; returns a problem for each invalid input. */
 export async function createProjects(
   db: Transaction<Tables>,
   inputs: readonly ProjectInput[],
   change: Change,
 ): Promise<(Created | Problem)[]> {
-  const taken = new Set(inputs.map(({ key }) => key));
-  const making = {
+  const takenKeys = new Set(inputs.map(({ key }) => key));
+  const options = {
     kind: 'project',
     target: toProject,
     errors: await validate(db, inputs),
     uniques: [{ field: 'key' }, { field: 'external_id' }],
-    label: ({ key, name }: ProjectInput) => key ?? freeKey(db, name, taken),
+    label: ({ key, name }: ProjectInput) => key ?? generateKey(db, name, takenKeys),
     row: ({ id, label: key }: Created, input: ProjectInput) => projectRow(id, { ...input, key }, change),
   } as const;
-  return createMany(db, inputs, making, change);
+  return createMany(db, inputs, options, change);
 }
 
 export async function updateProject(
@@ -130,7 +130,7 @@ export async function updateProject(
   return changeProject(db, current, next, differences, { ...change, reason });
 }
 
-/** Archiving twice changes nothing. */
+/** Archives or unarchives a project. Idempotent: archiving it twice changes nothing. */
 export async function archiveProject(
   db: Transaction<Tables>,
   current: Project,
@@ -143,7 +143,7 @@ export async function archiveProject(
   return changeProject(db, current, next, differencesBetween(current, next, ['archived_at']), change);
 }
 
-/** Only an empty project can be deleted. */
+/** Deletes a project that has no risks, issues or tasks. */
 export async function deleteProject(
   db: Transaction<Tables>,
   current: Project,
@@ -151,17 +151,17 @@ export async function deleteProject(
 ): Promise<void> {
   const { id, key } = current;
   await lockProject(db, id);
-  const users = await findReferrers(db, [
+  const referrers = await findReferrers(db, [
     ['risks', sql`project_id = ${id}`],
     ['issues', sql`project_id = ${id}`],
     ['tasks', sql`project_id = ${id}`],
   ]);
-  if (users) throw inUse(`The project ${key}`, users);
+  if (referrers) throw inUse(`The project ${key}`, referrers);
   await deleteRow(db, 'projects', current);
   await recordDeleted(db, id, key, change);
 }
 
-/** A new project as it is stored. */
+/** The row of a new project. */
 export const projectRow = (id: string, input: ProjectInput & { key: string }, { now }: Moment) => ({
   id,
   ...storedFields(ProjectInput, input),
@@ -178,68 +178,14 @@ export const projectRow = (id: string, input: ProjectInput & { key: string }, { 
   ...newStamps(now),
 });
 
-type InProject = { id: string; project_id: string; key: string };
-
-/** Makes things in a project, each under the next key of its kind; a number is never given again. */
-export async function createInProject<Input extends object, Table extends 'risks' | 'issues' | 'tasks'>(
-  db: Transaction<Tables>,
-  ref: string,
-  inputs: readonly Input[],
-  {
-    target,
-    ...what
-  }: {
-    kind: 'risk' | 'issue' | 'task';
-    target: Target & { table: Table };
-    errors(project_id: string): Promise<FieldError[][]>;
-    row(identity: InProject, input: Input): Insertable<Tables[Table]>;
-    delta(input: Input): CountDelta;
-  },
-  change: Change,
-): Promise<(Created | Problem)[]> {
-  const project = await lockProject(db, ref);
-  assertNotArchived(project);
-  const { id: project_id, key } = project;
-  const counter = `${target.table}_made` as const;
-  const deltas: CountDelta[] = [];
-  const making = {
-    kind: what.kind,
-    target: inProject(target, project_id),
-    errors: await what.errors(project_id),
-    uniques: [{ field: 'external_id' }],
-    label: (_: Input, place: number) =>
-      `${key}-${what.kind[0]?.toUpperCase()}${project[counter] + place + 1}`,
-    row: ({ id, label }: Created, input: Input) => {
-      deltas.push(what.delta(input));
-      return what.row({ id, project_id, key: label }, input);
-    },
-  };
-  const made = await createMany(db, inputs, making, change);
-  await countCreated(db, project_id, counter, deltas);
-  return made;
-}
-
-function assertNotArchived({ key, archived_at }: { key: string; archived_at: string | null }): void {
-  if (archived_at === null) return;
-  throw new Problem(
-    'project_archived',
-    `${key} is archived; nothing in it can be changed. Unarchive it first.`,
-  );
-}
-
-/** Whatever belongs to a project can be changed only while the project is not archived. */
-export async function assertWritable(db: Transaction<Tables>, project_id: string): Promise<void> {
-  assertNotArchived(await lockProject(db, project_id));
-}
-
-/** The same for many: gives those of them that are not archived. */
+/** Locks many projects until the transaction ends; returns the ids of those that are not archived. */
 export async function lockProjects(db: Transaction<Tables>, ids: readonly string[]): Promise<Set<string>> {
   const locked = new Set<string>();
-  for (const some of chunk(ids, 1000)) {
+  for (const batch of chunk(ids, 1000)) {
     const projects = await db
       .updateTable('projects')
       .set((eb) => ({ version: eb.ref('version') }))
-      .where('id', 'in', some)
+      .where('id', 'in', batch)
       .where('archived_at', 'is', null)
       .returning('id')
       .execute();
@@ -248,25 +194,22 @@ export async function lockProjects(db: Transaction<Tables>, ids: readonly string
   return locked;
 }
 
-/** Others who would write into the project, archive it or change its key wait until this transaction ends. */
-function lockProject(db: Transaction<Tables>, ref: string) {
-  // An update that changes nothing: a lock that every engine knows.
-  return db
-    .updateTable('projects')
-    .set((eb) => ({ version: eb.ref('version') }))
-    .where((eb) => eb.or([eb('id', '=', ref), eb('key', '=', ref)]))
-    .returning(['id', 'key', 'archived_at', 'version', 'risks_made', 'issues_made', 'tasks_made'])
-    .executeTakeFirstOrThrow(() => notFound('project', ref));
+/** Replaces keys by ids in a `project` filter. */
+export async function resolveProjectFilter<F extends { project?: string[] }>(
+  db: Kysely<Tables>,
+  filters: F,
+): Promise<F> {
+  return filters.project ? { ...filters, project: await resolveProjects(db, filters.project) } : filters;
 }
 
-/** The ids behind a filter of ids and keys. One that names nothing is refused: an empty list would be a lie. */
+/** Returns the ids for a filter of ids and keys. Rejects unknown ones, because an empty list would mislead. */
 export async function resolveProjects(db: Kysely<Tables>, refs: readonly string[]): Promise<string[]> {
   const { ids, unknown } = await findProjects(db, refs);
   if (unknown.length > 0) throw invalidParameter('project', `There is no project ${joinWords(unknown)}.`);
   return ids;
 }
 
-/** The ids of the projects that are named by id or key, in their own order, and the names that are of none. */
+/** Finds projects by id or key. Returns their ids in ascending order, and the references that match no project. */
 export async function findProjects(db: Kysely<Tables>, refs: readonly string[]) {
   const projects = await db
     .selectFrom('projects')
@@ -278,7 +221,7 @@ export async function findProjects(db: Kysely<Tables>, refs: readonly string[]) 
   return { ids: projects.map(({ id }) => id), unknown };
 }
 
-/** The filters that lists across projects delta. `project` holds ids: see `resolveProjects`. */
+/** Conditions of the filters that all lists across projects have. `project` contains ids: see `resolveProjects`. */
 export const projectConditions = (project_id: string) => ({
   project: isIn(project_id),
   project_status: isIn('projects.status'),
@@ -311,10 +254,10 @@ async function changeProject(
   current: Project,
   next: Project,
   differences: Differences,
-  asked: Change,
+  requestedChange: Change,
 ): Promise<Project> {
   if (Object.keys(differences).length === 0) return current;
-  const change = notBefore(asked, current);
+  const change = notBefore(requestedChange, current);
   const columns = {
     ...storedChanges(Project, differences),
     name_folded: fold(next.name),
@@ -322,45 +265,10 @@ async function changeProject(
   };
   await updateRow(db, 'projects', current, columns, change.now);
   await recordChanges(db, current.id, differences, change);
-  return getProject(db, current.id, asked);
+  return getProject(db, current.id, requestedChange);
 }
 
 async function validate(db: Kysely<Tables>, inputs: readonly ProjectInput[]): Promise<FieldError[][]> {
   const errors = await referenceErrors(db, inputs, { lead_user_id: toPerson });
-  for (const [i, { start_on, due_on }] of inputs.entries()) {
-    if (start_on && due_on && due_on < start_on) {
-      errors[i]?.push(fieldError('due_on', 'date_order', '`due_on` is before `start_on`.'));
-    }
-  }
-  return errors;
-}
-
-/** The key is part of the keys of all risks, issues and tasks that were ever made here. */
-function assertKeyUnused({
-  key,
-  risks_made,
-  issues_made,
-  tasks_made,
-}: Awaited<ReturnType<typeof lockProject>>): void {
-  if (risks_made + issues_made + tasks_made === 0) return;
-  throw invalidBody([
-    fieldError('key', 'fixed', `The key ${key} is in use by what was made here and cannot change.`),
-  ]);
-}
-
-/** The first word of the name, or all of it when that is too short, with a number when it is taken. */
-async function freeKey(db: Kysely<Tables>, name: string, taken: Set<string | undefined>): Promise<string> {
-  const words =
-    fold(name)
-      .toUpperCase()
-      .match(/[A-Z0-9]+/g) ?? [];
-  const base = words.find((word) => word.length >= 2) ?? `${words.join('')}PRJ`;
-  for (let n = 1; ; n++) {
-    const suffix = n === 1 ? '' : String(n);
-    const key = base.slice(0, 10 - suffix.length) + suffix;
-    const used = await db.selectFrom('projects').select('id').where('key', '=', key).executeTakeFirst();
-    if (used || taken.has(key)) continue;
-    taken.add(key);
-    return key;
-  }
+  return joined(errors, inputs.map(periodErrors));
 }

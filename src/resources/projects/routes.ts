@@ -29,7 +29,7 @@ export function projectRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'listProjects',
-        summary: 'Projects, by name',
+        summary: 'List projects, by name',
         tags: ['projects'],
         querystring: ListQuery(projectFilters),
         response: { 200: ListOf(Project) },
@@ -45,7 +45,7 @@ export function projectRoutes(app: App): void {
       config: { access: 'projects.manage', errors: createErrors },
       schema: {
         operationId: 'createProject',
-        summary: 'Add a project',
+        summary: 'Create a project',
         tags: ['projects'],
         body: ProjectInput,
         response: { 201: Project },
@@ -62,7 +62,7 @@ export function projectRoutes(app: App): void {
     url: '/v1/projects/import',
     access: 'projects.manage',
     operationId: 'importProjects',
-    summary: 'Add or change projects from a file',
+    summary: 'Import projects from a file',
     tag: 'projects',
     importable: ({ moment }) => projectImport(moment),
   });
@@ -73,7 +73,7 @@ export function projectRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'getProject',
-        summary: 'One project',
+        summary: 'Get a project',
         tags: ['projects'],
         params: Strict({ project_id: ProjectRef }),
         response: { 200: Project },
@@ -93,7 +93,7 @@ export function projectRoutes(app: App): void {
       config: { access: 'projects.manage', errors: [...updateErrors, 'project_archived'] },
       schema: {
         operationId: 'updateProject',
-        summary: 'Change a project',
+        summary: 'Update a project',
         tags: ['projects'],
         params: Strict({ project_id: ProjectRef }),
         body: ProjectPatch,
@@ -142,10 +142,10 @@ export function projectRoutes(app: App): void {
         config: { access: 'projects.manage', errors: actionErrors },
         schema: {
           operationId: `${action}Project`,
-          summary: archived ? 'Archive a project' : 'Bring a project back from the archive',
+          summary: archived ? 'Archive a project' : 'Unarchive a project',
           description: archived
-            ? 'Nothing in it can be changed any more, and the roll-ups leave it out unless asked.'
-            : 'Everything in it is as it was, except that acceptances of risks that have expired meanwhile end.',
+            ? 'The project becomes read-only. Lists across projects leave it out unless `archived` includes it.'
+            : 'The project becomes writable again. Risks whose acceptance expired in the meantime reopen.',
           tags: ['projects'],
           params: Strict({ project_id: ProjectRef }),
           response: { 200: Project },
@@ -168,7 +168,7 @@ export function projectRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'listProjectHistory',
-        summary: 'What changed of a project, oldest first',
+        summary: 'List the changes of a project, oldest first',
         tags: ['projects'],
         params: Strict({ project_id: ProjectRef }),
         querystring: ListQuery({}),

@@ -26,7 +26,7 @@ const required = { name: Line({ examples: ['Apollo'] }) };
 const fields = {
   key: Type.String({
     pattern: `^${keyPattern}$`,
-    description: 'Starts the human keys of its risks, issues and tasks. Made from the name when left out.',
+    description: 'Prefix of the keys of its risks, issues and tasks. Default: derived from the name.',
     examples: ['APOLLO'],
   }),
   description: OrNull(Text()),
@@ -38,7 +38,7 @@ const fields = {
     minimum: 1,
     maximum: 25,
     default: 12,
-    description: 'The score above which a risk needs attention.',
+    description: 'Risks with a score above this need attention.',
   }),
   external_id: OrNull(Line({ description: 'Your own id for this project. Unique.' })),
   attributes: Attributes(),
@@ -93,14 +93,14 @@ export const ProjectRef = Type.String({
   examples: ['APOLLO'],
 });
 
-/** Whether archived projects count: a filter of every list across projects. */
+/** A filter of every list across projects. */
 const archived = OneOf(['false', 'true', 'any'], {
   default: 'false',
-  description: '`any` includes archived projects, `true` shows only those.',
+  description: '`any` includes archived projects; `true` returns only archived projects.',
 });
 
 export const projectFilters = {
-  q: Line({ description: 'Part of the name or key.' }),
+  q: Line({ description: 'Text in the name or key.' }),
   status: ManyOf(fields.status),
   archived,
   lead_user_id: Id('person'),
@@ -108,7 +108,7 @@ export const projectFilters = {
   updated_since: Time(),
 };
 
-/** What lists across projects filter by. */
+/** Project filters of lists across projects. */
 export const acrossProjects = {
   project: ManyOf(ProjectRef, { description: 'Ids or keys of projects.' }),
   project_status: ManyOf(fields.status),

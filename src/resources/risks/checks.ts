@@ -5,7 +5,7 @@ import { checks } from './schema.ts';
 
 export type Check = (typeof checks)[number];
 
-/** When each check finds something. All but `residual_above_current` look only at active risks. */
+/** The SQL condition of each check. All except `residual_above_current` flag only active risks. */
 export function checkConditions({ today }: Moment): Record<Check, RawBuilder<boolean>> {
   const active = sql`risks.active = 1`;
   const never = '9999-99-99';
@@ -24,11 +24,11 @@ export function checkConditions({ today }: Moment): Record<Check, RawBuilder<boo
   };
 }
 
-/** The names of the checks that find something, as a list. */
+/** The names of the checks that flag a risk, as a JSON array. */
 export function checksOfRisk(moment: Moment) {
   const conditions = checkConditions(moment);
-  const found = checks.map(
+  const names = checks.map(
     (check) => sql`case when ${conditions[check]} then ${sql.lit(`"${check}",`)} else '' end`,
   );
-  return parsedJson(sql`'[' || rtrim(${sql.join(found, sql` || `)}, ',') || ']'`);
+  return parsedJson(sql`'[' || rtrim(${sql.join(names, sql` || `)}, ',') || ']'`);
 }

@@ -1,24 +1,92 @@
 import { type Kysely, sql } from 'kysely';
+import { type Static, Type } from 'typebox';
 import type { Moment } from '../../core/clock.ts';
+import { Day, Line, OneOf, OrNull, Rating, Strict, Time } from '../../core/schemas.ts';
 import type { Tables } from '../../database/tables.ts';
 import { count } from '../../lists/list.ts';
 import { issueTransitions } from '../issues/transitions.ts';
 import { afterAllIds, rankKey } from './ranking.ts';
 import { riskConditions, riskRows } from './register.ts';
-import {
-  type EvaluateInput,
-  type Evaluation,
-  type Explanation,
-  levels,
-  type Risk,
-  type RiskModel,
-} from './schema.ts';
+import { Level, levels, Risk, Score } from './schema.ts';
 import { levelOf, scoreOf } from './scoring.ts';
 import { riskTransitions } from './transitions.ts';
 
+const Transitions = Type.Record(Type.String(), Type.Array(Type.String()));
+
+const Scale = Type.Array(Strict({ value: Rating(), word: Type.String() }));
+
+export const RiskModel = Strict(
+  {
+    version: Type.Integer(),
+    formula: Type.String(),
+    probability: Scale,
+    impact: Scale,
+    levels: Type.Array(
+      Strict({ level: OneOf(levels.map(({ level }) => level)), from: Type.Integer(), to: Type.Integer() }),
+    ),
+    order: Type.Array(Strict({ by: Type.String(), direction: Type.String(), missing: Type.String() })),
+    transitions: Strict(
+      { risks: Transitions, issues: Transitions },
+      { description: 'The statuses that a risk or an issue can change to, by current status.' },
+    ),
+  },
+  { $id: 'RiskModel' },
+);
+export type RiskModel = Static<typeof RiskModel>;
+
+export const EvaluateInput = Strict(
+  { probability: Rating(), impact: Rating(), due_on: Type.Optional(OrNull(Day())) },
+  { $id: 'EvaluateInput', examples: [{ probability: 4, impact: 5 }] },
+);
+export type EvaluateInput = Static<typeof EvaluateInput>;
+
+export const Evaluation = Strict(
+  {
+    score: Score,
+    level: Level,
+    rank: Type.Integer({
+      description: 'The rank it would have now among the active risks of all projects.',
+    }),
+    of: Type.Integer({ description: 'The number of active risks, including this one.' }),
+  },
+  { $id: 'Evaluation' },
+);
+export type Evaluation = Static<typeof Evaluation>;
+
+const Input = Strict({ value: OrNull(Rating()), set_at: Time(), set_by: OrNull(Line()) });
+
+export const Explanation = Strict(
+  {
+    inputs: Strict({ probability: Input, impact: Input }),
+    formula: Type.String(),
+    score: Score,
+    level: Level,
+    level_bounds: Type.Unsafe<{ from: number; to: number } | null>({
+      type: ['object', 'null'],
+      properties: { from: { type: 'integer' }, to: { type: 'integer' } },
+    }),
+    rank: OrNull(
+      Type.Integer({
+        description: 'Its current rank in the register across projects; null if it is not in the register.',
+      }),
+    ),
+    of: Type.Integer({ description: 'The number of risks in that register.' }),
+    order: Type.Array(Type.String()),
+    tie_break: Type.String({ description: 'The sort key of the risk. It contains all fields of `order`.' }),
+  },
+  { $id: 'Explanation' },
+);
+export type Explanation = Static<typeof Explanation>;
+
+/** A single risk, with an explanation of its rank if the request has `explain=true`. */
+export const ExplainedRisk = Strict(
+  { ...Risk.properties, explain: Type.Optional(Explanation) },
+  { $id: 'ExplainedRisk' },
+);
+
 const order = ['score', 'impact', 'probability', 'due_on', 'raised_on', 'id'];
 
-/** The scoring rules in force, in words. */
+/** The scoring rules in force. */
 export const riskModel: RiskModel = {
   version: 1,
   formula: 'score = probability × impact',
@@ -30,11 +98,11 @@ export const riskModel: RiskModel = {
     direction: by === 'score' || by === 'impact' || by === 'probability' ? 'highest first' : 'earliest first',
     missing: 'last',
   })),
-  transitions: { risks: copyOf(riskTransitions), issues: copyOf(issueTransitions) },
+  transitions: { risks: mutableCopy(riskTransitions), issues: mutableCopy(issueTransitions) },
 };
 
-/** Without `readonly`, as the schema has it. */
-function copyOf(transitions: Record<string, readonly string[]>): Record<string, string[]> {
+/** Copies the transitions to drop `readonly`, which the schema type does not have. */
+function mutableCopy(transitions: Record<string, readonly string[]>): Record<string, string[]> {
   return Object.fromEntries(Object.entries(transitions).map(([from, to]) => [from, [...to]]));
 }
 
@@ -42,7 +110,7 @@ function scale(...words: string[]) {
   return words.map((word, i) => ({ value: i + 1, word }));
 }
 
-/** What a risk would score, and where it would rank now among the active risks. Writes nothing. */
+/** Computes the score of a hypothetical risk and its rank among the active risks. Writes nothing. */
 export async function evaluateRisk(
   db: Kysely<Tables>,
   input: EvaluateInput,
@@ -50,7 +118,7 @@ export async function evaluateRisk(
 ): Promise<Evaluation> {
   const { probability, impact, due_on = null } = input;
   const score = scoreOf(probability, impact);
-  // A new risk ranks after its equals, because it was raised last.
+  // Among equal risks the one raised last ranks last.
   const key = rankKey({ probability, impact, due_on, raised_on: moment.today, id: afterAllIds });
   const matches = riskConditions({ filters: { status: ['active'], archived: 'false' }, moment });
   const before = await count(riskRows(db).where(matches).where(sql<boolean>`risks.rank_key < ${key}`));
@@ -58,7 +126,7 @@ export async function evaluateRisk(
   return { score, level: levelOf(score), rank: before + 1, of: all + 1 };
 }
 
-/** Why a risk has the score and the place it has. */
+/** Explains the score and the rank of a risk. */
 export async function explainRisk(db: Kysely<Tables>, risk: Risk, moment: Moment): Promise<Explanation> {
   const { rank_key } = await db
     .selectFrom('risks')
@@ -87,7 +155,7 @@ export async function explainRisk(db: Kysely<Tables>, risk: Risk, moment: Moment
   };
 }
 
-/** Who set a field last, and when: as its history says, or else whoever made the risk. */
+/** Returns when a field was last set and by which key, from the history; if it never changed, from the creation. */
 async function lastSet(db: Kysely<Tables>, risk: Risk, field: string) {
   const entry = await db
     .selectFrom('history')

@@ -11,41 +11,31 @@ import {
 } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import type { Database } from '../../database/open.ts';
-import { merged, newStamps, storedChanges, storedFields } from '../../database/sql/rows.ts';
+import { merged, newStamps, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import { bySystem, type Change } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
-import {
-  type Differences,
-  differencesBetween,
-  recordChanges,
-  recordDeleted,
-} from '../../database/writes/history.ts';
+import { type Differences, differencesBetween, recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
   referenceErrors,
-  rejectDuplicateExternalId,
   toGroup,
   toPerson,
   toRisk,
 } from '../../database/writes/references.ts';
-import {
-  chunk,
-  deleteRow,
-  insertRows,
-  notBefore,
-  updateRow,
-  WriteConflict,
-} from '../../database/writes/rows.ts';
+import { chunk, deleteRow, insertRows, notBefore, WriteConflict } from '../../database/writes/rows.ts';
 import { createIssue } from '../issues/queries.ts';
 import type { Issue } from '../issues/schema.ts';
-import { recount, riskDelta } from '../projects/counts.ts';
-import { assertWritable, createInProject } from '../projects/queries.ts';
+import { createItems } from '../project-items/create.ts';
+import { assertValidUpdate, saveChanges } from '../project-items/update.ts';
+import { assertTransition, ownerAndDateErrors } from '../project-items/validation.ts';
+import { riskDelta, updateCounts } from '../projects/counts.ts';
+import { assertWritable } from '../projects/lock.ts';
 import { riskJson, riskRows } from './register.ts';
 import { activeStatuses, type MaterializeInput, Risk, RiskInput, type RiskPatch } from './schema.ts';
-import { scoreOf } from './scoring.ts';
-import { assertRiskTransition, clearStaleRiskFields, riskStateErrors } from './transitions.ts';
+import { residualErrors, scoreOf, severityOf } from './scoring.ts';
+import { clearStaleRiskFields, riskStateErrors, riskTransitions } from './transitions.ts';
 
 export async function getRisk(
   db: Kysely<Tables>,
@@ -78,14 +68,14 @@ export async function createRisk(
   return getRisk(db, project, id, change);
 }
 
-/** Makes those that can be made, and says why the others cannot. */
+/** Creates risks; returns a problem for each invalid input. */
 export const createRisks = (
   db: Transaction<Tables>,
   project: string,
   inputs: readonly RiskInput[],
   change: Change,
 ): Promise<(Created | Problem)[]> =>
-  createInProject(
+  createItems(
     db,
     project,
     inputs,
@@ -107,29 +97,27 @@ export async function updateRisk(
   db: Transaction<Tables>,
   current: Risk,
   { reason, ...patch }: RiskPatch,
-  asked: Change,
+  requestedChange: Change,
 ): Promise<Risk> {
-  const change = notBefore(asked, current);
+  const change = notBefore(requestedChange, current);
   await assertWritable(db, current.project_id);
   const next = clearStaleRiskFields(current, merged(current, patch));
   if (next.status === 'materialized' && current.status !== 'materialized') {
     throw invalidBody([
-      fieldError('status', 'own_action', 'A risk becomes an issue with `POST …/risks/{id}/materialize`.'),
+      fieldError('status', 'own_action', 'Use `POST …/risks/{id}/materialize` to turn a risk into an issue.'),
     ]);
   }
-  if (next.status !== current.status) assertRiskTransition(current.key, current.status, next.status);
+  if (next.status !== current.status) assertTransition(riskTransitions, current, next.status);
   const stateErrors = riskStateErrors(current, next, reason, change.today);
   if (stateErrors.length > 0) throw invalidBody(stateErrors);
   const [errors = []] = await validate(db, [next], change);
   errors.push(...residualErrors(patch, next));
-  if (errors.length > 0) throw invalidBody(errors);
-  const differences = differencesBetween(current, next, Object.keys(Risk.properties));
-  if ('external_id' in differences)
-    await rejectDuplicateExternalId(db, toRisk, current.project_id, next.external_id);
-  return changeRisk(db, current, next, differences, { ...asked, reason });
+  const differences = changedFields(current, next);
+  await assertValidUpdate(db, toRisk, next, differences, errors, change);
+  return changeRisk(db, current, next, { ...requestedChange, reason }, differences);
 }
 
-/** The risk has happened: makes the issue and moves the risk, both or neither. */
+/** Creates an issue from a risk that has occurred, and sets the risk to `materialized` in the same transaction. */
 export async function materializeRisk(
   db: Transaction<Tables>,
   current: Risk,
@@ -137,8 +125,8 @@ export async function materializeRisk(
   change: Change,
 ): Promise<{ risk: Risk; issue: Issue }> {
   await assertWritable(db, current.project_id);
-  assertRiskTransition(current.key, current.status, 'materialized');
-  const { reason, ...given } = input;
+  assertTransition(riskTransitions, current, 'materialized');
+  const { reason, ...overrides } = input;
   const issue = await createIssue(
     db,
     current.project_id,
@@ -148,30 +136,29 @@ export async function materializeRisk(
       severity: severityOf(current.impact),
       ...(current.owner_user_id !== null && { owner_user_id: current.owner_user_id }),
       ...(current.owner_group_id !== null && { owner_group_id: current.owner_group_id }),
-      ...given,
+      ...overrides,
       risk_id: current.id,
     },
     change,
   );
   const next = clearStaleRiskFields(current, { ...current, status: 'materialized' });
-  const differences = differencesBetween(current, next, Object.keys(Risk.properties));
-  const risk = await changeRisk(db, current, next, differences, { ...change, reason });
+  const risk = await changeRisk(db, current, next, { ...change, reason });
   return { risk, issue };
 }
 
-/** Only a risk to which nothing belongs can be deleted. */
+/** Deletes a risk that no issue or task refers to. */
 export async function deleteRisk(db: Transaction<Tables>, current: Risk, change: Change): Promise<void> {
   const { id, key, project_id } = current;
   await assertWritable(db, project_id);
-  const users = await findReferrers(db, [
+  const referrers = await findReferrers(db, [
     ['issues', sql`risk_id = ${id}`],
     ['tasks', sql`risk_id = ${id}`],
   ]);
-  if (users) throw inUse(`The risk ${key}`, users);
+  if (referrers) throw inUse(`The risk ${key}`, referrers);
   await archiveVersion(db, id, notBefore(change, current).now);
   await deleteRow(db, 'risks', current);
   await recordDeleted(db, id, key, change);
-  await recount(db, project_id, deltaOf(current), null);
+  await updateCounts(db, project_id, deltaOf(current), null);
 }
 
 /** Reopens risks whose acceptance has expired. Takes the write lock only if there are any. */
@@ -190,17 +177,10 @@ export async function expireAcceptancesIn(
   for (const expired of await expiredAcceptances(db, moment, project_id)) {
     const { id, project_id, key, accepted_until } = expired;
     const current = await getRisk(db, project_id, id, moment);
-    // Another instance may have been faster.
+    // Another instance may have reopened it first.
     if (current.status !== 'accepted') continue;
     const next = clearStaleRiskFields(current, { ...current, status: 'open' });
-    const differences = differencesBetween(current, next, Object.keys(Risk.properties));
-    await changeRisk(
-      db,
-      current,
-      next,
-      differences,
-      bySystem(moment, `Accepted only until ${accepted_until}.`),
-    );
+    await changeRisk(db, current, next, bySystem(moment, `Accepted only until ${accepted_until}.`));
     keys.push(key);
   }
   return keys;
@@ -213,12 +193,12 @@ const expiredAcceptances = (db: Kysely<Tables>, { today }: Moment, project_id?: 
     .innerJoin('projects', 'projects.id', 'risks.project_id')
     .where('risks.status', '=', 'accepted')
     .where('accepted_until', '<', today)
-    // An archived project stays as it is until it is unarchived.
+    // Archived projects do not change; unarchiving one calls this function for it.
     .where('archived_at', 'is', null)
     .$if(project_id !== undefined, (query) => query.where('project_id', '=', project_id as string))
     .execute();
 
-/** A new risk as it is stored. */
+/** The row of a new risk. */
 export function riskRow(
   identity: { id: string; project_id: string; key: string },
   input: RiskInput,
@@ -239,56 +219,55 @@ export function riskRow(
   };
 }
 
+const changedFields = (current: Risk, next: Risk) =>
+  differencesBetween(current, next, Object.keys(Risk.properties));
+
 async function changeRisk(
   db: Transaction<Tables>,
   current: Risk,
   next: Risk,
-  differences: Differences,
-  asked: Change,
+  requestedChange: Change,
+  differences = changedFields(current, next),
 ): Promise<Risk> {
   if (Object.keys(differences).length === 0) return current;
-  const change = notBefore(asked, current);
+  const change = notBefore(requestedChange, current);
   await archiveVersion(db, current.id, change.now);
-  const columns = {
-    ...storedChanges(Risk, differences),
+  await saveChanges(db, 'risks', Risk, current, next, differences, change, {
     initial_score: current.initial_score ?? scoreOf(next.probability, next.impact),
-    search_folded: foldAll([next.key, next.title, next.description]),
-  };
-  await updateRow(db, 'risks', current, columns, change.now);
-  await recordChanges(db, current.id, differences, change);
-  const changed = await getRisk(db, current.project_id, current.id, asked);
-  await recount(db, current.project_id, deltaOf(current), deltaOf(changed));
+  });
+  const changed = await getRisk(db, current.project_id, current.id, requestedChange);
+  await updateCounts(db, current.project_id, deltaOf(current), deltaOf(changed));
   return changed;
 }
 
-/** Keeps the version that is about to be followed by another, for looking back. */
+/** Copies the current version to `past_risks` before it changes, for `as_of` queries. */
 async function archiveVersion(db: Transaction<Tables>, id: string, now: string): Promise<void> {
   const row = await db
     .selectFrom('risks')
     .selectAll()
     .where('id', '=', id)
     .executeTakeFirstOrThrow(() => new WriteConflict());
-  await insertRows(db, 'past_risks', [pastOf(row, now)]);
+  await insertRows(db, 'past_risks', [pastRow(row, now)]);
 }
 
-/** The same for many. */
+/** Copies the current versions of many risks to `past_risks`. */
 export async function archiveVersions(
   db: Transaction<Tables>,
   ids: readonly string[],
   now: string,
 ): Promise<void> {
-  for (const some of chunk(ids, 250)) {
-    const rows = await db.selectFrom('risks').selectAll().where('id', 'in', some).execute();
-    if (rows.length < some.length) throw new WriteConflict();
+  for (const batch of chunk(ids, 250)) {
+    const rows = await db.selectFrom('risks').selectAll().where('id', 'in', batch).execute();
+    if (rows.length < batch.length) throw new WriteConflict();
     await insertRows(
       db,
       'past_risks',
-      rows.map((row) => pastOf(row, now)),
+      rows.map((row) => pastRow(row, now)),
     );
   }
 }
 
-function pastOf(risk: Selectable<Tables['risks']>, now: string) {
+function pastRow(risk: Selectable<Tables['risks']>, now: string) {
   const { score, level, residual_score, residual_level, active, rank_key, ...row } = risk;
   return { ...(row as typeof risk), valid_until: now < row.updated_at ? row.updated_at : now };
 }
@@ -298,26 +277,6 @@ const deltaOf = ({ status, score }: Risk) =>
     activeStatuses.some((active) => active === status),
     score,
   );
-
-/** What the impact of a risk is as the severity of an issue. */
-const severityOf = (impact: number | null): Issue['severity'] =>
-  impact === 5 ? 'critical' : impact === 4 ? 'high' : impact === 3 || impact === null ? 'medium' : 'low';
-
-type Residual = { residual_probability?: number | null; residual_impact?: number | null };
-
-/**
- * A response does not make a risk worse. Only what is said of the residual is refused: when the risk itself has become
- * smaller since, a check of the register tells.
- */
-function residualErrors(said: Residual, next: Omit<RiskInput, 'status'>): FieldError[] {
-  const { probability = null, impact = null, residual_probability = null, residual_impact = null } = next;
-  const score = scoreOf(probability, impact);
-  const residual = scoreOf(residual_probability, residual_impact);
-  const isSaid = said.residual_probability != null || said.residual_impact != null;
-  if (!isSaid || score === null || residual === null || residual <= score) return [];
-  const detail = `The residual score would be ${residual}, above the current ${score}: a response does not make a risk worse.`;
-  return [fieldError('residual_probability', 'above_current', detail)];
-}
 
 async function validate(
   db: Kysely<Tables>,
@@ -330,17 +289,8 @@ async function validate(
     raised_by_user_id: toPerson,
     accepted_by_user_id: toPerson,
   });
-  for (const [i, { owner_user_id, owner_group_id, raised_on, due_on }] of inputs.entries()) {
-    if (owner_user_id && owner_group_id) {
-      const detail = 'A risk is owned by a person or by a group, not by both.';
-      errors[i]?.push(fieldError('owner_group_id', 'two_owners', detail));
-    }
-    if (raised_on && raised_on > today) {
-      errors[i]?.push(fieldError('raised_on', 'in_the_future', '`raised_on` has not come yet.'));
-    }
-    if (due_on && due_on < (raised_on ?? today)) {
-      errors[i]?.push(fieldError('due_on', 'date_order', '`due_on` is before the day the risk was raised.'));
-    }
-  }
-  return errors;
+  return joined(
+    errors,
+    inputs.map((input) => ownerAndDateErrors(input, today)),
+  );
 }

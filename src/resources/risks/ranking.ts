@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * The ranking is one text per risk, `rank_key`, whose byte order is the order of the register:
+ * Each risk has a sort key, `rank_key`. Its byte order is the order of the register:
  *
- *     99 − score (99 when not assessed) · 9 − impact · 9 − probability · due_on · raised_on · id
+ *     99 − score (99 if not assessed) · 9 − impact · 9 − probability · due_on · raised_on · id
  *
  * The database generates the column (`migrations/0001_foundation.ts`); a test compares the two.
  */
@@ -18,7 +18,7 @@ type Ranked = {
 export const rankKey = ({ probability, impact, due_on, raised_on, id }: Ranked) =>
   `${cellPrefix(probability, impact)}${due_on ?? '9999-99-99'}${raised_on}${id}`;
 
-/** The start of the rank keys of all risks in one cell of the heat map. */
+/** The prefix of the rank keys of all risks in one cell of the heat map. */
 export const cellPrefix = (probability: number, impact: number) =>
   `${99 - probability * impact}${9 - impact}${9 - probability}`;
 
@@ -27,9 +27,9 @@ export const cellPrefixOf = sql<string>`substr(risks.rank_key, 1, 4)`;
 /** Sorts after every id. */
 export const afterAllIds = '~';
 
-/** Unassessed risks rank last, so that an index finds and counts them. */
+/** Unassessed risks rank last, so a range of the ranking index contains exactly them. */
 export const isUnassessed = sql<boolean>`risks.rank_key >= '99'`;
 
-/** Whether a risk scores above a bound, by the same index. */
+/** Whether the score of a risk is above a bound; uses the same index. */
 export const ranksAbove = (score: RawBuilder<unknown>) =>
   sql<boolean>`rank_key < cast(99 - ${score} as text)`;

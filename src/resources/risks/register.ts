@@ -28,10 +28,10 @@ import { activeStatuses, type projectRiskFilters, RankedRisk, Risk } from './sch
 
 export type RiskFilters = AcrossProjects & Filters<typeof projectRiskFilters>;
 
-/** Which register: of now or of the end of a day gone by. */
+/** A filtered register: the current one, or the register as of the end of a past day. */
 export type Register = { filters: RiskFilters; moment: Moment; as_of?: string | undefined };
 
-/** The ways to order a list of risks; only the first is a ranking. */
+/** The sort orders of a list of risks. Rows have a rank only in the order `rank`. */
 export const riskOrders: Record<string, Order> = {
   rank: { key: sql.ref('risks.rank_key') },
   '-residual_score': {
@@ -43,7 +43,7 @@ export const riskOrders: Record<string, Order> = {
   raised_on: { key: sql`risks.raised_on || risks.id` },
 };
 
-/** Risks, highest score first unless sorted otherwise; those without a score come last. */
+/** Lists risks, by default with the highest score first; unassessed risks come last. */
 export const riskList = (register: Register, sort: string, movementSince?: string): List =>
   memoizedList(['risks', register.filters, register.moment.today, register.as_of, sort, movementSince], () =>
     newRiskList(register, sort, movementSince),
@@ -51,13 +51,13 @@ export const riskList = (register: Register, sort: string, movementSince?: strin
 
 function newRiskList(register: Register, sort: string, movementSince: string | undefined): List {
   const order = riskOrders[sort];
-  if (!order) throw invalidParameter('sort', `There is no order ${sort}.`);
+  if (!order) throw invalidParameter('sort', `Unknown sort order ${sort}.`);
   const matches = riskConditions(register);
-  const moment = momentIn(register);
+  const moment = momentOfRegister(register);
   return {
     schema: RankedRisk,
     json: movementSince ? riskJson(moment, { movement }) : riskJson(moment),
-    reads: register.as_of || movementSince ? riskTables : riskTablesOfNow,
+    reads: register.as_of || movementSince ? riskTables : currentRiskTables,
     order,
     ranked: sort === 'rank',
     isIndexed: isIndexed(register, sort) && !movementSince,
@@ -71,7 +71,7 @@ function newRiskList(register: Register, sort: string, movementSince: string | u
   };
 }
 
-const riskTablesOfNow: readonly TableName[] = [
+const currentRiskTables: readonly TableName[] = [
   'risks',
   'projects',
   'people',
@@ -81,25 +81,25 @@ const riskTablesOfNow: readonly TableName[] = [
   'tasks',
 ];
 
-/** What a register is read from that may look back. */
-export const riskTables: readonly TableName[] = [...riskTablesOfNow, 'past_risks', 'history'];
+/** The tables that a register depends on, including those of past days. */
+export const riskTables: readonly TableName[] = [...currentRiskTables, 'past_risks', 'history'];
 
-/** Whether an index of the ranking leads straight to the first rows. */
+/** Whether an index yields the first rows in rank order, without sorting. */
 function isIndexed({ filters, as_of }: Register, sort: string): boolean {
-  const { status, archived, ...others } = filters;
+  const { status, archived, ...rest } = filters;
   const byIndex = ['project', 'owner_user_id', 'owner_group_id'];
   return (
     !as_of &&
     sort === 'rank' &&
     ['active', 'all'].includes(String(status)) &&
     archived !== 'true' &&
-    isNarrowedByIndex(others, byIndex)
+    isNarrowedByIndex(rest, byIndex)
   );
 }
 
 /**
- * Risks with what is shown beside them: as they are, or as they stood at the end of a day. Past versions have the same
- * columns, so that they can take the place of the risks.
+ * Selects risks with their projects and owners, now or as of the end of a day. `past_risks` has the same columns as
+ * `risks`, so it can replace it in the query.
  */
 export function riskRows(
   db: Kysely<Tables>,
@@ -114,7 +114,7 @@ export function riskRows(
     .leftJoin('groups as owner_group', 'owner_group.id', 'risks.owner_group_id');
 }
 
-/** A version holds from its `updated_at` until another follows it. */
+/** A version is valid from its `updated_at` until the next version replaces it. */
 function risksAt(day: string): RawBuilder<unknown> {
   const end = endOf(day);
   const columns = sql.join(riskColumns.map((column) => sql.ref(column)));
@@ -140,11 +140,11 @@ const riskColumns = [
   'search_folded',
 ];
 
-/** The first moment that is after the day. */
+/** The first instant after the day. */
 const endOf = (day: string) => `${daysLater(day, 1)}T00:00:00.000Z`;
 
-/** What is overdue or expiring is judged by the day that is looked at. */
-export const momentIn = ({ moment, as_of }: Register): Moment =>
+/** The moment by which checks such as `due_overdue` are evaluated: the end of `as_of`, or now. */
+export const momentOfRegister = ({ moment, as_of }: Register): Moment =>
   as_of && as_of < moment.today ? { now: endOf(as_of), today: as_of } : moment;
 
 export const riskJson = (moment: Moment, more: Record<string, Expression<unknown>> = {}) =>
@@ -163,41 +163,36 @@ export const riskJson = (moment: Moment, more: Record<string, Expression<unknown
 
 const MovedRisk = Strict({ ...Risk.properties, movement: RankedRisk.properties.movement });
 
-/** Adds, beside each risk, its place and score in the same register at the end of an earlier day. */
+/** Joins to each risk its rank and score in the same register at the end of an earlier day. */
 const withMovement = (register: Register, day: string) => (db: Kysely<Tables>) =>
   riskRows(db, register.as_of)
-    .leftJoin(places(db, { ...register, as_of: day }).as('then'), (join) =>
+    .leftJoin(ranks(db, { ...register, as_of: day }).as('then'), (join) =>
       join.onRef('then.id', '=', 'risks.id'),
     )
-    .leftJoin(places(db, register).as('now'), (join) => join.onRef('now.id', '=', 'risks.id'));
+    .leftJoin(ranks(db, register).as('now'), (join) => join.onRef('now.id', '=', 'risks.id'));
 
-const places = (db: Kysely<Tables>, register: Register) =>
-  riskRows(db, register.as_of)
-    .where(riskConditions(register))
-    .select([
-      sql.ref('risks.id').as('id'),
-      sql.ref('risks.score').as('score'),
-      sql<number>`row_number() over (order by risks.rank_key)`.as('place'),
-    ]);
+const ranks = (db: Kysely<Tables>, register: Register) =>
+  registerRows(db, register).select([
+    sql.ref('risks.id').as('id'),
+    sql.ref('risks.score').as('score'),
+    sql<number>`row_number() over (order by risks.rank_key)`.as('rank'),
+  ]);
 
 const movement = jsonObject({
-  rank_then: sql`"then".place`,
+  rank_then: sql`"then".rank`,
   score_then: sql`"then".score`,
-  delta: sql`"then".place - "now".place`,
+  delta: sql`"then".rank - "now".rank`,
 });
 
-/** The default register is counted by the projects' own counters, whatever its size. */
+/** The default register uses the counters of the projects, so its cost does not grow with the number of risks. */
 async function countUnassessed(
   db: Kysely<Tables>,
   register: Register,
   matches: RawBuilder<boolean>,
 ): Promise<number> {
-  const { status, archived, ...others } = register.filters;
+  const { status, archived, ...rest } = register.filters;
   const isDefault =
-    !register.as_of &&
-    String(status) === 'active' &&
-    archived === 'false' &&
-    Object.keys(others).length === 0;
+    !register.as_of && String(status) === 'active' && archived === 'false' && Object.keys(rest).length === 0;
   if (!isDefault) return count(riskRows(db, register.as_of).where(matches).where(isUnassessed));
   const { rows } = await sumUnassessed(db);
   return rows[0]?.unassessed ?? 0;
@@ -210,21 +205,28 @@ const sumUnassessed = statement<{ unassessed: number | null }>((db) =>
     .where('archived_at', 'is', null),
 );
 
+/** Selects the rows of a register. */
+export const registerRows = (db: Kysely<Tables>, register: Register) =>
+  riskRows(db, register.as_of).where(riskConditions(register));
+
 export function riskConditions(register: Register) {
   const { filters, as_of } = register;
-  const moment = momentIn(register);
+  const moment = momentOfRegister(register);
   if (
     filters.min_score !== undefined &&
     filters.max_score !== undefined &&
     filters.min_score > filters.max_score
   ) {
-    throw invalidParameter('min_score', '`min_score` is above `max_score`: no risk can match.');
+    throw invalidParameter(
+      'min_score',
+      '`min_score` is above `max_score`, so no risk can match. Swap or change them.',
+    );
   }
   if (as_of && as_of > register.moment.today) {
-    throw invalidParameter('as_of', 'That day has not come yet. Give today or a day before.');
+    throw invalidParameter('as_of', '`as_of` is in the future. Use today or an earlier day.');
   }
   rejectLoneTransitive(filters, 'owner_group_id');
-  const found = checkConditions(moment);
+  const conditions = checkConditions(moment);
   return allOf(filters, {
     ...projectConditions('risks.project_id'),
     ...(as_of && { archived: wasArchived(endOf(as_of)) }),
@@ -243,10 +245,10 @@ export function riskConditions(register: Register) {
     unowned: holds(sql<boolean>`${isNull('risks.owner_user_id')} and ${isNull('risks.owner_group_id')}`),
     assessed: holds(sql<boolean>`not (${isUnassessed})`),
     above_appetite: holds(sql<boolean>`coalesce(risks.score, 0) > projects.appetite`),
-    review_overdue: holds(found.review_overdue),
-    check: (wanted) =>
+    review_overdue: holds(conditions.review_overdue),
+    check: (checks) =>
       sql<boolean>`(${sql.join(
-        wanted.map((check) => found[check]),
+        checks.map((check) => conditions[check]),
         sql` and `,
       )})`,
     due_before: (day) => sql<boolean>`risks.due_on < ${day}`,
@@ -258,25 +260,28 @@ export function riskConditions(register: Register) {
   });
 }
 
-/** Whether the project was archived then: what its history says last before, or first after, or else what it is. */
-const wasArchived = (then: string) => (archived: 'false' | 'true' | 'any') => {
+/**
+ * Whether the project was archived at a time: the last recorded change before it, or the first one after it, or else the
+ * current state.
+ */
+const wasArchived = (time: string) => (archived: 'false' | 'true' | 'any') => {
   if (archived === 'any') return sql<boolean>`1 = 1`;
   const ofProject = sql`from history where subject_id = projects.id and field = 'archived_at'`;
   const value = sql`coalesce(
-    (select history."to" ${ofProject} and history.at < ${then} order by history.id desc limit 1),
-    (select history."from" ${ofProject} and history.at >= ${then} order by history.id limit 1),
-    case when projects.archived_at is null then 'null' else 'then' end)`;
+    (select history."to" ${ofProject} and history.at < ${time} order by history.id desc limit 1),
+    (select history."from" ${ofProject} and history.at >= ${time} order by history.id limit 1),
+    case when projects.archived_at is null then 'null' else 'archived' end)`;
   return archived === 'true' ? sql<boolean>`${value} <> 'null'` : sql<boolean>`${value} = 'null'`;
 };
 
-/** `active` alone is what the index of the register is made for. */
-function hasStatus(wanted: readonly string[]): RawBuilder<boolean> {
-  if (wanted.includes('all')) return sql`1 = 1`;
+/** Uses the partial index of active risks where possible. */
+function hasStatus(statuses: readonly string[]): RawBuilder<boolean> {
+  if (statuses.includes('all')) return sql`1 = 1`;
   const isActive = sql<boolean>`risks.active = 1`;
-  const named = wanted.filter((status) => status !== 'active');
+  const named = statuses.filter((status) => status !== 'active');
   if (named.length === 0) return isActive;
   const isNamed = isIn('risks.status')(named);
-  if (wanted.includes('active')) return sql`(${isActive} or ${isNamed})`;
+  if (statuses.includes('active')) return sql`(${isActive} or ${isNamed})`;
   const allActive = named.every((status) => activeStatuses.some((active) => active === status));
   return allActive ? sql`(${isActive} and ${isNamed})` : isNamed;
 }

@@ -13,37 +13,40 @@ import { ListOf, SummaryOf } from '../../lists/schema.ts';
 import { sendList, sendSummary } from '../../lists/send-list.ts';
 import { Issue } from '../issues/schema.ts';
 import { projectItemRoutes } from '../project-items/routes.ts';
-import { getProject, resolveProjects } from '../projects/queries.ts';
+import { getProject, resolveProjectFilter } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { riskImport } from './import.ts';
-import { evaluateRisk, explainRisk, riskModel } from './model.ts';
-import { createRisk, deleteRisk, getRisk, materializeRisk, updateRisk } from './queries.ts';
-import { type Register, type RiskFilters, riskList, riskOrders, riskTables } from './register.ts';
 import {
   EvaluateInput,
   Evaluation,
   ExplainedRisk,
+  evaluateRisk,
+  explainRisk,
+  RiskModel,
+  riskModel,
+} from './model.ts';
+import { createRisk, deleteRisk, getRisk, materializeRisk, updateRisk } from './queries.ts';
+import { type Register, type RiskFilters, riskList, riskOrders, riskTables } from './register.ts';
+import {
   historicalFilters,
   MaterializeInput,
   projectRiskFilters,
   RankedRisk,
   Risk,
-  RiskHeatmap,
   RiskInput,
-  RiskModel,
   RiskPatch,
   RiskRef,
-  RiskSummary,
-  RiskTrend,
   riskFilters,
-  trendPeriod,
 } from './schema.ts';
-import { getRiskHeatmap, getRiskTrend, summarizeRisks } from './summaries.ts';
+import { getRiskHeatmap, RiskHeatmap, RiskSummary, summarizeRisks } from './summaries.ts';
+import { getRiskTrend, RiskTrend, trendPeriod } from './trend.ts';
 
 const sorts = Object.keys(riskOrders);
-const RiskListAnswer = ListOf(RankedRisk, {
-  as_of: Type.Optional(Day({ description: 'The day looked back to, when one was asked for.' })),
-  unassessed: Type.Integer({ description: 'How many rows of the whole filtered list have no score.' }),
+const RiskListResponse = ListOf(RankedRisk, {
+  as_of: Type.Optional(Day({ description: 'The day of the register, if the request has `as_of`.' })),
+  unassessed: Type.Integer({
+    description: 'The number of risks without a score in the whole filtered list.',
+  }),
 });
 
 export function riskRoutes(app: App): void {
@@ -53,19 +56,19 @@ export function riskRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'listRisks',
-        summary: 'The risk register across projects, ranked by score',
+        summary: 'List the risk register across projects, ranked by score',
         description:
-          'Highest first: score, impact, probability, then `due_on` soonest, `raised_on` oldest, `id`. Risks that are ' +
-          'not assessed come last and are counted in `meta.unassessed`. By default active risks of projects that are ' +
-          'not archived.',
+          'Sorted by score, impact and probability, highest first, then by `due_on` and `raised_on`, earliest first, ' +
+          'then by `id`. Unassessed risks come last; `meta.unassessed` counts them. By default, the list contains ' +
+          'active risks of projects that are not archived.',
         tags: ['risks'],
         querystring: SortableListQuery({ ...riskFilters, ...historicalFilters }, sorts),
-        response: { 200: RiskListAnswer },
+        response: { 200: RiskListResponse },
       },
     },
     async (request, reply) => {
       const { filters, sort } = splitQuery(request.query);
-      const { register, since } = await registerOf(request.database, filters, request.moment);
+      const { register, since } = await parseRegister(request.database, filters, request.moment);
       return sendList(request, reply, riskList(register, sort ?? 'rank', since));
     },
   );
@@ -76,14 +79,14 @@ export function riskRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'summarizeRisks',
-        summary: 'The register counted by level, status, category, project, owner and check',
+        summary: 'Count risks by level, status, category, project, owner and check',
         tags: ['risks'],
         querystring: Strict(optional({ ...riskFilters, as_of: historicalFilters.as_of })),
         response: { 200: SummaryOf(RiskSummary) },
       },
     },
     async (request, reply) => {
-      const { register } = await registerOf(request.database, request.query, request.moment);
+      const { register } = await parseRegister(request.database, request.query, request.moment);
       return sendSummary(request, reply, riskTables, (db) => summarizeRisks(db, register));
     },
   );
@@ -94,14 +97,14 @@ export function riskRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'getRiskHeatmap',
-        summary: 'The register as 25 cells of probability and impact',
+        summary: 'Count risks in 25 cells of probability and impact',
         tags: ['risks'],
         querystring: Strict(optional({ ...riskFilters, as_of: historicalFilters.as_of })),
         response: { 200: SummaryOf(RiskHeatmap) },
       },
     },
     async (request, reply) => {
-      const { register } = await registerOf(request.database, request.query, request.moment);
+      const { register } = await parseRegister(request.database, request.query, request.moment);
       return sendSummary(request, reply, riskTables, (db) => getRiskHeatmap(db, register));
     },
   );
@@ -112,8 +115,8 @@ export function riskRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'getRiskTrend',
-        summary: 'The exposure by day or week',
-        description: 'Each point is the register as it stood at the end of that day, under the same filters.',
+        summary: 'Show the risk exposure by day or week',
+        description: 'Each point summarizes the filtered register as of the end of that day.',
         tags: ['risks'],
         querystring: Strict(optional({ ...riskFilters, ...trendPeriod })),
         response: { 200: SummaryOf(RiskTrend) },
@@ -121,8 +124,9 @@ export function riskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { from, to = request.moment.today, interval = 'day', ...filters } = request.query;
-      if (to > request.moment.today) throw invalidParameter('to', 'That day has not come yet.');
-      const { register } = await registerOf(request.database, filters, request.moment);
+      if (to > request.moment.today)
+        throw invalidParameter('to', '`to` is in the future. Use today or an earlier day.');
+      const { register } = await parseRegister(request.database, filters, request.moment);
       const period = { from: from ?? daysLater(to, -90), to, interval };
       Object.assign(request.query, period);
       return sendSummary(request, reply, riskTables, (db) => getRiskTrend(db, register, period));
@@ -135,7 +139,7 @@ export function riskRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'getRiskModel',
-        summary: 'The scoring rules in force',
+        summary: 'Get the scoring rules and status transitions',
         tags: ['risks'],
         response: { 200: RiskModel },
       },
@@ -149,7 +153,7 @@ export function riskRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'evaluateRisk',
-        summary: 'What this would score, and where it would rank now; nothing is written',
+        summary: 'Compute the score and rank of a hypothetical risk',
         tags: ['risks'],
         body: EvaluateInput,
         response: { 200: Evaluation },
@@ -171,17 +175,17 @@ export function riskRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'listProjectRisks',
-        summary: "A project's risks in every state, ranked by score",
+        summary: "List a project's risks in every status, ranked by score",
         tags: ['risks'],
         params: Strict({ project_id: ProjectRef }),
         querystring: SortableListQuery({ ...projectRiskFilters, ...historicalFilters }, sorts),
-        response: { 200: RiskListAnswer },
+        response: { 200: RiskListResponse },
       },
     },
     async (request, reply) => {
       const { filters, sort } = splitQuery(request.query);
       const { id } = await getProject(request.database.db, request.params.project_id, request.moment);
-      const { register, since } = await registerOf(
+      const { register, since } = await parseRegister(
         request.database,
         { ...filters, project: [id] },
         request.moment,
@@ -192,12 +196,12 @@ export function riskRoutes(app: App): void {
 
   projectItemRoutes(app, {
     noun: 'risk',
-    oneOf: 'a risk',
+    nounWithArticle: 'a risk',
     ref: RiskRef,
     resource: Risk,
     input: RiskInput,
     patch: RiskPatch,
-    deleteSummary: 'Delete a risk to which nothing belongs',
+    deleteSummary: 'Delete a risk that has no issues or tasks',
     updateErrors: ['invalid_transition'],
     get: getRisk,
     create: createRisk,
@@ -206,7 +210,9 @@ export function riskRoutes(app: App): void {
     importable: riskImport,
     single: {
       query: {
-        explain: Type.Optional(Type.Boolean({ description: 'Also say why it has its score and its place.' })),
+        explain: Type.Optional(
+          Type.Boolean({ description: 'Adds an explanation of the score and the rank.' }),
+        ),
       },
       response: ExplainedRisk,
       extend: async ({ query, database, moment }, risk) =>
@@ -225,8 +231,9 @@ export function riskRoutes(app: App): void {
       },
       schema: {
         operationId: 'materializeRisk',
-        summary: 'The risk has happened: make it an issue',
-        description: 'Makes the issue, links the two and moves the risk to `materialized`, all or nothing.',
+        summary: 'Create an issue from a risk that has occurred',
+        description:
+          'Creates the issue, links it to the risk and sets the risk to `materialized`, in one transaction.',
         tags: ['risks'],
         params: Strict({ project_id: ProjectRef, id: RiskRef }),
         body: MaterializeInput,
@@ -238,33 +245,32 @@ export function riskRoutes(app: App): void {
         const { project_id, id } = request.params;
         const current = await getRisk(db, project_id, id, request.moment);
         assertIfMatch(request, current);
-        const made = await materializeRisk(db, current, request.body, request.change);
-        return created(`/v1/projects/${made.issue.project_id}/issues/${made.issue.id}`, made);
+        const result = await materializeRisk(db, current, request.body, request.change);
+        return created(`/v1/projects/${result.issue.project_id}/issues/${result.issue.id}`, result);
       }),
   );
 }
 
-type Asked = RiskFilters & Filters<typeof historicalFilters>;
+type RegisterQuery = RiskFilters & Filters<typeof historicalFilters>;
 
-/** The register a request asks for, and since when movement is wanted. */
-async function registerOf(
+/** Parses the query into a register and, if requested, the start day of the movement. */
+async function parseRegister(
   { db }: ScopedDatabase,
-  asked: Asked,
+  query: RegisterQuery,
   moment: Moment,
 ): Promise<{ register: Register; since?: string }> {
-  const { include, since, as_of, ...filters } = asked;
+  const { include, since, as_of, ...filters } = query;
   if ((include === undefined) !== (since === undefined)) {
-    throw invalidParameter(
-      'since',
-      '`include=movement` and `since=DAY` go together: movement is since a day.',
-    );
+    throw invalidParameter('since', 'Use `include=movement` and `since=DAY` together.');
   }
   if (since !== undefined && since > (as_of ?? moment.today)) {
-    throw invalidParameter('since', 'Movement is since a day before the register that is looked at.');
+    throw invalidParameter(
+      'since',
+      '`since` is after the day of the register. Use that day or an earlier one.',
+    );
   }
-  const project = filters.project && (await resolveProjects(db, filters.project));
   return {
-    register: { filters: { ...filters, ...(project && { project }) }, moment, as_of },
+    register: { filters: await resolveProjectFilter(db, filters), moment, as_of },
     ...(since !== undefined && { since }),
   };
 }

@@ -22,7 +22,7 @@ import {
 } from '../../core/schemas.ts';
 import { acrossProjects } from '../projects/schema.ts';
 
-/** Scores and their levels. The database generates the level by the same bounds; a test compares the two. */
+/** The score range of each level. The database generates levels from the same bounds; a test compares the two. */
 export const levels = [
   { level: 'low', from: 1, to: 5 },
   { level: 'medium', from: 6, to: 11 },
@@ -30,7 +30,7 @@ export const levels = [
   { level: 'critical', from: 20, to: 25 },
 ] as const;
 
-/** Conditions that flag what needs attention in a risk. */
+/** Names of the checks that flag risks for attention. */
 export const checks = [
   'unassessed',
   'unowned',
@@ -45,12 +45,13 @@ export const checks = [
 ] as const;
 
 export const activeStatuses = ['open', 'mitigating', 'monitoring', 'accepted'] as const;
-const statuses = [...activeStatuses, 'materialized', 'closed'] as const;
+export const riskStatuses = [...activeStatuses, 'materialized', 'closed'] as const;
 
-const Score = OrNull(
-  Type.Integer({ minimum: 1, maximum: 25, description: 'Probability × impact; null when not assessed.' }),
+export const Count = Type.Integer({ minimum: 0 });
+export const Score = OrNull(
+  Type.Integer({ minimum: 1, maximum: 25, description: 'Probability × impact; null if not assessed.' }),
 );
-const Level = OrNull(OneOf(levels.map(({ level }) => level)));
+export const Level = OrNull(OneOf(levels.map(({ level }) => level)));
 
 const required = { title: Line({ examples: ['The only supplier of valves is on strike'] }) };
 
@@ -58,20 +59,20 @@ const fields = {
   description: OrNull(Text()),
   kind: OneOf(['threat', 'opportunity'], { default: 'threat' }),
   category: OrNull(Line({ examples: ['supply'] })),
-  probability: OrNull(Rating({ description: '1 rare to 5 almost certain; null is not assessed.' })),
-  impact: OrNull(Rating({ description: '1 negligible to 5 severe; null is not assessed.' })),
-  residual_probability: OrNull(Rating({ description: 'After the response.' })),
-  residual_impact: OrNull(Rating({ description: 'After the response.' })),
+  probability: OrNull(Rating({ description: '1 (rare) to 5 (almost certain); null if not assessed.' })),
+  impact: OrNull(Rating({ description: '1 (negligible) to 5 (severe); null if not assessed.' })),
+  residual_probability: OrNull(Rating({ description: 'Probability after the response.' })),
+  residual_impact: OrNull(Rating({ description: 'Impact after the response.' })),
   strategy: OrNull(
     OneOf(['avoid', 'mitigate', 'transfer', 'accept', 'escalate', 'exploit', 'enhance', 'share']),
   ),
   response_plan: OrNull(Text()),
   contingency_plan: OrNull(Text()),
-  trigger: OrNull(Text({ description: 'What would show that it is happening.' })),
+  trigger: OrNull(Text({ description: 'The sign that the risk is occurring.' })),
   owner_user_id: OrNull(Id('person')),
-  owner_group_id: OrNull(Id('group', { description: 'Instead of `owner_user_id`; never both.' })),
+  owner_group_id: OrNull(Id('group', { description: 'Set this or `owner_user_id`, not both.' })),
   raised_by_user_id: OrNull(Id('person')),
-  raised_on: Day({ description: 'Today when left out.' }),
+  raised_on: Day({ description: 'Default: today.' }),
   due_on: OrNull(Day()),
   review_on: OrNull(Day()),
   external_id: OrNull(Line()),
@@ -79,7 +80,7 @@ const fields = {
   attributes: Attributes(),
 };
 
-/** How a risk may begin; the other states have rules of their own for getting there. */
+/** The statuses of a new risk. Validation rules apply to reaching the other statuses. */
 const initialStatus = OneOf(['open', 'mitigating', 'monitoring'], { default: 'open' });
 
 const { description, kind, category, probability, impact, residual_probability, residual_impact, ...rest } =
@@ -88,7 +89,7 @@ const { description, kind, category, probability, impact, residual_probability, 
 export const Risk = Strict(
   {
     id: Id('risk'),
-    key: Type.String({ description: 'The human key.', examples: ['APOLLO-R7'] }),
+    key: Type.String({ description: 'Human-readable key.', examples: ['APOLLO-R7'] }),
     project_id: Id('project'),
     project_key: Type.String({ examples: ['APOLLO'] }),
     project_name: Line(),
@@ -105,17 +106,19 @@ export const Risk = Strict(
     residual_score: Score,
     residual_level: Level,
     initial_score: Score,
-    status: OneOf(statuses),
+    status: OneOf(riskStatuses),
     ...rest,
     owner_name: OrNull(Line()),
-    owner_active: OrNull(Type.Boolean({ description: 'Whether the owning person is active.' })),
+    owner_active: OrNull(
+      Type.Boolean({ description: 'Whether the owner is an active person; null if no person owns it.' }),
+    ),
     accepted_until: OrNull(Day()),
     acceptance_reason: OrNull(Text()),
     accepted_by_user_id: OrNull(Id('person')),
-    issue_ids: Type.Array(Id('issue'), { description: 'Issues this risk has become.' }),
+    issue_ids: Type.Array(Id('issue'), { description: 'Issues created from this risk.' }),
     tasks_total: Type.Integer(),
     tasks_done: Type.Integer(),
-    checks: Type.Array(OneOf(checks), { description: 'What is wanting about this entry.' }),
+    checks: Type.Array(OneOf(checks), { description: 'Checks that flag this risk.' }),
     closure_reason: OrNull(Text()),
     lessons: OrNull(Text()),
     ...stamps,
@@ -140,7 +143,7 @@ export const RiskPatch = Writable(
     ...required,
     ...fields,
     attributes: AttributesPatch(),
-    status: OneOf(statuses),
+    status: OneOf(riskStatuses),
     accepted_until: OrNull(Day()),
     acceptance_reason: OrNull(Text()),
     accepted_by_user_id: OrNull(Id('person')),
@@ -155,13 +158,13 @@ export const RiskPatch = Writable(
 );
 export type RiskPatch = Static<typeof RiskPatch>;
 
-/** What may be said of the issue that a risk becomes; all of it can be left out. */
+/** Optional fields of the issue that is created from a risk. */
 export const MaterializeInput = Strict(
   optional({
-    title: Line({ description: 'The title of the risk when left out.' }),
+    title: Line({ description: 'Default: the title of the risk.' }),
     description: OrNull(Text()),
     severity: OneOf(['critical', 'high', 'medium', 'low'], {
-      description: 'From the impact when left out: 5 critical, 4 high, 3 medium, less low.',
+      description: 'Default: from the impact (5 critical, 4 high, 3 medium, 1 or 2 low).',
     }),
     priority: OneOf(['urgent', 'high', 'normal', 'low']),
     assignee_user_id: OrNull(Id('person')),
@@ -172,37 +175,40 @@ export const MaterializeInput = Strict(
 );
 export type MaterializeInput = Static<typeof MaterializeInput>;
 
-/** A row of the register: the risk and its place in it. */
+/** A row of the register: a risk with its rank. */
 export const RankedRisk = Strict(
   {
     rank: Type.Optional(
       Type.Integer({
         minimum: 1,
-        description: 'The place in the whole filtered register, not in the page. Absent with another `sort`.',
+        description: 'The rank in the whole filtered register, not in the page. Absent with another `sort`.',
       }),
     ),
     ...Risk.properties,
     movement: Type.Optional(
       Strict(
         {
-          rank_then: OrNull(Type.Integer({ description: 'Its place at the end of that day.' })),
+          rank_then: OrNull(Type.Integer({ description: 'The rank at the end of that day.' })),
           score_then: OrNull(Type.Integer()),
-          delta: OrNull(Type.Integer({ description: 'Places won since; negative when it fell.' })),
+          delta: OrNull(Type.Integer({ description: 'Ranks gained since then; negative if it fell.' })),
         },
-        { description: 'With `include=movement&since=DAY`. All null for what was not in the register then.' },
+        {
+          description:
+            'Present with `include=movement&since=DAY`. All null if the risk was not in the register then.',
+        },
       ),
     ),
   },
   { $id: 'RankedRisk' },
 );
 
-const statusFilter = (initial: string) =>
-  ManyOf(OneOf(['active', 'all', ...statuses]), {
-    default: [initial],
-    description: '`active` is open, mitigating, monitoring and accepted; `all` is every state.',
+const statusFilter = (defaultStatus: string) =>
+  ManyOf(OneOf(['active', 'all', ...riskStatuses]), {
+    default: [defaultStatus],
+    description: '`active` is open, mitigating, monitoring and accepted; `all` is every status.',
   });
 
-/** Filters of a project's own risks. */
+/** Filters for the risks of one project. */
 export const projectRiskFilters = {
   status: statusFilter('all'),
   level: ManyOf(OneOf(levels.map(({ level }) => level))),
@@ -219,163 +225,30 @@ export const projectRiskFilters = {
   owner_group_id: ManyOf(Id('group')),
   transitive: Type.Boolean({
     description:
-      'With `owner_group_id`: also what the groups below it own, and what members of any of these own.',
+      'With `owner_group_id`: includes risks owned by its subgroups, and by members of any of these groups.',
   }),
-  unowned: Type.Boolean({ description: 'Owned by neither a person nor a group.' }),
-  assessed: Type.Boolean({ description: 'Whether there is a score.' }),
-  above_appetite: Type.Boolean({ description: "Scored above its project's appetite." }),
-  review_overdue: Type.Boolean({ description: 'Active, with `review_on` before today.' }),
-  check: ManyOf(OneOf(checks), { description: 'For which all of these checks find something.' }),
+  unowned: Type.Boolean({ description: 'Risks without an owner.' }),
+  assessed: Type.Boolean({ description: 'Whether the risk has a score.' }),
+  above_appetite: Type.Boolean({ description: "Risks whose score is above their project's appetite." }),
+  review_overdue: Type.Boolean({ description: 'Active risks with `review_on` before today.' }),
+  check: ManyOf(OneOf(checks), { description: 'Risks that all of these checks flag.' }),
   due_before: Day(),
   due_after: Day(),
   raised_since: Day(),
   updated_since: Time(),
   external_id: Line(),
-  q: Line({ description: 'Part of the key, title or description; case and accents do not matter.' }),
+  q: Line({ description: 'Text in the key, title or description; ignores case and accents.' }),
 };
 
-/** Filters of the register across projects. */
+/** Filters for the register across projects. */
 export const riskFilters = { ...acrossProjects, ...projectRiskFilters, status: statusFilter('active') };
 
-/** What a list of risks can say of days gone by. */
+/** Parameters that show past registers and movement since a past day. */
 export const historicalFilters = {
-  as_of: Day({ description: 'The register as it stood at the end of this day.' }),
-  include: OneOf(['movement'], { description: 'With `since`: how each risk has moved in the ranking.' }),
+  as_of: Day({ description: 'Returns the register as of the end of this day.' }),
+  include: OneOf(['movement'], { description: 'With `since`: adds how each risk has moved in the ranking.' }),
   since: Day({ description: 'With `include=movement`: the day to compare with.' }),
 };
 
-const Count = Type.Integer({ minimum: 0 });
-
-export const RiskSummary = Strict(
-  {
-    total: Count,
-    unassessed: Count,
-    by_level: Type.Array(Strict({ level: OneOf(levels.map(({ level }) => level)), count: Count })),
-    by_status: Type.Array(Strict({ status: OneOf(statuses), count: Count })),
-    by_category: Type.Array(Strict({ category: OrNull(Line()), count: Count })),
-    by_project: Type.Array(
-      Strict({ project_id: Id('project'), project_key: Type.String(), project_name: Line(), count: Count }),
-    ),
-    by_owner: Type.Array(
-      Strict({
-        owner_user_id: OrNull(Id('person')),
-        owner_group_id: OrNull(Id('group')),
-        owner_name: OrNull(Line({ description: 'null is what nobody owns.' })),
-        count: Count,
-      }),
-    ),
-    by_check: Type.Array(Strict({ check: OneOf(checks), count: Count })),
-  },
-  { $id: 'RiskSummary' },
-);
-export type RiskSummary = Static<typeof RiskSummary>;
-
-export const RiskHeatmap = Type.Array(
-  Strict({
-    probability: Rating(),
-    impact: Rating(),
-    level: Level,
-    count: Count,
-    top: Type.Array(Id('risk'), { description: 'The first three by rank.' }),
-  }),
-  { $id: 'RiskHeatmap', minItems: 25, maxItems: 25 },
-);
-export type RiskHeatmap = Static<typeof RiskHeatmap>;
-
-export const RiskTrend = Type.Array(
-  Strict({
-    day: Day(),
-    count: Count,
-    low: Count,
-    medium: Count,
-    high: Count,
-    critical: Count,
-    unassessed: Count,
-    sum: Type.Integer({ description: 'Of all scores: the exposure.' }),
-    average: OrNull(Type.Number({ description: 'Of the scores, to two places; null when there are none.' })),
-  }),
-  { $id: 'RiskTrend' },
-);
-export type RiskTrend = Static<typeof RiskTrend>;
-
-export const trendPeriod = {
-  from: Day({ description: '90 days before `to` when left out.' }),
-  to: Day({ description: 'Today when left out.' }),
-  interval: OneOf(['day', 'week'], { default: 'day' }),
-};
-
-const Transitions = Type.Record(Type.String(), Type.Array(Type.String()));
-
-const Scale = Type.Array(Strict({ value: Rating(), word: Type.String() }));
-
-export const RiskModel = Strict(
-  {
-    version: Type.Integer(),
-    formula: Type.String(),
-    probability: Scale,
-    impact: Scale,
-    levels: Type.Array(
-      Strict({ level: OneOf(levels.map(({ level }) => level)), from: Type.Integer(), to: Type.Integer() }),
-    ),
-    order: Type.Array(Strict({ by: Type.String(), direction: Type.String(), missing: Type.String() })),
-    transitions: Strict(
-      { risks: Transitions, issues: Transitions },
-      { description: 'Which statuses a risk or an issue can go to, from each status.' },
-    ),
-  },
-  { $id: 'RiskModel' },
-);
-export type RiskModel = Static<typeof RiskModel>;
-
-export const EvaluateInput = Strict(
-  { probability: Rating(), impact: Rating(), due_on: Type.Optional(OrNull(Day())) },
-  { $id: 'EvaluateInput', examples: [{ probability: 4, impact: 5 }] },
-);
-export type EvaluateInput = Static<typeof EvaluateInput>;
-
-export const Evaluation = Strict(
-  {
-    score: Score,
-    level: Level,
-    rank: Type.Integer({
-      description: 'The place it would have among the active risks of all projects now.',
-    }),
-    of: Type.Integer({ description: 'How many there would be with it.' }),
-  },
-  { $id: 'Evaluation' },
-);
-export type Evaluation = Static<typeof Evaluation>;
-
-const Input = Strict({ value: OrNull(Rating()), set_at: Time(), set_by: OrNull(Line()) });
-
-export const Explanation = Strict(
-  {
-    inputs: Strict({ probability: Input, impact: Input }),
-    formula: Type.String(),
-    score: Score,
-    level: Level,
-    level_bounds: Type.Unsafe<{ from: number; to: number } | null>({
-      type: ['object', 'null'],
-      properties: { from: { type: 'integer' }, to: { type: 'integer' } },
-    }),
-    rank: OrNull(
-      Type.Integer({
-        description: 'Its place in the register across projects now; null when it is not in it.',
-      }),
-    ),
-    of: Type.Integer({ description: 'How many risks are in that register.' }),
-    order: Type.Array(Type.String()),
-    tie_break: Type.String({ description: 'The text that risks are ordered by: it holds all of `order`.' }),
-  },
-  { $id: 'Explanation' },
-);
-export type Explanation = Static<typeof Explanation>;
-
-/** A single risk, with, if asked, why it ranks as it does. */
-export const ExplainedRisk = Strict(
-  { ...Risk.properties, explain: Type.Optional(Explanation) },
-  { $id: 'ExplainedRisk' },
-);
-
-/** A risk in a path: its id or its human key. */
+/** A risk in a path: its id or its key. */
 export const RiskRef = Type.String({ pattern: `${idPattern('risk')}|^[A-Z0-9]{2,10}-R[1-9][0-9]{0,9}$` });

@@ -1,10 +1,10 @@
 import { daysLater } from '../../core/clock.ts';
-import { type FieldError, fieldError, Problem } from '../../core/errors.ts';
+import { type FieldError, fieldError } from '../../core/errors.ts';
 import type { Risk } from './schema.ts';
 
 type Status = Risk['status'];
 
-/** Where a risk may go from each state. `materialized` is reached only by its own action. */
+/** The statuses that a risk can change to, by its current status. Only the materialize action sets `materialized`. */
 export const riskTransitions: Record<Status, readonly Status[]> = {
   open: ['mitigating', 'monitoring', 'accepted', 'materialized', 'closed'],
   mitigating: ['open', 'monitoring', 'accepted', 'materialized', 'closed'],
@@ -14,39 +14,26 @@ export const riskTransitions: Record<Status, readonly Status[]> = {
   closed: ['open'],
 };
 
-/** How long an acceptance may last. */
+/** The maximum duration of an acceptance. */
 export const acceptanceDays = 365;
 
-/** Refuses a move that is not allowed, saying which are. */
-export function assertRiskTransition(key: string, from: Status, to: Status): void {
-  const allowed = riskTransitions[from];
-  if (allowed.includes(to)) return;
-  throw new Problem(
-    'invalid_transition',
-    `${key} cannot go from ${from} to ${to}, only to ${allowed.join(', ')}.`,
-    {
-      extra: { from, to, allowed },
-    },
-  );
-}
-
-/** A patched risk on its way to its state: what belongs to the state it leaves is taken away. */
+/** Clears the fields that belong to the status that a patch leaves. */
 export function clearStaleRiskFields(current: Risk, next: Risk): Risk {
-  const settled = { ...next };
-  const leave = (
+  const cleared = { ...next };
+  const clearUnchanged = (
     fields: readonly ('accepted_until' | 'acceptance_reason' | 'accepted_by_user_id' | 'closure_reason')[],
   ) => {
-    // What is said anew is not taken away but refused, where it does not belong.
-    for (const field of fields) if (next[field] === current[field]) settled[field] = null;
+    // A value that the patch sets stays, so that `riskStateErrors` rejects it.
+    for (const field of fields) if (next[field] === current[field]) cleared[field] = null;
   };
   if (current.status === 'accepted' && next.status !== 'accepted') {
-    leave(['accepted_until', 'acceptance_reason', 'accepted_by_user_id']);
+    clearUnchanged(['accepted_until', 'acceptance_reason', 'accepted_by_user_id']);
   }
-  if (current.status === 'closed' && next.status !== 'closed') leave(['closure_reason']);
-  return settled;
+  if (current.status === 'closed' && next.status !== 'closed') clearUnchanged(['closure_reason']);
+  return cleared;
 }
 
-/** What a risk needs to be in its state. */
+/** Validates the fields that a status requires or excludes. */
 export function riskStateErrors(
   current: Risk,
   next: Risk,
@@ -58,8 +45,8 @@ export function riskStateErrors(
     if (next[field] === null) errors.push(fieldError(field, 'required', detail));
   };
   if (next.status === 'accepted') {
-    require('acceptance_reason', 'To accept a risk, say why: `acceptance_reason`.');
-    require('accepted_until', 'To accept a risk, say until when: `accepted_until`.');
+    require('acceptance_reason', 'Set `acceptance_reason` to accept a risk.');
+    require('accepted_until', 'Set `accepted_until` to accept a risk.');
     const isNew = current.status !== 'accepted' || current.accepted_until !== next.accepted_until;
     if (isNew && next.accepted_until !== null) errors.push(...acceptanceErrors(next.accepted_until, today));
   } else if (next.accepted_until ?? next.acceptance_reason ?? next.accepted_by_user_id) {
@@ -68,24 +55,37 @@ export function riskStateErrors(
       : next.acceptance_reason
         ? 'acceptance_reason'
         : 'accepted_by_user_id';
-    errors.push(fieldError(field, 'not_accepted', `\`${field}\` goes with the status \`accepted\`.`));
+    errors.push(
+      fieldError(field, 'not_accepted', `\`${field}\` is allowed only with the status \`accepted\`.`),
+    );
   }
-  if (next.status === 'closed') require('closure_reason', 'To close a risk, say why: `closure_reason`.');
+  if (next.status === 'closed') require('closure_reason', 'Set `closure_reason` to close a risk.');
   else if (next.closure_reason !== null) {
     errors.push(
-      fieldError('closure_reason', 'not_closed', '`closure_reason` goes with the status `closed`.'),
+      fieldError(
+        'closure_reason',
+        'not_closed',
+        '`closure_reason` is allowed only with the status `closed`.',
+      ),
     );
   }
   if (current.status === 'closed' && next.status === 'open' && !reason) {
-    errors.push(fieldError('reason', 'required', 'To reopen a closed risk, say why: `reason`.'));
+    errors.push(fieldError('reason', 'required', 'Set `reason` to reopen a closed risk.'));
   }
   return errors;
 }
 
 function acceptanceErrors(until: string, today: string): FieldError[] {
-  const last = daysLater(today, acceptanceDays);
-  if (until < today) return [fieldError('accepted_until', 'in_the_past', '`accepted_until` has passed.')];
-  if (until <= last) return [];
-  const detail = `A risk can be accepted for ${acceptanceDays} days at most: until ${last}.`;
+  const lastDay = daysLater(today, acceptanceDays);
+  if (until < today)
+    return [
+      fieldError(
+        'accepted_until',
+        'in_the_past',
+        '`accepted_until` is in the past. Use today or a later day.',
+      ),
+    ];
+  if (until <= lastDay) return [];
+  const detail = `A risk can be accepted for at most ${acceptanceDays} days. Use ${lastDay} or an earlier day.`;
   return [fieldError('accepted_until', 'too_far', detail)];
 }

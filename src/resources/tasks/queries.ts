@@ -1,30 +1,22 @@
 import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import {
-  type FieldError,
-  fieldError,
-  invalidBody,
-  joined,
-  notFound,
-  type Problem,
-} from '../../core/errors.ts';
+import { type FieldError, joined, notFound, type Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { jsonBoolean } from '../../database/sql/functions.ts';
-import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
+import { newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
-import { differencesBetween, recordChanges, recordDeleted } from '../../database/writes/history.ts';
+import { differencesBetween, recordDeleted } from '../../database/writes/history.ts';
 import {
   inProject,
   referenceErrors,
-  rejectDuplicateExternalId,
   toIssue,
   toPerson,
   toRisk,
   toTask,
 } from '../../database/writes/references.ts';
-import { deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
+import { deleteRow, notBefore } from '../../database/writes/rows.ts';
 import {
   allOf,
   equals,
@@ -39,18 +31,17 @@ import {
 import { type List, memoizedList } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
-import { none } from '../projects/counts.ts';
-import {
-  type AcrossProjects,
-  assertWritable,
-  createInProject,
-  projectConditions,
-} from '../projects/queries.ts';
+import { createItems } from '../project-items/create.ts';
+import { assertValidUpdate, saveChanges } from '../project-items/update.ts';
+import { periodErrors } from '../project-items/validation.ts';
+import { zeroDelta } from '../projects/counts.ts';
+import { assertWritable } from '../projects/lock.ts';
+import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
 import { openStatuses, type projectTaskFilters, Task, TaskInput, type TaskPatch } from './schema.ts';
 
 export type TaskFilters = AcrossProjects & Filters<typeof projectTaskFilters>;
 
-/** Tasks: what is due soonest first, and last what is not due on any day. */
+/** Lists tasks by due date; tasks without one come last. */
 export const taskList = (filters: TaskFilters, moment: Moment): List =>
   memoizedList(['tasks', filters, moment.today], () => ({
     schema: Task,
@@ -82,14 +73,14 @@ export async function createTask(
   return getTask(db, project, id);
 }
 
-/** Makes those that can be made, and says why the others cannot. */
+/** Creates tasks; returns a problem for each invalid input. */
 export const createTasks = (
   db: Transaction<Tables>,
   project: string,
   inputs: readonly TaskInput[],
   change: Change,
 ): Promise<(Created | Problem)[]> =>
-  createInProject(
+  createItems(
     db,
     project,
     inputs,
@@ -99,7 +90,7 @@ export const createTasks = (
       errors: async (project_id) =>
         joined(await validate(db, project_id, inputs), await assigneeErrors(db, assigneesOf(inputs), change)),
       row: (identity, input) => taskRow(identity, input, change),
-      delta: () => none,
+      delta: () => zeroDelta,
     },
     change,
   );
@@ -108,26 +99,16 @@ export async function updateTask(
   db: Transaction<Tables>,
   current: Task,
   { reason, ...patch }: TaskPatch,
-  asked: Change,
+  requestedChange: Change,
 ): Promise<Task> {
-  const change = notBefore(asked, current);
+  const change = notBefore(requestedChange, current);
   await assertWritable(db, current.project_id);
   const next: Task = { ...current, ...patch };
   const differences = differencesBetween(current, next, Object.keys(Task.properties));
   if (Object.keys(differences).length === 0) return current;
   const [errors = []] = await validate(db, current.project_id, [next]);
-  // Who has left keeps what they had until it is handed over; only a new assignee must be assignable.
-  if ('assignee_user_id' in differences)
-    errors.push(...(await assigneeErrors(db, assigneesOf([next]), change)).flat());
-  if (errors.length > 0) throw invalidBody(errors);
-  if ('external_id' in differences)
-    await rejectDuplicateExternalId(db, toTask, current.project_id, next.external_id);
-  const columns = {
-    ...storedChanges(Task, differences),
-    search_folded: foldAll([next.key, next.title, next.description]),
-  };
-  await updateRow(db, 'tasks', current, columns, change.now);
-  await recordChanges(db, current.id, differences, { ...change, reason });
+  await assertValidUpdate(db, toTask, next, differences, errors, change);
+  await saveChanges(db, 'tasks', Task, current, next, differences, { ...change, reason });
   return getTask(db, current.project_id, current.id);
 }
 
@@ -138,7 +119,7 @@ export async function deleteTask(db: Transaction<Tables>, current: Task, change:
   await recordDeleted(db, id, key, change);
 }
 
-/** A new task as it is stored. */
+/** The row of a new task. */
 export const taskRow = (
   identity: { id: string; project_id: string; key: string },
   input: TaskInput,
@@ -163,10 +144,10 @@ const taskJson = rowAsJson(Task, 'tasks', {
   assignee_active: jsonBoolean(sql`assignee.status = 'active'`),
 });
 
-/** Whether an index of the order leads straight to the first rows. */
-function isIndexed({ status, archived, ...others }: TaskFilters): boolean {
+/** Whether an index yields the first rows in order, without sorting. */
+function isIndexed({ status, archived, ...rest }: TaskFilters): boolean {
   const byIndex = ['project', 'assignee_user_id', 'risk_id', 'issue_id'];
-  return String(status) === 'open' && archived !== 'true' && isNarrowedByIndex(others, byIndex);
+  return String(status) === 'open' && archived !== 'true' && isNarrowedByIndex(rest, byIndex);
 }
 
 const isOpen = sql<boolean>`tasks.open = 1`;
@@ -192,11 +173,11 @@ const taskConditions = (filters: TaskFilters, moment: Moment) =>
     q: hasText('tasks.search_folded'),
   });
 
-function hasStatus(wanted: readonly string[]): Expression<boolean> {
-  if (wanted.includes('all')) return sql`1 = 1`;
-  // `open` alone is what the index is made for.
-  if (wanted.every((status) => status === 'open')) return isOpen;
-  return isIn('tasks.status')(wanted.flatMap((status) => (status === 'open' ? openStatuses : status)));
+function hasStatus(statuses: readonly string[]): Expression<boolean> {
+  if (statuses.includes('all')) return sql`1 = 1`;
+  // The partial index contains the open tasks.
+  if (statuses.every((status) => status === 'open')) return isOpen;
+  return isIn('tasks.status')(statuses.flatMap((status) => (status === 'open' ? openStatuses : status)));
 }
 
 async function validate(
@@ -209,10 +190,5 @@ async function validate(
     risk_id: inProject(toRisk, project_id),
     issue_id: inProject(toIssue, project_id),
   });
-  for (const [i, { start_on, due_on }] of inputs.entries()) {
-    if (start_on && due_on && due_on < start_on) {
-      errors[i]?.push(fieldError('due_on', 'date_order', '`due_on` is before `start_on`.'));
-    }
-  }
-  return errors;
+  return joined(errors, inputs.map(periodErrors));
 }

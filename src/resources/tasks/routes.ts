@@ -4,7 +4,7 @@ import { ListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
 import { projectItemRoutes } from '../project-items/routes.ts';
-import { getProject, resolveProjects } from '../projects/queries.ts';
+import { getProject, resolveProjectFilter } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { taskImport } from './import.ts';
 import { createTask, deleteTask, getTask, taskList, updateTask } from './queries.ts';
@@ -17,10 +17,10 @@ export function taskRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'listTasks',
-        summary: 'Tasks across projects, by due day',
+        summary: 'List tasks across projects, by due date',
         description:
-          'In the order of `due_on` soonest, `id`; tasks without a day come last. By default open tasks of projects ' +
-          'that are not archived.',
+          'Sorted by `due_on`, earliest first, then by `id`; tasks without a due date come last. By default, the list ' +
+          'contains open tasks of projects that are not archived.',
         tags: ['tasks'],
         querystring: ListQuery(taskFilters),
         response: { 200: ListOf(Task) },
@@ -28,8 +28,8 @@ export function taskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { filters } = splitQuery(request.query);
-      const project = filters.project && (await resolveProjects(request.database.db, filters.project));
-      return sendList(request, reply, taskList({ ...filters, ...(project && { project }) }, request.moment));
+      const resolved = await resolveProjectFilter(request.database.db, filters);
+      return sendList(request, reply, taskList(resolved, request.moment));
     },
   );
 
@@ -39,7 +39,7 @@ export function taskRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'listProjectTasks',
-        summary: "A project's tasks in every state, by due day",
+        summary: "List a project's tasks in every status, by due date",
         tags: ['tasks'],
         params: Strict({ project_id: ProjectRef }),
         querystring: ListQuery(projectTaskFilters),
@@ -55,7 +55,7 @@ export function taskRoutes(app: App): void {
 
   projectItemRoutes(app, {
     noun: 'task',
-    oneOf: 'a task',
+    nounWithArticle: 'a task',
     ref: TaskRef,
     resource: Task,
     input: TaskInput,

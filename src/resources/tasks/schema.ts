@@ -26,19 +26,23 @@ const required = { title: Line({ examples: ['Order the valves from a second supp
 const fields = {
   description: OrNull(Text()),
   kind: OneOf(['work', 'mitigation', 'resolution'], { default: 'work' }),
-  status: OneOf(statuses, { default: 'todo', description: 'Any may follow any other.' }),
-  assignee_user_id: OrNull(Id('person', { description: 'Must be assignable.' })),
+  status: OneOf(statuses, { default: 'todo', description: 'Can change from any status to any other.' }),
+  assignee_user_id: OrNull(Id('person', { description: 'The person must be assignable.' })),
   start_on: OrNull(Day()),
   due_on: OrNull(Day({ description: 'Not before `start_on`.' })),
-  risk_id: OrNull(Id('risk', { description: 'The risk of the same project that this is done about.' })),
-  issue_id: OrNull(Id('issue', { description: 'The issue of the same project that this is done about.' })),
-  external_id: OrNull(Line({ description: 'Your own id for this task. Unique in its project.' })),
+  risk_id: OrNull(
+    Id('risk', { description: 'The risk that this task addresses. It must be in the same project.' }),
+  ),
+  issue_id: OrNull(
+    Id('issue', { description: 'The issue that this task addresses. It must be in the same project.' }),
+  ),
+  external_id: OrNull(Line({ description: 'Your own id for this task. Unique within the project.' })),
 };
 
 export const Task = Strict(
   {
     id: Id('task'),
-    key: Type.String({ description: 'The human key.', examples: ['APOLLO-T12'] }),
+    key: Type.String({ description: 'Human-readable key.', examples: ['APOLLO-T12'] }),
     project_id: Id('project'),
     project_key: Type.String({ examples: ['APOLLO'] }),
     project_name: Line(),
@@ -68,32 +72,32 @@ export const TaskPatch = Writable(Task, patchable({ ...required, ...fields, reas
 });
 export type TaskPatch = Static<typeof TaskPatch>;
 
-const status = (shown: 'open' | 'all') =>
+const statusFilter = (defaultStatus: 'open' | 'all') =>
   ManyOf(OneOf(['open', 'all', ...statuses]), {
-    default: [shown],
+    default: [defaultStatus],
     description: `\`open\` is ${openStatuses.map((open) => `\`${open}\``).join(', ')}.`,
   });
 
 const filters = {
   kind: ManyOf(fields.kind),
   assignee_user_id: ManyOf(Id('person')),
-  assignee_active: Type.Boolean({ description: '`false` is what an inactive person is assigned to.' }),
+  assignee_active: Type.Boolean({ description: '`false` returns tasks assigned to inactive people.' }),
   unassigned: Type.Boolean(),
-  overdue: Type.Boolean({ description: 'Open, with `due_on` before today.' }),
+  overdue: Type.Boolean({ description: 'Open tasks with `due_on` before today.' }),
   risk_id: Id('risk'),
   issue_id: Id('issue'),
   due_before: Day(),
   due_after: Day(),
   updated_since: Time(),
   external_id: Line(),
-  q: Line({ description: 'Part of the key, title or description; case and accents do not matter.' }),
+  q: Line({ description: 'Text in the key, title or description; ignores case and accents.' }),
 };
 
-/** Filters of the tasks across projects: the open ones, unless `status` says otherwise. */
-export const taskFilters = { ...acrossProjects, status: status('open'), ...filters };
+/** Filters for tasks across projects; by default open tasks only. */
+export const taskFilters = { ...acrossProjects, status: statusFilter('open'), ...filters };
 
-/** Filters of a project's own tasks, in every state. */
-export const projectTaskFilters = { status: status('all'), ...filters };
+/** Filters for the tasks of one project, in every status. */
+export const projectTaskFilters = { status: statusFilter('all'), ...filters };
 
-/** A task in a path: its id or its human key. */
+/** A task in a path: its id or its key. */
 export const TaskRef = Type.String({ pattern: `${idPattern('task')}|^[A-Z0-9]{2,10}-T[1-9][0-9]{0,9}$` });
