@@ -7,7 +7,7 @@ import { issueTransitions } from './transitions.ts';
 const clock = () => momentOf(new Date('2026-11-15T12:00:00Z'));
 
 onBothEngines('issues', (start) => {
-  test('lists the open issues of all projects: severity, priority, due day, age', async (t) => {
+  test('lists open issues of all projects by severity, priority, due date and age', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     for (const name of ['Apollo', 'Gemini']) await service.make('/v1/projects', key, { name });
@@ -35,7 +35,7 @@ onBothEngines('issues', (start) => {
     assert.equal(body.page.total, 6);
   });
 
-  test('never shows an issue that is not open, whatever is asked', async (t) => {
+  test('never returns an issue that is not open, whatever the filters', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();
     await makeFilterable(service, key);
@@ -50,8 +50,8 @@ onBothEngines('issues', (start) => {
       assert.ok(!titles(body).includes('done'), query);
     }
     for (const status of ['closed', 'resolved', 'all', 'open,closed']) {
-      const answer = await service.get(`/v1/issues?status=${status}`, key);
-      assert.equal(answer.status, 400, status);
+      const response = await service.get(`/v1/issues?status=${status}`, key);
+      assert.equal(response.status, 400, status);
     }
     const inProject = await service.get('/v1/projects/APOLLO/issues', key);
     assert.ok(titles(inProject.body).includes('done'));
@@ -60,7 +60,7 @@ onBothEngines('issues', (start) => {
     ]);
   });
 
-  test('each filter keeps what matches and leaves out the rest', async (t) => {
+  test('each filter returns exactly the matching issues', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();
     const { ada, ops, risk } = await makeFilterable(service, key);
@@ -86,7 +86,7 @@ onBothEngines('issues', (start) => {
     assert.deepEqual(await found('q=apollo-i1'), ['full']);
   });
 
-  test('any two filters together find what each of them finds', async (t) => {
+  test('two filters combined return the intersection of their results', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();
     const { ada, ops, risk } = await makeFilterable(service, key);
@@ -113,30 +113,30 @@ onBothEngines('issues', (start) => {
     }
   });
 
-  test('assigns only people who can be assigned, and says why not', async (t) => {
+  test('rejects a person who is not assignable, and names the person', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();
     await service.make('/v1/projects', key, { name: 'Apollo' });
     const gone = await service.make('/v1/personnel', key, { name: 'Gone', status: 'inactive' });
     const later = await service.make('/v1/personnel', key, { name: 'Later', start_on: '2027-01-01' });
     for (const { user_id, name } of [gone, later]) {
-      const answer = await service.post('/v1/projects/APOLLO/issues', key, {
+      const response = await service.post('/v1/projects/APOLLO/issues', key, {
         title: 'x',
         assignee_user_id: user_id,
       });
-      assert.equal(answer.status, 422);
-      assert.equal(answer.body.errors[0].code, 'not_assignable');
-      assert.ok(answer.body.detail.includes(name));
+      assert.equal(response.status, 422);
+      assert.equal(response.body.errors[0].code, 'not_assignable');
+      assert.ok(response.body.detail.includes(name));
     }
   });
 
-  test('belongs only to a risk of its own project', async (t) => {
+  test('rejects a risk of another project', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     for (const name of ['Apollo', 'Gemini']) await service.make('/v1/projects', key, { name });
     const risk = await service.make('/v1/projects/GEMINI/risks', key, { title: 'x' });
-    const answer = await service.post('/v1/projects/APOLLO/issues', key, { title: 'x', risk_id: risk.id });
-    assert.equal(answer.body.errors[0].pointer, '#/risk_id');
+    const response = await service.post('/v1/projects/APOLLO/issues', key, { title: 'x', risk_id: risk.id });
+    assert.equal(response.body.errors[0].pointer, '#/risk_id');
   });
 });
 
@@ -178,8 +178,8 @@ async function makeFilterable(service: TestService, key: string) {
   return { ada, ops, risk };
 }
 
-onBothEngines('states of an issue', (start) => {
-  test('every pair of states: allowed moves happen, others are refused with what is allowed', async (t) => {
+onBothEngines('issue transitions', (start) => {
+  test('every pair of statuses: allowed transitions succeed; other transitions are rejected with the allowed ones', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
@@ -200,15 +200,15 @@ onBothEngines('states of an issue', (start) => {
       for (const to of Object.keys(issueTransitions).filter((status) => status !== from)) {
         const issue = await service.make('/v1/projects/APOLLO/issues', key, { title: 'x' });
         for (const status of way[from]) assert.equal((await move(issue.key, status)).status, 200);
-        const answer = await move(issue.key, to);
+        const response = await move(issue.key, to);
         const allowed = issueTransitions[from].some((status) => status === to);
-        assert.equal(answer.status, allowed ? 200 : 409, `${from} → ${to}`);
-        if (!allowed) assert.deepEqual(answer.body.allowed, issueTransitions[from]);
+        assert.equal(response.status, allowed ? 200 : 409, `${from} → ${to}`);
+        if (!allowed) assert.deepEqual(response.body.allowed, issueTransitions[from]);
       }
     }
   });
 
-  test('resolving needs how, reopening needs why, and what belonged to a state goes with it', async (t) => {
+  test('resolving requires a resolution, reopening requires a reason, and stale fields are cleared', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
@@ -231,7 +231,7 @@ onBothEngines('states of an issue', (start) => {
     assert.equal(history.at(-1).reason, 'It is back.');
   });
 
-  test('an assignee who has left keeps the issue, but nobody who has left gets one', async (t) => {
+  test('an inactive assignee keeps the issue, but an inactive person cannot be assigned', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();
     await service.make('/v1/projects', key, { name: 'Apollo' });
@@ -245,8 +245,8 @@ onBothEngines('states of an issue', (start) => {
     );
     const patch = (body: object) =>
       service.call('PATCH', `/v1/projects/APOLLO/issues/${issue.key}`, key, body);
-    const kept = await patch({ priority: 'high' });
-    assert.deepEqual([kept.status, kept.body.assignee_active], [200, false]);
+    const unchanged = await patch({ priority: 'high' });
+    assert.deepEqual([unchanged.status, unchanged.body.assignee_active], [200, false]);
     await patch({ assignee_user_id: null });
     assert.equal((await patch({ assignee_user_id: user_id })).status, 422);
   });

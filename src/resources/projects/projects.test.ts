@@ -6,7 +6,7 @@ import { momentOf } from '../../core/clock.ts';
 const clock = () => momentOf(new Date('2026-11-15T12:00:00Z'));
 
 onBothEngines('projects', (start) => {
-  test('makes a key from the name, and another when that is taken', async (t) => {
+  test('derives a unique key from the name', async (t) => {
     const service = await start(t);
     const key = await service.key('projects.manage');
     const keys = [];
@@ -19,11 +19,11 @@ onBothEngines('projects', (start) => {
     assert.equal(taken.body.field, 'key');
   });
 
-  test('is found by id and by key, with its counts', async (t) => {
+  test('returns a project with its counts by id and by key', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
-    const made = await service.make('/v1/projects', key, { name: 'Apollo' });
-    assert.deepEqual(made.counts, {
+    const created = await service.make('/v1/projects', key, { name: 'Apollo' });
+    assert.deepEqual(created.counts, {
       open_issues: 0,
       active_risks: 0,
       unassessed_risks: 0,
@@ -31,7 +31,7 @@ onBothEngines('projects', (start) => {
       overdue_tasks: 0,
     });
     await service.make('/v1/projects/APOLLO/risks', key, { title: 'A', probability: 4, impact: 5 });
-    await service.make(`/v1/projects/${made.id}/risks`, key, { title: 'B' });
+    await service.make(`/v1/projects/${created.id}/risks`, key, { title: 'B' });
     await service.make('/v1/projects/APOLLO/issues', key, { title: 'C' });
     const { body } = await service.get('/v1/projects/APOLLO', key);
     assert.deepEqual(body.counts, {
@@ -44,7 +44,7 @@ onBothEngines('projects', (start) => {
     assert.deepEqual((await service.get('/v1/projects', key)).body.data, [body]);
   });
 
-  test('an archived project takes nothing in and is left out unless asked for', async (t) => {
+  test('an archived project rejects new items and is left out of lists by default', async (t) => {
     const service = await start(t);
     const key = await service.key('projects.manage');
     const { id } = await service.make('/v1/projects', key, { name: 'Apollo' });
@@ -54,9 +54,9 @@ onBothEngines('projects', (start) => {
       db.updateTable('projects').set({ archived_at: clock().now }).where('id', '=', id).execute(),
     );
     for (const what of ['risks', 'issues']) {
-      const answer = await service.post(`/v1/projects/${id}/${what}`, key, { title: 'New' });
-      assert.equal(answer.status, 409);
-      assert.equal(answer.body.code, 'project_archived');
+      const response = await service.post(`/v1/projects/${id}/${what}`, key, { title: 'New' });
+      assert.equal(response.status, 409);
+      assert.equal(response.body.code, 'project_archived');
       assert.equal((await service.get(`/v1/${what}`, key)).body.page.total, 0);
       assert.equal((await service.get(`/v1/${what}?archived=any`, key)).body.page.total, 1);
       assert.equal((await service.get(`/v1/${what}?archived=true`, key)).body.page.total, 1);
@@ -66,8 +66,8 @@ onBothEngines('projects', (start) => {
   });
 });
 
-onBothEngines('projects, changed', (start) => {
-  test('are changed, with history, but not their key once it is used', async (t) => {
+onBothEngines('project updates', (start) => {
+  test('updates are recorded in the history; a key in use cannot change', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo', attributes: { a: '1' } });
@@ -104,7 +104,7 @@ onBothEngines('projects, changed', (start) => {
     );
   });
 
-  test('are archived and brought back, and deleted only when empty', async (t) => {
+  test('can be archived and unarchived, and deleted only when empty', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
@@ -113,13 +113,13 @@ onBothEngines('projects, changed', (start) => {
     assert.equal((await act('archive')).body.archived_at, clock().now);
     assert.equal((await act('archive')).body.version, 2);
     const path = `/v1/projects/APOLLO/risks/${risk.key}`;
-    for (const answer of [
+    for (const response of [
       await service.call('PATCH', path, key, { impact: 1 }),
       await service.call('DELETE', path, key),
       await service.post(`${path}/materialize`, key, {}),
       await service.call('PATCH', '/v1/projects/APOLLO', key, { name: 'x' }),
     ]) {
-      assert.equal(answer.body.code, 'project_archived');
+      assert.equal(response.body.code, 'project_archived');
     }
     assert.equal((await act('unarchive')).body.archived_at, null);
     const refused = await service.call('DELETE', '/v1/projects/APOLLO', key);
@@ -129,7 +129,7 @@ onBothEngines('projects, changed', (start) => {
     assert.equal((await service.get('/v1/projects/APOLLO', key)).status, 404);
   });
 
-  test('say how they are and why, in words', async (t) => {
+  test('report their health with reasons', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     const health = async (name: string) => (await service.get(`/v1/projects/${name}`, key)).body.health;

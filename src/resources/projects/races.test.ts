@@ -2,27 +2,27 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onBothEngines } from '../../../test/service.ts';
 
-type Answers = { status: number }[];
+type Responses = { status: number }[];
 
-onBothEngines('races', (start) => {
-  const count = (answers: Answers, status: number) =>
-    answers.filter((answer) => answer.status === status).length;
+onBothEngines('concurrent writes', (start) => {
+  const count = (responses: Responses, status: number) =>
+    responses.filter((response) => response.status === status).length;
 
-  test('one of many deletions happens, and is counted once', async (t) => {
+  test('one of many concurrent deletes succeeds and updates the counters once', async (t) => {
     const service = await start(t);
     const key = await service.key('projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
     for (const what of ['issues', 'risks', 'tasks']) {
-      const made = await service.make(`/v1/projects/APOLLO/${what}`, key, { title: 'x' });
-      const path = `/v1/projects/APOLLO/${what}/${made.key}`;
-      const answers = await Promise.all(Array.from({ length: 8 }, () => service.call('DELETE', path, key)));
-      assert.deepEqual([count(answers, 204), count(answers, 404)], [1, 7], what);
+      const created = await service.make(`/v1/projects/APOLLO/${what}`, key, { title: 'x' });
+      const path = `/v1/projects/APOLLO/${what}/${created.key}`;
+      const responses = await Promise.all(Array.from({ length: 8 }, () => service.call('DELETE', path, key)));
+      assert.deepEqual([count(responses, 204), count(responses, 404)], [1, 7], what);
     }
     const { counts } = (await service.get('/v1/projects/APOLLO', key)).body;
     assert.deepEqual([counts.open_issues, counts.active_risks], [0, 0]);
   });
 
-  test('a deletion for a version does not delete another', async (t) => {
+  test('a delete with If-Match does not delete a newer version', async (t) => {
     const service = await start(t);
     const key = await service.key('projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
@@ -38,7 +38,7 @@ onBothEngines('races', (start) => {
     assert.equal((await service.get('/v1/projects/APOLLO', key)).body.counts.open_issues, 0);
   });
 
-  test('many changes of one thing, and many things of one name, all find their turn', async (t) => {
+  test('concurrent updates of one project and concurrent creations with the same name all succeed', async (t) => {
     const service = await start(t);
     const key = await service.key('projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
@@ -50,14 +50,14 @@ onBothEngines('races', (start) => {
     );
     assert.equal(count(patched, 200), 30);
     assert.equal(Object.keys((await service.get('/v1/projects/APOLLO', key)).body.attributes).length, 30);
-    const made = await Promise.all(
+    const created = await Promise.all(
       numbers.map(() => service.post('/v1/projects', key, { name: 'Same Name' })),
     );
-    assert.equal(count(made, 201), 30);
-    assert.equal(new Set(made.map(({ body }) => body.key)).size, 30);
+    assert.equal(count(created, 201), 30);
+    assert.equal(new Set(created.map(({ body }) => body.key)).size, 30);
   });
 
-  test('what is deleted takes nothing with it, and what is added to it is either there or refused', async (t) => {
+  test('a concurrent create and delete never leave an item without its parent', async (t) => {
     const service = await start(t);
     const key = await service.key('projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
@@ -77,7 +77,7 @@ onBothEngines('races', (start) => {
     }
   });
 
-  test('the key of a project and the keys of what is in it agree', async (t) => {
+  test('item keys start with the project key after a concurrent key change', async (t) => {
     const service = await start(t);
     const key = await service.key('projects.manage');
     for (let round = 0; round < 10; round++) {

@@ -5,7 +5,7 @@ import { settableClock } from '../../../test/clock.ts';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
 import type { Risk } from './schema.ts';
 
-/** What happens to the register: an action, and numbers that choose what it happens to. */
+/** One random action on the register, with numbers that select its target. */
 const step = fc.record({
   action: fc.constantFrom(
     'create',
@@ -35,8 +35,8 @@ type Dataset = {
   projects: string[];
 };
 
-onBothEngines('agreement', (start) => {
-  test('after anything, roll-ups and counts agree with the rows, today and looking back', async (t) => {
+onBothEngines('consistency of roll-ups', (start) => {
+  test('after random actions, roll-ups and counts match the rows, today and in the past', async (t) => {
     const clock = settableClock('2026-01-01T12:00:00Z');
     const service = await start(t, { clock });
     const key = await service.key();
@@ -49,15 +49,15 @@ onBothEngines('agreement', (start) => {
         const dataset: Dataset = { service, key, clock, day: run * 50, projects };
         setDay(dataset);
         const registers = new Map<string, string>();
-        for (const one of steps) {
+        for (const step of steps) {
           const before = today(dataset);
-          await happen(dataset, one);
-          if (one.action === 'next day') registers.set(before, await registerText(dataset, before));
+          await runStep(dataset, step);
+          if (step.action === 'next day') registers.set(before, await registerText(dataset, before));
         }
-        await agree(dataset);
-        await trendAgrees(dataset, [...registers.keys()]);
+        await assertRollUpsMatch(dataset);
+        await assertTrendMatches(dataset, [...registers.keys()]);
         for (const [day, register] of registers) {
-          assert.equal(await registerText(dataset, day), register, `the register of ${day} is what it was`);
+          assert.equal(await registerText(dataset, day), register, `the register of ${day} has not changed`);
         }
       }),
       { numRuns: 12 },
@@ -65,7 +65,10 @@ onBothEngines('agreement', (start) => {
   });
 });
 
-async function happen(dataset: Dataset, { action, which, probability, impact, status }: Step): Promise<void> {
+async function runStep(
+  dataset: Dataset,
+  { action, which, probability, impact, status }: Step,
+): Promise<void> {
   const { service, key, projects } = dataset;
   const project = projects[which % projects.length] ?? '';
   const path = `/v1/projects/${project}`;
@@ -102,8 +105,8 @@ async function happen(dataset: Dataset, { action, which, probability, impact, st
   }
 }
 
-/** Everything the views say, against a naive recomputation from the rows. */
-async function agree(dataset: Dataset): Promise<void> {
+/** Compares all roll-ups with a naive computation from the rows. */
+async function assertRollUpsMatch(dataset: Dataset): Promise<void> {
   const { service, key, projects } = dataset;
   const get = async (path: string) => (await service.get(path, key)).body;
   const of = `project=${projects.join(',')}`;
@@ -160,8 +163,8 @@ async function agree(dataset: Dataset): Promise<void> {
   assert.deepEqual(asOfToday.data, register.data);
 }
 
-/** Each point of the trend, against the register of that day. */
-async function trendAgrees({ service, key, projects }: Dataset, days: string[]): Promise<void> {
+/** Compares each point of the trend with the register of that day. */
+async function assertTrendMatches({ service, key, projects }: Dataset, days: string[]): Promise<void> {
   const [first] = days;
   if (!first) return;
   const of = `project=${projects.join(',')}`;
@@ -180,7 +183,7 @@ async function trendAgrees({ service, key, projects }: Dataset, days: string[]):
   }
 }
 
-/** What a register of some day says of the scores and the order, as text to compare. */
+/** Serializes the ranks, scores and statuses of a day's register for comparison. */
 async function registerText({ service, key, projects }: Dataset, day: string): Promise<string> {
   const { body } = await service.get(`/v1/risks?project=${projects.join(',')}&as_of=${day}`, key);
   return JSON.stringify(

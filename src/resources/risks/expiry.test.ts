@@ -84,7 +84,7 @@ onBothEngines('acceptances expire', (start, engine) => {
   });
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of the body
+// biome-ignore lint/suspicious/noExplicitAny: the tests assert the shape of the body
 type Body = any;
 
 const rejectChangesOfRisks = {

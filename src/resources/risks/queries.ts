@@ -16,7 +16,7 @@ import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import { bySystem, type Change } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
-import { type Differences, differencesBetween, recordDeleted } from '../../database/writes/history.ts';
+import { differencesBetween, recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
   referenceErrors,

@@ -6,7 +6,7 @@ import { onBothEngines } from '../../../test/service.ts';
 type Row = { key: string; rank: number; score: number; movement: object; checks: string[]; title: string };
 
 onBothEngines('the register', (start) => {
-  test('shows what it was at the end of a day, how it has moved since, and the trend between', async (t) => {
+  test('returns past registers, movement since a day, and the trend', async (t) => {
     const clock = settableClock('2026-11-01T12:00:00Z');
     const service = await start(t, { clock });
     const key = await service.key();
@@ -14,8 +14,8 @@ onBothEngines('the register', (start) => {
     const make = (title: string, probability: number, impact: number, project = 'APOLLO') =>
       service.make(`/v1/projects/${project}/risks`, key, { title, probability, impact });
     const patch = async (risk: { key: string }, body: object) => {
-      const answer = await service.call('PATCH', `/v1/projects/APOLLO/risks/${risk.key}`, key, body);
-      assert.equal(answer.status, 200, answer.text);
+      const response = await service.call('PATCH', `/v1/projects/APOLLO/risks/${risk.key}`, key, body);
+      assert.equal(response.status, 200, response.text);
     };
     for (const name of ['Apollo', 'Gemini']) await service.make('/v1/projects', key, { name });
     const rising = await make('rising', 1, 1);
@@ -93,7 +93,7 @@ onBothEngines('the register', (start) => {
     assert.equal((await service.get('/v1/risks/trend?from=2026-11-05&to=2026-11-01', key)).status, 400);
   });
 
-  test('maps risks into 25 cells and counts them by what they have in common', async (t) => {
+  test('counts risks in a heat map of 25 cells and in a summary', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
@@ -163,7 +163,7 @@ onBothEngines('the register', (start) => {
     assert.equal(again.status, 304);
   });
 
-  test('says of each entry what is wanting, and finds those', async (t) => {
+  test('lists the checks that flag each risk, and filters by them', async (t) => {
     const clock = settableClock('2026-07-01T12:00:00Z');
     const service = await start(t, { clock });
     const key = await service.key();
@@ -221,7 +221,7 @@ onBothEngines('the register', (start) => {
     assert.equal((await service.get('/v1/risks?check=unowned,unassessed', key)).body.page.total, 0);
   });
 
-  test('tells the rules, what something would score, and why a risk ranks as it does', async (t) => {
+  test('returns the scoring rules, evaluates a hypothetical risk, and explains a rank', async (t) => {
     const service = await start(t);
     const key = await service.key('projects.manage');
     const reader = await service.key('projects.read');
@@ -278,7 +278,7 @@ onBothEngines('the register', (start) => {
     assert.ok(explain.inputs.impact.set_at >= explain.inputs.probability.set_at);
   });
 
-  test('a person’s new name and a score’s change are in the very next read', async (t) => {
+  test('the next read shows a renamed owner and a changed score', async (t) => {
     const service = await start(t);
     const key = await service.key();
     await service.make('/v1/projects', key, { name: 'Apollo' });

@@ -21,7 +21,7 @@ type Row = {
 };
 
 onBothEngines('risks', (start) => {
-  test('ranks risks of three projects in one register, highest first, unassessed last and counted', async (t) => {
+  test('ranks risks of three projects in one register, highest first; unassessed risks come last and are counted', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     for (const name of ['Apollo', 'Gemini', 'Mercury']) await service.make('/v1/projects', key, { name });
@@ -73,7 +73,7 @@ onBothEngines('risks', (start) => {
     assert.equal(second.body.meta.unassessed, 2);
   });
 
-  test('gives a risk its key, scores and levels, as the rules say', async (t) => {
+  test('assigns keys, and computes scores and levels by the scoring rules', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();
     const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
@@ -101,27 +101,27 @@ onBothEngines('risks', (start) => {
 
     for (let probability = 1; probability <= 5; probability++) {
       for (let impact = 1; impact <= 5; impact++) {
-        const made = await service.make('/v1/projects/APOLLO/risks', key, {
+        const created = await service.make('/v1/projects/APOLLO/risks', key, {
           title: 'x',
           probability,
           impact,
         });
-        assert.equal(made.score, scoreOf(probability, impact));
-        assert.equal(made.level, levelOf(made.score));
+        assert.equal(created.score, scoreOf(probability, impact));
+        assert.equal(created.level, levelOf(created.score));
       }
     }
   });
 
-  test('a client cannot send a score, two owners, or what is not there', async (t) => {
+  test('rejects a score, two owners, and references to missing resources', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();
     await service.make('/v1/projects', key, { name: 'Apollo' });
     const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
     const { id } = await service.make('/v1/groups', key, { name: 'Ops' });
     const errors = async (body: object) => {
-      const answer = await service.post('/v1/projects/APOLLO/risks', key, { title: 'x', ...body });
-      assert.equal(answer.status, 422);
-      return answer.body.errors.map(
+      const response = await service.post('/v1/projects/APOLLO/risks', key, { title: 'x', ...body });
+      assert.equal(response.status, 422);
+      return response.body.errors.map(
         ({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`,
       );
     };
@@ -147,7 +147,7 @@ onBothEngines('risks', (start) => {
     );
   });
 
-  test('each filter keeps what matches and leaves out the rest', async (t) => {
+  test('each filter returns exactly the matching risks', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();
     const { ada, ops, riskIds } = await makeFilterable(service, key);
@@ -189,7 +189,7 @@ onBothEngines('risks', (start) => {
     assert.equal(riskIds.length, 4);
   });
 
-  test('any two filters together find what each of them finds', async (t) => {
+  test('two filters combined return the intersection of their results', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();
     const { ada, ops } = await makeFilterable(service, key);
@@ -220,14 +220,14 @@ onBothEngines('risks', (start) => {
       for (const other of filters.slice(i + 1)) {
         const both = alone.get(one)?.filter((title) => alone.get(other)?.includes(title));
         const query = `${one}&${other}`;
-        // A lowest score above the highest is refused instead.
+        // The API rejects `min_score` above `max_score`.
         if (query.includes('min_score') && query.includes('max_score')) continue;
         assert.deepEqual(await found(query), both, query);
       }
     }
   });
 
-  test('orders by other things when asked, and then has no ranks', async (t) => {
+  test('supports other sort orders, without ranks', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();
     await makeFilterable(service, key);
@@ -249,7 +249,7 @@ onBothEngines('risks', (start) => {
     assert.equal((await sorted('-updated_at')).length, 3);
   });
 
-  test('refuses a filter that cannot work', async (t) => {
+  test('rejects invalid filters', async (t) => {
     const service = await start(t);
     const key = await service.key('projects.read');
     for (const query of [
@@ -259,13 +259,13 @@ onBothEngines('risks', (start) => {
       'level=huge',
       'unowned=1',
     ]) {
-      const answer = await service.get(`/v1/risks?${query}`, key);
-      assert.equal(answer.status, 400, query);
-      assert.equal(answer.body.code, 'invalid_parameter', query);
+      const response = await service.get(`/v1/risks?${query}`, key);
+      assert.equal(response.status, 400, query);
+      assert.equal(response.body.code, 'invalid_parameter', query);
     }
   });
 
-  test('ranks any risks in one total order, and pages them whole while others are written', async (t) => {
+  test('ranks random risks in one total order; pages stay complete during concurrent writes', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();
     const rating = fc.option(fc.integer({ min: 1, max: 5 }));
@@ -315,7 +315,7 @@ onBothEngines('risks', (start) => {
     );
   });
 
-  test('a rank is the place in the register as it is now, not as it was when the cursor was made', async (t) => {
+  test('ranks on later pages reflect the current register, not the register at the time of the cursor', async (t) => {
     const service = await start(t);
     const key = await service.key();
     await service.make('/v1/projects', key, { name: 'Apollo' });
@@ -339,7 +339,7 @@ const titles = (body: { data: Row[] }) => body.data.map(({ title }) => title);
 const bothDays = (body: { due_on?: string | null; raised_on?: string }) =>
   body.due_on && body.raised_on && body.due_on < body.raised_on ? { ...body, raised_on: body.due_on } : body;
 
-/** The ranking of the contract, written naively. */
+/** A naive implementation of the documented ranking. */
 function compareRisks(a: Row, b: Row): number {
   return (
     (b.score ?? 0) - (a.score ?? 0) ||

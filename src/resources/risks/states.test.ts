@@ -8,7 +8,7 @@ import { riskTransitions } from './transitions.ts';
 
 const statuses = Object.keys(riskTransitions) as Risk['status'][];
 
-/** What a risk needs to be moved there by a patch. */
+/** The patch that moves a risk to a status, with the fields that it requires. */
 const bodyFor = (status: string) => ({
   status,
   ...(status === 'accepted' && { acceptance_reason: 'Insured.', accepted_until: '2026-12-01' }),
@@ -16,33 +16,36 @@ const bodyFor = (status: string) => ({
   ...(status === 'open' && { reason: 'It is back.' }),
 });
 
-onBothEngines('states of a risk', (start) => {
-  test('every pair of states: allowed moves happen, others are refused with what is allowed', async (t) => {
+onBothEngines('risk transitions', (start) => {
+  test('every pair of statuses: allowed transitions succeed; other transitions are rejected with the allowed ones', async (t) => {
     const { key, patch, materialize, make } = await begin(t, start);
     for (const from of statuses) {
       for (const to of statuses.filter((status) => status !== from)) {
         const risk = await make();
         if (from === 'materialized') await materialize(risk.key);
         else if (from !== 'open') assert.equal((await patch(risk.key, bodyFor(from))).status, 200, from);
-        const answer = await (to === 'materialized' ? materialize(risk.key) : patch(risk.key, bodyFor(to)));
+        const response = await (to === 'materialized' ? materialize(risk.key) : patch(risk.key, bodyFor(to)));
         const allowed = riskTransitions[from].includes(to);
-        assert.equal(answer.status, allowed ? (to === 'materialized' ? 201 : 200) : 409, `${from} → ${to}`);
+        assert.equal(response.status, allowed ? (to === 'materialized' ? 201 : 200) : 409, `${from} → ${to}`);
         if (allowed) continue;
-        const { code, from: was, to: wanted, allowed: moves } = answer.body;
-        assert.deepEqual([code, was, wanted, moves], ['invalid_transition', from, to, riskTransitions[from]]);
+        const { code, from: was, to: target, allowed: transitions } = response.body;
+        assert.deepEqual(
+          [code, was, target, transitions],
+          ['invalid_transition', from, to, riskTransitions[from]],
+        );
       }
     }
     assert.ok(key);
   });
 
-  test('each state needs what it needs', async (t) => {
+  test('each status requires its own fields', async (t) => {
     const { patch, make } = await begin(t, start);
     const errors = async (body: object, from: object = {}) => {
       const risk = await make();
       if ('status' in from) assert.equal((await patch(risk.key, from)).status, 200);
-      const answer = await patch(risk.key, body);
-      assert.equal(answer.status, 422, answer.text);
-      return answer.body.errors.map(
+      const response = await patch(risk.key, body);
+      assert.equal(response.status, 422, response.text);
+      return response.body.errors.map(
         ({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`,
       );
     };
@@ -66,7 +69,7 @@ onBothEngines('states of a risk', (start) => {
     assert.deepEqual(await errors({ score: 25 }), ['#/score unknown_field']);
   });
 
-  test('an acceptance lapses after its day, once, and what belonged to it goes', async (t) => {
+  test('an acceptance expires once after its last day, and its fields are cleared', async (t) => {
     const { service, clock, patch, make, read } = await begin(t, start);
     const risk = await make();
     await patch(risk.key, {
@@ -90,7 +93,7 @@ onBothEngines('states of a risk', (start) => {
     );
   });
 
-  test('materialize makes the issue with the severity of the impact, and links both', async (t) => {
+  test('materialize creates an issue with a severity from the impact, and links both', async (t) => {
     const { service, key, materialize, make, read } = await begin(t, start);
     const severities = [];
     for (const impact of [5, 4, 3, 2, 1]) {
@@ -112,12 +115,12 @@ onBothEngines('states of a risk', (start) => {
     await materialize(twice.key);
     assert.equal((await materialize(twice.key)).body.code, 'invalid_transition');
     const refused = await make();
-    const answer = await materialize(refused.key, { assignee_user_id: 'usr_00000000000000000000000000' });
-    assert.equal(answer.status, 422);
+    const response = await materialize(refused.key, { assignee_user_id: 'usr_00000000000000000000000000' });
+    assert.equal(response.status, 422);
     assert.equal((await read(refused.key)).status, 'open');
   });
 
-  test('a change needs the version it was made for, if one is named; no change is none', async (t) => {
+  test('If-Match rejects a stale version; a patch without changes creates no version', async (t) => {
     const { service, key, make, read } = await begin(t, start);
     const risk = await make();
     const path = `/v1/projects/APOLLO/risks/${risk.id}`;
@@ -140,14 +143,14 @@ onBothEngines('states of a risk', (start) => {
     assert.match(text.headers.get('accept-patch') ?? '', /application\/merge-patch\+json/);
   });
 
-  test('attributes are merged: null takes one away, the others stay', async (t) => {
+  test('attributes are merged; null removes one', async (t) => {
     const { patch, make } = await begin(t, start);
     const risk = await make({ attributes: { a: '1', b: '2' } });
     const { body } = await patch(risk.key, { attributes: { a: null, c: '3' } });
     assert.deepEqual(body.attributes, { b: '2', c: '3' });
   });
 
-  test('is deleted only when nothing belongs to it', async (t) => {
+  test('can be deleted only without issues and tasks', async (t) => {
     const { service, key, make, materialize } = await begin(t, start);
     const risk = await make();
     const { body } = await materialize(risk.key);
@@ -165,7 +168,7 @@ onBothEngines('states of a risk', (start) => {
     assert.notEqual(next.key, risk.key);
   });
 
-  test('many changes at once all happen, one after the other', async (t) => {
+  test('concurrent updates all succeed, one after another', async (t) => {
     const { make, patch, read } = await begin(t, start);
     const risk = await make({ attributes: {} });
     const names = Array.from({ length: 5 }, (_, i) => `n${i}`);

@@ -6,16 +6,16 @@ import { momentOf } from '../../core/clock.ts';
 const clock = () => momentOf(new Date('2026-11-15T12:00:00Z'));
 
 onBothEngines('tasks', (start) => {
-  test('makes, reads, changes and deletes a task, by id or by key', async (t) => {
+  test('creates, reads, updates and deletes a task, by id or by key', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
-    const made = await service.post('/v1/projects/APOLLO/tasks', key, { title: 'Order valves' });
-    assert.equal(made.status, 201);
-    assert.match(made.headers.get('etag') ?? '', /^"1-/);
-    const { id, project_id } = made.body;
-    assert.equal(made.headers.get('location'), `${service.origin}/v1/projects/${project_id}/tasks/${id}`);
-    assert.deepEqual(made.body, {
+    const created = await service.post('/v1/projects/APOLLO/tasks', key, { title: 'Order valves' });
+    assert.equal(created.status, 201);
+    assert.match(created.headers.get('etag') ?? '', /^"1-/);
+    const { id, project_id } = created.body;
+    assert.equal(created.headers.get('location'), `${service.origin}/v1/projects/${project_id}/tasks/${id}`);
+    assert.deepEqual(created.body, {
       id,
       key: 'APOLLO-T1',
       project_id,
@@ -38,13 +38,13 @@ onBothEngines('tasks', (start) => {
       updated_at: clock().now,
     });
     for (const path of [`/v1/projects/${project_id}/tasks/${id}`, apolloT1]) {
-      assert.deepEqual((await service.get(path, key)).body, made.body, path);
+      assert.deepEqual((await service.get(path, key)).body, created.body, path);
     }
 
     const patched = await service.call('PATCH', apolloT1, key, { title: 'Order pumps', status: 'done' });
     assert.equal(patched.status, 200);
     assert.match(patched.headers.get('etag') ?? '', /^"2-/);
-    assert.deepEqual(patched.body, { ...made.body, title: 'Order pumps', status: 'done', version: 2 });
+    assert.deepEqual(patched.body, { ...created.body, title: 'Order pumps', status: 'done', version: 2 });
     assert.deepEqual(titles((await service.get('/v1/projects/APOLLO/tasks?q=pumps', key)).body), [
       'Order pumps',
     ]);
@@ -57,7 +57,7 @@ onBothEngines('tasks', (start) => {
     assert.equal(next.key, 'APOLLO-T2');
   });
 
-  test('begins in any state, and goes from any to any other', async (t) => {
+  test('can be created in any status, and change from any status to any other', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
@@ -72,26 +72,26 @@ onBothEngines('tasks', (start) => {
     }
   });
 
-  test('refuses to change or delete a version that the client has not seen', async (t) => {
+  test('rejects an update or delete with a stale If-Match', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
     await service.make('/v1/projects/APOLLO/tasks', key, { title: 'x' });
     const seen = { 'if-match': '"1"' };
     assert.equal((await service.call('PATCH', apolloT1, key, { title: 'y' }, seen)).status, 200);
-    for (const answer of [
+    for (const response of [
       await service.call('PATCH', apolloT1, key, { title: 'z' }, seen),
       await service.call('DELETE', apolloT1, key, undefined, seen),
     ]) {
-      assert.equal(answer.status, 412);
-      assert.equal(answer.body.code, 'stale');
-      assert.equal(answer.headers.get('etag'), '"2"');
+      assert.equal(response.status, 412);
+      assert.equal(response.body.code, 'stale');
+      assert.equal(response.headers.get('etag'), '"2"');
     }
     assert.equal((await service.get(apolloT1, key)).body.title, 'y');
     assert.equal((await service.call('DELETE', apolloT1, key, undefined, { 'if-match': '"2"' })).status, 204);
   });
 
-  test('remembers who changed what, and why', async (t) => {
+  test('records who changed which field, and why', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
@@ -99,16 +99,16 @@ onBothEngines('tasks', (start) => {
     await service.call('PATCH', apolloT1, key, { due_on: null, status: 'blocked', reason: 'No valves.' });
     await service.call('PATCH', apolloT1, key, { title: 'x', reason: 'Changes nothing.' });
     const { body } = await service.get(`${apolloT1}/history`, await service.key('projects.read'));
-    const told = body.data.map(({ id, key_id, ...entry }: Record<string, unknown>) => entry);
+    const entries = body.data.map(({ id, key_id, ...entry }: Record<string, unknown>) => entry);
     const by = { at: clock().now, key_name: 'projects.manage' };
-    assert.deepEqual(told, [
+    assert.deepEqual(entries, [
       { ...by, field: 'created', from: null, to: 'APOLLO-T1', reason: null },
       { ...by, field: 'status', from: 'todo', to: 'blocked', reason: 'No valves.' },
       { ...by, field: 'due_on', from: '2026-12-01', to: null, reason: 'No valves.' },
     ]);
   });
 
-  test('lists what is due soonest first, and last what is not due on any day', async (t) => {
+  test('lists tasks by due date; tasks without one come last', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     for (const name of ['Apollo', 'Gemini']) await service.make('/v1/projects', key, { name });
@@ -116,11 +116,11 @@ onBothEngines('tasks', (start) => {
       ['APOLLO', { title: 'some day' }],
       ['GEMINI', { title: 'later', due_on: '2026-12-02' }],
       ['APOLLO', { title: 'soon', due_on: '2026-12-01' }],
-      ['GEMINI', { title: 'soon, made after', due_on: '2026-12-01' }],
+      ['GEMINI', { title: 'soon, created later', due_on: '2026-12-01' }],
     ] as const) {
       await service.make(`/v1/projects/${project}/tasks`, key, body);
     }
-    const inOrder = ['soon', 'soon, made after', 'later', 'some day'];
+    const inOrder = ['soon', 'soon, created later', 'later', 'some day'];
     const whole = await service.get('/v1/tasks', key);
     assert.deepEqual(titles(whole.body), inOrder);
     assert.equal(whole.body.page.total, 4);
@@ -130,12 +130,12 @@ onBothEngines('tasks', (start) => {
     const rest = await service.get(`/v1/tasks?limit=3&cursor=${first.body.page.next_cursor}`, key);
     assert.deepEqual([...titles(first.body), ...titles(rest.body)], inOrder);
     assert.deepEqual(titles((await service.get('/v1/projects/GEMINI/tasks', key)).body), [
-      'soon, made after',
+      'soon, created later',
       'later',
     ]);
   });
 
-  test('shows open tasks across projects, and all of them in one, unless asked otherwise', async (t) => {
+  test('lists open tasks across projects, and all tasks of one project, by default', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();
     await makeFilterable(service, key);
@@ -149,7 +149,7 @@ onBothEngines('tasks', (start) => {
     assert.deepEqual(await found('/v1/projects/APOLLO/tasks?status=done,cancelled'), ['done']);
   });
 
-  test('each filter keeps what matches and leaves out the rest', async (t) => {
+  test('each filter returns exactly the matching tasks', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();
     const { ada, risk, issue } = await makeFilterable(service, key);
@@ -174,7 +174,7 @@ onBothEngines('tasks', (start) => {
     assert.deepEqual(await found('q=VALVES'), ['full']);
   });
 
-  test('leaves out archived projects, unless asked otherwise', async (t) => {
+  test('leaves out archived projects by default', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();
     await makeFilterable(service, key);
@@ -185,7 +185,7 @@ onBothEngines('tasks', (start) => {
     assert.deepEqual(await found('?archived=any'), ['full', 'plain']);
   });
 
-  test('takes only people who can be assigned, and says why not', async (t) => {
+  test('rejects a person who is not assignable, and names the person', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();
     await service.make('/v1/projects', key, { name: 'Apollo' });
@@ -193,13 +193,13 @@ onBothEngines('tasks', (start) => {
     const gone = await service.make('/v1/personnel', key, { name: 'Gone', status: 'inactive' });
     const later = await service.make('/v1/personnel', key, { name: 'Later', start_on: '2027-01-01' });
     for (const { user_id: assignee_user_id, name } of [gone, later]) {
-      for (const answer of [
+      for (const response of [
         await service.post('/v1/projects/APOLLO/tasks', key, { title: 'x', assignee_user_id }),
         await service.call('PATCH', apolloT1, key, { assignee_user_id }),
       ]) {
-        assert.equal(answer.status, 422);
-        assert.equal(answer.body.errors[0].code, 'not_assignable');
-        assert.ok(answer.body.detail.includes(name));
+        assert.equal(response.status, 422);
+        assert.equal(response.body.errors[0].code, 'not_assignable');
+        assert.ok(response.body.detail.includes(name));
       }
     }
     const nobody = await service.call('PATCH', apolloT1, key, { assignee_user_id: `usr_${'0'.repeat(26)}` });
@@ -207,7 +207,7 @@ onBothEngines('tasks', (start) => {
     assert.equal(nobody.body.errors[0].code, 'unknown_reference');
   });
 
-  test('leaves a task with who has left, until someone else is named', async (t) => {
+  test('an inactive assignee keeps the task until it is reassigned', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();
     await service.make('/v1/projects', key, { name: 'Apollo' });
@@ -216,25 +216,25 @@ onBothEngines('tasks', (start) => {
     await service.database.write((db) =>
       db.updateTable('people').set({ status: 'inactive' }).where('user_id', '=', user_id).execute(),
     );
-    const answer = await service.call('PATCH', apolloT1, key, { title: 'y', assignee_user_id: user_id });
-    assert.equal(answer.status, 200);
-    assert.deepEqual([answer.body.title, answer.body.assignee_name], ['y', 'Ada']);
+    const response = await service.call('PATCH', apolloT1, key, { title: 'y', assignee_user_id: user_id });
+    assert.equal(response.status, 200);
+    assert.deepEqual([response.body.title, response.body.assignee_name], ['y', 'Ada']);
   });
 
-  test('is about a risk and an issue of its own project only', async (t) => {
+  test('rejects a risk or an issue of another project', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     for (const name of ['Apollo', 'Gemini']) await service.make('/v1/projects', key, { name });
     const { id: risk_id } = await service.make('/v1/projects/GEMINI/risks', key, { title: 'x' });
     const { id: issue_id } = await service.make('/v1/projects/GEMINI/issues', key, { title: 'x' });
     await service.make('/v1/projects/APOLLO/tasks', key, { title: 'x' });
-    for (const answer of [
+    for (const response of [
       await service.post('/v1/projects/APOLLO/tasks', key, { title: 'x', risk_id, issue_id }),
       await service.call('PATCH', apolloT1, key, { risk_id, issue_id }),
     ]) {
-      assert.equal(answer.status, 422);
+      assert.equal(response.status, 422);
       assert.deepEqual(
-        answer.body.errors.map(({ pointer, code }: Record<string, string>) => [pointer, code]),
+        response.body.errors.map(({ pointer, code }: Record<string, string>) => [pointer, code]),
         [
           ['#/risk_id', 'unknown_reference'],
           ['#/issue_id', 'unknown_reference'],
@@ -244,12 +244,12 @@ onBothEngines('tasks', (start) => {
     await service.make('/v1/projects/GEMINI/tasks', key, { title: 'x', risk_id, issue_id });
   });
 
-  test('is not due before it starts', async (t) => {
+  test('rejects a due date before the start date', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
     await service.make('/v1/projects/APOLLO/tasks', key, { title: 'x', due_on: '2026-12-01' });
-    for (const answer of [
+    for (const response of [
       await service.post('/v1/projects/APOLLO/tasks', key, {
         title: 'x',
         start_on: '2026-12-02',
@@ -257,49 +257,49 @@ onBothEngines('tasks', (start) => {
       }),
       await service.call('PATCH', apolloT1, key, { start_on: '2026-12-02' }),
     ]) {
-      assert.equal(answer.status, 422);
-      assert.equal(answer.body.errors[0].code, 'date_order');
+      assert.equal(response.status, 422);
+      assert.equal(response.body.errors[0].code, 'date_order');
     }
     assert.equal((await service.call('PATCH', apolloT1, key, { start_on: '2026-12-01' })).status, 200);
   });
 
-  test('refuses a second task with the same external id in a project', async (t) => {
+  test('rejects a second task with the same external id in a project', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     for (const name of ['Apollo', 'Gemini']) await service.make('/v1/projects', key, { name });
     await service.make('/v1/projects/APOLLO/tasks', key, { title: 'x' });
     const holder = await service.make('/v1/projects/APOLLO/tasks', key, { title: 'x', external_id: 'x-1' });
-    for (const answer of [
+    for (const response of [
       await service.post('/v1/projects/APOLLO/tasks', key, { title: 'x', external_id: 'x-1' }),
       await service.call('PATCH', apolloT1, key, { external_id: 'x-1' }),
     ]) {
-      assert.equal(answer.status, 409);
-      assert.equal(answer.body.code, 'duplicate');
-      assert.equal(answer.body.existing_id, holder.id);
+      assert.equal(response.status, 409);
+      assert.equal(response.body.code, 'duplicate');
+      assert.equal(response.body.existing_id, holder.id);
     }
     await service.make('/v1/projects/GEMINI/tasks', key, { title: 'x', external_id: 'x-1' });
   });
 
-  test('stays as it is while its project is archived', async (t) => {
+  test('cannot change while its project is archived', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
     await service.make('/v1/projects/APOLLO/tasks', key, { title: 'x' });
     assert.equal((await service.post('/v1/projects/APOLLO/archive', key, undefined)).status, 200);
-    for (const answer of [
+    for (const response of [
       await service.post('/v1/projects/APOLLO/tasks', key, { title: 'y' }),
       await service.call('PATCH', apolloT1, key, { title: 'y' }),
       await service.call('DELETE', apolloT1, key),
     ]) {
-      assert.equal(answer.status, 409);
-      assert.equal(answer.body.code, 'project_archived');
+      assert.equal(response.status, 409);
+      assert.equal(response.body.code, 'project_archived');
     }
     await service.post('/v1/projects/APOLLO/unarchive', key, undefined);
     const next = await service.make('/v1/projects/APOLLO/tasks', key, { title: 'y' });
     assert.equal(next.key, 'APOLLO-T2');
   });
 
-  test('is counted on its risk, in all and when done', async (t) => {
+  test('is counted on its risk, in total and when done', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
@@ -319,7 +319,7 @@ onBothEngines('tasks', (start) => {
     assert.deepEqual(await counts(), [1, 0]);
   });
 
-  test('is read with projects.read and written only with projects.manage', async (t) => {
+  test('is readable with projects.read and writable only with projects.manage', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     const reader = await service.key('projects.read');
