@@ -1,43 +1,202 @@
+import { fold } from '../core/text.ts';
 import { createPacer } from '../formats/pace.ts';
 import type { Row } from '../formats/rows.ts';
+import type { Importable } from './importable.ts';
 import type { ParsedRow } from './parse-rows.ts';
 
-/** Rows that are written together. */
-export type Batch = readonly ParsedRow[];
+/** Rows to write together, and whether a row among them may still wait for another row of the file. */
+export type Batch = { rows: readonly ParsedRow[]; mayWait: boolean };
 
-/** How long a batch may take to be written: where writers take turns, who waits for theirs waits for its end. */
-const batchMs = { singleWriter: 8, concurrent: 40 };
-const least = 25;
-const most = 1000;
+/** How long it may take to write a batch. With a single writer, other requests wait until its end. */
+const maxBatchMs = { singleWriter: 8, concurrent: 40 };
+const minBatchRows = 25;
+const maxBatchRows = 1000;
 
-/** How many rows a batch has: as many as can be written in a moment, as the parts before have shown. */
+/** Adapts the number of rows in a batch to the time that the previous batches took. */
 export class AdaptiveBatchSize {
-  rows = least;
+  rows = minBatchRows;
 
-  learn(rows: number, milliseconds: number, writers: keyof typeof batchMs): void {
-    const fitting = (rows * batchMs[writers]) / Math.max(milliseconds, 1);
-    this.rows = Math.round(Math.min(most, Math.max(least, (this.rows + fitting) / 2)));
+  adapt(rows: number, milliseconds: number, writers: keyof typeof maxBatchMs): void {
+    const fittingRows = (rows * maxBatchMs[writers]) / Math.max(milliseconds, 1);
+    this.rows = Math.round(Math.min(maxBatchRows, Math.max(minBatchRows, (this.rows + fittingRows) / 2)));
   }
 }
 
-/** The rows of a file, as they are understood. */
-export async function* batchesOfFile(
+/** Parses the rows of a file and groups them into batches. */
+export async function* readBatches(
   file: AsyncIterable<Row[]>,
-  read: (row: Row, index: number) => ParsedRow,
+  parse: (row: Row, index: number) => ParsedRow,
   size: AdaptiveBatchSize,
 ): AsyncGenerator<Batch> {
   const pause = createPacer();
   let index = 0;
-  let batch: ParsedRow[] = [];
-  for await (const rows of file) {
-    for (const row of rows) {
+  let rows: ParsedRow[] = [];
+  for await (const chunk of file) {
+    for (const row of chunk) {
       if (row.isHeader) continue;
-      batch.push(read(row, index++));
+      rows.push(parse(row, index++));
       await pause();
-      if (batch.length < size.rows) continue;
-      yield batch;
-      batch = [];
+      if (rows.length < size.rows) continue;
+      yield { rows, mayWait: true };
+      rows = [];
     }
   }
-  if (batch.length > 0) yield batch;
+  if (rows.length > 0) yield { rows, mayWait: true };
+}
+
+/** After this many rounds of releasing one row of each cycle, all waiting rows are released. */
+const maxCycleRounds = 10;
+
+/** No id, e-mail or name is longer. */
+const maxKeyLength = 500;
+
+/**
+ * The texts by which other rows of the file can refer to a row: its id, external id, e-mail or name. They are folded, so
+ * a row may wait for more rows than it needs to, which does no harm.
+ */
+export function keysOf(row: ParsedRow, { keys }: Importable): Set<string> {
+  const found = new Set<string>();
+  for (const value of [
+    row.values.name,
+    ...keys.map(({ field }) => row.identity[field] ?? row.values[field]),
+  ]) {
+    if (typeof value === 'string' && value.length <= maxKeyLength) found.add(fold(value));
+  }
+  return found;
+}
+
+/**
+ * The rows that wait for other rows of the same file. A row is released when all rows with the keys it waits for are
+ * done, imported or failed. Each row waits once, so the time is linear in the length of a chain.
+ *
+ * A transaction can be retried: `rollback` undoes every change since the last `commit`.
+ */
+export function createWaitingRows(
+  importable: Importable,
+  /** The number of rows in the file that have each key. */
+  rowsByKey: ReadonlyMap<string, number>,
+) {
+  const pending = new Map(rowsByKey);
+  const waiters = new Map<string, ParsedRow[]>();
+  const waitingFor = new Map<ParsedRow, { keys: readonly string[]; left: number }>();
+  const ready: { row: ParsedRow; mayWait: boolean }[] = [];
+  let firstReady = 0;
+  let cycleRounds = 0;
+  let undo: (() => void)[] = [];
+
+  function release(row: ParsedRow, mayWait: boolean): void {
+    const wait = waitingFor.get(row);
+    if (!wait) return;
+    waitingFor.delete(row);
+    ready.push({ row, mayWait });
+    undo.push(() => {
+      ready.pop();
+      waitingFor.set(row, wait);
+    });
+  }
+
+  function releaseWaiters(key: string): void {
+    for (const row of waiters.get(key) ?? []) {
+      const wait = waitingFor.get(row);
+      if (!wait) continue;
+      wait.left--;
+      undo.push(() => {
+        wait.left++;
+      });
+      if (wait.left === 0) release(row, true);
+    }
+  }
+
+  /** Finds one row of each cycle. Every waiting row leads to a cycle, because all other rows are done. */
+  function findCycleRows(): ParsedRow[] {
+    const byKey = new Map<string, ParsedRow>();
+    for (const row of waitingFor.keys()) {
+      for (const key of keysOf(row, importable)) if (!byKey.has(key)) byKey.set(key, row);
+    }
+    const next = (row: ParsedRow) => {
+      const key = waitingFor.get(row)?.keys.find((key) => (pending.get(key) ?? 0) > 0);
+      return key === undefined ? undefined : byKey.get(key);
+    };
+    const walkOf = new Map<ParsedRow, number>();
+    const found: ParsedRow[] = [];
+    let walk = 0;
+    for (const start of waitingFor.keys()) {
+      walk++;
+      let row: ParsedRow | undefined = start;
+      while (row && !walkOf.has(row)) {
+        walkOf.set(row, walk);
+        row = next(row);
+      }
+      if (row && walkOf.get(row) === walk) found.push(row);
+    }
+    return found;
+  }
+
+  return {
+    isPending: (text: string) => (pending.get(fold(text)) ?? 0) > 0,
+
+    wait(row: ParsedRow, keys: readonly string[]): void {
+      waitingFor.set(row, { keys, left: keys.length });
+      for (const key of keys) {
+        const sameKey = waiters.get(key);
+        if (sameKey) sameKey.push(row);
+        else waiters.set(key, [row]);
+      }
+      undo.push(() => {
+        waitingFor.delete(row);
+        for (const key of keys) waiters.get(key)?.pop();
+      });
+    },
+
+    /** Marks a row as imported or failed. */
+    done(row: ParsedRow): void {
+      for (const key of keysOf(row, importable)) {
+        const left = (pending.get(key) ?? 0) - 1;
+        pending.set(key, left);
+        undo.push(() => {
+          pending.set(key, left + 1);
+        });
+        if (left === 0) releaseWaiters(key);
+      }
+    },
+
+    /** The next released rows. If only cycles are left, breaks them with rows that may not wait again. */
+    next(maxRows: number): Batch | undefined {
+      if (firstReady === ready.length && waitingFor.size > 0) {
+        const isLastRound = ++cycleRounds > maxCycleRounds;
+        const released = isLastRound ? [...waitingFor.keys()] : findCycleRows();
+        undo.push(() => {
+          cycleRounds--;
+        });
+        for (const row of released) release(row, false);
+      }
+      const [first] = ready.slice(firstReady, firstReady + 1);
+      if (!first) return undefined;
+      const { mayWait } = first;
+      const rows: ParsedRow[] = [];
+      const start = firstReady;
+      while (rows.length < maxRows && ready[firstReady]?.mayWait === mayWait)
+        rows.push((ready[firstReady++] as typeof first).row);
+      undo.push(() => {
+        firstReady = start;
+      });
+      return { rows, mayWait };
+    },
+
+    /** Registers an action for `rollback`. */
+    onRollback(action: () => void): void {
+      undo.push(action);
+    },
+
+    commit(): void {
+      undo = [];
+      ready.splice(0, firstReady);
+      firstReady = 0;
+    },
+
+    rollback(): void {
+      for (const action of undo.reverse()) action();
+      undo = [];
+    },
+  };
 }

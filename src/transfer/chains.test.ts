@@ -4,7 +4,7 @@ import { onBothEngines, type TestService } from '../../test/service.ts';
 
 const csv = { 'content-type': 'text/csv' };
 
-/** People who each report to the next: the last row is the top. */
+/** A chain of people in which each reports to the next row. */
 const chain = (length: number, refer: (i: number) => string = (i) => `e${i}`) =>
   [
     'name,external_id,manager',
@@ -15,7 +15,7 @@ const importPeople = (service: TestService, key: string, file: string, query = '
   service.call('POST', `/v1/personnel/import${query}`, key, file, csv);
 
 onBothEngines('Imports of rows that refer to one another', (start) => {
-  test('import a chain of 1,000 managers, whichever end comes first', async (t) => {
+  test('import a chain of 1,000 managers in either order', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const { body: rehearsed } = await importPeople(service, key, chain(1000), '?dry_run=true');
@@ -42,7 +42,7 @@ onBothEngines('Imports of rows that refer to one another', (start) => {
     assert.deepEqual([again.summary.unchanged, again.summary.failed], [1000, 0]);
   });
 
-  test('set the managers of people who are there already', async (t) => {
+  test('set the managers of existing people', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const names = chain(500)
@@ -58,7 +58,7 @@ onBothEngines('Imports of rows that refer to one another', (start) => {
     }
   });
 
-  test('report cycles, and references to rows that fail, row by row', async (t) => {
+  test('report cycles and references to failed rows, row by row', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const file = [
@@ -68,7 +68,7 @@ onBothEngines('Imports of rows that refer to one another', (start) => {
       'Cid,c,a',
       'Dee,d,a',
       'Eve,e,f',
-      'Fay,f,nobody',
+      'Fay,f,unknown',
       'Gus,g,h',
       'Hal,h,',
       'Ida,i,Ida',
@@ -82,11 +82,11 @@ onBothEngines('Imports of rows that refer to one another', (start) => {
     assert.equal(body.summary.created, 2);
   });
 
-  test('resolve a name to the person who is there, when the namesake in the file cannot be imported', async (t) => {
+  test('resolve a name to the existing person if the namesake in the file fails', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const bob = await service.make('/v1/personnel', key, { name: 'Bob' });
-    const file = 'name,manager,external_id\nDee,cid,\nCid,Bob,cid\nBob,nobody,\n';
+    const file = 'name,manager,external_id\nDee,cid,\nCid,Bob,cid\nBob,unknown,\n';
     const { body } = await importPeople(service, key, file);
     assert.deepEqual(
       body.results.map(({ status }: { status: string }) => status),

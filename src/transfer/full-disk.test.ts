@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { muster, startMuster } from '../../test/process.ts';
 
-/** A file system of a few mebibytes; undefined where this user may not mount one. */
+/** Mounts a file system of a few mebibytes; undefined if the user is not allowed to. */
 function smallDisk(t: TestContext, mebibytes: number): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'muster-disk-'));
   try {
@@ -26,7 +26,7 @@ function smallDisk(t: TestContext, mebibytes: number): string | undefined {
 const people = (header: string, row: (i: number) => string) =>
   [header, ...Array.from({ length: 20_000 }, (_, i) => row(i))].join('\n');
 
-test('a full disk interrupts an import with 507 and how to go on', async (t) => {
+test('a full disk interrupts an import with 507 and advice on how to continue', async (t) => {
   const folder = smallDisk(t, 6);
   if (!folder) return t.skip('only root can mount a small disk');
   const service = await startMuster(t, folder);
@@ -43,13 +43,10 @@ test('a full disk interrupts an import with 507 and how to go on', async (t) => 
   assert.equal(plain.status, 507, JSON.stringify(plain.body).slice(0, 500));
   assert.equal(plain.body.code, 'storage_full');
   const [, last] = /^2-(\d+)$/.exec(plain.body.imported_lines) ?? [];
-  assert.equal(Number(last) - 1, plain.body.created, 'one row a line, after the header');
-  assert.match(
-    plain.body.detail,
-    /take the lines out of the file that are imported \(2-\d+\), and send the rest/,
-  );
+  assert.equal(Number(last) - 1, plain.body.created, 'one row per line after the header');
+  assert.match(plain.body.detail, /remove the imported lines \(2-\d+\) from the file and send the rest/);
   const { stdout } = await muster(folder, ['export', 'personnel', '--format', 'ndjson']);
-  assert.equal(stdout.trim().split('\n').length, plain.body.created, 'what it says is there is there');
+  assert.equal(stdout.trim().split('\n').length, plain.body.created, 'the reported rows are stored');
 
   const known = await send(people('name,external_id,title', (i) => `Person ${i},e${i},${'x'.repeat(150)}`));
   assert.equal(known.status, 507);

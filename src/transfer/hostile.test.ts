@@ -7,10 +7,10 @@ import { startMuster, temporaryFolder } from '../../test/process.ts';
 const maxStallMs = 100;
 const maxResponseMs = 90_000;
 
-/** A busy machine may be late by itself; a file that holds up the event loop does so every time. */
+/** On a busy machine one attempt can stall by chance; a file that blocks the event loop does so every time. */
 const maxAttempts = 4;
 
-test('no file to import holds up the event loop', async (t) => {
+test('no imported file blocks the event loop', async (t) => {
   const service = await startMuster(t, temporaryFolder(t));
 
   async function send(path: string, type: string, body: Buffer | string) {
@@ -26,9 +26,9 @@ test('no file to import holds up the event loop', async (t) => {
     return { status: response.status, text, elapsedMs, stallMs: await probe.stop() };
   }
 
-  for (const [name, [format, make]] of Object.entries(hostileFiles)) {
+  for (const [name, [format, create]] of Object.entries(hostileFiles)) {
     await t.test(`${format}: ${name}`, async () => {
-      const body = await make();
+      const body = await create();
       const stalls: number[] = [];
       for (let attempt = 1; attempt <= maxAttempts; attempt++) {
         const path = `/v1/personnel/import?dry_run=${attempt % 2 === 1}`;

@@ -11,7 +11,7 @@ import { runIdempotent } from '../http/request/idempotency.ts';
 import { problemBody } from '../http/response/problems.ts';
 import { importErrors } from '../http/route-errors.ts';
 import type { Scope } from '../resources/keys/schema.ts';
-import { asMapped } from './columns.ts';
+import { normalizeColumnName } from './columns.ts';
 import type { Importable } from './importable.ts';
 import { runImport, type Store, summaryOf, type Task } from './run.ts';
 import { ImportQuery, ImportResponse, type ImportSummary } from './schema.ts';
@@ -28,7 +28,7 @@ type ImportRoute = {
   importable(request: FastifyRequest): Importable | Promise<Importable>;
 };
 
-/** The route of a noun's import. */
+/** Adds the import route of a resource. */
 export function importRoute(
   app: App,
   { url, access, errors = [], operationId, summary, tag, params, importable }: ImportRoute,
@@ -43,7 +43,7 @@ export function importRoute(
         produces: ['application/x-ndjson'],
         errors: [...importErrors, ...errors],
       },
-      // Before the body is read: one that would be refused need not arrive.
+      // Rejects an unsupported media type before the body is sent.
       preParsing: async (request, _, payload) => {
         formatOfType(request.headers['content-type']);
         return payload;
@@ -52,8 +52,8 @@ export function importRoute(
         operationId,
         summary,
         description:
-          'The body is the file: CSV, NDJSON or XLSX (its first sheet), 32 MiB and 100,000 rows at most. With ' +
-          '`Accept: application/x-ndjson` the answer is a result a line, and the summary in the last one.',
+          'The body is the file: CSV, NDJSON or XLSX (first sheet only), at most 32 MiB and 100,000 rows. With ' +
+          '`Accept: application/x-ndjson` the response has one result per line and the summary on the last line.',
         tags: [tag],
         ...(params && { params: Strict(params) }),
         querystring: ImportQuery,
@@ -76,13 +76,13 @@ async function receive(request: FastifyRequest, reply: FastifyReply, importable:
     seesPeople: grants(request.actor.scopes, 'personnel.read'),
     change: () => request.change,
   };
-  // Nothing is sent for as long as it takes; the connection is not idle for that.
+  // The connection is silent during the import, which must not count as idle.
   request.raw.socket.setTimeout(0);
-  return send(request, reply, task, await imported(request, reply, task, file));
+  return send(request, reply, task, await importFile(request, reply, task, file));
 }
 
-/** With an `Idempotency-Key` an import that is one transaction is done once, as any other POST is. */
-function imported(request: FastifyRequest, reply: FastifyReply, task: Task, file: Buffer) {
+/** Runs the import; with an `Idempotency-Key`, at most once. */
+function importFile(request: FastifyRequest, reply: FastifyReply, task: Task, file: Buffer) {
   const { atomic, dry_run } = task.options;
   const { rehearse, write } = request.database;
   const store: Store = {
@@ -95,30 +95,30 @@ function imported(request: FastifyRequest, reply: FastifyReply, task: Task, file
   if (!atomic) {
     throw new Problem(
       'malformed_request',
-      'An `Idempotency-Key` goes with `atomic=true`: what is written in parts cannot be done once. ' +
-        'Without it, `mode=upsert` can be sent again without doubles.',
+      'An `Idempotency-Key` requires `atomic=true`, because other imports write several transactions. ' +
+        'Add `atomic=true`, or use `mode=upsert`, which is safe to send again.',
     );
   }
-  const sendIdempotent: Store['write'] = async (work) => {
+  const writeIdempotent: Store['write'] = async (work) => {
     const content = hash('sha256', file, 'hex');
     const { answer, isReplay } = await runIdempotent(request, content, work, 'bulk');
     if (isReplay) reply.header('idempotent-replayed', 'true');
     return answer;
   };
-  return runImport({ ...store, write: sendIdempotent }, task);
+  return runImport({ ...store, write: writeIdempotent }, task);
 }
 
-type Imported = Awaited<ReturnType<typeof runImport>>;
+type ImportOutcome = Awaited<ReturnType<typeof runImport>>;
 
-function send(request: FastifyRequest, reply: FastifyReply, task: Task, { scan, results }: Imported) {
+function send(request: FastifyRequest, reply: FastifyReply, task: Task, { scan, results }: ImportOutcome) {
   const summary = summaryOf(task, scan, results);
   const { atomic, dry_run } = task.options;
-  const isRefused = atomic && summary.failed > 0;
-  const texts = isRefused ? results.textsOfNothing() : results.texts();
-  if (isRefused && !dry_run) {
+  const isRolledBack = atomic && summary.failed > 0;
+  const texts = isRolledBack ? results.textsOfNothing() : results.texts();
+  if (isRolledBack && !dry_run) {
     const detail =
       `${summary.failed} of ${summary.rows} rows have errors, so nothing was changed. ` +
-      'Mend what `results` says of them, or import the others without `atomic`.';
+      'Fix the errors in `results`, or import the other rows without `atomic`.';
     const problem = problemBody(request, new Problem('import_refused', detail));
     reply.code(422).type('application/problem+json');
     return reply.send(Readable.from(asJson({ ...problem, summary }, texts)));
@@ -129,39 +129,39 @@ function send(request: FastifyRequest, reply: FastifyReply, task: Task, { scan, 
   return reply.type('application/json; charset=utf-8').send(Readable.from(asJson({ summary }, texts)));
 }
 
-/** The import is done by now, so a client that accepts neither gets JSON instead of 406. */
+/** The import is already done, so a client that accepts none of these gets JSON instead of 406. */
 const responseTypes = ['application/json', 'application/x-ndjson', 'application/ndjson'];
 
-/** Some members, and the results as the last. */
+/** A JSON object with these members, and the results as the last member. */
 export function* asJson(members: object, texts: Iterable<string[]>): Generator<string> {
   yield `${JSON.stringify(members).slice(0, -1)},"results":[`;
   let separator = '';
-  for (const some of texts) {
-    yield separator + some.join(',');
+  for (const block of texts) {
+    yield separator + block.join(',');
     separator = ',';
   }
   yield ']}';
 }
 
 function* asLines(summary: ImportSummary, texts: Iterable<string[]>): Generator<string> {
-  for (const some of texts) yield `${some.join('\n')}\n`;
+  for (const block of texts) yield `${block.join('\n')}\n`;
   yield `${JSON.stringify({ summary })}\n`;
 }
 
 /**
- * `Full name=name` is a pair; the last `=` counts, for the names of columns may have others. They may have commas, too,
- * at which the list was cut: what has no `=` belongs to what follows it.
+ * Parses pairs such as `Full name=name`. A column name can contain `=`, so the last one separates. It can also contain
+ * commas, at which the list was split: a piece without `=` belongs to the next piece.
  */
 export function readMap(pieces: readonly string[]): Map<string, string> {
   const map = new Map<string, string>();
-  let begun = '';
+  let unfinished = '';
   for (const piece of pieces) {
-    const pair = begun + piece;
+    const pair = unfinished + piece;
     const at = piece.includes('=') ? pair.lastIndexOf('=') : -1;
-    begun = at === -1 ? `${pair},` : '';
-    if (at !== -1) map.set(asMapped(pair.slice(0, at).trim()), pair.slice(at + 1).trim());
+    unfinished = at === -1 ? `${pair},` : '';
+    if (at !== -1) map.set(normalizeColumnName(pair.slice(0, at).trim()), pair.slice(at + 1).trim());
   }
-  if (begun === '') return map;
-  const detail = `\`map\` does not say what “${begun.slice(0, -1).trim()}” is: \`column=field\`, or \`column=\` to leave it out.`;
+  if (unfinished === '') return map;
+  const detail = `\`map\` has no field for “${unfinished.slice(0, -1).trim()}”. Write \`column=field\`, or \`column=\` to ignore the column.`;
   throw invalidParameter('map', detail);
 }

@@ -6,28 +6,47 @@ import type { Change } from '../database/writes/change.ts';
 import type { Created } from '../database/writes/create-many.ts';
 import type { List } from '../lists/list.ts';
 
-/** What a noun says of its import; how rows are read, matched, written and answered is said once, in this folder. */
-export type Importable = {
-  /** One of them, in a sentence. */
+/** The resources that a field of an imported row can refer to. */
+export type ReferenceKind = 'person' | 'group' | 'risk' | 'issue';
+
+/** A JSON object whose fields are checked by a schema at run time. */
+export type Resource = Record<string, unknown>;
+
+type ImportDeclaration = {
+  /** The singular noun for messages. */
   what: 'person' | 'group' | 'project' | 'risk' | 'issue' | 'task';
   input: TObject;
   patch: TObject;
-  /** Those that are there, as rows are compared with them. Its schema is that of the resource. */
+  /** The stored resources, to compare rows with. Its schema is the schema of the resource. */
   existing: List;
-  /** What a row is known by, the surest first: its id. */
+  /** The fields that identify a resource, the most reliable first: its id. */
   keys: readonly [ImportKey, ...ImportKey[]];
-  /** What else people call the fields. */
+  /** Alternative column names by field. */
   synonyms: Readonly<Record<string, readonly string[]>>;
-  /** Fields that tables often have in parts, and what people call the parts. */
+  /** Fields that files often split into several columns, and the names of those columns. */
   joined?: Readonly<Record<string, readonly (readonly string[])[]>>;
-  /** Lists to which an import only adds. */
+  /** List fields to which an import adds items and from which it removes none. */
   additive?: readonly string[];
   /** The project that all rows belong to. */
   project?: { id: string; key: string };
-  /** States that cannot be reached in one move, and what comes before them. */
+  /** Statuses that no single transition reaches, and the status to go through first. */
   intermediateStatus?: Readonly<Record<string, string>>;
+};
+
+/** What a resource declares about its import. This folder reads, matches and writes the rows of all resources. */
+export type Importable = ImportDeclaration & {
   create(db: Transaction<Tables>, inputs: readonly never[], change: Change): Promise<(Created | Problem)[]>;
   update(db: Transaction<Tables>, current: never, patch: never, change: Change): Promise<unknown>;
+};
+
+/** Any `Importable`, for rows whose types only the schemas know. */
+export type UntypedImportable = ImportDeclaration & {
+  create(
+    db: Transaction<Tables>,
+    inputs: readonly Resource[],
+    change: Change,
+  ): Promise<(Created | Problem)[]>;
+  update(db: Transaction<Tables>, current: Resource, patch: Resource, change: Change): Promise<unknown>;
 };
 
 export type ImportKey = { field: string; column: RawBuilder<string>; compared?(value: string): string };

@@ -6,36 +6,35 @@ import type { Row } from '../formats/rows.ts';
 import { normalizeValue } from '../http/request/body-parsers.ts';
 import { checkOf } from '../http/request/validation.ts';
 import { type Column, type Columns, kindNamed } from './columns.ts';
-import type { Importable } from './importable.ts';
-import type { Kind } from './matching.ts';
+import type { Importable, ReferenceKind } from './importable.ts';
 
-/** A row as it was understood, before anything is looked up for it. */
+/** A row with typed values, before its references are resolved. */
 export type ParsedRow = {
-  /** Its place among the rows, from 0. */
+  /** Its position in the file, from 0. */
   index: number;
   line: number;
-  /** Fields and what they shall be; what is undefined was not said. */
+  /** The values by field. Undefined means that the row does not set the field. */
   values: Record<string, unknown>;
   references: Reference[];
-  /** Whether its attributes are only those that have columns of their own: the others stay. */
+  /** Whether the row sets only the attributes with a column of their own, and leaves all other attributes. */
   hasSomeAttributes: boolean;
   identity: Record<string, string>;
   errors: FieldError[];
-  /** Nothing is known of it, so nothing else is wrong with it. */
+  /** The row could not be parsed, so no further errors are reported for it. */
   isUnreadable?: true;
 };
 
-/** A field that names something. What it is called decides where the field itself, if there is one, says nothing. */
+/** A field that refers to another resource. A name is used only if the field with the id is empty. */
 export type Reference = {
   field: string;
   texts: string[];
   isList: boolean;
-  among: readonly { field: string; kind: Kind }[];
-  /** Whether it is what people call it, in a column of its own. */
+  targets: readonly { field: string; kind: ReferenceKind }[];
+  /** Whether it comes from a name column such as `owner_name`. */
   isName: boolean;
 };
 
-/** A row names no more errors than this. */
+/** The number of errors that are reported for a row. */
 const maxErrors = 20;
 
 /** More than any list of a resource may have. */
@@ -44,14 +43,13 @@ const maxListItems = 1000;
 /** Longer than any name, id or e-mail. */
 const maxReferenceLength = 500;
 
-/** Makes the reader of a noun's rows. */
 export function createRowParser(importable: Importable, columns: Columns, isTable: boolean) {
-  const check = checkOf(withoutReferences(importable));
+  const check = checkOf(schemaWithoutReferences(importable));
   let names: readonly string[] = [];
   let known: (Column | undefined)[] = [];
 
   return (row: Row, index: number): ParsedRow => {
-    const draft: ParsedRow = {
+    const parsed: ParsedRow = {
       index,
       line: row.line,
       values: {},
@@ -61,102 +59,105 @@ export function createRowParser(importable: Importable, columns: Columns, isTabl
       errors: [],
     };
     if (row.error !== undefined) {
-      return { ...draft, isUnreadable: true, errors: [{ code: 'unreadable', detail: row.error }] };
+      return { ...parsed, isUnreadable: true, errors: [{ code: 'unreadable', detail: row.error }] };
     }
     if (isTable && row.names !== names) {
       names = row.names;
-      known = names.map((name) => (name === '' ? undefined : columns.named(name)));
+      known = names.map((name) => (name === '' ? undefined : columns.find(name)));
     }
-    const apart: Apart = { parts: {}, attributes: {} };
+    const split: SplitValues = { parts: {}, attributes: {} };
     for (const [i, name] of row.names.entries()) {
-      // A row may have many more names than are known; what is wrong with it has been said often enough.
-      if (draft.errors.length >= maxErrors) break;
-      const column = isTable ? known[i] : columns.named(name);
-      if (column) readCell(draft, apart, column, row.cells[i], isTable, importable);
-      else if (!isTable) draft.errors.push(unknownMember(name, columns, draft.errors.length === 0));
+      // A row of NDJSON can have thousands of unknown names.
+      if (parsed.errors.length >= maxErrors) break;
+      const column = isTable ? known[i] : columns.find(name);
+      if (column) readCell(parsed, split, column, row.cells[i], isTable, importable);
+      else if (!isTable) parsed.errors.push(unknownField(name, columns, parsed.errors.length === 0));
     }
-    putTogether(draft, apart);
-    draft.errors.push(...check(draft.values));
-    draft.errors.splice(maxErrors);
-    return draft;
+    joinSplitValues(parsed, split);
+    parsed.errors.push(...check(parsed.values));
+    parsed.errors.splice(maxErrors);
+    return parsed;
   };
 }
 
-/** What stands in several columns. */
-type Apart = { parts: Record<string, string[]>; attributes: Record<string, string | null> };
+/** Values that are spread over several columns. */
+type SplitValues = { parts: Record<string, string[]>; attributes: Record<string, string | null> };
 
-function putTogether(draft: ParsedRow, { parts, attributes }: Apart): void {
-  const { values } = draft;
+function joinSplitValues(parsed: ParsedRow, { parts, attributes }: SplitValues): void {
+  const { values } = parsed;
   for (const [field, texts] of Object.entries(parts)) {
     values[field] ??= texts.filter((text) => text).join(' ') || undefined;
   }
   if (Object.keys(attributes).length === 0) return;
-  draft.hasSomeAttributes = values.attributes === undefined;
-  values.attributes = normalized(draft, 'attributes', { ...(values.attributes as object), ...attributes });
+  parsed.hasSomeAttributes = values.attributes === undefined;
+  values.attributes = normalizeField(parsed, 'attributes', {
+    ...(values.attributes as object),
+    ...attributes,
+  });
 }
 
 function readCell(
-  draft: ParsedRow,
-  apart: Apart,
+  parsed: ParsedRow,
+  split: SplitValues,
   column: Column,
   cell: unknown,
   isTable: boolean,
   { project }: Importable,
 ): void {
-  const isText = column.is !== 'field' && column.is !== 'reference' && column.is !== 'nothing';
+  const isText = column.is !== 'field' && column.is !== 'reference' && column.is !== 'ignored';
   if (isText && typeof cell === 'object' && cell !== null) {
-    draft.errors.push(fieldError(column.field, 'type', 'This must be text or null.'));
+    parsed.errors.push(fieldError(column.field, 'type', 'This must be text or null.'));
     return;
   }
   switch (column.is) {
     case 'field': {
       const value = isTable ? column.read(cell) : cell;
-      if (value !== undefined) draft.values[column.field] = normalized(draft, column.field, value);
+      if (value !== undefined) parsed.values[column.field] = normalizeField(parsed, column.field, value);
       break;
     }
     case 'reference':
     case 'name': {
-      const among = column.is === 'name' ? column.among : [column];
+      const targets = column.is === 'name' ? column.targets : [column];
       const isList = column.is === 'reference' && column.isList;
       const texts = textsOf(cell, isList, isTable);
       if (texts && (texts.length > maxListItems || texts.some(({ length }) => length > maxReferenceLength)))
-        draft.errors.push(fieldError(column.field, 'maxLength', tooLong));
+        parsed.errors.push(fieldError(column.field, 'maxLength', tooLong));
       else if (texts)
-        draft.references.push({ field: column.field, texts, isList, among, isName: column.is === 'name' });
+        parsed.references.push({ field: column.field, texts, isList, targets, isName: column.is === 'name' });
       else
-        draft.errors.push(
+        parsed.errors.push(
           fieldError(
             column.field,
             'type',
-            isList ? 'This must be a list of texts.' : 'This must be text or null.',
+            isList ? 'This must be a list of strings.' : 'This must be text or null.',
           ),
         );
       break;
     }
     case 'part': {
-      apart.parts[column.field] ??= [];
-      (apart.parts[column.field] ?? [])[column.place] = textOf(cell);
+      split.parts[column.field] ??= [];
+      (split.parts[column.field] ?? [])[column.position] = textOf(cell);
       break;
     }
     case 'attribute':
-      apart.attributes[column.name] = textOf(cell) === '' ? null : textOf(cell);
+      split.attributes[column.name] = textOf(cell) === '' ? null : textOf(cell);
       break;
     case 'identity':
-      if (textOf(cell) !== '') draft.identity[column.field] = textOf(cell);
+      if (textOf(cell) !== '') parsed.identity[column.field] = textOf(cell);
       break;
     case 'project':
       if (textOf(cell) !== '' && project && ![project.id, project.key].includes(textOf(cell))) {
-        const detail = `This row is of the project ${shortened(textOf(cell))}, not of ${project.key}. Import it there.`;
-        draft.errors.push(fieldError(column.field, 'other_project', detail));
+        const detail = `This row belongs to the project ${shortened(textOf(cell))}, not to ${project.key}. Import it into that project.`;
+        parsed.errors.push(fieldError(column.field, 'other_project', detail));
       }
   }
 }
 
-const tooLong = `This may name ${maxListItems} things at most, each with ${maxReferenceLength} characters at most.`;
+const tooLong = `This can have at most ${maxListItems} items of at most ${maxReferenceLength} characters each.`;
 
 const textOf = (cell: unknown) => (cell === undefined || cell === null ? '' : normalize(String(cell)));
 
-/** None, one or several; undefined when these are no texts. */
+/** The texts of a reference; undefined if the cell has the wrong type. */
 function textsOf(cell: unknown, isList: boolean, isTable: boolean): string[] | undefined {
   if (cell === undefined || cell === null || cell === '') return [];
   if (isTable)
@@ -172,35 +173,35 @@ function textsOf(cell: unknown, isList: boolean, isTable: boolean): string[] | u
     : undefined;
 }
 
-function normalized(draft: ParsedRow, field: string, value: unknown): unknown {
-  // Before the text is looked at: a character outside of the basic plane counts as two here.
+function normalizeField(parsed: ParsedRow, field: string, value: unknown): unknown {
+  // A cheap check before the text is normalized: `length` counts some characters twice.
   if (typeof value === 'string' && value.length > 2 * limits.text_characters) {
-    const detail = `This may have ${limits.text_characters} characters at most.`;
-    draft.errors.push(fieldError(field, 'maxLength', detail));
+    const detail = `This can have at most ${limits.text_characters} characters.`;
+    parsed.errors.push(fieldError(field, 'maxLength', detail));
     return undefined;
   }
   if (Array.isArray(value) && value.length > maxListItems) {
-    const detail = `This may have ${maxListItems} items at most.`;
-    draft.errors.push(fieldError(field, 'maxItems', detail));
+    const detail = `This can have at most ${maxListItems} items.`;
+    parsed.errors.push(fieldError(field, 'maxItems', detail));
     return undefined;
   }
   try {
-    return normalizeValue(value, `#/${field}`, 1, draft.errors);
+    return normalizeValue(value, `#/${field}`, 1, parsed.errors);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    draft.errors.push(fieldError(field, error.code, error.message));
+    parsed.errors.push(fieldError(field, error.code, error.message));
     return undefined;
   }
 }
 
-const unknownMember = (name: string, columns: Columns, isFirst: boolean): FieldError => ({
+const unknownField = (name: string, columns: Columns, isFirst: boolean): FieldError => ({
   pointer: `#/${shortened(name)}`,
   code: 'unknown_field',
-  detail: columns.unknown(name, isFirst),
+  detail: columns.explainUnknown(name, isFirst),
 });
 
-/** What a row's own values must be; what it names is checked when it is found. */
-function withoutReferences({ patch }: Importable): TObject {
+/** The patch schema without references, which are checked when they are resolved. */
+function schemaWithoutReferences({ patch }: Importable): TObject {
   const own = Object.entries(patch.properties).filter(([, property]) => !kindNamed(property));
   return Strict(Object.fromEntries(own) as TProperties);
 }

@@ -1,104 +1,99 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type FieldError, fieldError } from '../core/errors.ts';
-import { fold, shortened } from '../core/text.ts';
+import { idPattern } from '../core/ids.ts';
+import { fold, joinWords, shortened } from '../core/text.ts';
+import { inJsonArray } from '../database/sql/functions.ts';
+import { param, statement } from '../database/sql/statement.ts';
 import type { Tables } from '../database/tables.ts';
-import type { Importable } from './importable.ts';
-import {
-  ambiguousMessage,
-  type Kind,
-  type Match,
-  type Matches,
-  matchAll,
-  notFoundMessage,
-} from './matching.ts';
+import type { Importable, ReferenceKind } from './importable.ts';
 import type { ParsedRow, Reference } from './parse-rows.ts';
 
-/** A draft with what it names found: `values` has ids, `errors` says what could not be found. */
+/** A row whose references are replaced by ids in `values`, or reported in `errors`. */
 export type Resolved = ParsedRow & {
-  /** What it names may be other rows, which are not there yet: their names, ids or e-mails, folded. */
+  /** The folded names, ids or e-mails of rows in the same file that must be imported first. */
   waitsFor?: string[];
 };
 
-/** What is known of the other rows. */
-export type Others = {
-  /** Whether a row with this name, id or e-mail is still to come, so that a row may wait for it. */
-  hasToCome(text: string): boolean;
-  /** The new ids of those that had another in the file: it may come from another service. */
+/** The other rows of the file. */
+type OtherRows = {
+  /** Whether a row with this name, id or e-mail is not imported yet. */
+  isPending(text: string): boolean;
+  /** Created ids by the id in the file, which can be an export of another Muster service. */
   newIds: ReadonlyMap<string, string>;
 };
 
-/** Finds what the rows name, for all of them at once. Drafts are left as they are: a transaction may run twice. */
-export async function resolveAll(
+/** Resolves the references of all rows together. Does not modify the rows, because a transaction can be retried. */
+export async function resolveReferences(
   db: Kysely<Tables>,
   importable: Importable,
-  drafts: readonly ParsedRow[],
-  others: Others,
+  rows: readonly ParsedRow[],
+  otherRows: OtherRows,
   seesPeople: boolean,
 ): Promise<Resolved[]> {
-  const texts = new Map<Kind, Set<string>>();
-  for (const { references } of drafts) {
+  const texts = new Map<ReferenceKind, Set<string>>();
+  for (const { references } of rows) {
     for (const reference of references) {
-      for (const { kind } of reference.among) {
+      for (const { kind } of reference.targets) {
         const ofKind = texts.get(kind) ?? new Set();
         for (const text of reference.texts) ofKind.add(text);
         texts.set(kind, ofKind);
       }
     }
   }
-  const matches = new Map<Kind, Matches>();
+  const matches = new Map<ReferenceKind, Matches>();
   for (const [kind, ofKind] of texts) {
     const found = await matchAll(db, kind, ofKind, { project_id: importable.project?.id, seesPeople });
     matches.set(kind, found);
     if (kind !== importable.what) continue;
     for (const text of ofKind) {
-      const id = others.newIds.get(text);
+      const id = otherRows.newIds.get(text);
       if (id !== undefined) found.set(text, [{ id, label: '' }]);
     }
   }
-  return drafts.map((draft) => resolve(draft, importable, matches, others));
+  return rows.map((row) => resolve(row, importable, matches, otherRows));
 }
 
 function resolve(
-  draft: ParsedRow,
+  row: ParsedRow,
   { what }: Importable,
-  matches: Map<Kind, Matches>,
-  others: Others,
+  matches: Map<ReferenceKind, Matches>,
+  otherRows: OtherRows,
 ): Resolved {
-  if (draft.references.length === 0) return draft;
-  const resolved: Resolved = { ...draft, values: { ...draft.values }, errors: [...draft.errors] };
+  if (row.references.length === 0) return row;
+  const resolved: Resolved = { ...row, values: { ...row.values }, errors: [...row.errors] };
   const { values, errors } = resolved;
   const labels = new Map<string, string>();
 
-  /** The one thing that a text names; otherwise says why there is none, unless it may come. */
-  const find = ({ field, among }: Reference, text: string, isLast: boolean) => {
-    const found = among.flatMap(({ field, kind }) =>
+  /** The only match of a text. Otherwise adds an error, or waits for a pending row. */
+  const findOnly = ({ field, targets }: Reference, text: string, isRequired: boolean) => {
+    const found = targets.flatMap(({ field, kind }) =>
       (matches.get(kind)?.get(text) ?? []).map((match) => ({ ...match, field, kind })),
     );
     const [only] = found;
-    const isOwnKind = among.some(({ kind }) => kind === what);
-    if (isOwnKind && (!only || isByName(only, text)) && others.hasToCome(text))
+    const isOwnKind = targets.some(({ kind }) => kind === what);
+    if (isOwnKind && (!only || isByName(only, text)) && otherRows.isPending(text))
       resolved.waitsFor = [...(resolved.waitsFor ?? []), fold(text)];
     else if (only && found.length === 1) return only;
     else if (only) errors.push(fieldError(field, 'ambiguous_reference', ambiguousMessage(text, found)));
-    else if (isLast)
+    else if (isRequired)
       errors.push(
         unmatched(
           field,
-          among.map(({ kind }) => kind),
+          targets.map(({ kind }) => kind),
           text,
         ),
       );
     return undefined;
   };
 
-  const byId = draft.references.filter(({ isName }) => !isName);
-  const byName = draft.references.filter(({ isName }) => isName);
+  const byId = row.references.filter(({ isName }) => !isName);
+  const byName = row.references.filter(({ isName }) => isName);
   for (const reference of byId) {
     const { field, texts, isList } = reference;
-    const called = byName.some(
-      ({ among, texts }) => texts.length > 0 && among.some((other) => other.field === field),
+    const hasName = byName.some(
+      ({ targets, texts }) => texts.length > 0 && targets.some((target) => target.field === field),
     );
-    const found = texts.map((text) => find(reference, text, !called));
+    const found = texts.map((text) => findOnly(reference, text, !hasName));
     values[field] = isList
       ? [...new Set(found.map((match) => match?.id).filter((id) => id))]
       : (found[0]?.id ?? null);
@@ -106,30 +101,166 @@ function resolve(
   }
   for (const reference of byName) {
     const [name] = reference.texts;
-    const said = reference.among.find(({ field }) => labels.has(field));
+    const byIdTarget = reference.targets.find(({ field }) => labels.has(field));
     if (name === undefined) {
-      for (const { field } of reference.among) values[field] ??= null;
-    } else if (said) {
-      const label = labels.get(said.field) ?? '';
-      if (fold(label) !== fold(name)) errors.push(contradiction(reference.field, said.field, label, name));
+      for (const { field } of reference.targets) values[field] ??= null;
+    } else if (byIdTarget) {
+      const label = labels.get(byIdTarget.field) ?? '';
+      if (fold(label) !== fold(name))
+        errors.push(contradiction(reference.field, byIdTarget.field, label, name));
     } else {
-      const found = find(reference, name, true);
-      for (const { field } of reference.among) values[field] = field === found?.field ? found.id : null;
+      const found = findOnly(reference, name, true);
+      for (const { field } of reference.targets) values[field] = field === found?.field ? found.id : null;
     }
   }
   return resolved;
 }
 
-/** Ids, external ids and e-mails name one person for good; of a name there may be another among the rows to come. */
+/** A name, unlike an id or e-mail, can also belong to a row that is still pending. */
 const isByName = (match: Match | undefined, text: string) =>
   match !== undefined && fold(match.label) === fold(text);
 
-const unmatched = (field: string, kinds: readonly Kind[], text: string): FieldError =>
+const unmatched = (field: string, kinds: readonly ReferenceKind[], text: string): FieldError =>
   fieldError(field, 'unknown_reference', notFoundMessage(kinds, text));
 
-const contradiction = (field: string, said: string, label: string, name: string): FieldError =>
+const contradiction = (field: string, idField: string, label: string, name: string): FieldError =>
   fieldError(
     field,
     'contradiction',
-    `\`${said}\` is ${label}, but this says “${shortened(name)}”. Change \`${said}\`, or empty it to go by the name.`,
+    `\`${idField}\` is ${label}, but this is “${shortened(name)}”. Change \`${idField}\`, or clear it to use the name.`,
   );
+
+type Match = { id: string; label: string };
+
+/** The matches of each text: none, one or several. */
+type Matches = Map<string, Match[]>;
+
+/** Risks and issues are found in one project; people by private fields only with the scope `personnel.read`. */
+type LookupScope = { project_id: string | undefined; seesPeople: boolean };
+
+/**
+ * Finds the resources that texts refer to: by id, then by a unique field (external id, e-mail, key), then by name. A text
+ * with a match is not passed to the next matcher.
+ */
+async function matchAll(
+  db: Kysely<Tables>,
+  kind: ReferenceKind,
+  texts: Iterable<string>,
+  scope: LookupScope,
+): Promise<Matches> {
+  const matches: Matches = new Map();
+  let unmatchedTexts = [...new Set(texts)];
+  for (const matcher of matchers[kind](scope)) {
+    const candidates = unmatchedTexts.filter((text) => matcher.accepts?.(text) ?? true);
+    if (candidates.length === 0) continue;
+    const found = Map.groupBy(
+      await matcher.find(db, candidates.map(matcher.compared ?? String)),
+      ({ value }) => value,
+    );
+    for (const text of candidates) {
+      const named = found.get((matcher.compared ?? String)(text));
+      if (named) matches.set(text, named);
+    }
+    unmatchedTexts = unmatchedTexts.filter((text) => !matches.has(text));
+  }
+  for (const text of unmatchedTexts) matches.set(text, []);
+  return matches;
+}
+
+type Found = Match & { value: string };
+
+type Matcher = {
+  accepts?(text: string): boolean;
+  compared?(text: string): string;
+  find(db: Kysely<Tables>, values: string[]): Promise<Found[]>;
+};
+
+const isId = (kind: ReferenceKind) => {
+  const pattern = new RegExp(idPattern(kind));
+  return (text: string) => pattern.test(text);
+};
+
+const lowerCase = (text: string) => text.toLowerCase();
+
+const inPeople = (column: RawBuilder<string>) => (db: Kysely<Tables>, values: string[]) =>
+  selectRows(
+    db,
+    sql`select user_id as id, name as label, ${column} as value from people where ${inJsonArray(column, values)}`,
+  );
+
+const inGroups = (column: string) => (db: Kysely<Tables>, values: string[]) => {
+  const named = sql.ref<string>(column);
+  return selectRows(
+    db,
+    sql`select id, name as label, ${named} as value from ${sql.table('groups')} where ${inJsonArray(named, values)}`,
+  );
+};
+
+const inProject =
+  (table: 'risks' | 'issues', column: string, project_id = '') =>
+  (db: Kysely<Tables>, values: string[]) => {
+    const named = sql.ref<string>(column);
+    return selectRows(
+      db,
+      sql`select id, key as label, ${named} as value from ${sql.table(table)}
+        where ${inJsonArray(named, values)} and project_id = ${project_id}`,
+    );
+  };
+
+const selectRows = async (db: Kysely<Tables>, query: RawBuilder<unknown>) =>
+  (await query.execute(db)).rows as Found[];
+
+const matchers: Record<ReferenceKind, (scope: LookupScope) => Matcher[]> = {
+  person: ({ seesPeople }) => [
+    { accepts: isId('person'), find: inPeople(sql.ref('user_id')) },
+    { accepts: () => seesPeople, find: inPeople(sql.ref('external_id')) },
+    {
+      accepts: (text) => seesPeople && text.includes('@'),
+      compared: lowerCase,
+      find: inPeople(sql`lower(email)`),
+    },
+    { accepts: (text) => !isId('person')(text), compared: fold, find: findPeopleByName },
+  ],
+  group: () => [
+    { accepts: isId('group'), find: inGroups('id') },
+    { find: inGroups('external_id') },
+    { compared: fold, find: inGroups('name_folded') },
+  ],
+  risk: ({ project_id }) =>
+    ['id', 'key', 'external_id'].map((column) => ({ find: inProject('risks', column, project_id) })),
+  issue: ({ project_id }) =>
+    ['id', 'key', 'external_id'].map((column) => ({ find: inProject('issues', column, project_id) })),
+};
+
+/** The roster key starts with the folded name, so its index finds people by name. */
+const findPeopleNamed = statement<Match>((db) =>
+  db
+    .selectFrom('people')
+    .select(['user_id as id', 'name as label'])
+    .where('roster_key', '>', param<string>('from'))
+    .where('roster_key', '<', param<string>('to'))
+    .limit(10),
+);
+
+async function findPeopleByName(db: Kysely<Tables>, names: string[]): Promise<Found[]> {
+  const found: Found[] = [];
+  for (const value of new Set(names)) {
+    const { rows } = await findPeopleNamed(db, { from: `${value}\t`, to: `${value}\n` });
+    found.push(...rows.map((match) => ({ ...match, value })));
+  }
+  return found;
+}
+
+const lookupHints: Record<ReferenceKind, string> = {
+  person: 'user ID, name, or, if the key can read personnel, external ID or e-mail',
+  group: 'ID, external ID or name',
+  risk: 'ID, key or external ID, in this project',
+  issue: 'ID, key or external ID, in this project',
+};
+
+const notFoundMessage = (kinds: readonly ReferenceKind[], text: string) =>
+  `No ${kinds.join(' or ')} matches “${shortened(text)}”. Use ${kinds.map((kind) => `the ${kind}’s ${lookupHints[kind]}`).join('; or ')}.`;
+
+const ambiguousMessage = (text: string, matches: readonly Match[]) =>
+  `“${shortened(text)}” matches several: ${joinWords(matches.map(({ id, label }) => `${label} (${id})`))}. ` +
+  'Use the e-mail, external ID or ID of the right one.';

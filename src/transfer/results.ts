@@ -1,23 +1,28 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { FieldError } from '../core/errors.ts';
+import { shortened } from '../core/text.ts';
+import type { Columns } from './columns.ts';
+import type { ParsedRow } from './parse-rows.ts';
 import type { ImportResult } from './schema.ts';
+import type { Written } from './write.ts';
 
 const blockRows = 500;
 const maxRanges = 100;
 
 type Status = ImportResult['status'];
 
-type KeptResults = { counts: Record<Status, number>; packed: string[] };
+type StoredResults = { counts: Record<Status, number>; packed: string[] };
 
 /**
- * The results of all rows, in the order of the file, whatever the order in which the rows are done. Those of a block of
- * rows that is done are kept packed: what is said of a hundred thousand rows is long, and much the same.
+ * The results of all rows in the order of the file, although rows finish in any order. Each completed block of rows is
+ * compressed, because the results of 100,000 rows are long and repetitive.
  */
 export class Results {
   readonly counts: Record<Status, number> = { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0 };
   readonly #rows: number;
   readonly #open = new Map<number, { texts: string[]; left: number }>();
   readonly #packed: Buffer[] = [];
-  /** The line of each row that is in the database; 0 of the others. */
+  /** The line of each imported row; 0 for a row that failed or is not done. */
   readonly #lines: Uint32Array;
 
   constructor(rows: number) {
@@ -25,16 +30,16 @@ export class Results {
     this.#lines = new Uint32Array(rows);
   }
 
-  /** As they were kept: see `toJSON`. */
-  static from(kept: Results | KeptResults): Results {
-    if (kept instanceof Results) return kept;
+  /** Restores results from the output of `toJSON`. */
+  static from(stored: Results | StoredResults): Results {
+    if (stored instanceof Results) return stored;
     const results = new Results(0);
-    Object.assign(results.counts, kept.counts);
-    results.#packed.push(...kept.packed.map((block) => Buffer.from(block, 'base64')));
+    Object.assign(results.counts, stored.counts);
+    results.#packed.push(...stored.packed.map((block) => Buffer.from(block, 'base64')));
     return results;
   }
 
-  toJSON(): KeptResults {
+  toJSON(): StoredResults {
     return { counts: this.counts, packed: this.#packed.map((block) => block.toString('base64')) };
   }
 
@@ -56,7 +61,7 @@ export class Results {
     this.#open.delete(block);
   }
 
-  /** The lines of the rows that are in the database, such as `2-501, 503`. */
+  /** The line ranges of the imported rows, such as `2-501, 503`. */
   importedLines(): string {
     const ranges: string[] = [];
     for (let at = 0; at < this.#rows && ranges.length < maxRanges; at++) {
@@ -66,21 +71,42 @@ export class Results {
       const last = this.#lines[at];
       ranges.push(first === last ? `${first}` : `${first}-${last}`);
     }
-    return ranges.length < maxRanges ? ranges.join(', ') : `${ranges.join(', ')} and others`;
+    return ranges.length < maxRanges ? ranges.join(', ') : `${ranges.join(', ')} and more`;
   }
 
-  /** The results as JSON, some at a time. */
+  /** The results as JSON texts, a block at a time. */
   *texts(): Generator<string[]> {
     for (const block of this.#packed) yield inflateRawSync(block).toString().split('\n');
   }
 
-  /** Nothing was done after all: what would have been is skipped. */
+  /** The results after a rollback: every row that did not fail is skipped. */
   *textsOfNothing(): Generator<string[]> {
-    for (const texts of this.texts()) yield texts.map(skippedUnlessFailed);
+    for (const texts of this.texts()) yield texts.map(toSkippedUnlessFailed);
   }
 }
 
-function skippedUnlessFailed(text: string): string {
+function toSkippedUnlessFailed(text: string): string {
   const { line, status } = JSON.parse(text) as ImportResult;
   return status === 'failed' ? text : JSON.stringify({ line, status: 'skipped' });
+}
+
+export function resultOf(
+  { line }: ParsedRow,
+  written: Written = { status: 'failed' },
+  columns: Columns,
+  isDryRun: boolean,
+): ImportResult {
+  if (written.errors)
+    return { line, status: written.status, errors: addColumnNames(written.errors, columns) };
+  // A dry run rolls back the resources it creates, so their ids mean nothing.
+  return isDryRun && written.status === 'created' ? { line, status: 'created' } : { line, ...written };
+}
+
+/** Adds the name of the column to each error where it differs from the name of the field. */
+function addColumnNames(errors: readonly FieldError[], columns: Columns): FieldError[] {
+  return errors.map((error) => {
+    const [field = ''] = error.pointer?.slice(2).split('/') ?? [];
+    const name = columns.columnFor(field);
+    return name === undefined || name === field ? error : { ...error, column: shortened(name) };
+  });
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onBothEngines, type TestService } from '../../test/service.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of an answer
+// biome-ignore lint/suspicious/noExplicitAny: response bodies are untyped in tests
 type Any = any;
 
 const lists = {
@@ -20,7 +20,7 @@ const types = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
 
-/** Texts that a format could trip over. */
+/** Texts that need escaping in at least one format. */
 const awkward = [
   '=1+1',
   "'=1",
@@ -37,8 +37,8 @@ const awkward = [
   'TRUE',
 ];
 
-onBothEngines('what is exported', (start) => {
-  test('is the same when it is imported again, every list in every format', async (t) => {
+onBothEngines('an exported file', (start) => {
+  test('changes nothing when it is imported again, for every list and format', async (t) => {
     const service = await start(t);
     const key = await service.key();
     await fill(service, key);
@@ -59,20 +59,20 @@ onBothEngines('what is exported', (start) => {
           [before.body.data.length, before.body.data.length],
           `${noun} ${format} ${text}`,
         );
-        const made = await service.call('POST', `${path.split('?')[0]}/import`, key, file, {
+        const imported = await service.call('POST', `${path.split('?')[0]}/import`, key, file, {
           'content-type': type,
         });
         assert.deepEqual(
-          [made.body.summary.failed, made.body.summary.created],
+          [imported.body.summary.failed, imported.body.summary.created],
           [before.body.data.length, 0],
-          `${noun} ${format} is not made twice`,
+          `${noun} ${format} is not created twice`,
         );
       }
       assert.deepEqual((await service.get(path, key)).body, before.body, noun);
     }
   });
 
-  test('brings back what was, after it was changed', async (t) => {
+  test('restores the exported values after changes', async (t) => {
     const service = await start(t);
     const key = await service.key();
     await fill(service, key);
@@ -106,7 +106,7 @@ onBothEngines('what is exported', (start) => {
     }
   });
 
-  test('makes the same roster in another service', async (t) => {
+  test('creates the same roster in another service', async (t) => {
     const service = await start(t);
     const key = await service.key();
     await fill(service, key);
@@ -142,7 +142,7 @@ async function download({ origin }: TestService, key: string, path: string): Pro
   return new Uint8Array(await response.arrayBuffer());
 }
 
-/** Something of everything: each field said and left out, each state, texts that are hard to spell. */
+/** Creates every resource, with each field set and unset, each status, and awkward texts. */
 async function fill(service: TestService, key: string): Promise<void> {
   const make = (path: string, body: object) => service.make(path, key, body);
   const attributes = Object.fromEntries(
@@ -172,7 +172,7 @@ async function fill(service: TestService, key: string): Promise<void> {
     );
   }
   await make('/v1/personnel', { name: 'Robot', kind: 'agent', accountable_user_id: ada.user_id });
-  // Two who have nothing but their names.
+  // Two people with the same name and no other identifying field.
   await make('/v1/personnel', { name: 'John Smith' });
   await make('/v1/personnel', { name: 'John Smith' });
   const ops = await make('/v1/groups', {
@@ -206,8 +206,8 @@ async function fill(service: TestService, key: string): Promise<void> {
 
   const risks = '/v1/projects/APOLLO/risks';
   const patch = async (path: string, body: object) => {
-    const answer = await service.call('PATCH', path, key, body);
-    assert.equal(answer.status, 200, answer.text);
+    const response = await service.call('PATCH', path, key, body);
+    assert.equal(response.status, 200, response.text);
   };
   for (const [i, text] of awkward.entries()) {
     await make(risks, {

@@ -1,69 +1,57 @@
 import { Readable } from 'node:stream';
 import type { Transaction } from 'kysely';
-import { type FieldError, invalidParameter, Problem } from '../core/errors.ts';
-import { limits } from '../core/schemas.ts';
-import { joinWords, shortened } from '../core/text.ts';
-import type { Work } from '../database/sqlite/group-commit.ts';
+import { Problem } from '../core/errors.ts';
 import type { Tables } from '../database/tables.ts';
 import type { Change } from '../database/writes/change.ts';
 import { createPacer } from '../formats/pace.ts';
-import type { Row } from '../formats/rows.ts';
-import { AdaptiveBatchSize, type Batch, batchesOfFile } from './batches.ts';
-import {
-  asMapped,
-  type Column,
-  type Columns,
-  columnsOf,
-  kindNamed,
-  tableColumns,
-  targetOf,
-} from './columns.ts';
+import { AdaptiveBatchSize, type Batch, createWaitingRows, readBatches } from './batches.ts';
+import { targetOf } from './columns.ts';
 import type { Importable } from './importable.ts';
 import { createRowParser, type ParsedRow } from './parse-rows.ts';
-import { resolveAll } from './references.ts';
-import { Results } from './results.ts';
-import type { ImportQuery, ImportResult, ImportSummary } from './schema.ts';
-import { createWaitingRows, keysOf } from './waiting.ts';
+import { resolveReferences } from './references.ts';
+import { Results, resultOf } from './results.ts';
+import { type FileScan, type Source, scanFile } from './scan.ts';
+import type { ImportQuery, ImportSummary } from './schema.ts';
 import { type Written, writeRows } from './write.ts';
 
-/** A file, which can be read from its start as often as need be. */
-export type Source = { isTable: boolean; rows(): AsyncIterable<Row[]> };
-
-/** What is asked for. `change` tells who and when, anew for each part of the work. */
+/** An import: the file, the options of the request, and the resource. */
 export type Task = {
   importable: Importable;
   source: Source;
   options: Required<Omit<ImportQuery, 'map'>>;
   map: ReadonlyMap<string, string>;
-  /** Whether people may be found by what only those see who may read personnel. */
+  /** Whether people may be found by fields that require the scope `personnel.read`. */
   seesPeople: boolean;
+  /** The actor and the current time. Called for each batch, because an import takes long. */
   change(): Change;
   onProgress?(done: number, rows: number): void;
 };
 
-type Write = <T>(work: Work<T>) => Promise<T>;
+/** Runs a transaction. `hasWaiters` is passed by a database with a single writer. */
+type Write = <T>(work: (db: Transaction<Tables>, hasWaiters?: () => boolean) => Promise<T>) => Promise<T>;
 
-/** Where the rows go. */
+/** The database that an import writes to. */
 export type Store = {
   write: Write;
   /** Runs a transaction that is always rolled back. */
   rehearse: Write;
-  /** What a driver's error means to a caller. */
+  /** Translates an error of the database driver. */
   explain(error: unknown): Problem | undefined;
 };
 
-/** How long a transaction may take: the longer the fewer, but the longer also its end, for which others wait. */
+/** Long transactions mean fewer commits, but other writers wait longer for each. */
 const maxTransactionMs = 30;
-const batchesAhead = 4;
+const batchesReadAhead = 4;
 
 /**
- * Imports a file. It is read twice: first to its end, so that one that cannot be read, or is too long, changes nothing;
- * then to be written, in parts, or, where it is all or nothing, in one transaction.
+ * Imports a file. Reads it twice: first to the end, so that an unreadable or too long file changes nothing; then to
+ * write it, in one transaction if the import is atomic, otherwise in many.
  */
 export async function runImport(store: Store, task: Task): Promise<{ scan: FileScan; results: Results }> {
-  const scan = await scanFile(task);
-  const { atomic, dry_run } = task.options;
-  if (dry_run) return { scan, results: await store.rehearse((db) => importAtOnce(db, task, scan)) };
+  const { importable, source, options, map } = task;
+  const { mode, atomic, dry_run } = options;
+  const scan = await scanFile(importable, source, mode, map);
+  if (dry_run) return { scan, results: await store.rehearse((db) => importInOneTransaction(db, task, scan)) };
   if (!atomic) {
     const results = new Results(scan.rows);
     await importRows(task, scan, results, store.write).catch((error) => {
@@ -73,7 +61,7 @@ export async function runImport(store: Store, task: Task): Promise<{ scan: FileS
   }
   const results = await store
     .write(async (db) => {
-      const results = await importAtOnce(db, task, scan);
+      const results = await importInOneTransaction(db, task, scan);
       if (results.counts.failed > 0) throw new ImportRollback(results);
       return results;
     })
@@ -84,7 +72,7 @@ export async function runImport(store: Store, task: Task): Promise<{ scan: FileS
   return { scan, results: Results.from(results) };
 }
 
-/** 507 when the disk is full, otherwise 503: what was written, and how to go on from there. */
+/** 507 if the disk is full, otherwise 503. Reports which rows were imported and how to continue. */
 function interrupted(
   { importable, options }: Task,
   { rows, columns }: FileScan,
@@ -93,17 +81,17 @@ function interrupted(
 ) {
   const isFull = cause instanceof Problem && cause.code === 'storage_full';
   const { created, updated, unchanged, failed } = results.counts;
-  const why = isFull ? 'the disk of the database is full' : 'the database could not be used';
-  const hasKey = importable.keys.some(({ field }) => columns.nameOf(field) !== undefined);
+  const reason = isFull ? 'the disk of the database is full' : 'the database is unavailable';
+  const hasKey = importable.keys.some(({ field }) => columns.columnFor(field) !== undefined);
   const importedLines = results.importedLines();
   const advice =
     options.mode === 'upsert' || hasKey
-      ? 'send the file again with `mode=upsert`: what is there already is left as it is.'
-      : `take the lines out of the file that are imported (${importedLines}), and send the rest.`;
+      ? 'send the file again with `mode=upsert`. Rows that are already imported stay as they are.'
+      : `remove the imported lines (${importedLines}) from the file and send the rest.`;
   return new Problem(
     isFull ? 'storage_full' : 'unavailable',
-    `The import was interrupted after ${results.done} of ${rows} rows, because ${why}; what was written stays. ` +
-      `${isFull ? 'When there is room again' : 'Then'}, ${advice}`,
+    `The import stopped after ${results.done} of ${rows} rows because ${reason}. Imported rows were saved. ` +
+      `${isFull ? 'Free up disk space, then' : 'To continue,'} ${advice}`,
     {
       cause,
       extra: { rows, created, updated, unchanged, failed, imported_lines: importedLines },
@@ -112,136 +100,69 @@ function interrupted(
   );
 }
 
-/** Takes back an atomic import of which some rows failed. */
+/** Rolls back an atomic import in which rows failed. */
 class ImportRollback extends Error {
   readonly results: Results;
   constructor(results: Results) {
-    super('The import is undone.');
+    super('The import is rolled back.');
     this.results = results;
   }
 }
 
-async function importAtOnce(db: Transaction<Tables>, task: Task, scan: FileScan): Promise<Results> {
+async function importInOneTransaction(db: Transaction<Tables>, task: Task, scan: FileScan): Promise<Results> {
   const results = new Results(scan.rows);
   await importRows(task, scan, results, (work) => work(db));
   return results;
 }
 
-/** What a look through the whole file tells. */
-export type FileScan = {
-  rows: number;
-  columns: Columns;
-  /** How many rows have each name, id or e-mail, where rows may refer to one another by them. */
-  rowsByKey: ReadonlyMap<string, number>;
-};
+/** The rows of a batch that were written, without those that wait for other rows. */
+type WrittenBatch = { rows: readonly ParsedRow[]; written: readonly Written[] };
 
-async function scanFile({ importable, source, options, map }: Task): Promise<FileScan> {
-  const columns = columnsOf(importable, map);
-  const read = createRowParser(importable, columns, source.isTable);
-  const pause = createPacer();
-  const rowsByKey = new Map<string, number>();
-  let mayRefer = !source.isTable;
-  const canRefer = Object.values(importable.patch.properties).some(
-    (property) => kindNamed(property) === importable.what,
-  );
-  let isEmpty = source.isTable;
-  let rows = 0;
-  for await (const some of source.rows()) {
-    for (const row of some) {
-      if (row.isHeader) {
-        rejectUnknownColumns(map, row.names);
-        const found = tableColumns(row.names, columns, importable, options.mode);
-        mayRefer = found.some((column) => refersTo(column, importable.what));
-        isEmpty = false;
-        continue;
-      }
-      rows++;
-      if (rows > limits.import_rows) throw tooManyRows();
-      if (mayRefer && canRefer) {
-        for (const key of keysOf(read(row, 0), importable)) rowsByKey.set(key, (rowsByKey.get(key) ?? 0) + 1);
-      }
-      await pause();
-    }
-  }
-  if (isEmpty) {
-    const detail = 'The file is empty. Its first line names the columns, each line after it is a row.';
-    throw new Problem('invalid_body', detail);
-  }
-  return { rows, columns, rowsByKey };
-}
-
-/** Whether a column may name other rows of the file. */
-const refersTo = (column: Column, what: Importable['what']) =>
-  (column.is === 'reference' && column.kind === what) ||
-  (column.is === 'name' && column.among.some(({ kind }) => kind === what));
-
-function rejectUnknownColumns(map: ReadonlyMap<string, string>, names: readonly string[]): void {
-  const known = new Set(names.map(asMapped));
-  const unknown = [...map.keys()].find((name) => !known.has(name));
-  if (unknown === undefined) return;
-  throw invalidParameter(
-    'map',
-    `\`map\` names the column “${shortened(unknown)}”, which the file does not have. It has ${joinWords(names.slice(0, 50).map((name) => shortened(name)))}.`,
-  );
-}
-
-const tooManyRows = () =>
-  new Problem(
-    'too_large',
-    `The file has more than ${limits.import_rows} rows. Split it; nothing of it has been written.`,
-  );
-
-/** What became of a part; of rows that wait for others nothing yet. */
-type WrittenBatch = { drafts: Batch; written: readonly Written[] };
-
-/** Writes all rows in parts; `write` says what a transaction is to the database. */
+/** Writes all rows in batches. `write` runs each group of batches in a transaction. */
 async function importRows(task: Task, scan: FileScan, results: Results, write: Write): Promise<void> {
   const { importable, source, options, change, onProgress } = task;
   const waiting = createWaitingRows(importable, scan.rowsByKey);
   const newIds = new Map<string, string>();
   const size = new AdaptiveBatchSize();
 
-  /** Writes as many parts as one transaction can have before others must have their turn; false when there are none. */
-  async function writeSome(nextPart: (place: number) => Promise<NextPart | undefined>): Promise<boolean> {
-    const some = await write(async (db, hasWaiters) => {
-      // A transaction may run twice.
+  /** Writes batches until the transaction takes too long or another writer waits. False if no batch was left. */
+  async function writeBatches(nextBatch: (position: number) => Promise<Batch | undefined>): Promise<boolean> {
+    const batches = await write(async (db, hasWaiters) => {
+      // The database may retry a transaction.
       waiting.rollback();
-      const parts: WrittenBatch[] = [];
+      const batches: WrittenBatch[] = [];
       const end = performance.now() + maxTransactionMs;
-      while (parts.length === 0 || (!hasWaiters?.() && performance.now() < end)) {
-        const part = await nextPart(parts.length);
-        if (!part) break;
+      while (batches.length === 0 || (!hasWaiters?.() && performance.now() < end)) {
+        const batch = await nextBatch(batches.length);
+        if (!batch) break;
         const start = performance.now();
-        parts.push(await writeBatch(db, part));
-        size.learn(part.drafts.length, performance.now() - start, hasWaiters ? 'singleWriter' : 'concurrent');
+        batches.push(await writeBatch(db, batch));
+        size.adapt(batch.rows.length, performance.now() - start, hasWaiters ? 'singleWriter' : 'concurrent');
       }
-      return parts;
+      return batches;
     });
     waiting.commit();
-    for (const part of some) await note(part);
-    return some.length > 0;
+    for (const batch of batches) await recordResults(batch);
+    return batches.length > 0;
   }
 
-  async function writeBatch(
-    db: Transaction<Tables>,
-    { drafts: part, mayWait }: NextPart,
-  ): Promise<WrittenBatch> {
-    const others = { hasToCome: (text: string) => mayWait && waiting.hasToCome(text), newIds };
-    const resolved = await resolveAll(db, importable, part, others, task.seesPeople);
+  async function writeBatch(db: Transaction<Tables>, batch: Batch): Promise<WrittenBatch> {
+    const otherRows = { isPending: (text: string) => batch.mayWait && waiting.isPending(text), newIds };
+    const resolved = await resolveReferences(db, importable, batch.rows, otherRows, task.seesPeople);
     for (const [i, { waitsFor }] of resolved.entries()) {
-      const draft = part[i];
-      if (waitsFor && draft) waiting.wait(draft, waitsFor);
+      const row = batch.rows[i];
+      if (waitsFor && row) waiting.wait(row, waitsFor);
     }
-    const drafts = resolved.filter(({ waitsFor }) => !waitsFor);
-    const written = await writeRows(db, importable, options.mode, drafts, change());
-    for (const [i, draft] of drafts.entries()) {
-      noteNewId(draft, written[i]);
-      waiting.done(draft);
+    const rows = resolved.filter(({ waitsFor }) => !waitsFor);
+    const written = await writeRows(db, importable, options.mode, rows, change());
+    for (const [i, row] of rows.entries()) {
+      recordNewId(row, written[i]);
+      waiting.done(row);
     }
-    return { drafts, written };
+    return { rows, written };
   }
 
-  function noteNewId({ identity }: ParsedRow, { status, id }: Partial<Written> = {}): void {
+  function recordNewId({ identity }: ParsedRow, { status, id }: Partial<Written> = {}): void {
     const idInFile = identity[importable.keys[0].field];
     if (status !== 'created' || !id || !idInFile) return;
     newIds.set(idInFile, id);
@@ -249,56 +170,33 @@ async function importRows(task: Task, scan: FileScan, results: Results, write: W
   }
 
   const pause = createPacer();
-  async function note({ drafts, written }: WrittenBatch): Promise<void> {
-    for (const [i, draft] of drafts.entries()) {
-      results.set(draft.index, resultOf(draft, written[i], task, scan));
+  async function recordResults({ rows, written }: WrittenBatch): Promise<void> {
+    for (const [i, row] of rows.entries()) {
+      results.set(row.index, resultOf(row, written[i], scan.columns, options.dry_run));
       await pause();
     }
     onProgress?.(results.done, scan.rows);
   }
 
-  const read = createRowParser(importable, scan.columns, source.isTable);
-  // While some are written the next are read.
-  const ahead = Readable.from(batchesOfFile(source.rows(), read, size), { highWaterMark: batchesAhead });
+  const parse = createRowParser(importable, scan.columns, source.isTable);
+  // A stream reads the next batches while the current one is written.
+  const stream = Readable.from(readBatches(source.rows(), parse, size), { highWaterMark: batchesReadAhead });
   try {
-    const file: AsyncIterator<Batch> = ahead[Symbol.asyncIterator]();
+    const file: AsyncIterator<Batch> = stream[Symbol.asyncIterator]();
     let hasMore = true;
     while (hasMore) {
-      const taken: Batch[] = [];
-      // First come those that the transaction took when it ran before.
-      hasMore = await writeSome(async (place) => {
-        const part: Batch | undefined = taken[place] ?? (await file.next()).value;
-        if (part) taken[place] = part;
-        return part && { drafts: part, mayWait: true };
+      const read: Batch[] = [];
+      // A retried transaction gets the same batches again.
+      hasMore = await writeBatches(async (position) => {
+        const batch: Batch | undefined = read[position] ?? (await file.next()).value;
+        if (batch) read[position] = batch;
+        return batch;
       });
     }
   } finally {
-    ahead.destroy();
+    stream.destroy();
   }
-  while (await writeSome(async () => waiting.next(size.rows)));
-}
-
-/** Rows to be written, and whether they may wait for others. */
-type NextPart = { drafts: Batch; mayWait: boolean };
-
-function resultOf(
-  { line }: ParsedRow,
-  written: Written = { status: 'failed' },
-  { options }: Task,
-  { columns }: FileScan,
-): ImportResult {
-  if (written.errors) return { line, status: written.status, errors: inColumns(written.errors, columns) };
-  // What a dry run has made is gone, and so are its ids.
-  return options.dry_run && written.status === 'created' ? { line, status: 'created' } : { line, ...written };
-}
-
-/** The errors of a table's row, each with the name of its column, where that is not the field itself. */
-function inColumns(errors: readonly FieldError[], columns: Columns): FieldError[] {
-  return errors.map((error) => {
-    const [field = ''] = error.pointer?.slice(2).split('/') ?? [];
-    const name = columns.nameOf(field);
-    return name === undefined || name === field ? error : { ...error, column: shortened(name) };
-  });
+  while (await writeBatches(async () => waiting.next(size.rows)));
 }
 
 export function summaryOf(
@@ -306,18 +204,18 @@ export function summaryOf(
   { rows, columns }: FileScan,
   { counts }: Results,
 ): ImportSummary {
-  const isRefused = options.atomic && counts.failed > 0;
-  const done = isRefused
+  const isRolledBack = options.atomic && counts.failed > 0;
+  const finalCounts = isRolledBack
     ? { created: 0, updated: 0, unchanged: 0, failed: counts.failed, skipped: rows - counts.failed }
     : counts;
-  const taken = [...columns.taken];
+  const recognized = [...columns.recognized];
   return {
     rows,
-    ...done,
+    ...finalCounts,
     ...options,
     columns: Object.fromEntries(
-      taken.filter(([, { is }]) => is !== 'nothing').map(([name, column]) => [name, targetOf(column)]),
+      recognized.filter(([, { is }]) => is !== 'ignored').map(([name, column]) => [name, targetOf(column)]),
     ),
-    ignored_columns: taken.filter(([, { is }]) => is === 'nothing').map(([name]) => name),
+    ignored_columns: recognized.filter(([, { is }]) => is === 'ignored').map(([name]) => name),
   };
 }

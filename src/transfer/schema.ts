@@ -3,24 +3,26 @@ import { Line, OneOf, optional, Strict } from '../core/schemas.ts';
 
 const modes = ['create', 'upsert'] as const;
 
-/** How a file is to be imported. */
 export const ImportQuery = Strict(
   optional({
     mode: OneOf(modes, {
       default: 'create',
       description:
-        '`upsert` changes what is there already, found by its id, `external_id`, e-mail or key, and makes the rest.',
+        '`upsert` updates existing resources, found by id, `external_id`, e-mail or key, and creates the rest.',
     }),
     atomic: Type.Boolean({
       default: false,
-      description: 'All rows or none: one error, and nothing is changed.',
+      description: 'Import all rows or none: a single failed row rolls back the import.',
     }),
-    dry_run: Type.Boolean({ default: false, description: 'Say what would happen, and change nothing.' }),
+    dry_run: Type.Boolean({
+      default: false,
+      description: 'Report what would happen without changing anything.',
+    }),
     map: Type.Array(Type.String({ maxLength: 1000 }), {
       maxItems: 200,
       description:
-        'Which column is which field, where its name does not tell: `Full name=name,Badge=attributes.badge,Notes=`. ' +
-        'A column that is nothing is left out.',
+        'Assigns columns to fields if the column names are not recognized: ' +
+        '`Full name=name,Badge=attributes.badge,Notes=`. An empty field ignores the column.',
     }),
   }),
 );
@@ -35,14 +37,16 @@ export const ImportSummary = Strict(
     updated: Count,
     unchanged: Count,
     failed: Count,
-    skipped: Type.Integer({ description: 'Rows without an error that an atomic import did not take in.' }),
+    skipped: Type.Integer({ description: 'Rows without an error that an atomic import did not write.' }),
     mode: OneOf(modes),
     atomic: Type.Boolean(),
-    dry_run: Type.Boolean({ description: 'Whether all this is only what would happen.' }),
+    dry_run: Type.Boolean({ description: 'Whether nothing was changed.' }),
     columns: Type.Record(Type.String(), Type.String(), {
-      description: 'Each column and the field it was taken for.',
+      description: 'The field that each column was imported into.',
     }),
-    ignored_columns: Type.Array(Type.String(), { description: 'Set by the service, or left out by `map`.' }),
+    ignored_columns: Type.Array(Type.String(), {
+      description: 'Columns that the service sets itself or that `map` ignores.',
+    }),
   },
   { $id: 'ImportSummary' },
 );
@@ -50,13 +54,11 @@ export type ImportSummary = Static<typeof ImportSummary>;
 
 export const ImportResult = Strict(
   {
-    line: Type.Integer({ minimum: 1, description: 'Where the row begins in the file.' }),
+    line: Type.Integer({ minimum: 1, description: 'The line of the file on which the row starts.' }),
     status: OneOf(['created', 'updated', 'unchanged', 'failed', 'skipped']),
-    id: Type.Optional(Type.String({ description: 'Of the resource.' })),
+    id: Type.Optional(Type.String({ description: 'The ID of the resource.' })),
     key: Type.Optional(Type.String({ examples: ['APOLLO-R7'] })),
-    changed: Type.Optional(
-      Type.Array(Line(), { description: 'The fields of an updated row that were changed.' }),
-    ),
+    changed: Type.Optional(Type.Array(Line(), { description: 'The fields that changed in an updated row.' })),
     errors: Type.Optional(
       Type.Array(
         Strict({
@@ -65,7 +67,7 @@ export const ImportResult = Strict(
             Type.String({ description: 'Its column in the file.', examples: ['E-mail'] }),
           ),
           code: Type.String(),
-          detail: Type.String({ description: 'What is wrong, and what to do.' }),
+          detail: Type.String({ description: 'What is wrong and what to do.' }),
         }),
       ),
     ),
@@ -77,7 +79,7 @@ export type ImportResult = Static<typeof ImportResult>;
 export const ImportResponse = Strict(
   {
     summary: ImportSummary,
-    results: Type.Array(ImportResult, { description: 'One for each row of the file.' }),
+    results: Type.Array(ImportResult, { description: 'One result for each row of the file.' }),
   },
   { $id: 'ImportResponse' },
 );

@@ -4,26 +4,26 @@ import { boundedRows } from '../formats/bounded.ts';
 import { readCsv } from '../formats/csv.ts';
 import { readNdjson } from '../formats/ndjson.ts';
 import { readXlsx, xlsxType } from '../formats/xlsx.ts';
-import type { Source } from './run.ts';
+import type { Source } from './scan.ts';
 
 type FileFormat = 'csv' | 'ndjson' | 'xlsx';
 
-/** What files may be, by the types they are sent as and the names they are kept under. */
-const formats: Record<FileFormat, { types: readonly string[]; endings: readonly string[] }> = {
-  csv: { types: ['text/csv', 'text/tab-separated-values'], endings: ['csv', 'tsv', 'txt'] },
+/** The supported file formats, by media type and file extension. */
+const formats: Record<FileFormat, { types: readonly string[]; extensions: readonly string[] }> = {
+  csv: { types: ['text/csv', 'text/tab-separated-values'], extensions: ['csv', 'tsv', 'txt'] },
   ndjson: {
     types: ['application/x-ndjson', 'application/ndjson', 'application/jsonl'],
-    endings: ['ndjson', 'jsonl'],
+    extensions: ['ndjson', 'jsonl'],
   },
-  xlsx: { types: [xlsxType], endings: ['xlsx'] },
+  xlsx: { types: [xlsxType], extensions: ['xlsx'] },
 };
 
 export const fileTypes = Object.values(formats).flatMap(({ types }) => types);
 
-/** The format of a file that is sent with this type, and the charset it names. */
+/** The format and charset in a `Content-Type` header. */
 export function formatOfType(header: string | undefined): { format: FileFormat; charset?: string } {
   const [type = '', ...parameters] = (header ?? '').split(';').map((part) => part.trim().toLowerCase());
-  const format = formatWith(({ types }) => types.includes(type));
+  const format = findFormat(({ types }) => types.includes(type));
   if (!format) {
     throw new Problem(
       'unsupported_media_type',
@@ -34,10 +34,10 @@ export function formatOfType(header: string | undefined): { format: FileFormat; 
   return { format, ...(charset && { charset: charset.replaceAll('"', '') }) };
 }
 
-/** The format of a file by its name, or, when that does not tell, by how it begins. */
+/** The format of a file by its extension, or else by its first bytes. */
 export function formatOf(name: string, file: Uint8Array): FileFormat {
-  const named = formatWith(({ endings }) =>
-    endings.some((ending) => name.toLowerCase().endsWith(`.${ending}`)),
+  const named = findFormat(({ extensions }) =>
+    extensions.some((extension) => name.toLowerCase().endsWith(`.${extension}`)),
   );
   if (named) return named;
   const [first = ''] = Buffer.from(file.subarray(0, 1000)).toString().trimStart();
@@ -48,8 +48,8 @@ export function formatOf(name: string, file: Uint8Array): FileFormat {
 const isZip = ([first, second, third, fourth]: Uint8Array) =>
   first === 0x50 && second === 0x4b && third === 0x03 && fourth === 0x04;
 
-const formatWith = (suits: (format: (typeof formats)[FileFormat]) => boolean) =>
-  (Object.keys(formats) as FileFormat[]).find((format) => suits(formats[format]));
+const findFormat = (matches: (format: (typeof formats)[FileFormat]) => boolean) =>
+  (Object.keys(formats) as FileFormat[]).find((format) => matches(formats[format]));
 
 export function sourceOf(format: FileFormat, file: Uint8Array, charset?: string): Source {
   rejectOtherFormat(format, file);
@@ -61,20 +61,27 @@ export function sourceOf(format: FileFormat, file: Uint8Array, charset?: string)
   return { isTable: format !== 'ndjson', rows: () => boundedRows(read()) };
 }
 
-/** Files of these kinds are told by their first bytes; a name or a type may be wrong. */
+/** Checks the first bytes of the file, because its name or media type can be wrong. */
 function rejectOtherFormat(format: FileFormat, file: Uint8Array): void {
-  const begins = (...bytes: number[]) => bytes.every((byte, i) => file[i] === byte);
-  if (begins(0xd0, 0xcf, 0x11, 0xe0)) {
+  const startsWith = (...bytes: number[]) => bytes.every((byte, i) => file[i] === byte);
+  if (startsWith(0xd0, 0xcf, 0x11, 0xe0)) {
     throw unreadable(
-      'an old workbook (.xls) or one with a password. Save it as .xlsx without a password, or as CSV',
+      'an old (.xls) or password-protected workbook. Save it as .xlsx without a password, or as CSV',
     );
   }
   if (isZip(file) && format !== 'xlsx')
-    throw unreadable(`a workbook or a ZIP file, not ${joinWords(formats[format].types)}`);
+    throw unreadable(
+      `a workbook or a ZIP file, not ${joinWords(formats[format].types)}. Send it with the right media type`,
+    );
   if (!isZip(file) && format === 'xlsx')
-    throw unreadable('no workbook (.xlsx); it may be CSV under another name');
-  if (format === 'csv' && !begins(0xff, 0xfe) && !begins(0xfe, 0xff) && file.subarray(0, 1000).includes(0)) {
-    throw unreadable('no text. Save it as “CSV UTF-8”');
+    throw unreadable('not a workbook (.xlsx). If it is CSV, send it as text/csv');
+  if (
+    format === 'csv' &&
+    !startsWith(0xff, 0xfe) &&
+    !startsWith(0xfe, 0xff) &&
+    file.subarray(0, 1000).includes(0)
+  ) {
+    throw unreadable('not text. Save it as “CSV UTF-8”');
   }
 }
 

@@ -7,106 +7,105 @@ import { param, type Statement, statement } from '../database/sql/statement.ts';
 import type { Tables } from '../database/tables.ts';
 import type { Change } from '../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../database/writes/create-many.ts';
-import type { Importable, ImportKey } from './importable.ts';
+import type { ImportKey, Resource, UntypedImportable } from './importable.ts';
 import type { ParsedRow } from './parse-rows.ts';
 import type { ImportResult } from './schema.ts';
 
-/** What became of a row. */
+/** The result of a row, without its line. */
 export type Written = Omit<ImportResult, 'line'>;
 
-type Resource = Record<string, unknown>;
-
-/** Writes rows, in their order, and says what became of each. What they name has been found by now. */
+/** Writes rows with resolved references in order, and returns a result for each. */
 export async function writeRows(
   db: Transaction<Tables>,
-  importable: Importable,
+  importable: UntypedImportable,
   mode: 'create' | 'upsert',
-  drafts: readonly ParsedRow[],
+  rows: readonly ParsedRow[],
   change: Change,
 ): Promise<Written[]> {
   const written = new Map<ParsedRow, Written>();
-  for (const some of mode === 'upsert' ? distinct(importable, drafts) : [drafts]) {
-    const existing = await findExisting(db, importable, mode, some);
-    const fresh: ParsedRow[] = [];
-    for (const draft of some) {
-      const current = existing.get(draft);
-      const errors = draft.errors.concat(conflictErrors(importable, mode, draft, current));
-      if (errors.length > 0) written.set(draft, failed(errors));
-      else if (current) written.set(draft, await update(db, importable, current, draft, change));
-      else fresh.push(draft);
+  for (const run of mode === 'upsert' ? splitAtRepeatedKeys(importable, rows) : [rows]) {
+    const existing = await findExisting(db, importable, mode, run);
+    const newRows: ParsedRow[] = [];
+    for (const row of run) {
+      const current = existing.get(row);
+      const errors = row.errors.concat(conflictErrors(importable, mode, row, current));
+      if (errors.length > 0) written.set(row, failed(errors));
+      else if (current) written.set(row, await updateRow(db, importable, current, row, change));
+      else newRows.push(row);
     }
-    await create(db, importable, fresh, change, written);
+    await createRows(db, importable, newRows, change, written);
   }
-  return drafts.map((draft) => written.get(draft) ?? failed([]));
+  return rows.map((row) => written.get(row) ?? failed([]));
 }
 
 const failed = (errors: readonly FieldError[]): Written => ({ status: 'failed', errors: [...errors] });
 
 const failedFor = ({ errors, code, message }: Problem) => failed(errors ?? [{ code, detail: message }]);
 
-/** What a row is known by, in this way. */
-const knownAs = (draft: ParsedRow, { field }: ImportKey) =>
-  draft.identity[field] ?? (draft.values[field] as string | null | undefined);
+const keyValue = (row: ParsedRow, { field }: ImportKey) =>
+  row.identity[field] ?? (row.values[field] as string | null | undefined);
 
 const comparedBy = (key: ImportKey, value: string) => key.compared?.(value) ?? value;
 
-/** Runs of rows in which no two are known by the same: what one of them writes, the next must find. */
-function* distinct({ keys }: Importable, drafts: readonly ParsedRow[]): Generator<ParsedRow[]> {
-  let some: ParsedRow[] = [];
+/** Splits rows so that no two in a run share a key: the second must find the resource that the first creates. */
+function* splitAtRepeatedKeys(
+  { keys }: UntypedImportable,
+  rows: readonly ParsedRow[],
+): Generator<ParsedRow[]> {
+  let run: ParsedRow[] = [];
   let seen = new Set<string>();
-  for (const draft of drafts) {
+  for (const row of rows) {
     const names = keys.flatMap((key) => {
-      const value = knownAs(draft, key);
+      const value = keyValue(row, key);
       return value == null ? [] : [`${key.field} ${comparedBy(key, value)}`];
     });
     if (names.some((name) => seen.has(name))) {
-      yield some;
-      some = [];
+      yield run;
+      run = [];
       seen = new Set();
     }
-    some.push(draft);
+    run.push(row);
     for (const name of names) seen.add(name);
   }
-  if (some.length > 0) yield some;
+  if (run.length > 0) yield run;
 }
 
-/** What is there already of the rows: by the surest of what they are known by. */
+/** Finds the existing resource of each row by its most reliable key. */
 async function findExisting(
   db: Transaction<Tables>,
-  importable: Importable,
+  importable: UntypedImportable,
   mode: 'create' | 'upsert',
-  drafts: readonly ParsedRow[],
+  rows: readonly ParsedRow[],
 ): Promise<Map<ParsedRow, Resource>> {
   const existing = new Map<ParsedRow, Resource>();
   for (const key of importable.keys) {
-    // What may not be there twice is found out by whoever makes it; an id would only be ignored.
-    const named = drafts.filter(
-      (draft) =>
-        !existing.has(draft) &&
-        (mode === 'upsert' ? knownAs(draft, key) != null : key.field in draft.identity),
+    // With `mode=create` unique fields are checked on insert, but an id in the file would be ignored.
+    const named = rows.filter(
+      (row) =>
+        !existing.has(row) && (mode === 'upsert' ? keyValue(row, key) != null : key.field in row.identity),
     );
     if (named.length === 0) continue;
-    const values = named.map((draft) => comparedBy(key, knownAs(draft, key) ?? ''));
-    const { rows } = await readerBy(importable, key)(db, { values: JSON.stringify(values) });
+    const values = named.map((row) => comparedBy(key, keyValue(row, key) ?? ''));
+    const { rows: found } = await findByKey(importable, key)(db, { values: JSON.stringify(values) });
     const byValue = new Map(
-      rows.map(({ json }) => {
+      found.map(({ json }) => {
         const resource = JSON.parse(json) as Resource;
         return [comparedBy(key, String(resource[key.field])), resource];
       }),
     );
-    for (const [i, draft] of named.entries()) {
+    for (const [i, row] of named.entries()) {
       const resource = byValue.get(values[i] ?? '');
-      if (resource) existing.set(draft, resource);
+      if (resource) existing.set(row, resource);
     }
   }
   return existing;
 }
 
-const readers = new WeakMap<ImportKey, Statement<{ json: string }>>();
+const statements = new WeakMap<ImportKey, Statement<{ json: string }>>();
 
-function readerBy({ existing }: Importable, key: ImportKey): Statement<{ json: string }> {
-  const known =
-    readers.get(key) ??
+function findByKey({ existing }: UntypedImportable, key: ImportKey): Statement<{ json: string }> {
+  const find =
+    statements.get(key) ??
     statement<{ json: string }>((db) =>
       existing
         .from(db)
@@ -114,64 +113,70 @@ function readerBy({ existing }: Importable, key: ImportKey): Statement<{ json: s
         .where(existing.matches)
         .where(inJsonArray(key.column, param<string>('values'))),
     );
-  readers.set(key, known);
-  return known;
+  statements.set(key, find);
+  return find;
 }
 
-/** Why a row cannot be what it says, beside what is there or where nothing is. */
+/** Errors from comparing a row with the existing resource, or from its absence. */
 function conflictErrors(
-  { what, keys, input, patch }: Importable,
+  { what, keys, input, patch }: UntypedImportable,
   mode: 'create' | 'upsert',
-  draft: ParsedRow,
+  row: ParsedRow,
   current: Resource | undefined,
 ): FieldError[] {
-  if (draft.isUnreadable) return [];
+  if (row.isUnreadable) return [];
   if (current && mode === 'create') {
-    const detail = `${labelOf(current)} is here already. Import with \`mode=upsert\` to change what is there.`;
+    const detail = `${labelOf(current)} already exists. Import with \`mode=upsert\` to update it.`;
     return [{ code: 'duplicate', detail }];
   }
   if (current) {
-    const other = keys.find((key) => {
-      const [said, is] = [draft.values[key.field], current[key.field]];
-      return said != null && is != null && comparedBy(key, String(said)) !== comparedBy(key, String(is));
+    const differing = keys.find((key) => {
+      const [value, stored] = [row.values[key.field], current[key.field]];
+      return (
+        value != null && stored != null && comparedBy(key, String(value)) !== comparedBy(key, String(stored))
+      );
     });
-    const isOther = other && keys.indexOf(other) < keys.findIndex((key) => isKnownBy(key, draft, current));
-    if (!isOther) return [];
-    const detail = `${labelOf(current)} is known by the same, but has another ${other.field}: ${current[other.field]}.`;
-    return [fieldError(other.field, 'duplicate', detail)];
+    const isConflict =
+      differing && keys.indexOf(differing) < keys.findIndex((key) => matchesBy(key, row, current));
+    if (!isConflict) return [];
+    const detail = `${labelOf(current)} matches this row, but has a different ${differing.field}: ${current[differing.field]}. Correct the row.`;
+    return [fieldError(differing.field, 'duplicate', detail)];
   }
   const required = (input.required as string[] | undefined) ?? [];
   const errors = required
     .filter(
-      (field) => draft.values[field] == null && !draft.errors.some(({ pointer }) => pointer === `#/${field}`),
+      (field) => row.values[field] == null && !row.errors.some(({ pointer }) => pointer === `#/${field}`),
     )
     .map((field) => fieldError(field, 'required', `\`${field}\` is required.`));
-  if (mode === 'upsert' && keys.every((key) => knownAs(draft, key) == null)) {
+  if (mode === 'upsert' && keys.every((key) => keyValue(row, key) == null)) {
     const fields = keys.map(({ field }) => field).filter((field) => field in patch.properties);
-    const detail = `To tell whether this ${what} is here already, a row needs ${joinWords(fields).replace(/ and (?!.* and )/, ' or ')}.`;
+    const detail = `\`mode=upsert\` cannot match this ${what}: the row needs ${joinWords(fields).replace(/ and (?!.* and )/, ' or ')}.`;
     errors.push({ code: 'no_key', detail });
   }
   return errors;
 }
 
-const isKnownBy = (key: ImportKey, draft: ParsedRow, current: Resource) =>
-  comparedBy(key, String(knownAs(draft, key))) === comparedBy(key, String(current[key.field]));
+const matchesBy = (key: ImportKey, row: ParsedRow, current: Resource) =>
+  comparedBy(key, String(keyValue(row, key))) === comparedBy(key, String(current[key.field]));
 
 const labelOf = ({ key, name, title, user_id, id }: Resource) => `${key ?? name ?? title} (${user_id ?? id})`;
 
-/** Changes what differs; what is the same is left alone, down to its version. */
-async function update(
+/** Updates the fields that differ. A resource without differences keeps its version. */
+async function updateRow(
   db: Transaction<Tables>,
-  importable: Importable,
+  importable: UntypedImportable,
   current: Resource,
-  draft: ParsedRow,
+  row: ParsedRow,
   change: Change,
 ): Promise<Written> {
-  const identity = { id: idOf(current), ...('key' in current && { key: String(current.key) }) };
-  const patch = patchOf(importable, current, draft);
+  const identity = {
+    id: String(current.user_id ?? current.id),
+    ...('key' in current && { key: String(current.key) }),
+  };
+  const patch = patchOf(importable, current, row);
   if (Object.keys(patch).length === 0) return { status: 'unchanged', ...identity };
   try {
-    await move(db, importable, current, patch, draft, change);
+    await applyPatch(db, importable, current, patch, row, change);
     return { status: 'updated', ...identity, changed: Object.keys(patch) };
   } catch (error) {
     if (error instanceof Problem) return failedFor(error);
@@ -179,124 +184,120 @@ async function update(
   }
 }
 
-const idOf = ({ user_id, id }: Resource) => String(user_id ?? id);
-
-function patchOf({ additive = [] }: Importable, current: Resource, draft: ParsedRow): Resource {
+function patchOf({ additive = [] }: UntypedImportable, current: Resource, row: ParsedRow): Resource {
   const patch: Resource = {};
-  for (const [field, said] of Object.entries(draft.values)) {
-    if (said === undefined || field === 'reason') continue;
+  for (const [field, value] of Object.entries(row.values)) {
+    if (value === undefined || field === 'reason') continue;
     if (field === 'attributes') {
-      const members = attributesPatch(current.attributes as Resource, said as Resource, draft);
+      const members = attributesPatch(current.attributes as Resource, value as Resource, row);
       if (Object.keys(members).length > 0) patch.attributes = members;
       continue;
     }
-    const is = current[field] ?? null;
-    const value = additive.includes(field)
-      ? [...new Set([...(is as string[]), ...(said as string[])])]
-      : said;
-    if (JSON.stringify(value) !== JSON.stringify(is)) patch[field] = value;
+    const stored = current[field] ?? null;
+    const target = additive.includes(field)
+      ? [...new Set([...(stored as string[]), ...(value as string[])])]
+      : value;
+    if (JSON.stringify(target) !== JSON.stringify(stored)) patch[field] = target;
   }
   return patch;
 }
 
-/** What a whole map does not have is taken away. */
-function attributesPatch(current: Resource, said: Resource, { hasSomeAttributes }: ParsedRow): Resource {
-  const gone = hasSomeAttributes ? [] : Object.keys(current).filter((name) => !(name in said));
-  const differing = Object.entries(said).filter(([name, value]) => value !== (current[name] ?? null));
-  return Object.fromEntries([...gone.map((name) => [name, null]), ...differing]);
+/** A row that sets the whole map removes the attributes it does not contain. */
+function attributesPatch(
+  current: Resource,
+  attributes: Resource,
+  { hasSomeAttributes }: ParsedRow,
+): Resource {
+  const removed = hasSomeAttributes ? [] : Object.keys(current).filter((name) => !(name in attributes));
+  const differing = Object.entries(attributes).filter(([name, value]) => value !== (current[name] ?? null));
+  return Object.fromEntries([...removed.map((name) => [name, null]), ...differing]);
 }
 
-/** As PATCH does it; by way of another state, where there is no straight way. */
-async function move(
+/** Updates as PATCH does, through an intermediate status if no single transition reaches the new one. */
+async function applyPatch(
   db: Transaction<Tables>,
-  { update, intermediateStatus = {} }: Importable,
+  { update, intermediateStatus = {} }: UntypedImportable,
   current: Resource,
   patch: Resource,
   { values }: ParsedRow,
   change: Change,
 ): Promise<void> {
   const reason = values.reason == null ? {} : { reason: values.reason };
-  const detour = intermediateStatus[String(patch.status)];
-  if (detour === undefined || current.status === detour) {
-    await update(db, current as never, { ...patch, ...reason } as never, change);
-    return;
-  }
-  const between = await update(
-    db,
-    current as never,
-    { ...patch, ...reason, status: detour } as never,
-    change,
-  );
-  await update(db, between as never, { status: patch.status } as never, change);
+  const intermediate = intermediateStatus[String(patch.status)];
+  const isDirect = intermediate === undefined || current.status === intermediate;
+  const first = { ...patch, ...reason, ...(!isDirect && { status: intermediate }) };
+  const updated = await update(db, current, first, change);
+  if (!isDirect) await update(db, updated as Resource, { status: patch.status }, change);
 }
 
-/** Makes what is not there: as POST does it, many at once; what only PATCH can say is said by one after it. */
-async function create(
+/** Creates resources as POST does, many at once. Values that only PATCH accepts are set by a patch afterwards. */
+async function createRows(
   db: Transaction<Tables>,
-  importable: Importable,
-  drafts: readonly ParsedRow[],
+  importable: UntypedImportable,
+  rows: readonly ParsedRow[],
   change: Change,
   written: Map<ParsedRow, Written>,
 ): Promise<void> {
-  let plain: ParsedRow[] = [];
+  let queued: ParsedRow[] = [];
   let inputs: Resource[] = [];
   const flush = async () => {
-    const made = inputs.length === 0 ? [] : await importable.create(db, inputs as never[], change);
-    for (const [i, draft] of plain.entries()) written.set(draft, createdOf(importable, made[i]));
-    plain = [];
+    const created = inputs.length === 0 ? [] : await importable.create(db, inputs, change);
+    for (const [i, row] of queued.entries()) written.set(row, createdOf(importable, created[i]));
+    queued = [];
     inputs = [];
   };
-  for (const draft of drafts) {
-    const { input, later } = apart(importable, draft);
-    if (!later) {
-      plain.push(draft);
+  for (const row of rows) {
+    const { input, patch } = splitInput(importable, row);
+    if (!patch) {
+      queued.push(row);
       inputs.push(input);
     } else {
       await flush();
-      written.set(draft, await createAndMove(db, importable, draft, input, later, change));
+      written.set(row, await createAndPatch(db, importable, row, input, patch, change));
     }
   }
   await flush();
 }
 
-/** What a new thing is told when it is made, and what only then: what only a patch has, and states nothing begins in. */
-function apart({ input: { properties } }: Importable, { values }: ParsedRow) {
+/** Splits values into the input for creation and a patch: patch-only fields and statuses that cannot be initial. */
+function splitInput({ input: { properties } }: UntypedImportable, { values }: ParsedRow) {
   const input: Resource = {};
-  let later: Resource | undefined;
+  let patch: Resource | undefined;
   for (const field in values) {
     const value = values[field];
     if (value === undefined || field === 'reason') continue;
     const { enum: choices } = (properties[field] ?? {}) as { enum?: readonly unknown[] };
-    const isLater = !(field in properties) || (field === 'status' && choices && !choices.includes(value));
-    if (!isLater) input[field] = field === 'attributes' ? withoutNulls(value as Resource) : value;
-    else if (value !== null) later = { ...later, [field]: value };
+    const isPatchOnly = !(field in properties) || (field === 'status' && choices && !choices.includes(value));
+    if (!isPatchOnly) input[field] = field === 'attributes' ? withoutNulls(value as Resource) : value;
+    else if (value !== null) patch = { ...patch, [field]: value };
   }
-  return { input, later };
+  return { input, patch };
 }
 
 const withoutNulls = (members: Resource) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 
-function createdOf({ existing }: Importable, made: Created | Problem | undefined): Written {
-  if (made instanceof Problem) return failedFor(made);
-  const { id = '', label = '' } = made ?? {};
+function createdOf({ existing }: UntypedImportable, created: Created | Problem | undefined): Written {
+  if (created instanceof Problem) return failedFor(created);
+  const { id = '', label = '' } = created ?? {};
   return { status: 'created', id, ...('key' in existing.schema.properties && { key: label }) };
 }
 
-async function createAndMove(
+async function createAndPatch(
   db: Transaction<Tables>,
-  importable: Importable,
-  draft: ParsedRow,
+  importable: UntypedImportable,
+  row: ParsedRow,
   input: Resource,
-  later: Resource,
+  patch: Resource,
   change: Change,
 ): Promise<Written> {
-  const [byId] = importable.keys;
   const outcome = await inSavepoint(db, async () => {
-    const made = unwrapSingle(await importable.create(db, [input as never], change));
-    const { rows } = await readerBy(importable, byId)(db, { values: JSON.stringify([made.id]) });
-    await move(db, importable, JSON.parse(rows[0]?.json ?? '{}'), later, draft, change);
-    return createdOf(importable, made);
+    const created = unwrapSingle(await importable.create(db, [input], change));
+    const { rows } = await findByKey(importable, importable.keys[0])(db, {
+      values: JSON.stringify([created.id]),
+    });
+    await applyPatch(db, importable, JSON.parse(rows[0]?.json ?? '{}'), patch, row, change);
+    return createdOf(importable, created);
   });
   if (outcome.status === 'fulfilled') return outcome.value;
   if (outcome.reason instanceof Problem) return failedFor(outcome.reason);

@@ -1,0 +1,91 @@
+import { invalidParameter, Problem } from '../core/errors.ts';
+import { limits } from '../core/schemas.ts';
+import { joinWords, shortened } from '../core/text.ts';
+import { createPacer } from '../formats/pace.ts';
+import type { Row } from '../formats/rows.ts';
+import { keysOf } from './batches.ts';
+import {
+  type Column,
+  type Columns,
+  columnsOf,
+  kindNamed,
+  normalizeColumnName,
+  tableColumns,
+} from './columns.ts';
+import type { Importable } from './importable.ts';
+import { createRowParser } from './parse-rows.ts';
+
+/** A file whose rows can be read from the start any number of times. */
+export type Source = { isTable: boolean; rows(): AsyncIterable<Row[]> };
+
+export type FileScan = {
+  rows: number;
+  columns: Columns;
+  /** The number of rows that have each name, id or e-mail. Empty if rows cannot refer to one another. */
+  rowsByKey: ReadonlyMap<string, number>;
+};
+
+/** Reads the whole file before anything is written, and rejects a file that is unreadable or too long. */
+export async function scanFile(
+  importable: Importable,
+  source: Source,
+  mode: 'create' | 'upsert',
+  map: ReadonlyMap<string, string>,
+): Promise<FileScan> {
+  const columns = columnsOf(importable, map);
+  const parse = createRowParser(importable, columns, source.isTable);
+  const pause = createPacer();
+  const rowsByKey = new Map<string, number>();
+  const canRefer = Object.values(importable.patch.properties).some(
+    (property) => kindNamed(property) === importable.what,
+  );
+  let hasReferences = !source.isTable;
+  let isEmpty = source.isTable;
+  let rows = 0;
+  for await (const chunk of source.rows()) {
+    for (const row of chunk) {
+      if (row.isHeader) {
+        rejectUnknownColumns(map, row.names);
+        const found = tableColumns(row.names, columns, importable, mode);
+        hasReferences = found.some((column) => refersTo(column, importable.what));
+        isEmpty = false;
+        continue;
+      }
+      rows++;
+      if (rows > limits.import_rows) throw tooManyRows();
+      if (hasReferences && canRefer) {
+        for (const key of keysOf(parse(row, 0), importable))
+          rowsByKey.set(key, (rowsByKey.get(key) ?? 0) + 1);
+      }
+      await pause();
+    }
+  }
+  if (isEmpty) {
+    const detail =
+      'The file is empty. Put the column names on the first line and one row on each line after it.';
+    throw new Problem('invalid_body', detail);
+  }
+  return { rows, columns, rowsByKey };
+}
+
+/** Whether a column can refer to other rows of the same file. */
+const refersTo = (column: Column, what: Importable['what']) =>
+  (column.is === 'reference' && column.kind === what) ||
+  (column.is === 'name' && column.targets.some(({ kind }) => kind === what));
+
+function rejectUnknownColumns(map: ReadonlyMap<string, string>, names: readonly string[]): void {
+  const known = new Set(names.map(normalizeColumnName));
+  const unknown = [...map.keys()].find((name) => !known.has(name));
+  if (unknown === undefined) return;
+  const columns = joinWords(names.slice(0, 50).map((name) => shortened(name)));
+  throw invalidParameter(
+    'map',
+    `\`map\` names the column “${shortened(unknown)}”, which is not in the file. Its columns are ${columns}.`,
+  );
+}
+
+const tooManyRows = () =>
+  new Problem(
+    'too_large',
+    `The file has more than ${limits.import_rows} rows. Nothing was imported. Split the file.`,
+  );
