@@ -2,11 +2,11 @@ import { hash } from 'node:crypto';
 import { invalidParameter, Problem } from '../core/errors.ts';
 import { hasForbiddenCharacters } from '../core/text.ts';
 
-/** Where a page ended. Opaque to clients; bound to its query, so that it cannot continue another list. */
+/** The end of a page. Opaque to clients, and valid only for the query it was created for. */
 export type Cursor = {
   /** The order key of the last row. */
   after: string;
-  /** How many rows came before the next one, and the version of the data of which that is true. */
+  /** The number of rows before the next one, and the data version for which it is correct. */
   position: number;
   version: string;
 };
@@ -18,9 +18,9 @@ export const encodeCursor = (query: unknown, { after, position, version }: Curso
   Buffer.from(JSON.stringify([fingerprint(query), after, position, version])).toString('base64url');
 
 export function decodeCursor(query: unknown, text: string): Cursor {
-  const [print, after, position, version] = parse(text);
+  const [cursorFingerprint, after, position, version] = parse(text);
   if (
-    typeof print !== 'string' ||
+    typeof cursorFingerprint !== 'string' ||
     typeof after !== 'string' ||
     hasForbiddenCharacters(after) ||
     !isCount(position) ||
@@ -28,12 +28,12 @@ export function decodeCursor(query: unknown, text: string): Cursor {
   ) {
     throw invalidParameter(
       'cursor',
-      'This is not a cursor. Use `page.next_cursor` of the page before, unchanged.',
+      'This is not a valid cursor. Use `page.next_cursor` of the previous page, unchanged.',
     );
   }
-  if (print !== fingerprint(query)) {
+  if (cursorFingerprint !== fingerprint(query)) {
     const detail =
-      'This cursor belongs to another query. Keep filters and sort as they were, or start without it.';
+      'This cursor belongs to another query. Use the same filters and sort as before, or start again without it.';
     throw new Problem('cursor_mismatch', detail, {
       errors: [{ parameter: 'cursor', code: 'cursor_mismatch', detail }],
     });

@@ -5,12 +5,12 @@ import { containsText } from '../database/sql/functions.ts';
 
 type Condition = Expression<SqlBool>;
 
-/** What each filter of a list means. One that is forgotten does not compile. */
+/** The SQL condition of each filter. A missing filter is a compile error. */
 export type Conditions<Filters> = {
   [Name in keyof Filters]-?: (value: Exclude<Filters[Name], undefined>) => Condition;
 };
 
-/** All the filters that were given, together. */
+/** Combines the given filters with `and`. */
 export function allOf<Filters extends object>(
   filters: Filters,
   conditions: Conditions<Filters>,
@@ -24,38 +24,38 @@ export const equals = (column: string) => (value: string) => sql<boolean>`${sql.
 export const isIn = (column: string) => (values: readonly (string | number)[]) =>
   sql<boolean>`${sql.ref(column)} in (${sql.join(values)})`;
 
-/** For filters that are `true` or `false`. */
-export const holds = (condition: Condition) => (wanted: boolean) =>
-  wanted ? condition : sql<boolean>`not (${condition})`;
+/** For boolean filters. */
+export const holds = (condition: Condition) => (expected: boolean) =>
+  expected ? condition : sql<boolean>`not (${condition})`;
 
 export const isNull = (column: string) => sql<boolean>`${sql.ref(column)} is null`;
 
-/** Whether the person that a row names is active; who is not named is neither. */
-export const isActive = (person: string) => (wanted: boolean) =>
-  sql<boolean>`${sql.ref(`${person}.status`)} = ${wanted ? 'active' : 'inactive'}`;
+/** Whether the referenced person is active. A row without a person matches neither value. */
+export const isActive = (person: string) => (expected: boolean) =>
+  sql<boolean>`${sql.ref(`${person}.status`)} = ${expected ? 'active' : 'inactive'}`;
 
-/** For days and numbers, from this one on. */
+/** For dates and numbers: this value or a greater one. */
 export const from = (column: string) => (value: string | number) =>
   sql<boolean>`${sql.ref(column)} >= ${value}`;
 
-/** For times, which may be written with an offset. */
+/** For timestamps, which can have a time zone offset. */
 export const since = (column: string) => (time: string) => from(column)(new Date(time).toISOString());
 
-/** For `q`: whether a folded column has this text in it. A text of which nothing is left would match everything. */
+/** For `q`: whether a folded column contains the text. A text that folds to nothing would match every row. */
 export const hasText = (column: string) => (text: string) => {
   const folded = fold(text);
-  if (folded === '') throw invalidParameter('q', '`q` has nothing in it to look for.');
+  if (folded === '') throw invalidParameter('q', '`q` contains no searchable characters.');
   return contains(column, folded);
 };
 
-/** Whether a folded column has this folded text anywhere in it. */
+/** Whether a folded column contains the folded text. */
 export const contains = (column: string, folded: string) =>
   sql<boolean>`${containsText(sql.ref(column), folded)}`;
 
-/** For filters that always hold here, because another place has applied them. */
+/** For filters that the query applies elsewhere. */
 export const always = () => sql<boolean>`1 = 1`;
 
-/** Whether there is at most one filter, of one value, and an index that has it before the order. */
+/** Whether there is at most one filter with one value, and an index on that column followed by the sort key. */
 export const isNarrowedByIndex = (filters: object, indexed: readonly string[]) =>
   Object.keys(filters).length <= 1 &&
   Object.entries(filters).every(([name, values]) => indexed.includes(name) && [values].flat().length === 1);

@@ -9,18 +9,18 @@ import { maxLines, packXlsx, sheet, xlsxType } from '../formats/xlsx.ts';
 export const formatNames = ['json', 'ndjson', 'csv', 'xlsx'] as const;
 export type FormatName = (typeof formatNames)[number];
 
-/** How the pieces of a list become bytes. `close` is the place for what is known only after the last row. */
+/** Serializes a list. `close` gets the values that are known only after the last row. */
 export type Format = {
   type: string;
   open(schema: TObject): string;
-  /** `place` counts the rows of the answer from 0. */
-  row(json: string, place: number, schema: TObject): string;
-  /** Several rows at once, one a line, where each is written as it is. */
+  /** `position` counts the rows of the response from 0. */
+  row(json: string, position: number, schema: TObject): string;
+  /** Writes several JSON lines at once, for formats that do not change them. */
   rows?(lines: string, isFirst: boolean): string;
   close(page: unknown, meta: unknown): string;
-  /** For what is more than text. */
+  /** For binary formats. */
   pack?(text: AsyncIterable<string>): AsyncIterable<Uint8Array>;
-  /** What one answer can hold. */
+  /** The maximum number of rows in a response. */
   maxRows?: number;
 };
 
@@ -35,7 +35,7 @@ const formats: Record<FormatName, Format> = {
   json: {
     type: 'application/json',
     open: () => '{"data":[',
-    row: (json, place) => (place === 0 ? json : `,${json}`),
+    row: (json, position) => (position === 0 ? json : `,${json}`),
     rows: (lines, isFirst) => `${isFirst ? '' : ','}${lines.replaceAll('\n', ',')}`,
     close: (page, meta) => `],"page":${JSON.stringify(page)},"meta":${JSON.stringify(meta)}}`,
   },
@@ -55,7 +55,7 @@ const formats: Record<FormatName, Format> = {
   xlsx: {
     type: xlsxType,
     open: (schema) => sheet.open + sheet.row(1, fieldsOf(schema)),
-    row: (json, place, schema) => sheet.row(place + 2, cellsOf(json, schema)),
+    row: (json, position, schema) => sheet.row(position + 2, cellsOf(json, schema)),
     close: () => sheet.close,
     pack: packXlsx,
     maxRows: maxLines - 1,
@@ -64,14 +64,14 @@ const formats: Record<FormatName, Format> = {
 
 export const listMediaTypes = formatNames.map((name) => formats[name].type);
 
-/** The format named in the query, or else the one that `Accept` prefers. */
+/** The format in the query, or else the one that `Accept` prefers. */
 export function chooseFormat(accept?: string, name?: FormatName): Format {
   if (name) return formats[name];
   const type = preferredType(accept, listMediaTypes);
   const format = Object.values(formats).find((candidate) => candidate.type === type);
   if (format) return format;
   throw notAcceptable(
-    `No format of this list is acceptable to you. Accept one of ${joinWords(listMediaTypes)}.`,
+    `This list is not available in an accepted format. Accept one of ${joinWords(listMediaTypes)}.`,
   );
 }
 

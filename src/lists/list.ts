@@ -4,31 +4,31 @@ import { streamLines } from '../database/sql/lines.ts';
 import { cached, param, type Statement, statement } from '../database/sql/statement.ts';
 import type { TableName, Tables } from '../database/tables.ts';
 
-/** What a noun says of one of its lists; how lists are paged, streamed and written is said once, in this folder. */
+/** What a resource declares about a list. This folder pages, streams and serializes all lists. */
 export type List = {
   schema: TObject;
-  /** The JSON text of a row, made by the database: see `rowAsJson`. */
+  /** The JSON text of a row, built by the database: see `rowAsJson`. */
   json: RawBuilder<string>;
-  /** The tables the answer depends on. */
+  /** The tables the response depends on. */
   reads: readonly TableName[];
-  /** The tables of the list, joined; what to select, which rows and in which order is added here. */
+  /** The joined tables. The columns, conditions and order are added by this file. */
   from(db: Kysely<Tables>): RowsQuery;
-  /** The id of a row, which tells it from all others. */
+  /** The unique id of a row. */
   id: RawBuilder<string>;
-  /** The rows that pass the filters. */
+  /** The combined condition of the filters. */
   matches: RawBuilder<boolean>;
   order: Order;
-  /** Whether a page of it is found by an index, so that it need not be read where it keeps nobody waiting. */
+  /** Whether an index finds a page, so that the page can be read on the connection for quick reads. */
   isIndexed?: boolean;
-  /** Whether it changes within a day though the data do not. */
+  /** Whether the list changes within a day without a change of the data. */
   isTimeDependent?: boolean;
-  /** Whether each row tells its place in the list. */
+  /** Whether each row contains its rank in the list. */
   ranked?: boolean;
-  /** What `meta` says beside the filters. */
+  /** The fields of `meta` besides the filters. */
   meta?(db: Kysely<Tables>): Promise<Record<string, unknown>>;
 };
 
-/** An order is one text that differs for every row, so that a cursor is simply the last one seen. */
+/** The sort key is one text, unique for each row, so a cursor is the key of the last row (keyset pagination). */
 export type Order = { key: RawBuilder<string>; descending?: boolean };
 
 // biome-ignore lint/suspicious/noExplicitAny: lists join different tables; only `json` and `order` are selected
@@ -43,7 +43,7 @@ export const listLines = (db: Kysely<Tables>, list: List, after: string | undefi
   return { stream: (sliceRows: number) => streamLines(db, query, sliceRows) };
 };
 
-/** The rows after a cursor, all of them. */
+/** All rows after a cursor. */
 export const listRows = (db: Kysely<Tables>, list: List, after: string | RawBuilder<string> | undefined) =>
   ordered(
     list,
@@ -66,16 +66,14 @@ export async function listPage(db: Kysely<Tables>, list: List, after: string | u
 }
 
 /**
- * Limits with a statement of their own. Other limits read the next larger size and drop the rest; larger ones are a
- * parameter. A statement for each of a thousand limits would evict all others; a parameter has each page planned again,
- * by both engines, which takes longer than reading a short page. Each is one more than a usual limit, because a page is
- * read with one row more, to see whether another page follows.
+ * Limits with a prepared statement of their own. Other limits read the next larger size and drop the extra rows; limits
+ * above the largest are a parameter. A statement for each possible limit would evict all other statements, and with a
+ * parameter both engines plan each page again, which takes longer than reading a short page. Each size is a usual limit
+ * plus one, because a page reads one extra row to see whether another page follows.
  */
 const pageSizes = [2, 6, 11, 21, 26, 51, 101, 201];
 
-/**
- * Where no index gives the order, rows are found first and made into JSON then, so that there are only keys to sort.
- */
+/** Without an index for the order, an inner query sorts only ids and keys, and the outer query builds the JSON. */
 function pageRows(
   db: Kysely<Tables>,
   list: List,
@@ -91,17 +89,17 @@ function pageRows(
   return ordered(list, order_key, rows.select([list.json.as('json'), order_key.as('order_key')]));
 }
 
-/** They live as long as their list is cached. */
+/** The statements live as long as their list is cached. */
 const pageStatements = new WeakMap<List, Map<string, Statement<ListRow>>>();
 
-/** The list with this key: the same object each time, so that its statements are built once. */
+/** Returns the same list object for the same key, so that its statements are built once. */
 export const memoizedList = (key: unknown, create: () => List): List =>
   cached(`list ${JSON.stringify(key)}`, create);
 
 export const countRows = (db: Kysely<Tables>, list: List): Promise<number> =>
   count(rowsAfter(db, list, undefined));
 
-/** How many rows come before the one after the cursor. */
+/** The number of rows up to and including the cursor. */
 export const countUpTo = (db: Kysely<Tables>, list: List, cursor: string): Promise<number> =>
   count(
     list

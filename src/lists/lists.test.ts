@@ -7,7 +7,7 @@ import { readXlsx, xlsxType } from '../formats/xlsx.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 
 onBothEngines('lists', (start) => {
-  test('refuses a cursor that is none, and one of another query', async (t) => {
+  test('rejects an invalid cursor and a cursor of another query', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     await fillPeople(service.database, 3);
@@ -42,7 +42,7 @@ onBothEngines('lists', (start) => {
     assert.equal(linked.status, 200);
   });
 
-  test('counts all rows when asked', async (t) => {
+  test('counts all rows on request', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.read');
     await fillPeople(service.database, 5);
@@ -62,7 +62,7 @@ onBothEngines('lists', (start) => {
     assert.equal(second.headers.get('link'), null);
   });
 
-  test('knows an answer the client has already, and notices every change', async (t) => {
+  test('returns 304 for a known ETag, and a new ETag after every change', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const paths = [
@@ -74,26 +74,26 @@ onBothEngines('lists', (start) => {
       '/v1/projects',
     ];
     const tagOf = async (path: string) => (await service.get(path, key)).headers.get('etag') ?? '';
-    const isKnown = async (path: string, tag: string) =>
+    const isNotModified = async (path: string, tag: string) =>
       (await service.get(path, key, { 'if-none-match': tag })).status === 304;
 
     await service.make('/v1/projects', key, { name: 'Apollo' });
     for (const path of paths) {
       const tag = await tagOf(path);
-      assert.ok(await isKnown(path, tag), path);
-      assert.ok(await isKnown(path, `"other", W/${tag}`), path);
-      assert.ok(await isKnown(path, '*'), path);
-      assert.ok(!(await isKnown(path, '"other"')), path);
+      assert.ok(await isNotModified(path, tag), path);
+      assert.ok(await isNotModified(path, `"other", W/${tag}`), path);
+      assert.ok(await isNotModified(path, '*'), path);
+      assert.ok(!(await isNotModified(path, '"other"')), path);
     }
     const before = await Promise.all(paths.map(tagOf));
     await service.make('/v1/personnel', key, { name: 'Ada' });
     await service.make('/v1/groups', key, { name: 'Ops' });
     await service.make('/v1/projects/APOLLO/risks', key, { title: 'x' });
     await service.make('/v1/projects/APOLLO/issues', key, { title: 'x' });
-    for (const [i, path] of paths.entries()) assert.ok(!(await isKnown(path, before[i] ?? '')), path);
+    for (const [i, path] of paths.entries()) assert.ok(!(await isNotModified(path, before[i] ?? '')), path);
   });
 
-  test('answers HEAD as GET, without the body', async (t) => {
+  test('HEAD returns the headers of GET without the body', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.read');
     await fillPeople(service.database, 3000);
@@ -108,7 +108,7 @@ onBothEngines('lists', (start) => {
     }
   });
 
-  test('comes as CSV and NDJSON, and refuses what it cannot make', async (t) => {
+  test('serves CSV and NDJSON, and rejects other formats with 406', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const ada = await service.make('/v1/personnel', key, {
@@ -138,7 +138,7 @@ onBothEngines('lists', (start) => {
     assert.deepEqual(xml.body.available, ['application/json', 'application/x-ndjson', 'text/csv', xlsxType]);
   });
 
-  test('comes as a workbook, and in the format the query names', async (t) => {
+  test('serves a workbook, and the format in the query', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     await service.make('/v1/personnel', key, { name: '=cmd("x")', skills: ['x', 'y'] });
@@ -160,22 +160,22 @@ onBothEngines('lists', (start) => {
     assert.equal(page.headers.get('content-disposition'), 'attachment; filename="personnel.xlsx"');
     assert.match(page.headers.get('link') ?? '', /format=xlsx/);
 
-    for (const [format, begins] of [
+    for (const [format, start] of [
       ['json', '{"data":['],
       ['ndjson', '{"user_id":'],
       ['csv', 'user_id,name'],
     ]) {
-      const answer = await service.get(`/v1/personnel?format=${format}&limit=1`, key, {
+      const response = await service.get(`/v1/personnel?format=${format}&limit=1`, key, {
         accept: 'image/png',
       });
-      assert.ok(answer.text.startsWith(String(begins)), answer.text);
+      assert.ok(response.text.startsWith(String(start)), response.text);
     }
     assert.equal((await service.get('/v1/personnel?format=pdf', key)).body.code, 'invalid_parameter');
     const json = await service.get('/v1/personnel?format=json&limit=1', key);
     assert.deepEqual(json.body.meta.filters, {});
   });
 
-  test('is one moment’s view, however long it takes to read', async (t) => {
+  test('is one snapshot, however long it takes to read', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     await fillPeople(service.database, 20_000);
@@ -195,11 +195,11 @@ onBothEngines('lists', (start) => {
     assert.equal(whole.total, 20_000);
   });
 
-  test('a reader who goes away gives back what the list was read with', async (t) => {
+  test('a client that disconnects releases its database connection', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.read');
     await fillPeople(service.database, 20_000);
-    // More often than there are connections for long reads.
+    // More requests than connections for streams.
     for (let i = 0; i < 20; i++) {
       const abort = new AbortController();
       const headers = { authorization: `Bearer ${key}` };
@@ -211,7 +211,7 @@ onBothEngines('lists', (start) => {
   });
 });
 
-test('a cursor is read back as it was made', () => {
+test('a cursor decodes to its original value', () => {
   fc.assert(
     fc.property(fc.string(), fc.nat(), fc.string(), fc.json(), (after, position, version, query) => {
       const plain = after.replace(/[^ -~]/g, '');
@@ -222,7 +222,7 @@ test('a cursor is read back as it was made', () => {
   );
 });
 
-test('no text makes a cursor that breaks', () => {
+test('an invalid cursor always causes a problem response', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.base64String(), fc.json().map(btoa8)), (text) => {
       try {

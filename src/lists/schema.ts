@@ -2,20 +2,24 @@ import { type TProperties, type TSchema, Type } from 'typebox';
 import { mediaTypes, OrNull, Strict } from '../core/schemas.ts';
 import { listMediaTypes } from './formats.ts';
 
-/** The body of a list: never a bare array. */
+/** The body of a list: an object, so that fields can be added later. */
 export const ListOf = (row: TSchema, meta: TProperties = {}) =>
   Strict(
     {
       data: Type.Array(row),
       page: Strict({
-        limit: OrNull(Type.Integer({ description: 'null when the whole list was asked for.' })),
+        limit: OrNull(Type.Integer({ description: '`null` for a whole list.' })),
         next_cursor: OrNull(Type.String()),
         has_more: Type.Boolean(),
-        total: OrNull(Type.Integer({ description: 'Of a whole list, or with `count=true`.' })),
+        total: OrNull(
+          Type.Integer({
+            description: 'All rows that match, for a whole list or with `count=true`; otherwise `null`.',
+          }),
+        ),
       }),
       meta: Strict({
         filters: Type.Record(Type.String(), Type.Unknown(), {
-          description: 'What was applied, defaults included.',
+          description: 'The applied filters, including defaults.',
         }),
         ...meta,
       }),
@@ -23,13 +27,13 @@ export const ListOf = (row: TSchema, meta: TProperties = {}) =>
     { [mediaTypes]: listMediaTypes },
   );
 
-/** The body of what is counted rather than listed. */
+/** The body of a summary, such as counts over a list. */
 export const SummaryOf = (data: TSchema) =>
   Strict({
     data,
     meta: Strict({
       filters: Type.Record(Type.String(), Type.Unknown(), {
-        description: 'What was applied, defaults included.',
+        description: 'The applied filters, including defaults.',
       }),
     }),
   });

@@ -13,52 +13,57 @@ import { countRows, countUpTo, type List, listLines, listPage } from './list.ts'
 import { type Paging, splitQuery } from './query.ts';
 import { createSpool, streamList } from './spool.ts';
 
-/** Rows read before others are let through, and characters gathered before they are sent. */
+/** Rows to read before the event loop runs other work, and characters to collect before sending. */
 const sliceRows = 200;
 const pieceLength = 32 * 1024;
-/** An answer up to this length is sent in one, with a tag of its content; a longer one streams. */
-const wholeLength = 256 * 1024;
+/** A response up to this length is sent at once, with an ETag of its content. A longer one is streamed. */
+const maxBufferedLength = 256 * 1024;
 
-/** One request for a list, and what it is answered from. */
+/** A request for a list and the snapshot it reads from. */
 type ListRequest = {
   list: List;
   format: Format;
   db: Kysely<Tables>;
-  /** Differs when the list may: by the changes of the tables behind it (`dataVersion`) and the day. Or none is told. */
+  /** Changes when the data (`dataVersion`) or the day changes. Undefined for a key that is limited to projects. */
   version: string | undefined;
-  /** What a cursor is bound to. */
+  /** The query that a cursor belongs to. */
   query: unknown;
   cursor: Cursor | undefined;
   countAll: boolean;
   filters: unknown;
 };
 
-/** Answers a request for a list from one moment's view: all of it, streamed, or a page. */
+/** Sends a list from one snapshot: a page, or the whole list, streamed if it is long. */
 export async function sendList(request: FastifyRequest, reply: FastifyReply, whole: List) {
   const isLimited = request.database.isFiltered(whole.reads);
-  // No index leads straight to the rows that are seen.
+  // No index covers the project scope.
   const list = isLimited ? { ...whole, isIndexed: false } : whole;
-  const { paging, format: wanted, sort, filters } = splitQuery(request.query as Paging & { sort?: string });
-  const format = chooseFormat(request.headers.accept, wanted);
+  const {
+    paging,
+    format: formatName,
+    sort,
+    filters,
+  } = splitQuery(request.query as Paging & { sort?: string });
+  const format = chooseFormat(request.headers.accept, formatName);
   const query = [request.url.split('?')[0], Object.entries(filters).sort(byName), sort];
   const cursor = paging.cursor === undefined ? undefined : decodeCursor(query, paging.cursor);
 
-  const pace = paging.limit === undefined ? 'stream' : list.isIndexed === false ? 'slow' : 'quick';
-  const snapshot = await request.database.snapshot(pace);
+  const workload = paging.limit === undefined ? 'stream' : list.isIndexed === false ? 'slow' : 'quick';
+  const snapshot = await request.database.snapshot(workload);
   const openedAt = performance.now();
   let endsWithStream = false;
   try {
     const { db } = snapshot;
     const { reads } = list;
     const { today } = request.moment;
-    const dataNow = await dataVersion(db, reads);
-    // It would tell when something changes that is not seen.
-    const version = isLimited ? undefined : `${dataNow} ${today}`;
+    const currentVersion = await dataVersion(db, reads);
+    // The version would reveal changes in projects that the key cannot read.
+    const version = isLimited ? undefined : `${currentVersion} ${today}`;
     const versionTag = version && `"${fingerprint([program, version, query, paging, format.type])}"`;
-    const known = versionTag && matchRequestEtag(request, versionTag);
-    if (known !== undefined) return await sendNotModified(reply, known);
+    const matchedTag = versionTag && matchRequestEtag(request, versionTag);
+    if (matchedTag !== undefined) return await sendNotModified(reply, matchedTag);
 
-    if (!list.isTimeDependent) reply.cacheDependencies = { reads, version: dataNow, today };
+    if (!list.isTimeDependent) reply.cacheDependencies = { reads, version: currentVersion, today };
     const listRequest: ListRequest = {
       list,
       format,
@@ -71,22 +76,22 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
     };
     await rejectTooManyRows(listRequest, paging.limit);
     reply.type(format.pack ? format.type : `${format.type}; charset=utf-8`);
-    if (wanted !== undefined && wanted !== 'json')
-      reply.header('content-disposition', download(request, wanted));
+    if (formatName !== undefined && formatName !== 'json')
+      reply.header('content-disposition', attachmentHeader(request, formatName));
     if (paging.limit !== undefined) {
       const { text, next } = await readPage(listRequest, paging.limit);
-      if (next) reply.header('link', `<${nextPage(request, next)}>; rel="next"`);
+      if (next) reply.header('link', `<${nextPageUrl(request, next)}>; rel="next"`);
       return await sendWhole(request, reply, format, text);
     }
 
     const pieces = readWhole(listRequest);
-    const { text, isAll } = await bufferUpTo(pieces, wholeLength);
+    const { text, isAll } = await bufferUpTo(pieces, maxBufferedLength);
     if (isAll) return await sendWhole(request, reply, format, text);
 
     if (versionTag) reply.header('etag', versionTag);
     if (request.method === 'HEAD') {
       await pieces.return();
-      // A stream has no length, as the list itself would have none.
+      // A stream, so that HEAD has no Content-Length, like GET.
       return await reply.send(Readable.from([]));
     }
     const onEndError = (error: unknown) => request.log.error(error);
@@ -99,7 +104,7 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
   }
 }
 
-/** A whole list as bytes, for those who have no request to answer. */
+/** A whole list as a byte stream, without an HTTP request. */
 export async function exportList(
   snapshot: Snapshot,
   list: List,
@@ -121,12 +126,12 @@ export async function exportList(
   };
   await rejectTooManyRows(listRequest, undefined);
   const rest = readWhole(listRequest, onProgress);
-  // One reader, who has listRequest for it: nobody else needs the room.
+  // An export has a single reader, so its temporary file is not limited.
   const spool = createSpool({ maxBytes: Number.POSITIVE_INFINITY });
   return streamList(spool, { start: '', rest, snapshot, openedAt }, format.pack);
 }
 
-/** Answers with something counted over a list, from one moment's view, where it keeps nobody waiting. */
+/** Sends a summary of a list from one snapshot, on a connection for slow reads. */
 export async function sendSummary(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -136,16 +141,16 @@ export async function sendSummary(
   const snapshot = await request.database.snapshot('slow');
   try {
     const version = await dataVersion(snapshot.db, reads);
-    // Of what was counted under a limit, only the content is a tag that tells nothing else.
+    // For a key that is limited to projects, only an ETag of the content reveals nothing about other projects.
     const tag = request.database.isFiltered(reads)
       ? undefined
       : `"${fingerprint([program, version, request.moment.today, request.url])}"`;
-    const known = tag && matchRequestEtag(request, tag);
-    if (known !== undefined) return await sendNotModified(reply, known);
+    const matchedTag = tag && matchRequestEtag(request, tag);
+    if (matchedTag !== undefined) return await sendNotModified(reply, matchedTag);
     reply.cacheDependencies = { reads, version, today: request.moment.today };
-    const answer = { data: await summarize(snapshot.db), meta: { filters: request.query } };
-    if (tag === undefined) return await sendWithContentEtag(request, reply, answer);
-    return await reply.header('etag', tag).send(answer);
+    const body = { data: await summarize(snapshot.db), meta: { filters: request.query } };
+    if (tag === undefined) return await sendWithContentEtag(request, reply, body);
+    return await reply.header('etag', tag).send(body);
   } finally {
     await snapshot.end();
   }
@@ -153,7 +158,7 @@ export async function sendSummary(
 
 async function readPage(listRequest: ListRequest, limit: number) {
   const { list, format, db, cursor, query, version } = listRequest;
-  const position = await positionAfter(listRequest);
+  const position = await countRowsBefore(listRequest);
   const rows = await listPage(db, list, cursor?.after, limit + 1);
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
@@ -179,7 +184,7 @@ async function* readWhole(
   onProgress?: (rows: number) => void,
 ): AsyncGenerator<string, void> {
   const { list, format, db, cursor } = listRequest;
-  const position = await positionAfter(listRequest);
+  const position = await countRowsBefore(listRequest);
   const write = linesWriter(listRequest, position);
   let text = format.open(list.schema);
   let rows = 0;
@@ -197,22 +202,22 @@ async function* readWhole(
     format.close({ limit: null, next_cursor: null, has_more: false, total }, await metaOf(listRequest));
 }
 
-/** How many rows come before the first one shown: what the cursor says, unless rows have been written since. */
-async function positionAfter({ db, list, cursor, version }: ListRequest): Promise<number> {
+/** The number of rows before the first one in the response. The cursor knows it unless the data has changed. */
+async function countRowsBefore({ db, list, cursor, version }: ListRequest): Promise<number> {
   if (!cursor || !list.ranked) return 0;
   return cursor.version === version ? cursor.position : countUpTo(db, list, cursor.after);
 }
 
-/** The rank is set here, not by the database, because it is the position in what is sent. */
+/** Adds the rank here, not in SQL, because it is the position in the response. */
 function rowWriter({ list, format }: ListRequest, position: number) {
-  let place = 0;
+  let index = 0;
   return (json: string) => {
-    const rank = position + place + 1;
-    return format.row(list.ranked ? `{"rank":${rank},${json.slice(1)}` : json, place++, list.schema);
+    const rank = position + index + 1;
+    return format.row(list.ranked ? `{"rank":${rank},${json.slice(1)}` : json, index++, list.schema);
   };
 }
 
-/** Rows that come as lines. JSON has no line ends of its own. */
+/** Writes rows that arrive as lines. JSON text contains no raw line breaks. */
 function linesWriter(listRequest: ListRequest, position: number) {
   const { list, format } = listRequest;
   if (format.rows && !list.ranked) return format.rows;
@@ -230,20 +235,20 @@ const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 :
 
 const metaOf = async ({ list, db, filters }: ListRequest) => ({ filters, ...(await list.meta?.(db)) });
 
-function nextPage(request: FastifyRequest, cursor: string): string {
+function nextPageUrl(request: FastifyRequest, cursor: string): string {
   const { pathname, searchParams } = new URL(request.url, 'http://any');
   searchParams.set('cursor', cursor);
   return `${request.server.baseUrl}${pathname}?${searchParams}`;
 }
 
 async function sendWhole(request: FastifyRequest, reply: FastifyReply, { pack }: Format, text: string) {
-  // Made into bytes once, for the tag, the compression, what is kept and what is sent.
-  const bytes = pack ? Buffer.concat(await Array.fromAsync(pack(only(text)))) : Buffer.from(text);
+  // Encoded once, for the ETag, the compression, the response cache and the socket.
+  const bytes = pack ? Buffer.concat(await Array.fromAsync(pack(yieldOnce(text)))) : Buffer.from(text);
   return sendWithEtag(request, reply, contentEtag(bytes), bytes);
 }
 
-/** A browser saves it under the name of the list. */
-const download = (request: FastifyRequest, extension: string) =>
+/** Makes a browser save the list under its name. */
+const attachmentHeader = (request: FastifyRequest, extension: string) =>
   `attachment; filename="${request.url.split('?')[0]?.split('/').at(-1)}.${extension}"`;
 
 async function rejectTooManyRows(
@@ -253,10 +258,12 @@ async function rejectTooManyRows(
   if (limit !== undefined || format.maxRows === undefined) return;
   const rows = await countRows(db, list);
   if (rows <= format.maxRows) return;
-  throw notAcceptable(`A sheet holds ${format.maxRows} rows, and this list has ${rows}. Take it as CSV.`);
+  throw notAcceptable(
+    `This list has ${rows} rows, but a sheet holds at most ${format.maxRows}. Use CSV instead.`,
+  );
 }
 
-/** The first pieces, up to about `length` characters, and whether there are no others. */
+/** Reads pieces up to about `length` characters. `isAll` is true if nothing is left. */
 async function bufferUpTo(pieces: AsyncGenerator<string, void>, length: number) {
   let text = '';
   while (text.length < length) {
@@ -267,6 +274,6 @@ async function bufferUpTo(pieces: AsyncGenerator<string, void>, length: number) 
   return { text, isAll: false };
 }
 
-async function* only(text: string) {
+async function* yieldOnce(text: string) {
   yield text;
 }

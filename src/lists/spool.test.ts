@@ -12,18 +12,18 @@ import { onBothEngines, startTestService, type TestService } from '../../test/se
 import type { Database } from '../database/open.ts';
 
 const people = 1000;
-/** A list far longer than what a connection takes in that nobody reads from. */
+/** A list far longer than the socket buffers of an unread connection. */
 const fill = (database: Database) =>
   fillPeople(database, people, { attributes: { a: 'x'.repeat(9000), b: 'é'.repeat(5000) } });
 
 onBothEngines('a slow reader of a whole list', (start) => {
-  test('gets all of it, as it stood when it was asked for, without holding a snapshot', async (t) => {
+  test('gets the whole list as of its request without holding a snapshot', async (t) => {
     const { service, key } = await filled(t, start);
     service.app.listSpool.maxSnapshotMs = 100;
     const paths = ['/v1/personnel', '/v1/personnel?format=csv', '/v1/personnel?format=xlsx'];
-    const fast = await Promise.all(paths.map((path) => readAll(ask(service, path, key))));
-    const slow = await Promise.all(paths.map((path) => ask(service, path, key)));
-    const packed = await ask(service, '/v1/personnel', key, 'gzip');
+    const fast = await Promise.all(paths.map((path) => readAll(openRequest(service, path, key))));
+    const slow = await Promise.all(paths.map((path) => openRequest(service, path, key)));
+    const packed = await openRequest(service, '/v1/personnel', key, 'gzip');
     await untilSnapshotsEnd(service);
     await fillPeople(service.database, 10);
 
@@ -38,37 +38,37 @@ onBothEngines('a slow reader of a whole list', (start) => {
     assert.equal(service.app.listSpool.readers.size, 0);
   });
 
-  test('gets all of it also when it goes on reading while the rest moves to a file', async (t) => {
+  test('gets the whole list if it keeps reading while the rest moves to a file', async (t) => {
     const { service, key } = await filled(t, start);
-    const fast = await readAll(ask(service, '/v1/personnel', key));
+    const fast = await readAll(openRequest(service, '/v1/personnel', key));
     for (const maxSnapshotMs of [0, 5, 20, 50]) {
       service.app.listSpool.maxSnapshotMs = maxSnapshotMs;
-      const { bytes } = await readAll(ask(service, '/v1/personnel', key));
+      const { bytes } = await readAll(openRequest(service, '/v1/personnel', key));
       assert.ok(bytes.equals(fast.bytes), `${maxSnapshotMs} ms`);
     }
   });
 
-  test('is dropped when the files of slow readers take too much room, and sees that the list is cut', async (t) => {
+  test('is dropped if the files of slow readers exceed their limit, and sees that the list is incomplete', async (t) => {
     const { service, key } = await filled(t, start);
     // Room for one whole list, not for what is left of six.
-    const { bytes } = await readAll(ask(service, '/v1/personnel', key));
+    const { bytes } = await readAll(openRequest(service, '/v1/personnel', key));
     Object.assign(service.app.listSpool, { maxSnapshotMs: 50, maxBytes: bytes.length });
     const slow: IncomingMessage[] = [];
     for (const encoding of ['identity', 'identity', 'gzip', 'identity', 'gzip', 'identity']) {
-      slow.push(await ask(service, '/v1/personnel', key, encoding));
+      slow.push(await openRequest(service, '/v1/personnel', key, encoding));
       await untilSnapshotsEnd(service);
     }
     const results = await Promise.all(slow.map((response) => readAll(response)));
     const complete = results.filter(({ isComplete }) => isComplete).length;
     assert.ok(complete > 0 && complete < slow.length, `${complete} complete`);
-    assert.equal((await readAll(ask(service, '/v1/personnel', key))).isComplete, true);
+    assert.equal((await readAll(openRequest(service, '/v1/personnel', key))).isComplete, true);
   });
 
-  test('that leaves gives back its connection and its file', async (t) => {
+  test('that disconnects releases its connection and its file', async (t) => {
     const { service, key } = await filled(t, start);
     for (const maxSnapshotMs of [0, 30, 600_000]) {
       service.app.listSpool.maxSnapshotMs = maxSnapshotMs;
-      const response = await ask(service, '/v1/personnel', key);
+      const response = await openRequest(service, '/v1/personnel', key);
       await setTimeout(30);
       response.destroy();
       await untilSnapshotsEnd(service);
@@ -76,18 +76,18 @@ onBothEngines('a slow reader of a whole list', (start) => {
     }
   });
 
-  test('is cut off when the file cannot be made; the service goes on', async (t) => {
+  test('is cut off if the file cannot be created, and the service continues', async (t) => {
     const { service, key } = await filled(t, start);
     service.app.listSpool.maxSnapshotMs = 50;
     setTemporaryFolder(t, join(tmpdir(), 'no such folder'));
-    const { isComplete } = await readAllAfter(service, ask(service, '/v1/personnel', key));
+    const { isComplete } = await readAllAfter(service, openRequest(service, '/v1/personnel', key));
     assert.equal(isComplete, false);
     assert.equal((await service.get('/v1/personnel?limit=1', key)).status, 200);
     assert.equal((await service.get('/readyz')).status, 200);
   });
 });
 
-test('a slow reader is cut off when the temporary disk is full; the service goes on', async (t) => {
+test('a slow reader is cut off if the temporary disk is full, and the service continues', async (t) => {
   const folder = mountSmallDisk(t, '1m');
   if (!folder) return;
   const service = await startTestService(t, 'sqlite');
@@ -95,26 +95,26 @@ test('a slow reader is cut off when the temporary disk is full; the service goes
   await fill(service.database);
   service.app.listSpool.maxSnapshotMs = 50;
   setTemporaryFolder(t, folder);
-  const { isComplete } = await readAllAfter(service, ask(service, '/v1/personnel', key));
+  const { isComplete } = await readAllAfter(service, openRequest(service, '/v1/personnel', key));
   assert.equal(isComplete, false);
   assert.equal((await service.get('/v1/personnel?limit=1', key)).status, 200);
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('the write-ahead log stays small while a slow reader reads and others write', async (t) => {
+test('the write-ahead log stays small during a slow read and concurrent writes', async (t) => {
   const service = await startTestService(t, 'sqlite');
   const key = await service.key();
   await fill(service.database);
   const wal = `${service.url.slice('sqlite:'.length)}-wal`;
   const path = '/v1/personnel?q=person';
-  const fast = await readAll(ask(service, path, key));
+  const fast = await readAll(openRequest(service, path, key));
   service.app.listSpool.maxSnapshotMs = 200;
-  const slow = await ask(service, path, key);
+  const slow = await openRequest(service, path, key);
   const writing = { isOver: false };
-  // The next begins before the last has ended: they must not keep the log from being truncated either.
-  const others = [0, 1].map(async (i) => {
+  // Overlapping reads must not keep the log from being truncated either.
+  const otherReads = [0, 1].map(async (i) => {
     await setTimeout(100 * i);
-    while (!writing.isOver) assert.ok((await readAll(ask(service, path, key))).isComplete);
+    while (!writing.isOver) assert.ok((await readAll(openRequest(service, path, key))).isComplete);
   });
   let maxWalBytes = 0;
   let written = 0;
@@ -124,8 +124,8 @@ test('the write-ahead log stays small while a slow reader reads and others write
     maxWalBytes = Math.max(maxWalBytes, statSync(wal).size);
   }
   writing.isOver = true;
-  await Promise.all(others);
-  t.diagnostic(`the log had at most ${maxWalBytes / 1e6} MB when ${written / 1e6} MB were written`);
+  await Promise.all(otherReads);
+  t.diagnostic(`the log reached ${maxWalBytes / 1e6} MB while ${written / 1e6} MB were written`);
   assert.ok(maxWalBytes < 128 * 1024 * 1024, `${maxWalBytes} bytes`);
   while (statSync(wal).size > 16 * 1024 * 1024) await setTimeout(50);
   assert.ok((await readAll(slow)).bytes.equals(fast.bytes));
@@ -138,28 +138,28 @@ async function filled(t: TestContext, start: (t: TestContext) => Promise<TestSer
   return { service, key };
 }
 
-/** Takes no more of the response than its beginning. */
-function ask(service: TestService, path: string, key: string, encoding = 'identity') {
+/** Requests a path and reads only the headers of the response. */
+function openRequest(service: TestService, path: string, key: string, encoding = 'identity') {
   const headers = { authorization: `Bearer ${key}`, 'accept-encoding': encoding };
   return new Promise<IncomingMessage>((resolve, reject) => {
     get(service.origin + path, { headers, agent: false }, resolve).on('error', reject);
   });
 }
 
-async function readAll(asked: IncomingMessage | Promise<IncomingMessage>) {
-  const response = await asked;
+async function readAll(request: IncomingMessage | Promise<IncomingMessage>) {
+  const response = await request;
   const chunks: Buffer[] = [];
   try {
     for await (const chunk of response) chunks.push(chunk);
   } catch {
-    // Cut off: `complete` tells.
+    // Cut off: `complete` is false.
   }
   return { bytes: Buffer.concat(chunks), isComplete: response.complete };
 }
 
-/** Reads on only when the list has moved to a file, or could not. */
-async function readAllAfter(service: TestService, asked: Promise<IncomingMessage>) {
-  const response = await asked;
+/** Reads the rest after the list has moved to a file, or has failed to. */
+async function readAllAfter(service: TestService, request: Promise<IncomingMessage>) {
+  const response = await request;
   await untilSnapshotsEnd(service);
   return readAll(response);
 }

@@ -5,16 +5,16 @@ import { Readable } from 'node:stream';
 import type { Snapshot } from '../database/open.ts';
 
 /**
- * The temporary files of slow readers. An open snapshot keeps the database from cleaning up behind its writers, so a
- * list whose reader is slow moves to a file, and the reader continues from there.
+ * The temporary files of slow readers. An open snapshot keeps the database from removing old row versions, so the list
+ * of a slow reader moves to a file, and the reader continues from the file.
  */
 export type Spool = {
-  /** How long a snapshot may be open before the rest of its list moves to a file. */
+  /** How long a snapshot can stay open before the rest of its list moves to a file. */
   maxSnapshotMs: number;
-  /** Of all files together; above it the slowest reader is dropped. */
+  /** The total size of all files. Above it the slowest reader is dropped. */
   maxBytes: number;
   maxFiles: number;
-  /** All who read a whole list, from a snapshot or from a file. */
+  /** All readers of a whole list, from a snapshot or from a file. */
   readers: Set<Reader>;
 };
 
@@ -33,13 +33,13 @@ export const createSpool = (limits: Partial<Spool> = {}): Spool => ({
 });
 
 type Source = {
-  /** What has been read of the list so far. */
+  /** The part of the list that is already read. */
   start: string;
   rest: AsyncGenerator<string, void>;
   snapshot: Snapshot;
   /** When the snapshot was opened, by `performance.now()`. */
   openedAt: number;
-  /** For the log: the list itself is complete. */
+  /** Logs an error on closing the snapshot. The list itself is complete. */
   onEndError?(error: unknown): void;
 };
 
@@ -56,7 +56,7 @@ export function streamList(spool: Spool, source: Source, pack?: Pack): Readable 
 class Reader {
   readonly #spool: Spool;
   readonly #source: Source;
-  /** Ends the stream before its end, which its framing shows to the client. */
+  /** Aborts the stream. The client sees from the framing that the list is incomplete. */
   readonly #cut: (error: Error) => void;
   readonly #timer: NodeJS.Timeout;
   readonly #startedAt = performance.now();
@@ -77,8 +77,8 @@ class Reader {
     this.#spool = spool;
     this.#source = source;
     this.#cut = cut;
-    const left = source.openedAt + spool.maxSnapshotMs - performance.now();
-    this.#timer = setTimeout(() => this.#startDraining(), Math.max(0, left)).unref();
+    const remainingMs = source.openedAt + spool.maxSnapshotMs - performance.now();
+    this.#timer = setTimeout(() => this.#startDraining(), Math.max(0, remainingMs)).unref();
     spool.readers.add(this);
   }
 
@@ -128,24 +128,26 @@ class Reader {
     this.#file = undefined;
   }
 
-  /** Frees what it holds at once, also when its client takes nothing. */
+  /** Releases the file and the connection at once, even if the client reads nothing. */
   fail(error: Error): void {
     this.#stop();
     this.#cut(error);
   }
 
-  /** A stream closes only when nothing is awaited for it any more. */
+  /** Wakes a pending read, because a stream closes only after its last read settles. */
   #stop(): void {
     this.#isClosed = true;
     this.#spool.readers.delete(this);
     this.#wake();
   }
 
-  /** What has been asked of the pieces by now still goes to the reader, what comes after that to the file. */
+  /** A piece that is already requested still goes to the reader; all later pieces go to the file. */
   #startDraining(): void {
     if (this.#isClosed || this.#released) return;
     this.#draining = this.#drain().catch((cause) =>
-      this.fail(new Error(`The rest of a list could not be put into a file in ${tmpdir()}.`, { cause })),
+      this.fail(
+        new Error(`The rest of a list could not be written to a temporary file in ${tmpdir()}.`, { cause }),
+      ),
     );
   }
 
@@ -186,18 +188,22 @@ class Reader {
   }
 }
 
-/** Those it drops are no longer in `readers`. */
+/** Drops readers until the files fit. A dropped reader is removed from `readers`. */
 function dropSlowest({ readers, maxBytes, maxFiles }: Spool): void {
   for (;;) {
     const spooled = [...readers].filter(({ isSpooled }) => isSpooled);
     const bytes = spooled.reduce((sum, reader) => sum + reader.bytes, 0);
     if (bytes <= maxBytes && spooled.length <= maxFiles) return;
     const slowest = spooled.reduce((a, b) => (b.charactersPerMs < a.charactersPerMs ? b : a));
-    slowest.fail(new Error('The slowest reader was dropped: the files of slow readers take too much room.'));
+    slowest.fail(
+      new Error(
+        'The slowest reader was dropped because the temporary files of slow readers exceed their limit.',
+      ),
+    );
   }
 }
 
-/** It has no name once it is open, so it never outlives the process. */
+/** Unlinks the open file, so that it never outlives the process. */
 async function openTemporaryFile(): Promise<FileHandle> {
   const path = join(tmpdir(), `muster-list-${crypto.randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);
@@ -205,7 +211,7 @@ async function openTemporaryFile(): Promise<FileHandle> {
   return file;
 }
 
-/** A disk that is almost full takes a part of what it is given. */
+/** A write to an almost full disk can be partial. */
 async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let written = 0; written < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, written, bytes.length - written, position + written);

@@ -1,10 +1,17 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { FieldError } from '../core/errors.ts';
+import type { FieldError, Problem } from '../core/errors.ts';
 import { shortened } from '../core/text.ts';
 import type { Columns } from './columns.ts';
 import type { ParsedRow } from './parse-rows.ts';
 import type { ImportResult } from './schema.ts';
-import type { Written } from './write.ts';
+
+/** The result of a row, without its line. */
+export type Written = Omit<ImportResult, 'line'>;
+
+export const failed = (errors: readonly FieldError[]): Written => ({ status: 'failed', errors: [...errors] });
+
+export const failedFor = ({ errors, code, message }: Problem) =>
+  failed(errors ?? [{ code, detail: message }]);
 
 const blockRows = 500;
 const maxRanges = 100;

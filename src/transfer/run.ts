@@ -9,10 +9,10 @@ import { targetOf } from './columns.ts';
 import type { Importable } from './importable.ts';
 import { createRowParser, type ParsedRow } from './parse-rows.ts';
 import { resolveReferences } from './references.ts';
-import { Results, resultOf } from './results.ts';
+import { Results, resultOf, type Written } from './results.ts';
 import { type FileScan, type Source, scanFile } from './scan.ts';
 import type { ImportQuery, ImportSummary } from './schema.ts';
-import { type Written, writeRows } from './write.ts';
+import { writeRows } from './write.ts';
 
 /** An import: the file, the options of the request, and the resource. */
 export type Task = {

@@ -9,10 +9,7 @@ import type { Change } from '../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../database/writes/create-many.ts';
 import type { ImportKey, Resource, UntypedImportable } from './importable.ts';
 import type { ParsedRow } from './parse-rows.ts';
-import type { ImportResult } from './schema.ts';
-
-/** The result of a row, without its line. */
-export type Written = Omit<ImportResult, 'line'>;
+import { failed, failedFor, type Written } from './results.ts';
 
 /** Writes rows with resolved references in order, and returns a result for each. */
 export async function writeRows(
@@ -37,10 +34,6 @@ export async function writeRows(
   }
   return rows.map((row) => written.get(row) ?? failed([]));
 }
-
-const failed = (errors: readonly FieldError[]): Written => ({ status: 'failed', errors: [...errors] });
-
-const failedFor = ({ errors, code, message }: Problem) => failed(errors ?? [{ code, detail: message }]);
 
 const keyValue = (row: ParsedRow, { field }: ImportKey) =>
   row.identity[field] ?? (row.values[field] as string | null | undefined);
