@@ -8,8 +8,8 @@ const target = join(root, 'dist');
 const stamp = join(target, 'sources.txt');
 
 /**
- * Builds the service into `dist`, unless what is there was made from the same sources. All that it uses is put into a
- * few files: most of the time of a start went into finding and loading fifteen hundred.
+ * Builds the service into `dist`, unless `dist` was built from the same sources. Dependencies are bundled into a few
+ * files, because loading 1,500 separate files took most of the startup time.
  */
 export async function buildService(): Promise<void> {
   const sources = hashOf([
@@ -20,14 +20,14 @@ export async function buildService(): Promise<void> {
   ]);
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return;
   const { chunks, licences } = await bundleService();
-  const made = new Set(chunks.map(({ fileName }) => fileName));
+  const written = new Set(chunks.map(({ fileName }) => fileName));
   mkdirSync(target, { recursive: true });
-  // Last those that load the others: who starts meanwhile finds the old ones or the new.
+  // Entry files are written last: a process that starts during the build loads the old chunks or the new ones.
   for (const { fileName, code } of chunks.toSorted((a, b) => Number(a.isEntry) - Number(b.isEntry))) {
     writeFileSync(join(target, fileName), code);
   }
   writeFileSync(join(target, 'licences.txt'), licences);
-  for (const old of globSync('*.js', { cwd: target })) if (!made.has(old)) rmSync(join(target, old));
+  for (const old of globSync('*.js', { cwd: target })) if (!written.has(old)) rmSync(join(target, old));
   writeFileSync(stamp, sources);
 }
 
@@ -37,7 +37,7 @@ const bundleService = () =>
     root,
     publicDir: false,
     logLevel: 'warn',
-    // The one is machine code, the other is not installed: it would be used if it were.
+    // better-sqlite3 is a native addon. pg-native is optional and not installed.
     ssr: { noExternal: true, external: ['better-sqlite3', 'pg-native'] },
     build: {
       ssr: true,
@@ -45,7 +45,7 @@ const bundleService = () =>
       target: 'node24',
       rolldownOptions: {
         input: { main: 'src/main.ts', worker: 'src/database/sqlite/worker.ts' },
-        // All in one folder: from there they find package.json and the console.
+        // A flat folder, so that every file finds package.json and the console at the same relative path.
         output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
       },
     },

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import { type FastifyInstance, fastify } from 'fastify';
+import { fastify } from 'fastify';
 import type { Config } from './config.ts';
 import type { Clock } from './core/clock.ts';
 import { limits } from './core/schemas.ts';
@@ -47,49 +47,63 @@ import { fileTypes } from './transfer/source.ts';
 
 export type Service = { config: Config; database: Database; clock: Clock; readiness: Readiness };
 
-/** The service: what every request goes through, then the routes. */
-export async function createApp({ config, database, clock, readiness }: Service): Promise<App> {
+/** Builds the HTTP service: server options, what requests carry, middleware, routes. */
+export async function createApp(service: Service): Promise<App> {
+  const { config, database } = service;
   const app = fastify({
     ...logOptions(config),
     genReqId: ({ headers }) => requestIdOf(headers),
     bodyLimit: limits.body_bytes,
-    // Without these a client that sends one byte a minute keeps its connection for ever.
+    // Without these timeouts a client that sends one byte a minute would hold its connection open indefinitely.
     http: { ...serverOptions, headersTimeout: 15_000, connectionsCheckingInterval: 2_000 },
     requestTimeout: 30_000,
     connectionTimeout: 60_000,
     keepAliveTimeout: 72_000,
-    // Requests that come while stopping are refused by `rejectUnlessReady`, in the words of all refusals.
+    // `rejectUnlessReady` rejects requests during shutdown, as a problem document like every other error.
     return503OnClosing: false,
     clientErrorHandler: sendBrokenRequestError,
     frameworkErrors: sendFrameworkError,
-    rewriteUrl: withoutBase(config),
+    rewriteUrl: removeBasePath(config),
     routerOptions: { maxParamLength: 200, querystringParser: parseQueryString },
   }).withTypeProvider<TypeBoxTypeProvider>();
 
-  app.decorate('config', config);
-  app.decorate('database', database);
-  app.decorate('responseHeaders', responseHeaders(config));
-  app.decorate('listSpool', createSpool());
-  app.decorate('baseUrl', config.base_url ?? '');
-  app.addHook('onListen', async () => {
-    app.baseUrl ||= addressOf(app);
-  });
-  app.decorateRequest('moment');
-  app.decorateRequest('change', {
-    getter() {
-      // Read anew: a body may have taken long to arrive.
-      return { ...clock(), key_id: this.actor.id, key_name: this.actor.name };
-    },
-  });
-  app.addHook('onRequest', (request, reply, done) => {
-    request.moment = clock();
-    reply.headers(app.responseHeaders(request.id, request.headers.origin));
-    done();
-  });
-  app.addHook('onClose', () => database.close());
-
   app.setValidatorCompiler(compileValidator);
   app.setSerializerCompiler(() => JSON.stringify);
+  app.addHook('onClose', () => database.close());
+  decorateApp(app, service);
+  installMiddleware(app, service);
+  await describeApi(app);
+
+  for (const addRoutes of resources) addRoutes(app);
+  openapiRoute(app);
+  healthRoutes(app, service.readiness);
+  metricsRoute(app);
+  pageRoutes(app);
+  return app;
+}
+
+/** The resources under `/v1`, in the order in which the API reference lists them. */
+const resources = [
+  personnelRoutes,
+  groupRoutes,
+  riskRoutes,
+  issueRoutes,
+  taskRoutes,
+  projectRoutes,
+  meRoutes,
+  sessionRoutes,
+  keyRoutes,
+];
+
+/**
+ * Hooks of the same kind run in the order in which they are registered, so the order matters:
+ * - Cheap checks come first, so that a request that is rejected costs little. Authentication reads the database.
+ * - Requests are counted before anything can reject them, so that load and logs include rejected requests.
+ * - Everything that depends on the key (a new day's work, body budgets) follows authentication.
+ * - Compression precedes the response cache, which stores the bytes that are sent.
+ * - Hooks that watch routes (`recordRoutes`, `installAuth`, `describeApi`) precede the routes.
+ */
+function installMiddleware(app: App, { database, clock, readiness }: Service): void {
   rejectMalformedRequests(app);
   trackRequests(app);
   logRequests(app);
@@ -105,32 +119,41 @@ export async function createApp({ config, database, clock, readiness }: Service)
   limitBodies(app);
   compressResponses(app);
   installResponseCache(app);
+  // Not a hook: the fast path serves cached responses before Fastify routes the request.
   installFastPath(app, clock, readiness);
-  await describeApi(app);
-
-  personnelRoutes(app);
-  groupRoutes(app);
-  riskRoutes(app);
-  issueRoutes(app);
-  taskRoutes(app);
-  projectRoutes(app);
-  meRoutes(app);
-  sessionRoutes(app);
-  keyRoutes(app);
-  openapiRoute(app);
-  healthRoutes(app, readiness);
-  metricsRoute(app);
-  pageRoutes(app);
-  return app;
 }
 
-function addressOf(app: FastifyInstance): string {
+/** Sets the properties that hooks and routes read, and the headers of every response. */
+function decorateApp(app: App, { config, database, clock }: Service): void {
+  app.decorate('config', config);
+  app.decorate('database', database);
+  app.decorate('responseHeaders', responseHeaders(config));
+  app.decorate('listSpool', createSpool());
+  app.decorate('baseUrl', config.base_url ?? '');
+  app.addHook('onListen', async () => {
+    app.baseUrl ||= listeningUrl(app);
+  });
+  app.decorateRequest('moment');
+  app.decorateRequest('change', {
+    getter() {
+      // Reads the clock again, because the body may have taken long to arrive.
+      return { ...clock(), key_id: this.actor.id, key_name: this.actor.name };
+    },
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    request.moment = clock();
+    reply.headers(app.responseHeaders(request.id, request.headers.origin));
+    done();
+  });
+}
+
+function listeningUrl(app: App): string {
   const { address, family, port } = app.server.address() as AddressInfo;
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-/** A client may name the host in the address, too; a proxy may leave the path of the base URL on it. */
-function withoutBase({ base_url }: Config) {
+/** Removes the host from an absolute URL, and the path of the base URL, which a proxy may leave in place. */
+function removeBasePath({ base_url }: Config) {
   const basePath = base_url ? new URL(base_url).pathname.replace(/\/$/, '') : '';
   return ({ url = '/' }: IncomingMessage) => {
     const path = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*\/?/i, '/');

@@ -8,31 +8,31 @@ export type Config = Readonly<{
   database_url: string;
   host: string;
   port: number;
-  /** The address clients use, without a slash at the end; unless set, the one listened on. */
+  /** The URL clients use, without a trailing slash. Defaults to the address the service listens on. */
   base_url: string | undefined;
   log_level: LogLevel;
-  /** Requests a minute a key, unless the key has a limit of its own; 0 is none. */
+  /** Requests per minute and key, for keys without a limit of their own; 0 means no limit. */
   rate_limit: number;
-  /** Attempts a minute from one address with keys that are refused; 0 is no limit. */
+  /** Failed authentication attempts per minute and client network; 0 means no limit. */
   failed_auth_limit: number;
-  /** How many requests are worked on at once; more are refused until then. */
+  /** The maximum number of requests processed at once; the service rejects more with 503. */
   max_concurrent_requests: number;
-  /** The addresses and networks of proxies whose `X-Forwarded-For` is believed. */
+  /** The addresses and networks of proxies whose `X-Forwarded-For` is trusted. */
   trust_proxy: readonly string[];
-  /** The origins of pages that may read answers (CORS); `*` is all. */
+  /** The origins whose pages may read responses (CORS); `*` allows all. */
   cors_origins: readonly string[];
-  /** Where metrics are served without a key; unless set, they are at the service's own port, for a key. */
+  /** A port that serves metrics without a key. `/metrics` on the main port always requires one. */
   metrics_port: number | undefined;
-  /** How many megabytes of answers are kept in memory; 0 is none. */
+  /** The size of the response cache in megabytes; 0 turns it off. */
   cache_mb: number;
-  /** How long requests under way may take when the service stops. */
+  /** How long the service waits for requests in flight when it stops. */
   shutdown_seconds: number;
 }>;
 
 type LogLevel = (typeof logLevels)[number];
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Reads the settings, once. Reports every error at once, so that nobody has to start five times. */
+/** Parses the settings. Reports all errors at once, so that one restart is enough to fix them. */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const given = Object.entries(environment).filter(([name, value]) => name.startsWith('MUSTER_') && value);
   const errors: string[] = given
@@ -42,7 +42,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
         name.toLowerCase(),
         names.map((known) => known.toLowerCase()),
       )?.toUpperCase();
-      return `${name} is not a setting${meant ? `; did you mean ${meant}?` : ` (there are ${names.join(', ')})`}`;
+      return `${name} is not a setting${meant ? `; did you mean ${meant}?` : ` (available: ${names.join(', ')})`}`;
     });
 
   const read = <N extends keyof typeof settings>(name: N): ReturnType<(typeof settings)[N]['parse']> => {
@@ -71,7 +71,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return Object.freeze(config);
 }
 
-/** The variables of the process, over those of a `.env` in the working folder. */
+/** Merges the process environment with the `.env` file of the working directory. The process environment wins. */
 export function environmentWithFile(environment: NodeJS.ProcessEnv, file = '.env'): NodeJS.ProcessEnv {
   return existsSync(file) ? { ...parseEnv(readFileSync(file, 'utf8')), ...environment } : environment;
 }
@@ -90,12 +90,12 @@ const settings = {
   },
   MUSTER_PORT: {
     default: '8080',
-    expected: 'a port from 0 to 65535 (0 takes any free one)',
-    parse: (text: string) => wholeNumber(text, 65_535),
+    expected: 'a port from 0 to 65535 (0 picks a free port)',
+    parse: (text: string) => parseInteger(text, 65_535),
   },
   MUSTER_BASE_URL: {
     default: '',
-    expected: 'the http(s) address clients use, without a query, such as https://ops.example.com/api',
+    expected: 'the http(s) URL clients use, without a query, such as https://ops.example.com/api',
     parse: (text: string) =>
       /^https?:\/\/[^?#]+$/.test(text) && URL.canParse(text) ? text.replace(/\/+$/, '') : undefined,
   },
@@ -106,52 +106,52 @@ const settings = {
   },
   MUSTER_RATE_LIMIT: {
     default: '600',
-    expected: 'a whole number of requests a minute up to 1000000000 (0 is no limit)',
-    parse: (text: string) => wholeNumber(text, 1_000_000_000),
+    expected: 'a whole number of requests per minute up to 1000000000 (0 means no limit)',
+    parse: (text: string) => parseInteger(text, 1_000_000_000),
   },
   MUSTER_FAILED_AUTH_LIMIT: {
     default: '30',
-    expected: 'a whole number of attempts a minute up to 1000000000 (0 is no limit)',
-    parse: (text: string) => wholeNumber(text, 1_000_000_000),
+    expected: 'a whole number of attempts per minute up to 1000000000 (0 means no limit)',
+    parse: (text: string) => parseInteger(text, 1_000_000_000),
   },
   MUSTER_MAX_CONCURRENT_REQUESTS: {
     default: '256',
-    expected: 'a whole number of requests at once from 1 to 100000',
-    parse: (text: string) => wholeNumber(text, 100_000) || undefined,
+    expected: 'a whole number of concurrent requests from 1 to 100000',
+    parse: (text: string) => parseInteger(text, 100_000) || undefined,
   },
   MUSTER_TRUST_PROXY: {
     default: '',
     expected: 'addresses or networks of proxies, separated by commas, such as 127.0.0.1,10.0.0.0/8',
-    parse: (text: string) => listOf(text, isNetwork),
+    parse: (text: string) => parseList(text, isNetwork),
   },
   MUSTER_CORS_ORIGINS: {
     default: '',
     expected: 'origins separated by commas, such as https://ops.example.com, or * for all',
-    parse: (text: string) => listOf(text, (item) => item === '*' || isOrigin(item)),
+    parse: (text: string) => parseList(text, (item) => item === '*' || isOrigin(item)),
   },
   MUSTER_METRICS_PORT: {
     default: '',
     expected: 'a port from 1 to 65535',
-    parse: (text: string) => wholeNumber(text, 65_535) || undefined,
+    parse: (text: string) => parseInteger(text, 65_535) || undefined,
   },
   MUSTER_CACHE_MB: {
     default: '64',
     expected: 'a whole number of megabytes from 0 to 65536',
-    parse: (text: string) => wholeNumber(text, 65_536),
+    parse: (text: string) => parseInteger(text, 65_536),
   },
   MUSTER_SHUTDOWN_SECONDS: {
     default: '30',
     expected: 'a whole number of seconds from 0 to 3600',
-    parse: (text: string) => wholeNumber(text, 3600),
+    parse: (text: string) => parseInteger(text, 3600),
   },
 };
 
 const names = Object.keys(settings);
 
-const wholeNumber = (text: string, most: number) =>
-  /^\d{1,10}$/.test(text) && Number(text) <= most ? Number(text) : undefined;
+const parseInteger = (text: string, max: number) =>
+  /^\d{1,10}$/.test(text) && Number(text) <= max ? Number(text) : undefined;
 
-function listOf(text: string, isItem: (item: string) => boolean): string[] | undefined {
+function parseList(text: string, isItem: (item: string) => boolean): string[] | undefined {
   const items = text.split(',').flatMap((item) => item.trim() || []);
   return items.every(isItem) ? items : undefined;
 }

@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { setFlagsFromString } from 'node:v8';
 
-// Loading the sources is most of the time to the first answer; from the second start on it is spared.
+// Compiling the sources takes most of the startup time. The cache saves it from the second start on.
 enableCompileCache();
-// Otherwise the heap may double before it is looked through, and after an import most of it is waste.
+// By default the heap may double before a full garbage collection; after an import most of it is garbage.
 setFlagsFromString('--heap-growing-percent=50');
 
 const { Command, CommanderError, Option } = await import('commander');
@@ -23,14 +23,14 @@ type KeyOptions = import('./commands/keys.ts').KeyOptions;
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 const json = (value: unknown) => JSON.stringify(value, null, 2);
 const withSecret = ({ id, secret }: { id: string; secret: string }) =>
-  `${secret}\n\n${id}: keep the secret; it is not shown again.`;
-/** Lists may be given in one option, separated by commas, or in several. */
-const alsoListed = (text: string, before: string[] = []) => [...before, ...text.split(',')];
+  `${secret}\n\n${id}: save the secret now; it is not shown again.`;
+/** Accepts a list as one option separated by commas, or as a repeated option. */
+const collectList = (text: string, previous: string[] = []) => [...previous, ...text.split(',')];
 const config = (): Config => readConfig(environmentWithFile(process.env));
 
 const collect = (value: string, values: string[]) => [...values, value];
 
-/** Only people at a terminal are told how far it is; the line is written over by the next. */
+/** Shows progress on a terminal only. Each line overwrites the previous one. */
 const progress = (text: string) => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
 };
@@ -46,7 +46,7 @@ async function withDatabase<T>(work: (database: Database) => Promise<T>): Promis
 }
 
 const program = new Command('muster')
-  .description('The roster, the groups, the ranked cross-project risk register and the open issues.')
+  .description('People, groups, projects, the ranked risk register and open issues, as an HTTP API.')
   .version(version)
   .exitOverride()
   .configureOutput({ outputError: () => {} })
@@ -62,7 +62,7 @@ program
 
 program
   .command('demo')
-  .description('run the service on a throw-away database with a made-up organization')
+  .description('run the service with sample data in a temporary database')
   .action(async () => {
     const { demo } = await import('./commands/demo.ts');
     await demo(config(), print);
@@ -70,7 +70,7 @@ program
 
 program
   .command('migrate')
-  .description('bring the tables of the database up to date')
+  .description('update the database schema')
   .action(async () => {
     const database = openDatabase(config().database_url);
     try {
@@ -85,8 +85,8 @@ program
 
 program
   .command('openapi')
-  .description('print the description of the API')
-  .option('-o, --output <file>', 'write it to a file instead')
+  .description('print the OpenAPI document')
+  .option('-o, --output <file>', 'write to a file instead of standard output')
   .action(async ({ output }: { output?: string }) => {
     const { openapiDocument } = await import('./commands/openapi.ts');
     const document = await openapiDocument();
@@ -97,18 +97,23 @@ program
 program
   .command('import <what> <file>')
   .description(
-    'take in people, groups, projects, risks, issues or tasks from CSV, NDJSON or XLSX; - is standard input',
+    'import personnel, groups, projects, risks, issues or tasks from CSV, NDJSON or XLSX; - reads standard input',
   )
   .option('--project <key>', 'the project of the risks, issues or tasks')
   .addOption(
-    new Option('--mode <mode>', 'whether to change what is there already')
+    new Option('--mode <mode>', 'create: only add rows; upsert: also update existing resources')
       .choices(['create', 'upsert'])
       .default('create'),
   )
-  .option('--atomic', 'all rows or none')
-  .option('--dry-run', 'say what would happen, and change nothing')
-  .option('--map <column=field>', 'what a column is; Column= leaves it out; may be given often', collect, [])
-  .option('--charset <name>', 'of a CSV file that is not UTF-8, such as windows-1252')
+  .option('--atomic', 'import all rows or none')
+  .option('--dry-run', 'report what would happen without changing anything')
+  .option(
+    '--map <column=field>',
+    'map a column to a field; Column= ignores the column; repeatable',
+    collect,
+    [],
+  )
+  .option('--charset <name>', 'encoding of a CSV file that is not UTF-8, such as windows-1252')
   .option('--json', 'print the result of every row as JSON')
   .action(async (what: string, file: string, options: ImportOptions & { json?: true }) => {
     const { importCommand, importJson, importReport } = await import('./commands/import.ts');
@@ -125,11 +130,11 @@ program
 program
   .command('export <what> [filters...]')
   .description(
-    'write personnel, groups, projects, risks, issues or tasks to a file; filters are as in the API: status=active',
+    'export personnel, groups, projects, risks, issues or tasks; filters as in the API, such as status=active',
   )
-  .option('--project <key>', 'only the risks, issues or tasks of this project, in every state')
-  .option('--format <format>', 'json, ndjson, csv or xlsx; by default what the file is called')
-  .option('-o, --output <file>', 'where to; by default standard output')
+  .option('--project <key>', 'only the risks, issues or tasks of this project, in every status')
+  .option('--format <format>', 'json, ndjson, csv or xlsx (default: the file extension, or csv)')
+  .option('-o, --output <file>', 'the file to write (default: standard output)')
   .action(async (what: string, filters: string[], options: ExportOptions) => {
     const { exportCommand } = await import('./commands/export.ts');
     const rows = await withDatabase((database) =>
@@ -140,16 +145,16 @@ program
       print(`${rows} rows are in ${options.output}.`);
   });
 
-const keys = program.command('keys').description('make, list, rotate and revoke API keys');
+const keys = program.command('keys').description('create, list, rotate and revoke API keys');
 
 keys
   .command('create')
-  .description('make a key; its secret is shown only this once')
-  .requiredOption('--name <name>', 'what it is for')
+  .description('create a key; its secret is shown only once')
+  .requiredOption('--name <name>', 'what the key is for')
   .requiredOption('--scopes <list>', 'separated by commas, such as personnel.read,projects.manage; or all')
-  .option('--project <list>', 'ids or keys of the projects it is limited to; without it, all', alsoListed)
-  .option('--expires <when>', 'a day, a time, or days from now such as 90d')
-  .option('--rate-limit <number>', "requests a minute, 0 for any number; without it, the service's own limit")
+  .option('--project <list>', 'limit the key to these project ids or keys (default: all)', collectList)
+  .option('--expires <when>', 'a date, a time, or days from now such as 90d')
+  .option('--rate-limit <number>', "requests per minute, 0 for no limit (default: the service's limit)")
   .option('--json', 'print JSON')
   .action(async (options: KeyOptions & { json?: true }) => {
     const { createKeyCommand } = await import('./commands/keys.ts');
@@ -169,8 +174,8 @@ keys
 
 keys
   .command('rotate <id>')
-  .description('give a key a new secret; it is shown only this once')
-  .option('--overlap <seconds>', 'how long the old secret still works', '0')
+  .description('replace the secret of a key; the new secret is shown only once')
+  .option('--overlap <seconds>', 'how long the old secret keeps working', '0')
   .option('--json', 'print JSON')
   .action(async (id: string, options: { overlap: string; json?: true }) => {
     const { rotateKeyCommand } = await import('./commands/keys.ts');
@@ -180,7 +185,7 @@ keys
 
 keys
   .command('revoke <id>')
-  .description('make a key useless from the next request on')
+  .description('revoke a key, effective from the next request')
   .option('--json', 'print JSON')
   .action(async (id: string, options: { json?: true }) => {
     const { revokeKeyCommand } = await import('./commands/keys.ts');
@@ -196,7 +201,7 @@ try {
   process.exit(1);
 }
 
-/** Errors that say what to do are one line; a defect shows where it is. */
+/** Errors for the user are one line; unexpected errors show their stack. */
 function describe(error: unknown): string {
   if (error instanceof CommanderError) return error.message.replace(/^error: /, '').replaceAll('\n', ' ');
   if (error instanceof UsageError || error instanceof Problem) return error.message;

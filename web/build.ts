@@ -18,7 +18,7 @@ const root = join(import.meta.dirname, '..');
 const target = join(root, 'dist/web');
 const stamp = join(target, 'sources.txt');
 
-/** Builds the console into `dist/web`, unless its sources have not changed. */
+/** Builds the console into `dist/web` if its sources have changed. */
 export async function buildConsole(): Promise<void> {
   const sources = hashOfSources();
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return;
@@ -50,7 +50,6 @@ function hashOfSources(): string {
   return hashOf(files);
 }
 
-/** Changes when one of the files changes. */
 export const hashOf = (files: string[]) =>
   hash('sha256', files.map((file) => `${file}\n${readFileSync(join(root, file), 'utf8')}`).join('\n'));
 

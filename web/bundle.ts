@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InlineConfig, Rolldown } from 'vite';
 
-/** Builds with Vite. Returns the chunks, and the licences of the packages in them. */
+/** Builds with Vite. Returns the chunks and the licenses of the packages in them. */
 export async function bundle(config: InlineConfig) {
   const { build } = await loadVite();
   const { output } = (await build(config)) as Rolldown.RolldownOutput;
@@ -10,18 +10,16 @@ export async function bundle(config: InlineConfig) {
   return { chunks, licences: licencesOf(chunks.flatMap(({ moduleIds }) => moduleIds)) };
 }
 
-/** Only building needs Vite: a built package starts without it. */
+/** Loads Vite only to build: a built package runs without it. */
 async function loadVite() {
   try {
     return await import('vite');
   } catch (cause) {
-    throw new Error('The sources must be built, and Vite, which builds them, is not installed: run npm ci.', {
-      cause,
-    });
+    throw new Error('The build needs Vite, which is not installed. Run npm ci.', { cause });
   }
 }
 
-/** The licences of the packages that the modules belong to. */
+/** Joins the license texts of the packages that the modules belong to. */
 function licencesOf(modules: string[]): string {
   const folders = modules.flatMap(
     (module) => /^\0?(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)/.exec(module)?.[1] ?? [],

@@ -27,9 +27,9 @@ test('the first start prints a key that works; later starts print none', async (
   assert.equal(await second.exit, 0);
 });
 
-test('on SIGTERM requests under way finish, new ones get 503, and it ends with 0', async (t) => {
+test('on SIGTERM requests in flight finish, new requests get 503, and the process exits with 0', async (t) => {
   const folder = temporaryFolder(t);
-  await makePeople(join(folder, 'data/muster.db'), 30_000);
+  await createPeople(join(folder, 'data/muster.db'), 30_000);
   const service = await startMuster(t, folder);
   const headers = { authorization: `Bearer ${service.key}` };
   const response = await fetch(`${service.origin}/v1/personnel`, { headers });
@@ -38,10 +38,10 @@ test('on SIGTERM requests under way finish, new ones get 503, and it ends with 0
 
   service.child.kill('SIGTERM');
   while ((await fetch(`${service.origin}/readyz`)).status !== 503);
-  const refused = await fetch(`${service.origin}/v1/me`, { headers });
-  assert.equal(refused.status, 503);
-  assert.ok(refused.headers.get('retry-after'));
-  assert.equal((await refused.json()).code, 'unavailable');
+  const rejected = await fetch(`${service.origin}/v1/me`, { headers });
+  assert.equal(rejected.status, 503);
+  assert.ok(rejected.headers.get('retry-after'));
+  assert.equal((await rejected.json()).code, 'unavailable');
   assert.equal((await fetch(`${service.origin}/readyz`)).status, 503);
   assert.equal((await fetch(`${service.origin}/livez`)).status, 200);
 
@@ -53,40 +53,40 @@ test('on SIGTERM requests under way finish, new ones get 503, and it ends with 0
   assert.equal(service.stderr(), '');
 });
 
-test('a whole roster of 100,000 streams in flat memory while others are answered', async (t) => {
+test('a list of 100,000 people streams in constant memory while other requests are served', async (t) => {
   const folder = temporaryFolder(t);
-  await makePeople(join(folder, 'data/muster.db'), 100_000);
+  await createPeople(join(folder, 'data/muster.db'), 100_000);
   const service = await startMuster(t, folder);
-  // Compressed, there would be less to take in than what the test is about.
+  // Without compression, so that the stream is large enough to show a memory leak.
   const headers = { authorization: `Bearer ${service.key}`, 'accept-encoding': 'identity' };
   const get = (path: string) => fetch(service.origin + path, { headers });
-  // Warm: what is loaded once is not what a long list costs.
+  // Warm up, so that memory allocated once is not counted.
   for (let i = 0; i < 5; i++) await (await get('/v1/personnel?limit=1000')).text();
   const residentBefore = residentMegabytes(service.child.pid);
 
   let bytes = 0;
-  let most = 0;
-  let answeredMeanwhile = 0;
+  let maxResident = 0;
+  let servedMeanwhile = 0;
   let streaming = true;
-  const others = (async () => {
+  const otherRequests = (async () => {
     while (streaming) {
       assert.equal((await get('/v1/personnel?limit=10')).status, 200);
-      answeredMeanwhile++;
+      servedMeanwhile++;
     }
   })();
   const response = await get('/v1/personnel');
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    most = Math.max(most, residentMegabytes(service.child.pid));
+    maxResident = Math.max(maxResident, residentMegabytes(service.child.pid));
   }
   streaming = false;
-  await others;
+  await otherRequests;
   assert.ok(bytes > 40_000_000, `${bytes} bytes`);
-  assert.ok(answeredMeanwhile > 10, `${answeredMeanwhile} others answered`);
-  assert.ok(most - residentBefore < 64, `grew from ${residentBefore} to ${most} MB`);
+  assert.ok(servedMeanwhile > 10, `${servedMeanwhile} other requests served`);
+  assert.ok(maxResident - residentBefore < 64, `grew from ${residentBefore} to ${maxResident} MB`);
 });
 
-test('each thing that keeps it from starting is one clear line, exit 1, and nothing is created', async (t) => {
+test('a start that fails prints one line, exits with 1 and creates nothing', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1');
   t.after(() => taken.close());
   await new Promise((resolve) => taken.once('listening', resolve));
@@ -101,7 +101,7 @@ test('each thing that keeps it from starting is one clear line, exit 1, and noth
       { MUSTER_DATABASE_URL: 'postgres://nobody:secret@127.0.0.1:1/x', MUSTER_PORT: '0' },
       /cannot be reached \(.*ECONNREFUSED/,
     ],
-    [{ MUSTER_PORT: String(port) }, /is taken\. Stop what listens there, or set MUSTER_PORT/],
+    [{ MUSTER_PORT: String(port) }, /is already in use\. Stop the other process, or set MUSTER_PORT/],
     [{ MUSTER_PORT: 'http' }, /MUSTER_PORT is “http” but must be a port/],
     [{ MUSTER_PROT: '80' }, /MUSTER_PROT is not a setting; did you mean MUSTER_PORT\?/],
     [{ MUSTER_HOST: '203.0.113.1', MUSTER_PORT: '0' }, /is not an address of this machine/],
@@ -118,10 +118,10 @@ test('each thing that keeps it from starting is one clear line, exit 1, and noth
   }
 });
 
-test('a folder it may not write to is said in one line', async (t) => {
+test('a folder without write permission is reported in one line', async (t) => {
   const folder = temporaryFolder(t);
   if (process.getuid?.() === 0) {
-    // Nothing is forbidden to root, but not even root makes a folder below a file.
+    // Permissions do not apply to root, but even root cannot create a folder below a file.
     writeFileSync(join(folder, 'data'), '');
   } else {
     mkdirSync(join(folder, 'data'));
@@ -136,7 +136,7 @@ test('a folder it may not write to is said in one line', async (t) => {
   assert.deepEqual(readdirSync(folder), ['data']);
 });
 
-test('a file that is no database is left as it is', async (t) => {
+test('a file that is not a database is left unchanged', async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'notes.db'), 'dear diary, '.repeat(100));
   const environment = { MUSTER_PORT: '0', MUSTER_DATABASE_URL: 'sqlite:notes.db' };
@@ -146,7 +146,7 @@ test('a file that is no database is left as it is', async (t) => {
   assert.ok(readFileSync(join(folder, 'notes.db'), 'utf8').startsWith('dear diary'));
 });
 
-test('settings may come from a .env file', async (t) => {
+test('settings are read from a .env file', async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, '.env'), 'MUSTER_DATABASE_URL=sqlite:elsewhere/other.db\n');
   const { code, stdout } = await muster(folder, ['migrate']);
@@ -159,7 +159,7 @@ test('settings may come from a .env file', async (t) => {
   assert.ok(existsSync(join(folder, 'elsewhere/other.db')));
 });
 
-test('keys are made, listed and revoked, with the service running', async (t) => {
+test('keys are created, listed and revoked while the service runs', async (t) => {
   const folder = temporaryFolder(t);
   const service = await startMuster(t, folder);
   const created = await muster(folder, [
@@ -174,13 +174,13 @@ test('keys are made, listed and revoked, with the service running', async (t) =>
       .status;
   assert.equal(await status(), 200);
 
-  const joinWords = JSON.parse((await muster(folder, ['keys', 'list', '--json'])).stdout);
+  const listed = JSON.parse((await muster(folder, ['keys', 'list', '--json'])).stdout);
   assert.deepEqual(
-    joinWords.map(({ name }: { name: string }) => name),
+    listed.map(({ name }: { name: string }) => name),
     ['first key', 'nightly export'],
   );
   const { secret, ...shown } = key;
-  assert.deepEqual(joinWords[1], shown);
+  assert.deepEqual(listed[1], shown);
   const table = (await muster(folder, ['keys', 'list'])).stdout;
   assert.match(table, new RegExp(`${key.id} +mst_.{4}….{4} +valid`));
   assert.ok(!table.includes(secret));
@@ -195,15 +195,15 @@ test('keys are made, listed and revoked, with the service running', async (t) =>
     ...['keys', 'create', '--name', 'apollo', '--scopes', 'projects.read', '--json'],
     ...['--project', 'APOLLO', '--project', apollo, '--rate-limit', '60'],
   ]);
-  const { project_ids, rate_limit, ...made } = JSON.parse(limited.stdout);
+  const { project_ids, rate_limit, ...limitedKey } = JSON.parse(limited.stdout);
   assert.deepEqual([project_ids, rate_limit], [[apollo], 60]);
-  assert.match((await muster(folder, ['keys', 'list'])).stdout, new RegExp(`${made.id}.*in ${apollo}`));
+  assert.match((await muster(folder, ['keys', 'list'])).stdout, new RegExp(`${limitedKey.id}.*in ${apollo}`));
 
   assert.match((await muster(folder, ['keys', 'revoke', key.id])).stdout, /is revoked/);
   assert.equal(await status(), 401);
 });
 
-test('a wrong command line is one line that says what to do, and exit 1', async (t) => {
+test('an invalid command line prints one line that says what to do, and exits with 1', async (t) => {
   const folder = temporaryFolder(t);
   for (const [args, expected] of [
     [['srve'], /unknown command 'srve'.*Did you mean serve\?/],
@@ -211,7 +211,7 @@ test('a wrong command line is one line that says what to do, and exit 1', async 
     [['keys', 'create', '--name', 'x', '--scopes', 'personel.read'], /did you mean personnel\.read\?/],
     [['keys', 'create', '--name', ' ', '--scopes', 'all'], /--name must be/],
     [['keys', 'create', '--name', 'x', '--scopes', 'all', '--expires', 'soon'], /--expires is “soon”/],
-    [['keys', 'create', '--name', 'x', '--scopes', 'all', '--expires', '2020-01-01'], /has passed/],
+    [['keys', 'create', '--name', 'x', '--scopes', 'all', '--expires', '2020-01-01'], /is in the past/],
     [['keys', 'create', '--name', 'x', '--scopes', 'all', '--project', 'NOPE'], /There is no project NOPE/],
     [['keys', 'create', '--name', 'x', '--scopes', 'all', '--rate-limit', 'fast'], /--rate-limit is “fast”/],
     [['keys', 'revoke', 'key_nope'], /There is no key key_nope/],
@@ -226,7 +226,7 @@ test('a wrong command line is one line that says what to do, and exit 1', async 
   assert.match(help.stdout, /serve +run the service/);
 });
 
-test('the demo starts with an organization worth looking at, and leaves nothing behind', async (t) => {
+test('the demo starts with sample data and leaves nothing behind', async (t) => {
   const folder = temporaryFolder(t);
   const service = await startMuster(t, folder, {}, 'demo');
   const headers = { authorization: `Bearer ${service.key}` };
@@ -240,7 +240,7 @@ test('the demo starts with an organization worth looking at, and leaves nothing 
   assert.deepEqual(readdirSync(folder), []);
 });
 
-async function makePeople(file: string, people: number): Promise<void> {
+async function createPeople(file: string, people: number): Promise<void> {
   const database = openDatabase(`sqlite:${file}`);
   await database.migrate();
   await fillPeople(database, people);
@@ -252,7 +252,7 @@ function residentMegabytes(pid = 0): number {
   return Math.round(Number(kilobytes) / 1024);
 }
 
-test('imports and exports from the command line, with honest exit codes', async (t) => {
+test('import and export commands report results, and exit with 1 on errors', async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'people.csv'), 'Full name,E-mail,Manager\nAda,ada@example.com,\nBob,nope,Ada\n');
   const wrong = await muster(folder, ['import', 'personnel', 'people.csv', '--atomic']);
@@ -297,7 +297,7 @@ test('imports and exports from the command line, with honest exit codes', async 
 
   const errors: [string[], RegExp][] = [
     [['import', 'personel', 'people.csv'], /“personel” cannot be imported; did you mean personnel\?/],
-    [['import', 'risks', 'people.csv'], /risks belong to a project: say which with --project KEY/],
+    [['import', 'risks', 'people.csv'], /risks belong to a project\. Add --project KEY/],
     [['import', 'risks', 'people.csv', '--project', 'NOPE'], /There is no project NOPE/],
     [['import', 'personnel', 'nowhere.csv'], /nowhere\.csv cannot be read \(ENOENT/],
     [['import', 'personnel', 'people.csv', '--mode', 'merge'], /Allowed choices are create, upsert/],
@@ -305,7 +305,7 @@ test('imports and exports from the command line, with honest exit codes', async 
       ['export', 'personnel', 'sttus=active'],
       /`sttus` is not a parameter of this endpoint\. Did you mean `status`\?/,
     ],
-    [['export', 'personnel', 'active'], /“active” is no filter/],
+    [['export', 'personnel', 'active'], /“active” is not a filter/],
     [['export', 'people'], /“people” cannot be exported/],
     [['export', 'groups', '-o', 'nowhere/x.csv'], /nowhere\/x\.csv cannot be written/],
   ];

@@ -7,9 +7,9 @@ import { systemClock } from '../core/clock.ts';
 import type { App } from '../http/fastify.ts';
 import { curl, startService, stopWithGrace } from './serve.ts';
 
-/** Runs the service on a made-up organization, which is gone when the process ends. */
+/** Runs the service with sample data in a temporary database, which is deleted when the process exits. */
 export async function demo(config: Config, print: (text: string) => void): Promise<void> {
-  const database_url = `sqlite:${join(throwAwayFolder(), 'muster.db')}`;
+  const database_url = `sqlite:${join(createTemporaryFolder(), 'muster.db')}`;
   const { app, firstKey = '' } = await startService({ ...config, database_url });
   try {
     const counts = await fillDemo(app.database, systemClock());
@@ -21,8 +21,8 @@ export async function demo(config: Config, print: (text: string) => void): Promi
   stopWithGrace(app);
 }
 
-/** Nothing can be awaited while a process ends, hence the synchronous removal. */
-function throwAwayFolder(): string {
+/** The folder is removed synchronously, because an exiting process cannot await. */
+function createTemporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'muster-demo-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   return folder;
@@ -30,7 +30,7 @@ function throwAwayFolder(): string {
 
 function greeting(app: App, counts: Counts, key: string): string {
   const { people, groups, projects, risks, issues, tasks } = counts;
-  const tries = [
+  const examples = [
     '/v1/risks?limit=5',
     '/v1/issues?severity=critical',
     '/v1/personnel?q=mull',
@@ -38,15 +38,15 @@ function greeting(app: App, counts: Counts, key: string): string {
   ];
   return `The demo is ready at ${app.baseUrl}
   docs  ${app.baseUrl}/docs
-  data  a made-up railway: ${people} people in ${groups} groups, ${projects} projects, ${risks} risks,
-        ${issues} issues, ${tasks} tasks; all of it is removed when you stop the demo
+  data  a fictional railway: ${people} people in ${groups} groups, ${projects} projects, ${risks} risks,
+        ${issues} issues, ${tasks} tasks; deleted when you stop the demo
 
-A key with every scope:
+A key with all scopes:
 
   ${key}
 
 Try it:
 
-${tries.map((path) => `  ${curl(app, key, path)}`).join('\n')}
+${examples.map((path) => `  ${curl(app, key, path)}`).join('\n')}
 `;
 }

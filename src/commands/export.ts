@@ -31,7 +31,7 @@ export type ExportOptions = { project?: string; format?: string; output?: string
 
 type Exportable = {
   filters: TProperties;
-  /** Filters of the same list in one project, where there is such a list. */
+  /** The filters of the list in one project; only for resources that belong to a project. */
   projectFilters?: TProperties;
   list(filters: never, moment: Moment): List;
 };
@@ -49,21 +49,21 @@ const exportables: Record<string, Exportable> = {
   tasks: { filters: taskFilters, projectFilters: projectTaskFilters, list: taskList },
 };
 
-/** Writes a list to a file or to the terminal, just as the API gives it. Gives the number of rows. */
+/** Writes a list to a file or standard output, in the formats of the API. Returns the number of rows. */
 export async function exportCommand(
   database: Database,
   what: string,
-  given: string[],
+  filterArguments: string[],
   options: ExportOptions,
   onProgress: (rows: number) => void,
 ): Promise<number> {
   const moment = systemClock();
-  const exportable = exportableOf(what);
+  const exportable = findExportable(what);
   const format = readFormat(options);
   const snapshot = await database.snapshot('stream');
   try {
     const list = exportable.list(
-      await readFilters(snapshot.db, what, exportable, given, options, moment),
+      await readFilters(snapshot.db, what, exportable, filterArguments, options, moment),
       moment,
     );
     let rows = 0;
@@ -71,57 +71,61 @@ export async function exportCommand(
       rows = written;
       onProgress(rows);
     });
-    await write(content, options.output);
+    await writeOutput(content, options.output);
     return rows;
   } finally {
     await snapshot.end();
   }
 }
 
-function exportableOf(what: string): Exportable {
+function findExportable(what: string): Exportable {
   const exportable = exportables[what];
   if (exportable) return exportable;
   const known = Object.keys(exportables);
   const meant = nearest(what, known);
   throw new UsageError(
-    `“${what}” cannot be exported${meant ? `; did you mean ${meant}?` : ''}. There are ${joinWords(known)}.`,
+    `“${what}” cannot be exported${meant ? `; did you mean ${meant}?` : ''}. Choose from ${joinWords(known)}.`,
   );
 }
 
-/** By its name, or by how the file is called. */
+/** Reads the format from `--format` or from the file extension. */
 function readFormat({ format, output }: ExportOptions): FormatName {
-  const ending = output?.split('.').at(-1)?.toLowerCase();
-  const named = format ?? formatNames.find((name) => name === ending) ?? 'csv';
-  const known = formatNames.find((name) => name === named);
-  if (!known) throw new UsageError(`--format is “${named}” but must be one of ${joinWords(formatNames)}.`);
+  const extension = output?.split('.').at(-1)?.toLowerCase();
+  const requested = format ?? formatNames.find((name) => name === extension) ?? 'csv';
+  const known = formatNames.find((name) => name === requested);
+  if (!known)
+    throw new UsageError(`--format is “${requested}” but must be one of ${joinWords(formatNames)}.`);
   return known;
 }
 
-/** `status=active` and the like, checked as the API checks them. */
+/** Parses filters such as `status=active` with the validation of the API. */
 async function readFilters(
   db: Kysely<Tables>,
   what: string,
   { filters, projectFilters }: Exportable,
-  given: string[],
+  filterArguments: string[],
   { project }: ExportOptions,
   moment: Moment,
 ): Promise<never> {
   if (project && !projectFilters)
-    throw new UsageError(`--project does not go with ${what}, which belong to none.`);
+    throw new UsageError(`--project cannot be used with ${what}, which do not belong to a project.`);
   const query: Record<string, string[]> = {};
-  for (const pair of given) {
+  for (const pair of filterArguments) {
     const [name = '', value] = pair.split(/=(.*)/s);
-    if (value === undefined) throw new UsageError(`“${pair}” is no filter; write it as ${name}=value.`);
+    if (value === undefined) throw new UsageError(`“${pair}” is not a filter; write it as ${name}=value.`);
     query[name] = [...(query[name] ?? []), value];
   }
   const schema = Strict(optional(project ? (projectFilters ?? {}) : filters));
-  const read = readQuery(schema, query) as { project?: string[] };
-  if (project) return { ...read, project: [(await getProject(db, project, moment)).id] } as never;
-  return { ...read, ...(read.project && { project: await resolveProjects(db, read.project) }) } as never;
+  const parsed = readQuery(schema, query) as { project?: string[] };
+  if (project) return { ...parsed, project: [(await getProject(db, project, moment)).id] } as never;
+  return {
+    ...parsed,
+    ...(parsed.project && { project: await resolveProjects(db, parsed.project) }),
+  } as never;
 }
 
-/** A file is there whole or not at all. */
-async function write(content: Readable, output: string | undefined): Promise<void> {
+/** Writes to a temporary name and renames at the end, so that a file is complete or absent. */
+async function writeOutput(content: Readable, output: string | undefined): Promise<void> {
   if (output === undefined || output === '-') return pipeline(content, process.stdout, { end: false });
   const unfinished = `${output}.part`;
   try {

@@ -31,24 +31,24 @@ export type ImportOptions = {
 
 export type Imported = {
   summary: ImportSummary;
-  /** The results of all rows, as JSON, some at a time. */
+  /** The results of all rows as JSON, in batches. */
   texts: Iterable<string[]>;
   seconds: number;
 };
 
-const across: Record<string, (moment: Moment) => Importable> = {
+const globalImports: Record<string, (moment: Moment) => Importable> = {
   personnel: peopleImport,
   groups: () => groupImport(),
   projects: projectImport,
 };
 
-const ofProject: Record<string, (project: Project, moment: Moment) => Importable> = {
+const projectImports: Record<string, (project: Project, moment: Moment) => Importable> = {
   risks: riskImport,
   issues: issueImport,
   tasks: taskImport,
 };
 
-/** Imports a file straight into the database, just as `POST …/import` does. */
+/** Imports a file into the database, with the rules of `POST …/import`. */
 export async function importCommand(
   database: Database,
   what: string,
@@ -56,8 +56,8 @@ export async function importCommand(
   options: ImportOptions,
   onProgress: (done: number, rows: number) => void,
 ): Promise<Imported> {
-  const importable = await importableOf(database, what, options);
-  const file = await readWhole(path);
+  const importable = await findImportable(database, what, options);
+  const file = await readImportFile(path);
   const task: Task = {
     importable,
     source: sourceOf(formatOf(path, file), file, options.charset),
@@ -77,39 +77,41 @@ export async function importCommand(
   return { summary, texts, seconds: (performance.now() - start) / 1000 };
 }
 
-async function importableOf(
+async function findImportable(
   database: Database,
   what: string,
   { project }: ImportOptions,
 ): Promise<Importable> {
   const moment = systemClock();
-  const known = [...Object.keys(across), ...Object.keys(ofProject)];
+  const known = [...Object.keys(globalImports), ...Object.keys(projectImports)];
   if (!known.includes(what)) {
     const meant = nearest(what, known);
     throw new UsageError(
-      `“${what}” cannot be imported${meant ? `; did you mean ${meant}?` : ''}. There are ${joinWords(known)}.`,
+      `“${what}” cannot be imported${meant ? `; did you mean ${meant}?` : ''}. Choose from ${joinWords(known)}.`,
     );
   }
-  const plain = across[what];
-  if (plain) {
+  const createGlobalImport = globalImports[what];
+  if (createGlobalImport) {
     if (project)
-      throw new UsageError(`--project goes with ${joinWords(Object.keys(ofProject))}, not with ${what}.`);
-    return plain(moment);
+      throw new UsageError(
+        `Use --project only with ${joinWords(Object.keys(projectImports))}, not with ${what}.`,
+      );
+    return createGlobalImport(moment);
   }
-  if (!project) throw new UsageError(`${what} belong to a project: say which with --project KEY.`);
+  if (!project) throw new UsageError(`${what} belong to a project. Add --project KEY.`);
   const found = await getProjectForWriting(database.db, project, moment);
-  return (ofProject[what] as (typeof ofProject)[string])(found, moment);
+  return (projectImports[what] as (typeof projectImports)[string])(found, moment);
 }
 
-/** `-` is what comes in by a pipe. */
-async function readWhole(path: string): Promise<Buffer> {
-  if (path === '-') return refuseTooLarge(await buffer(process.stdin));
+/** The path `-` reads standard input. */
+async function readImportFile(path: string): Promise<Buffer> {
+  if (path === '-') return assertSize(await buffer(process.stdin));
   try {
     const file = await open(path);
     try {
       const { size } = await file.stat();
       if (size > limits.import_bytes) throw tooLarge();
-      return refuseTooLarge(await file.readFile());
+      return assertSize(await file.readFile());
     } finally {
       await file.close();
     }
@@ -120,35 +122,35 @@ async function readWhole(path: string): Promise<Buffer> {
   }
 }
 
-function refuseTooLarge(file: Buffer): Buffer {
+function assertSize(file: Buffer): Buffer {
   if (file.length > limits.import_bytes) throw tooLarge();
   return file;
 }
 
 const tooLarge = () =>
-  new UsageError(`A file may be ${limits.import_bytes / 1024 / 1024} MiB at most. Split it.`);
+  new UsageError(`The file is larger than ${limits.import_bytes / 1024 / 1024} MiB. Split it.`);
 
-/** What is printed for people: what happened, how fast, and what is wrong with which row. */
+/** The report for people: counts, speed, and the errors of each failed row. */
 export function* importReport({ summary, texts, seconds }: Imported): Generator<string> {
   const { rows, failed, skipped, dry_run } = summary;
   const counts = (['created', 'updated', 'unchanged', 'failed', 'skipped'] as const)
     .filter((status) => summary[status] > 0)
-    .map((status) => `${number(summary[status])} ${status}`);
-  const rate = rows > 0 && seconds > 0 ? ` (${number(Math.round(rows / seconds))} rows a second)` : '';
-  yield `${number(rows)} ${rows === 1 ? 'row' : 'rows'}${counts.length > 0 ? `: ${counts.join(', ')}` : ''}, in ${seconds.toFixed(1)} s${rate}.`;
-  if (dry_run) yield 'This was a dry run: nothing was changed.';
-  if (skipped > 0 && !dry_run) yield 'Nothing was changed: an atomic import takes in all rows or none.';
+    .map((status) => `${formatNumber(summary[status])} ${status}`);
+  const rate = rows > 0 && seconds > 0 ? ` (${formatNumber(Math.round(rows / seconds))} rows a second)` : '';
+  yield `${formatNumber(rows)} ${rows === 1 ? 'row' : 'rows'}${counts.length > 0 ? `: ${counts.join(', ')}` : ''}, in ${seconds.toFixed(1)} s${rate}.`;
+  if (dry_run) yield 'Dry run: nothing was changed.';
+  if (skipped > 0 && !dry_run) yield 'Nothing was changed: an atomic import creates all rows or none.';
   const { ignored_columns: ignored } = summary;
   if (ignored.length > 0)
-    yield `Not taken in, because the service sets them or you left them out: ${joinWords(ignored)}.`;
+    yield `Ignored columns (set by the service or excluded with --map): ${joinWords(ignored)}.`;
   if (failed === 0) return;
   let shown = 0;
-  for (const some of texts) {
-    for (const text of some) {
+  for (const batch of texts) {
+    for (const text of batch) {
       const { line, status, errors = [] } = JSON.parse(text) as ImportResult;
       if (status !== 'failed') continue;
       if (shown++ === maxShown) {
-        yield `… and ${number(failed - maxShown)} other rows. All of them: --json.`;
+        yield `… and ${formatNumber(failed - maxShown)} more rows. Use --json to see all of them.`;
         return;
       }
       for (const { pointer, column, detail } of errors) {
@@ -161,7 +163,7 @@ export function* importReport({ summary, texts, seconds }: Imported): Generator<
 
 const maxShown = 100;
 
-const number = (value: number) => value.toLocaleString('en-GB');
+const formatNumber = (value: number) => value.toLocaleString('en-US');
 
-/** The same as the API answers. */
+/** The JSON that the API returns for an import. */
 export const importJson = ({ summary, texts }: Imported): Generator<string> => asJson({ summary }, texts);

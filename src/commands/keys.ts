@@ -46,10 +46,10 @@ export async function rotateKeyCommand(
   );
 }
 
-/** A line a key, in columns. */
+/** One line per key, in columns. */
 export function keyTable(keys: Key[]): string {
   if (keys.length === 0)
-    return 'There are no keys. Make one: muster keys create --name NAME --scopes personnel.read';
+    return 'No keys yet. Create one: muster keys create --name NAME --scopes personnel.read';
   const rows = keys.map((key) => [
     key.id,
     `${key.prefix}…${key.last_four}`,
@@ -85,7 +85,7 @@ function readScopes(text: string): Scope[] {
   if (unknown !== undefined) {
     const meant = nearest(unknown, scopes);
     throw new UsageError(
-      `“${unknown}” is not a scope${meant ? `; did you mean ${meant}?` : ''}. There are ${scopes.join(', ')}, and all.`,
+      `“${unknown}” is not a scope${meant ? `; did you mean ${meant}?` : ''}. Choose from ${scopes.join(', ')}, or all.`,
     );
   }
   return [...new Set(named)] as Scope[];
@@ -94,18 +94,20 @@ function readScopes(text: string): Scope[] {
 function readOverlap(text: string): number {
   const seconds = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
   if (seconds <= maxOverlapSeconds) return seconds;
-  throw new UsageError(`--overlap is “${text}” but must be whole seconds, ${maxOverlapSeconds} at most.`);
+  throw new UsageError(
+    `--overlap is “${text}” but must be a whole number of seconds up to ${maxOverlapSeconds}.`,
+  );
 }
 
 function readRateLimit(text: string): number {
   const perMinute = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
   if (perMinute <= maxRateLimit) return perMinute;
   throw new UsageError(
-    `--rate-limit is “${text}” but must be requests a minute, ${maxRateLimit} at most; 0 is any number.`,
+    `--rate-limit is “${text}” but must be a number of requests per minute up to ${maxRateLimit} (0 means no limit).`,
   );
 }
 
-/** A day, a time, or a number of days such as `90d`. */
+/** Accepts a date, a time, or a number of days such as `90d`. */
 function readExpiry(text: string, now: string): string {
   const [, days] = /^(\d{1,5})d$/.exec(text) ?? [];
   const time = days
@@ -115,10 +117,10 @@ function readExpiry(text: string, now: string): string {
       : Number.NaN;
   if (Number.isNaN(time)) {
     throw new UsageError(
-      `--expires is “${text}” but must be a day (2027-01-31), a time, or days from now (90d).`,
+      `--expires is “${text}” but must be a date (2027-01-31), a time, or days from now (90d).`,
     );
   }
   const expires_at = new Date(time).toISOString();
-  if (expires_at <= now) throw new UsageError(`--expires is ${expires_at}, which has passed.`);
+  if (expires_at <= now) throw new UsageError(`--expires is ${expires_at}, which is in the past.`);
   return expires_at;
 }

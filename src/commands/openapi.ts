@@ -3,7 +3,7 @@ import { readConfig } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { openDatabase } from '../database/open.ts';
 
-/** The description of the API as it is checked in: the same on every machine. */
+/** Builds the OpenAPI document with default settings, so that it is the same on every machine. */
 export async function openapiDocument(): Promise<string> {
   const config = readConfig({});
   const database = openDatabase(config.database_url);

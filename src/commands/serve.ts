@@ -13,7 +13,7 @@ import { expireAcceptances } from '../resources/risks/queries.ts';
 
 type Print = (text: string) => void;
 
-/** Runs the service until it is told to stop. */
+/** Runs the service until a signal stops it. */
 export async function serve(config: Config, print: Print): Promise<void> {
   const { app, firstKey } = await startService(config);
   print(greeting(app, firstKey));
@@ -27,7 +27,7 @@ function greeting(app: App, firstKey: string | undefined): string {
   if (firstKey === undefined) return ready;
   return `${ready}
 
-This is the first start, so here is a key with every scope. It is shown only this once:
+This is the first start, so here is a key with all scopes. It is shown only once:
 
   ${firstKey}
 
@@ -37,7 +37,7 @@ Try it:
 `;
 }
 
-/** Listens first, so that a taken port leaves nothing behind; requests are refused until the tables are ready. */
+/** Listens before it migrates, so that a port in use has no side effects. Requests are rejected until it is ready. */
 export async function startService(config: Config, clock = systemClock) {
   const database = openDatabase(config.database_url, (level, message) => app.log[level](message));
   const readiness: Readiness = { state: 'starting' };
@@ -48,7 +48,7 @@ export async function startService(config: Config, clock = systemClock) {
     const firstKey = await database.write((db) => createFirstKey(db, clock()));
     await expireAcceptances(database, clock());
     readiness.state = 'ready';
-    // Also without requests: history and followers learn of it in time.
+    // Runs without requests too, so that history and event followers see expired acceptances in time.
     everyMinute(app, () => expireAcceptances(database, clock()));
     everyMinute(app, () => purgeExpired(database, clock().now));
     return { app, firstKey: firstKey?.secret };
@@ -58,7 +58,7 @@ export async function startService(config: Config, clock = systemClock) {
   }
 }
 
-/** On a signal: lets requests under way finish, refuses new ones, and ends with 0. */
+/** On a signal: rejects new requests, waits for requests in flight, and exits with 0. */
 export function stopWithGrace(app: App): void {
   closeWithGrace({ delay: app.config.shutdown_seconds * 1000, logger: app.log }, async ({ err }) => {
     if (err) app.log.fatal(err);
@@ -66,7 +66,7 @@ export function stopWithGrace(app: App): void {
   });
 }
 
-/** The next minute tries again what this one could not do. */
+/** Runs `work` every minute. A failed run is logged; the next one retries. */
 function everyMinute(app: App, work: () => Promise<unknown>): void {
   const timer = setInterval(() => work().catch((error) => app.log.error(error)), 60_000);
   app.server.once('close', () => clearInterval(timer));
@@ -82,10 +82,12 @@ async function listen(app: App, { host, port }: Config): Promise<void> {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     const what = `${host}:${port}`;
     if (code === 'EADDRINUSE') {
-      throw new UsageError(`${what} is taken. Stop what listens there, or set MUSTER_PORT to another port.`);
+      throw new UsageError(
+        `${what} is already in use. Stop the other process, or set MUSTER_PORT to another port.`,
+      );
     }
     if (code === 'EACCES')
-      throw new UsageError(`This user may not listen on ${what}. Set MUSTER_PORT to 1024 or more.`);
+      throw new UsageError(`Permission denied to listen on ${what}. Set MUSTER_PORT to 1024 or more.`);
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
       throw new UsageError(
         `${host} is not an address of this machine. Set MUSTER_HOST to one, such as 127.0.0.1.`,

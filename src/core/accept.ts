@@ -8,7 +8,7 @@ export function preferredEncoding<T extends string>(
 ): EncodingChoice<T> {
   const weights = parseWeights((header ?? '').replace(/\bx-gzip\b/gi, 'gzip'));
   const wildcard = weights.get('*');
-  // Without a word about `identity` it is acceptable, but any named encoding is preferred.
+  // An `identity` that is not listed is acceptable, but any listed encoding is preferred.
   const identity = weights.get('identity') ?? (wildcard === 0 ? 0 : Number.MIN_VALUE);
   let encoding: T | undefined;
   let best = 0;

@@ -1,152 +1,152 @@
 /**
- * Every error the API answers with. `help` is the page at `/problems/{code}`; a code's status never changes.
+ * Every error the API returns. `help` is the page at `/problems/{code}`. The status of a code never changes.
  */
 export const problems = {
   malformed_request: {
     status: 400,
-    title: 'The request could not be read',
-    help: 'The bytes sent are not what HTTP or JSON allow: broken JSON, text that is not UTF-8, nesting deeper than 20, or a URL with broken percent-encoding. Check what your client sends; the same request will fail again.',
+    title: 'Malformed request',
+    help: 'The request is not valid HTTP or JSON: broken JSON, text that is not UTF-8, nesting deeper than 20 levels, or a URL with broken percent-encoding. Fix the request before you send it again; retrying it unchanged fails again.',
   },
   unknown_parameter: {
     status: 400,
     title: 'Unknown query parameter',
-    help: 'A query parameter is not one this endpoint takes. Nothing is ever ignored silently, because a filter that is ignored changes the wrong rows. The answer names the allowed parameters and the nearest one.',
+    help: 'This endpoint does not support one of the query parameters. Unknown parameters are never ignored, because an ignored filter could affect the wrong rows. The response lists the allowed parameters and suggests the closest match.',
   },
   invalid_parameter: {
     status: 400,
     title: 'Invalid query parameter',
-    help: 'A query parameter has a value that cannot work: of the wrong type, out of range, given twice, empty, or contradicting another. Each error is listed in `errors`.',
+    help: 'A query parameter has an invalid value: wrong type, out of range, repeated, empty, or in conflict with another parameter. `errors` lists every error.',
   },
   cursor_mismatch: {
     status: 400,
-    title: 'The cursor belongs to another query',
-    help: 'A cursor continues exactly the list it came from. Keep filters and sort as they were, or start again without a cursor. `limit` may change.',
+    title: 'Cursor does not match the query',
+    help: 'A cursor works only with the query that returned it. Keep the same filters and sort order, or start again without a cursor. You can change `limit`.',
   },
   unauthenticated: {
     status: 401,
-    title: 'A valid API key is needed',
-    help: 'Send `Authorization: Bearer <API_KEY>`. Keys start with `mst_`. A key that is unknown, expired or revoked is refused the same way; ask whoever runs this service for a new one, or make one with `muster keys create`.',
+    title: 'Valid API key required',
+    help: 'Send `Authorization: Bearer <API_KEY>`. Keys start with `mst_`. Unknown, expired and revoked keys all get this response. Ask your administrator for a new key, or create one with `muster keys create`.',
   },
   insufficient_scope: {
     status: 403,
     title: 'The key lacks the needed scope',
-    help: 'The key is valid but does not carry the scope this operation needs. `GET /v1/me` shows what a key may do. A `.manage` scope also grants the `.read` scope of the same area, and nothing else.',
+    help: 'The key is valid but does not have the scope this operation requires. `GET /v1/me` shows the scopes of a key. A `.manage` scope includes the `.read` scope of the same area, and nothing else.',
   },
   key_limited: {
     status: 403,
     title: 'The key is limited to some projects',
-    help: 'The key sees only some projects, and what you asked for reaches beyond them: adding a project, changing what is unique among all projects, or deleting or handing over what any project may need. `GET /v1/me` shows the limit as `project_ids`. Use a key without one.',
+    help: 'The key can access only some projects, and this operation affects more than those: it adds a project, changes a value that must be unique across projects, or deletes or hands over a resource that any project may use. `GET /v1/me` shows the limit as `project_ids`. Use a key without a project limit.',
   },
   cross_origin: {
     status: 403,
-    title: 'The request comes from another site',
-    help: 'A browser that has signed in sends its cookie with every request, also with one that a page of another site makes it send. Such a request changes nothing. Programs send `Authorization: Bearer <API_KEY>` instead of a cookie.',
+    title: 'Cross-site request rejected',
+    help: 'A browser sends the session cookie with every request, even one that a page on another site triggers. The service rejects such requests, and nothing was changed. Scripts and programs must send `Authorization: Bearer <API_KEY>` instead of a cookie.',
   },
   not_found: {
     status: 404,
     title: 'Not found',
-    help: 'There is nothing at this address that your key may see. Check the path and the id in it.',
+    help: 'Nothing exists at this address, or your key cannot access it. Check the path and the id in it.',
   },
   method_not_allowed: {
     status: 405,
     title: 'Method not allowed',
-    help: 'The path exists but not with this method. The `Allow` header lists the methods it takes. `/v1/risks` and `/v1/issues` are views: write risks and issues under `/v1/projects/{id}`.',
+    help: 'The path exists but does not support this method. The `Allow` header lists the supported methods. `/v1/risks` and `/v1/issues` are read-only views: create and change risks and issues under `/v1/projects/{id}`.',
   },
   not_acceptable: {
     status: 406,
     title: 'No acceptable format',
-    help: 'The `Accept` header allows none of the formats this endpoint can answer with, or `Accept-Encoding` none of the codings. Lists answer as JSON, NDJSON, CSV and XLSX; all else answers `application/json`. Codings are `zstd`, `br`, `gzip`, or none.',
+    help: 'The service cannot return any format in `Accept`, or any encoding in `Accept-Encoding`. Lists are available as JSON, NDJSON, CSV and XLSX; everything else is `application/json`. Encodings are `zstd`, `br`, `gzip` and `identity`.',
   },
   request_timeout: {
     status: 408,
-    title: 'The request took too long',
-    help: 'A request must arrive within 30 seconds. Check the connection, or send less at once.',
+    title: 'Request timeout',
+    help: 'A request must arrive within 30 seconds. Check the connection, or send less data per request.',
   },
   duplicate: {
     status: 409,
     title: 'Already taken',
-    help: 'Another resource already has this unique value. The answer names the field and who has it.',
+    help: 'Another resource already has this unique value. The response contains the field and the resource that has the value.',
   },
   in_use: {
     status: 409,
     title: 'Still in use',
-    help: 'Other things need what you want to delete. The answer counts them by kind and names a few: move or delete them first. The last key that can manage keys is needed, too: make another one first.',
+    help: 'Other resources reference the one you want to delete. The response counts them by type and lists some of them: move or delete those first. The last key that can manage keys cannot be removed either: create another one first.',
   },
   invalid_transition: {
     status: 409,
-    title: 'This move is not allowed',
-    help: 'A risk, an issue or a key cannot go from its state to the one you asked for. The answer says `from`, `to` and which are `allowed`.',
+    title: 'Status change not allowed',
+    help: 'A risk, issue or key cannot change from its current status to the requested one. The response contains `from`, `to` and the `allowed` statuses.',
   },
   project_archived: {
     status: 409,
     title: 'The project is archived',
-    help: 'Nothing can be written into an archived project. Unarchive it first.',
+    help: 'An archived project is read-only. Unarchive it first.',
   },
   stale: {
     status: 412,
-    title: 'Changed in the meantime',
-    help: 'Someone has changed the resource since you read it: its `ETag` is no longer the one in your `If-Match`. Read it again, look at what is new, and send your change with the new tag.',
+    title: 'The resource has changed',
+    help: 'The resource has changed since you read it: its `ETag` no longer matches your `If-Match`. Read it again, review the changes, and send your update with the new `ETag`.',
   },
   too_large: {
     status: 413,
-    title: 'The request is too large',
-    help: 'A request body may be 1 MiB and 10,000 values at most, one that needs no key 1 KiB, a file to import 32 MiB, 100,000 rows and 5,000,000 cells; a workbook may not unpack to far more than that. Split it.',
+    title: 'Request too large',
+    help: 'The request exceeds a size limit. A request body: 1 MiB and 10,000 values. A body sent without a key: 1 KiB. A file to import: 32 MiB, 100,000 rows and 5,000,000 cells; a workbook must not unpack to much more than that. Split the request.',
   },
   uri_too_long: {
     status: 414,
-    title: 'The address is too long',
-    help: 'One part of the path is longer than any id can be. Check how the address was put together.',
+    title: 'URL too long',
+    help: 'A segment of the path is longer than any id. Check how your client builds the URL.',
   },
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    help: 'Send bodies as JSON with `Content-Type: application/json`, uncompressed; a PATCH may also be `application/merge-patch+json`. An import takes the file itself, as `text/csv`, `application/x-ndjson` or XLSX.',
+    help: 'Send the body as uncompressed JSON with `Content-Type: application/json`. A PATCH can also use `application/merge-patch+json`. For an import, send the file itself as `text/csv`, `application/x-ndjson` or XLSX.',
   },
   invalid_body: {
     status: 422,
-    title: 'The body has errors',
-    help: 'The JSON was understood but breaks a rule. All errors are listed in `errors`, each with a JSON Pointer to the field.',
+    title: 'Invalid request body',
+    help: 'The JSON is valid but breaks a rule. `errors` lists every error with a JSON Pointer to the field.',
   },
   idempotency_mismatch: {
     status: 422,
-    title: 'The idempotency key was used for another request',
-    help: 'An `Idempotency-Key` names one request. The same key came within 24 hours with another body, or when the scopes or projects of the API key were others; nothing was done this time. Use a new key.',
+    title: 'Idempotency key already used',
+    help: 'An `Idempotency-Key` identifies one request. This key was used within the last 24 hours with a different body, or with different scopes or projects of the API key. Nothing was changed this time. Use a new key.',
   },
   rate_limited: {
     status: 429,
     title: 'Too many requests',
-    help: 'A key may send so many requests a minute, and so many at once; `RateLimit-Policy` says how many, `RateLimit` what is left, and `GET /v1/me` shows both. Too many attempts with keys that are refused, and too many large bodies sent at once, are answered like this, too. Wait as long as `Retry-After` says. Asking with `If-None-Match` costs nothing when nothing has changed.',
+    help: 'The key has sent too many requests per minute or too many at once. `RateLimit-Policy` contains the limits, `RateLimit` the remaining requests, and `GET /v1/me` both. Too many failed authentication attempts and too many large bodies at once also get this response. Wait for the time in `Retry-After`. A request with `If-None-Match` is free if nothing has changed.',
   },
   import_refused: {
     status: 422,
-    title: 'The file has errors, and nothing of it was taken in',
-    help: 'With `atomic=true` an import takes in all rows or none. `results` names each row that has errors, with its line and what to do; the other rows are `skipped`. Mend the file and send it again, or import without `atomic` what has no errors.',
+    title: 'Import rejected: the file has errors',
+    help: 'With `atomic=true`, an import creates all rows or none. `results` lists each row that has errors, with its line and how to fix it; the other rows are `skipped`. Fix the file and send it again, or import without `atomic` to skip only the rows that have errors.',
   },
   headers_too_large: {
     status: 431,
-    title: 'The request headers are too large',
-    help: 'The headers of a request may be 16 KiB at most in all.',
+    title: 'Request headers too large',
+    help: 'The headers of a request must not exceed 16 KiB in total. Send fewer or shorter headers.',
   },
   internal: {
     status: 500,
     title: 'Internal error',
-    help: 'Something went wrong in the service; it has been logged under the `request_id` of the answer. Retrying may help.',
+    help: 'An unexpected error occurred and was logged with the `request_id` in the response. Try again; if the error persists, contact your administrator.',
   },
   unavailable: {
     status: 503,
     title: 'Temporarily unavailable',
-    help: 'The service is starting, stopping, overloaded, or its database is away. Retry after the time in `Retry-After`. Nothing was changed, unless the detail says that it may have been: then the connection to the database was lost during the commit. Read before you retry, or send the same `Idempotency-Key` again.',
+    help: 'The service is starting, stopping or overloaded, or cannot reach its database. Retry after the time in `Retry-After`. Nothing was changed, unless the detail reports that the connection to the database was lost during the commit. In that case read the data before you retry, or send the same `Idempotency-Key` again.',
   },
   storage_full: {
     status: 507,
-    title: 'The storage is full',
-    help: 'The disk or database of the service has no room for this write. Nothing of it was kept, except of an import that was interrupted: its `imported_lines` are written. Whoever runs the service must make room. A dry run on SQLite needs room for a copy of the database.',
+    title: 'Storage full',
+    help: 'The disk or database has no space left for this write. Nothing was saved, except for an interrupted import: the rows in `imported_lines` were saved. Ask your administrator to free up space. A dry run on SQLite needs space for a copy of the database.',
   },
 } as const;
 
 export type ProblemCode = keyof typeof problems;
 
-/** One error of the input: `pointer` into the body, the `column` of a file, or the name of a query `parameter`. */
+/** One error in the input. Its place is a JSON `pointer` into the body, a `column` of a file, or a query `parameter`. */
 export type FieldError = {
   pointer?: string;
   column?: string;
@@ -155,19 +155,19 @@ export type FieldError = {
   detail: string;
 };
 
-/** How many errors a response lists: more is more than anyone reads, and would make a small request a large response. */
+/** The most errors a response lists, so that a small request cannot cause a large response. */
 export const maxErrors = 100;
 
 type ProblemOptions = {
   errors?: FieldError[];
   headers?: Record<string, string>;
-  /** Members of the answer that only this code has, such as `allowed`. */
+  /** Members of the response that only this code has, such as `allowed`. */
   extra?: Record<string, unknown>;
-  /** For the log, never for the caller. */
+  /** Logged, never sent to the client. */
   cause?: unknown;
 };
 
-/** The one error class: `message` is for the caller, `cause` for the log. */
+/** The only error class of the API. `message` is sent to the client; `cause` is logged. */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly code: ProblemCode;
@@ -185,27 +185,25 @@ export class Problem extends Error {
 }
 
 export const keyLimited = (why: string) =>
-  new Problem('key_limited', `This needs a key that sees all projects. Yours is limited to some. ${why}`);
+  new Problem('key_limited', `This requires a key for all projects. Yours is limited to some. ${why}`);
 
 export const notFound = (what: string, id: string) =>
   new Problem('not_found', `There is no ${what} ${id}. Check the id; it may have been deleted.`);
 
-/** 409 for what cannot be deleted: how many of each kind point at it, and a few of them. */
+/** 409 for a resource that is still referenced: counts the references by type and lists a sample of each. */
 export function inUse(
   what: string,
-  users: Record<string, { count: number; samples: string[] }>,
+  references: Record<string, { count: number; samples: string[] }>,
   advice = 'Move or delete those first.',
 ): Problem {
-  const used = Object.entries(users).filter(([, { count }]) => count > 0);
-  const joinWords = used.map(
-    ([kind, { count, samples }]) => `${count} ${kind} (such as ${samples.join(', ')})`,
-  );
-  return new Problem('in_use', `${what} is used by ${joinWords.join(' and ')}. ${advice}`, {
+  const used = Object.entries(references).filter(([, { count }]) => count > 0);
+  const counts = used.map(([kind, { count, samples }]) => `${count} ${kind} (such as ${samples.join(', ')})`);
+  return new Problem('in_use', `${what} is used by ${counts.join(' and ')}. ${advice}`, {
     extra: { used_by: Object.fromEntries(used) },
   });
 }
 
-/** A rule that only the database or several fields together can check. */
+/** For rules that involve the database or several fields, which a schema cannot express. */
 export const invalidBody = (errors: FieldError[]) =>
   new Problem('invalid_body', errors.map((error) => error.detail).join(' '), { errors });
 
@@ -214,11 +212,11 @@ export const notAnObject = () =>
     errors: [{ pointer: '#', code: 'type', detail: 'This must be an object.' }],
   });
 
-/** The errors of many inputs, found in two ways. */
-export const joined = (some: readonly FieldError[][], others: readonly FieldError[][]): FieldError[][] =>
-  some.map((errors, i) => [...errors, ...(others[i] ?? [])]);
+/** Merges two lists of errors, input by input. */
+export const joined = (first: readonly FieldError[][], second: readonly FieldError[][]): FieldError[][] =>
+  first.map((errors, i) => [...errors, ...(second[i] ?? [])]);
 
-/** An error of one field of the body. */
+/** An error in one field of the body. */
 export const fieldError = (field: string, code: string, detail: string): FieldError => ({
   pointer: `#/${field}`,
   code,
@@ -228,7 +226,7 @@ export const fieldError = (field: string, code: string, detail: string): FieldEr
 export const invalidParameter = (parameter: string, detail: string) =>
   new Problem('invalid_parameter', detail, { errors: [{ parameter, code: 'invalid_parameter', detail }] });
 
-/** An error of the command line or the settings: printed as one line, without a stack. */
+/** An error in the command line or the settings, printed as one line without a stack. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

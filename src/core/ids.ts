@@ -18,42 +18,42 @@ export type IdKind = keyof typeof prefixes;
 export function newId(kind: IdKind): string {
   const random = randomBytes();
   const now = Date.now();
-  // Within a millisecond they are counted, from a number drawn by lot, so that they are ordered by time there, too.
+  // Ids of the same millisecond count up from a random number, so that they stay in order of creation.
   latest =
     now > latest.msecs
       ? { msecs: now, seq: random.readUInt32BE() >>> 1 }
       : { ...latest, seq: latest.seq + 1 };
-  return `${prefixes[kind]}_${inBase32(uuidv7({ ...latest, random }, bytes))}`;
+  return `${prefixes[kind]}_${encodeBase32(uuidv7({ ...latest, random }, bytes))}`;
 }
 
 let latest = { msecs: 0, seq: 0 };
 const bytes = new Uint8Array(16);
 
-/** Drawn for many ids at a time: a draw takes longer than all else about an id. */
+/** Random bytes for 256 ids at a time, because the call to the generator is the slowest part of an id. */
 const pool = Buffer.alloc(16 * 256);
-let drawn = pool.length;
+let usedBytes = pool.length;
 
 function randomBytes(): Buffer {
-  if (drawn === pool.length) {
+  if (usedBytes === pool.length) {
     randomFillSync(pool);
-    drawn = 0;
+    usedBytes = 0;
   }
-  drawn += 16;
-  return pool.subarray(drawn - 16, drawn);
+  usedBytes += 16;
+  return pool.subarray(usedBytes - 16, usedBytes);
 }
 
 const digits = '0123456789abcdefghijklmnopqrstuv';
 
-/** 128 bits are 26 digits of 5 bits, the first of which has 2 to spare. */
-function inBase32(bytes: Uint8Array): string {
+/** Writes 128 bits as 26 digits of 5 bits; the first digit has 2 bits of padding. */
+function encodeBase32(bytes: Uint8Array): string {
   let text = '';
-  let held = 0;
+  let buffered = 0;
   let bits = 2;
   for (const byte of bytes) {
-    held = (held << 8) | byte;
+    buffered = (buffered << 8) | byte;
     bits += 8;
-    for (; bits >= 5; bits -= 5) text += digits[(held >>> (bits - 5)) & 31];
-    held &= (1 << bits) - 1;
+    for (; bits >= 5; bits -= 5) text += digits[(buffered >>> (bits - 5)) & 31];
+    buffered &= (1 << bits) - 1;
   }
   return text;
 }

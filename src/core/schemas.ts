@@ -15,15 +15,15 @@ export const limits = {
   filter_values: 500,
 } as const;
 
-/** Days that exist, of years that every database knows. */
+/** Accepts dates that exist, in the years that both databases support. */
 const isDay = (text: string) =>
   /^[1-9]\d{3}-\d\d-\d\d$/.test(text) &&
-  // The 31st of a month that has none is read as the 1st of the next.
+  // JavaScript parses 31 February as a day in March.
   new Date(`${text}T00:00:00Z`).getUTCDate() === Number(text.slice(8));
 
 Format.Set('date', isDay);
 
-/** Times that exist, also in UTC. */
+/** Accepts times whose date exists, both as written and in UTC. */
 Format.Set(
   'date-time',
   (text) =>
@@ -32,10 +32,9 @@ Format.Set(
     isDay(new Date(text).toJSON()?.slice(0, 10) ?? ''),
 );
 
-/** What a browser can follow; “http://” is no address yet. */
 Format.Set('uri', (text) => URL.canParse(text) && !/\s/.test(text));
 
-/** To ask whether there is a time zone takes longer than all else about a person, and most people share a few. */
+/** A cache, because checking a time zone is the slowest part of validating a person, and few zones are in use. */
 const knownTimeZones = new Set<string>();
 
 Format.Set('time-zone', (value) => {
@@ -45,23 +44,23 @@ Format.Set('time-zone', (value) => {
   } catch {
     return false;
   }
-  // However a name is written, there is no end of ways to write it.
+  // Bounded, because names are case-insensitive and have a great many spellings.
   if (knownTimeZones.size < 1000) knownTimeZones.add(value);
   return true;
 });
 
 type Options = { description?: string; examples?: unknown[]; default?: unknown };
 
-/** Where a response schema names the media types it can be had in, besides JSON. Not part of the OpenAPI document. */
+/** The member of a response schema that lists its media types besides JSON. It is not part of the OpenAPI document. */
 export const mediaTypes = 'x-media-types';
 
-/** An object that refuses what it does not name. TypeBox's own Omit and Partial would lose that. */
+/** An object that rejects unknown members. TypeBox's Omit and Partial would drop that rule. */
 export const Strict = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options });
 
 /**
- * The body that makes or changes a `resource`: only `writable` fields. The rest of the resource's fields are
- * named in the schema, so that sending one is refused with a sentence of its own.
+ * The body that creates or changes a `resource`: only `writable` fields. The schema lists the other fields of the
+ * resource too, so that sending one gets an error that explains why.
  */
 export const Writable = <P extends TProperties>(
   resource: TObject,
@@ -73,7 +72,7 @@ export const Writable = <P extends TProperties>(
     'x-set-by-service': Object.keys(resource.properties).filter((field) => !(field in writable)),
   });
 
-/** A value that may be unknown: `null`, never an empty text. `type: [..., "null"]` reads better than `anyOf`. */
+/** A value that may be unknown: `null`, never an empty string. `type: [..., "null"]` is easier to read than `anyOf`. */
 export const OrNull = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Type.Static<T> | null>({
     ...schema,
@@ -85,7 +84,7 @@ export const OrNull = <T extends TSchema>(schema: T) =>
 export const Line = (options: Options & { maxLength?: number } = {}) =>
   Type.String({ minLength: 1, maxLength: limits.name_characters, pattern: '^[^\\n\\t]*$', ...options });
 
-/** Text over several lines. */
+/** Text of several lines. */
 export const Text = (options: Options = {}) =>
   Type.String({ minLength: 1, maxLength: limits.text_characters, ...options });
 
@@ -111,56 +110,56 @@ export const Id = (kind: IdKind, options: Options = {}) =>
 export const OneOf = <const V extends readonly string[]>(values: V, options: Options = {}) =>
   Type.Unsafe<V[number]>({ type: 'string', enum: [...values], ...options });
 
-/** Whole numbers a person chose from a scale of 1 to 5. */
+/** A rating on a scale from 1 to 5. */
 export const Rating = (options: Options = {}) => Type.Integer({ minimum: 1, maximum: 5, ...options });
 
 export const attributesLimit = 50;
 
-/** One line without blanks around it, and no name that bodies cannot have. */
+/** One line without surrounding spaces. `__proto__` is excluded, because the body parser rejects it. */
 const AttributeName = Type.String({ pattern: '^(?! |__proto__$)[^\\n\\t]{1,200}(?<! )$' });
 
-/** Free text under free keys, for what an organization keeps and the service does not know of. */
+/** Custom fields: free text under free keys. */
 export const Attributes = () =>
   Type.Record(AttributeName, Type.String({ maxLength: limits.text_characters }), {
     additionalProperties: false,
     maxProperties: attributesLimit,
     default: {},
-    description: 'Free text under free keys, 50 at most.',
+    description: 'Custom fields: text values under keys of your choice. At most 50.',
     examples: [{ cost_centre: '4711' }],
   });
 
-/** The members of `attributes` to set, or, with null, to take away. */
+/** The members of `attributes` to set; null removes one. */
 export const AttributesPatch = () =>
   Type.Record(AttributeName, OrNull(Type.String({ maxLength: limits.text_characters })), {
     additionalProperties: false,
     maxProperties: attributesLimit,
-    description: 'Members to set; null takes one away. The others stay.',
+    description: 'Custom fields to set; null removes a field. Fields that you leave out keep their value.',
   });
 
-/** Why a change is made: kept in the history. */
+/** Why a change is made; stored in the history. */
 export const Reason = () =>
-  Text({ description: 'Why, for the history. Required to reopen what was closed.' });
+  Text({ description: 'The reason for the change, for the history. Required to reopen a closed item.' });
 
-/** What every resource carries, set by the service. */
+/** The fields that every resource has and the service sets. */
 export const stamps = {
   version: Type.Integer({
     minimum: 1,
-    description: 'Grows by one with each change. `If-Match` takes it, in quotes.',
+    description: 'Increases by one with each change. Send it in quotes as `If-Match`.',
   }),
   created_at: Time(),
   updated_at: Time(),
 };
 
-/** The answer of what has nothing to say but that it is done. */
+/** A 204 response. */
 export const NoContent = Type.Unsafe<undefined>({ type: 'null', description: 'Done.' });
 
-/** A query parameter that takes several values, separated by commas. */
+/** A query parameter that accepts several values, separated by commas. */
 export const ManyOf = <T extends TSchema>(items: T, options: Options = {}) => {
   const { default: _, ...item } = items as T & { default?: unknown };
   return Type.Array(item as unknown as T, { minItems: 1, maxItems: limits.filter_values, ...options });
 };
 
-/** For patches: all optional, and what is left out stays as it is instead of getting a default. */
+/** For patches: all properties optional and without defaults, so that a property left out stays unchanged. */
 export const patchable = <P extends TProperties>(properties: P) =>
   optional(
     Object.fromEntries(
@@ -171,7 +170,6 @@ export const patchable = <P extends TProperties>(properties: P) =>
     ) as unknown as P,
   );
 
-/** All properties optional. */
 export const optional = <P extends TProperties>(properties: P) =>
   Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]),

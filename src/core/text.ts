@@ -1,16 +1,16 @@
-/** What every text that enters the service goes through: no blanks around it, one Unicode form. */
+/** Brings a text into the stored form: trimmed, Unicode NFC. */
 export const normalize = (text: string) =>
-  // What is left as it is here is refused as forbidden.
+  // A text with a long run of marks is not normalized: validation rejects it.
   (isAscii(text) || hasLongMarkRun(text) ? text : text.normalize('NFC')).trim();
 
 /**
- * The form in which texts are compared, ordered and searched. It is made here and stored, because the
- * engines' own case folding differs.
+ * The form in which texts are compared, sorted and searched. It is computed here and stored, because SQLite and
+ * PostgreSQL fold case differently.
  */
 export const fold = (text: string) =>
   (isAscii(text) ? text.toLowerCase() : foldLetters(text)).replace(/\s{2,}|[^\S ]/g, ' ').trim();
 
-/** Most texts are, and need none of what Unicode asks for. */
+/** Most texts are ASCII, which needs no Unicode processing. */
 const isAscii = (text: string) => /^[ -~]*$/.test(text);
 
 const foldLetters = (text: string) =>
@@ -20,7 +20,7 @@ const foldLetters = (text: string) =>
     .toLowerCase()
     .replace(/[łøđıðßæœþ]/g, (letter) => undecomposed[letter] ?? letter);
 
-/** Letters that Unicode does not take apart, as people type them who do not have them. */
+/** Letters that NFKD does not decompose, with their usual ASCII spelling. */
 const undecomposed: Record<string, string> = {
   ł: 'l',
   ø: 'o',
@@ -33,7 +33,7 @@ const undecomposed: Record<string, string> = {
   þ: 'th',
 };
 
-/** Several texts to search in, each folded, so that none is found across the end of one and the start of the next. */
+/** Folds several texts for searching. The newline prevents matches across two texts. */
 export const foldAll = (texts: (string | null | undefined)[]) =>
   texts
     .filter((text) => text != null)
@@ -51,24 +51,24 @@ const longMarkRuns = new RegExp(longMarkRun, 'gu');
 
 const hasLongMarkRun = (text: string) => text.length > maxMarkRun && longMarkRun.test(text);
 
-/** What is left can be normalized in linear time. No text with such runs is stored, so none is looked for. */
+/** Makes normalization linear. Stored texts have no long runs, so a search loses no matches. */
 const withoutLongMarkRuns = (text: string) =>
   text.length > maxMarkRun ? text.replace(longMarkRuns, '') : text;
 
-/** Control characters other than newline and tab, NUL among them, halves of surrogate pairs, and long runs of marks. */
+/** Finds control characters other than newline and tab, lone surrogates, and long runs of combining marks. */
 export const hasForbiddenCharacters = (text: string) =>
   !isAscii(text) &&
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones looked for
   (/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(text) || !text.isWellFormed() || hasLongMarkRun(text));
 
-/** The text as it is stored; undefined when it has characters that no text may have. */
+/** The text in its stored form; undefined if it has forbidden characters. */
 export const checkedText = (text: string): string | undefined =>
   isAscii(text) ? text.trim() : hasForbiddenCharacters(text) ? undefined : text.normalize('NFC').trim();
 
-/** The candidate that a misspelt word most likely meant, if any is near enough. */
+/** The candidate closest to a misspelled word, if one is close enough. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const tolerance = Math.max(2, Math.floor(word.length / 3));
-  // Only a word about as long as a candidate is compared with it: the cost is bounded by the longest candidate.
+  // Only candidates of similar length are compared, so the cost does not grow with the length of the word.
   const near = candidates.filter((candidate) => Math.abs(candidate.length - word.length) <= tolerance);
   if (near.length === 0) return undefined;
   const folded = fold(word);
@@ -78,13 +78,13 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     .sort((a, b) => a.distance - b.distance)[0]?.candidate;
 }
 
-/** Joins words as a sentence does: `a, b and c`. */
+/** Joins words with commas and “and”. */
 export const joinWords = (words: readonly string[]) => conjunction.format(words);
 
-/** Creating one takes longer than all its uses. */
+/** Created once, because creating a formatter is slow. */
 const conjunction = new Intl.ListFormat('en-GB', { type: 'conjunction' });
 
-/** A text that a client sent, cut to `maxLength` so that a response does not repeat all of it. */
+/** Cuts a client's text to `maxLength`, so that a response does not repeat all of it. */
 export const shortened = (text: string, maxLength = 100) =>
   text.length <= maxLength ? text : `${text.slice(0, maxLength).toWellFormed()}…`;
 

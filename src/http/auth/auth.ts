@@ -13,12 +13,12 @@ import { keyLimits, rateLimiter, tooManyRequests } from './rate-limits.ts';
 import { grants, insufficientScope } from './scopes.ts';
 import { looksLikeSecret } from './secret.ts';
 
-/** What a route asks of a request: one scope, any valid key, or nothing. Each route declares it. */
+/** The permission a route requires: a scope, any valid key, or none. Every route declares it. */
 export type Access = Scope | 'any key' | 'public';
 
 export type Actor = Key;
 
-/** Lets a request through only with a key that opens its route, and refuses to start with a route that names no access. */
+/** Requires a key with access to the route. A route that declares no access stops the service from starting. */
 export function installAuth(app: FastifyInstance): void {
   app.addHook('onRoute', ({ method, url, config }) => {
     if (!config?.access)
@@ -29,7 +29,7 @@ export function installAuth(app: FastifyInstance): void {
     'keyUsage',
     createKeyUsage(app.database, (error) => app.log.warn(error)),
   );
-  // Hooks of closing run last one first: this one before the database is closed.
+  // `onClose` hooks run in reverse order, so this one runs before the database is closed.
   app.addHook('onClose', () => app.keyUsage.flush());
 
   app.decorate('keyCache', createKeyCache(app.database));
@@ -40,8 +40,8 @@ export function installAuth(app: FastifyInstance): void {
     if ('error' in key) throw rejectKey(request, key.error);
     return key;
   });
-  // Answers depend on the key: no shared cache may keep them, and none may be used unasked.
-  const personal = {
+  // Responses depend on the key, so shared caches must not store them and browsers must revalidate them.
+  const privateHeaders = {
     'cache-control': 'private, no-cache',
     vary: varyOn(app.config, 'authorization', 'cookie', 'accept'),
   };
@@ -51,7 +51,7 @@ export function installAuth(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
     const access = request.routeOptions.config.access ?? 'public';
     if (access === 'public') return;
-    reply.headers(personal);
+    reply.headers(privateHeaders);
     rejectWithoutKey(request);
     const key = await app.authenticate(request, bearerToken(request.headers) ?? '');
     request.actor = key;
@@ -73,7 +73,7 @@ export function installAuth(app: FastifyInstance): void {
   });
 }
 
-/** Refuses a request without a key, and a change that another site makes a browser send its cookie with. */
+/** Rejects a request without a key, and a write with a session cookie that a page on another site triggered (CSRF). */
 function rejectWithoutKey(request: FastifyRequest): void {
   if (request.headers.authorization !== undefined) return;
   if (bearerToken(request.headers) === undefined) {
@@ -83,39 +83,38 @@ function rejectWithoutKey(request: FastifyRequest): void {
   }
   if (!['GET', 'HEAD'].includes(request.method) && !isSameOrigin(request)) {
     const detail =
-      'Only pages of this service may change something with its cookie. Send the key in a header.';
+      'Only pages of this service can make changes with the session cookie. Send the key in a header.';
     throw new Problem('cross_origin', detail);
   }
 }
 
-/** The key with this secret, or what is wrong with it. */
+/** Finds the key with this secret, or the reason why the secret is not accepted. */
 async function findKey(request: FastifyRequest, secret: string): Promise<Actor | { error: string }> {
   if (!looksLikeSecret(secret))
-    return { error: 'This is not an API key of Muster. Check it for typing errors.' };
+    return { error: 'This is not a Muster API key. Check it for typing errors.' };
   const key = await request.server.keyCache.find(secret, request.moment);
   if (!key) return { error: 'This API key is unknown.' };
   const error = keyError(key, request.moment);
   return error === undefined ? key : { error };
 }
 
-/** The secret that came with a request: in a header, or, from a browser that has signed in, in its cookie. */
+/** Reads the secret from the `Authorization` header or, in a signed-in browser, from the session cookie. */
 export const bearerToken = ({ authorization, cookie }: IncomingHttpHeaders): string | undefined =>
   authorization === undefined ? sessionSecret(cookie) : /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1];
 
-/** Why a key is of no use any more, if it is not. */
+/** The reason why a key no longer works; undefined while it does. */
 export function keyError({ revoked_at, expires_at }: Key, { now }: Moment): string | undefined {
   if (revoked_at !== null) return 'This API key has been revoked. Ask for a new one.';
   if (expires_at !== null && expires_at <= now) return 'This API key has expired. Ask for a new one.';
   return undefined;
 }
 
-/** Whether a key opens what asks for this. */
 export const hasAccess = ({ scopes }: Key, access: Access): boolean =>
   access === 'any key' || access === 'public' || grants(scopes, access);
 
 /**
- * Refused keys are counted by address. A good key works from any address at any time: many people may share one, and
- * one of them must not lock out the others.
+ * Counts failed authentications by network. A valid key always works from any address: many people may share an
+ * address, and one of them must not lock out the rest.
  */
 function createKeyRejection({ config }: FastifyInstance) {
   const failures = rateLimiter('address');
@@ -124,7 +123,7 @@ function createKeyRejection({ config }: FastifyInstance) {
     const charge = failures.charge(networkOfClient(raw), config.failed_auth_limit, Date.parse(moment.now));
     return charge.isAllowed
       ? invalidToken(error, charge.headers)
-      : tooManyRequests('Too many keys from your address were refused.', charge);
+      : tooManyRequests('Too many failed authentication attempts from your address.', charge);
   };
 }
 
@@ -137,4 +136,4 @@ const invalidToken = (detail: string, headers: Record<string, string>) =>
   });
 
 const lacksScope = (scope: Scope) =>
-  insufficientScope(`This needs a key with the scope ${scope}. GET /v1/me shows what yours has.`, [scope]);
+  insufficientScope(`This requires the scope ${scope}. GET /v1/me shows the scopes of your key.`, [scope]);
