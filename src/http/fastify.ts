@@ -22,7 +22,7 @@ import type { RequestHistogram } from './ops/request-histogram.ts';
 import type { BodyBudgets } from './request/body-budgets.ts';
 import type { responseHeaders } from './response/headers.ts';
 
-/** What routes are registered on: schemas give their types. */
+/** The Fastify instance of the service; TypeBox schemas give routes their types. */
 export type App = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,
@@ -35,9 +35,9 @@ declare module 'fastify' {
   interface FastifyInstance {
     config: Config;
     database: Database;
-    /** The address clients use. */
+    /** The URL clients use. */
     baseUrl: string;
-    /** What every answer carries. */
+    /** Creates the headers that every response has. */
     responseHeaders: ReturnType<typeof responseHeaders>;
     /** The methods of every path. */
     routeTable: Map<string, Set<string>>;
@@ -47,32 +47,32 @@ declare module 'fastify' {
     keyUsage: KeyUsage;
     keyCache: KeyCache;
     responseCache: ResponseCache;
-    /** The key with this secret, if it is good now; refused keys are counted. */
+    /** Finds the valid key with this secret, or throws. Failed attempts are rate limited. */
     authenticate(request: FastifyRequest, secret: string): Promise<Actor>;
     keyLimits: ReturnType<typeof keyLimits>;
   }
   interface FastifyRequest {
     moment: Moment;
-    /** Who changes something with this request, and when. */
+    /** The author and time of the changes that this request makes. */
     change: Change;
-    /** Whose key came with the request. Public routes have none. */
+    /** The key of the request. Public routes have none. */
     actor: Actor;
-    /** The database as that key sees it. */
+    /** The database, limited to the projects of the key. */
     database: ScopedDatabase;
   }
   interface FastifyReply {
-    /** What the answer was made from, if it may be kept. */
+    /** The data that the response depends on; undefined if it must not be cached. */
     cacheDependencies: CacheDependencies | undefined;
   }
   interface FastifyContextConfig {
     access?: Access;
-    /** The errors it can return, besides those that its access, parameters and body bring with them. */
+    /** The errors of this route, besides those implied by its access, parameters and body. */
     errors?: readonly ProblemCode[];
-    /** Why a key that is limited to projects is refused, where what is asked for reaches beyond any limit. */
+    /** Set on routes that affect all projects: the reason to reject a key that is limited to some. */
     requiresUnrestrictedKey?: string;
-    /** The media types of a file that it takes as its body instead of JSON. */
+    /** The media types of files that the route accepts as its body instead of JSON. */
     accepts?: readonly string[];
-    /** Media types of its response besides JSON; a list declares its own. */
+    /** The media types of the response besides JSON; lists declare their own. */
     produces?: readonly string[];
   }
 }

@@ -1,6 +1,6 @@
 import type { ProblemCode } from '../core/errors.ts';
 
-/** What each kind of write can be rejected with; a route adds what only it can return. */
+/** The errors of each kind of write; a route adds its own. */
 export const createErrors = ['duplicate', 'idempotency_mismatch', 'storage_full'] satisfies ProblemCode[];
 export const updateErrors = ['duplicate', 'stale', 'storage_full'] satisfies ProblemCode[];
 export const deleteErrors = ['in_use', 'stale', 'storage_full'] satisfies ProblemCode[];

@@ -90,8 +90,7 @@ function rejectWithoutKey(request: FastifyRequest): void {
 
 /** Finds the key with this secret, or the reason why the secret is not accepted. */
 async function findKey(request: FastifyRequest, secret: string): Promise<Actor | { error: string }> {
-  if (!looksLikeSecret(secret))
-    return { error: 'This is not a Muster API key. Check it for typing errors.' };
+  if (!looksLikeSecret(secret)) return { error: 'This is not a Muster API key. Check it for typing errors.' };
   const key = await request.server.keyCache.find(secret, request.moment);
   if (!key) return { error: 'This API key is unknown.' };
   const error = keyError(key, request.moment);

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 
 const name = 'muster_session';
 
-/** The key that a browser has signed in with: the value of its cookie. */
+/** Reads the key of a signed-in browser from its session cookie. */
 export function sessionSecret(header: string | undefined): string | undefined {
   for (const pair of header?.split(';') ?? []) {
     const [cookie, value] = pair.split('=').map((part) => part.trim());
@@ -11,23 +11,23 @@ export function sessionSecret(header: string | undefined): string | undefined {
   return undefined;
 }
 
-/** Kept by the browser until it is closed, or until the key expires; no script can read it. */
+/** A session cookie, or one that expires with the key. Scripts cannot read it. */
 export const sessionCookie = (baseUrl: string, secret: string, expires_at: string | null) =>
   cookie(baseUrl, secret, expires_at && `Expires=${new Date(expires_at).toUTCString()}`);
 
 export const endedSession = (baseUrl: string) => cookie(baseUrl, '', 'Max-Age=0');
 
-function cookie(baseUrl: string, value: string, life: string | null): string {
+function cookie(baseUrl: string, value: string, lifetime: string | null): string {
   const { protocol, pathname } = new URL(baseUrl);
   const secure = protocol === 'https:' && 'Secure';
-  return [`${name}=${value}`, `Path=${pathname}`, 'HttpOnly', 'SameSite=Strict', secure, life]
+  return [`${name}=${value}`, `Path=${pathname}`, 'HttpOnly', 'SameSite=Strict', secure, lifetime]
     .filter(Boolean)
     .join('; ');
 }
 
 /**
- * Whether a page of this service sent the request. Browsers say so themselves, but for plain HTTP on another host;
- * there it is the origin that must be that of the service.
+ * Checks that a page of this service sent the request. Browsers send `Sec-Fetch-Site` only over HTTPS or to localhost;
+ * otherwise the `Origin` header must match the service.
  */
 export function isSameOrigin({ headers, server }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];

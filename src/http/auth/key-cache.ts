@@ -5,51 +5,51 @@ import type { Key } from '../../resources/keys/schema.ts';
 import { findKeyByHash, findKeyByPreviousHash } from './key-lookup.ts';
 import { hashSecret, looksLikeSecret } from './secret.ts';
 
-/** Keys that are in use, kept in memory for as long as no key is changed anywhere. */
+/** Caches keys in memory until any key changes, in this process or another. */
 export type KeyCache = {
-  /** The key of a secret; undefined when there is none. */
+  /** Reads the key from the cache or the database. */
   find(secret: string, moment: Moment): Promise<Key | undefined>;
-  /** The same at once, if it is among those kept and `versions` says that they still hold. */
-  known(secret: string, versions: Versions): Key | undefined;
-  /** Whether a text can be a secret at all, without asking the database. */
+  /** Reads the key from the cache only, after dropping entries that are older than `versions`. */
+  getCached(secret: string, versions: Versions): Key | undefined;
+  /** Checks the form of a secret, without a database query. */
   isPlausible(secret: string): boolean;
 };
 
 export function createKeyCache(database: Database): KeyCache {
-  const kept = new Map<string, Key>();
-  // The same by their secrets: to hash one takes longer than all else that is asked of a key.
-  const inUse = new Map<string, Key>();
+  const byHash = new Map<string, Key>();
+  // Hashing a secret is the slowest part of a lookup, so keys in use are also cached by secret.
+  const bySecret = new Map<string, Key>();
   let version = 0;
 
   function invalidate(versions: Versions): void {
     if (versions.keys <= version) return;
-    kept.clear();
-    inUse.clear();
+    byHash.clear();
+    bySecret.clear();
     version = versions.keys;
   }
 
   return {
-    known(secret, versions) {
+    getCached(secret, versions) {
       invalidate(versions);
-      const known = inUse.get(secret);
-      if (known) return known;
-      const key = kept.get(hashSecret(secret));
-      if (key) inUse.set(secret, key);
+      const cached = bySecret.get(secret);
+      if (cached) return cached;
+      const key = byHash.get(hashSecret(secret));
+      if (key) bySecret.set(secret, key);
       return key;
     },
 
-    // The checksum takes 3 µs, a tenth of a response from the cache; a secret in use has passed it before.
-    isPlausible: (secret) => inUse.has(secret) || looksLikeSecret(secret),
+    // The checksum takes 3 µs, a tenth of a cached response. A cached secret has passed it before.
+    isPlausible: (secret) => bySecret.has(secret) || looksLikeSecret(secret),
 
     async find(secret, { now }) {
       const versions = await database.versions();
       invalidate(versions);
       const hash = hashSecret(secret);
-      const known = kept.get(hash);
-      if (known) return known;
+      const cached = byHash.get(hash);
+      if (cached) return cached;
       const key = await findKeyByHash(database.db, hash);
-      // What was read while another change came may be from before it.
-      if (key && version === versions.keys) kept.set(hash, key);
+      // If the version has changed during the query, the row may be outdated: do not cache it.
+      if (key && version === versions.keys) byHash.set(hash, key);
       return key ?? findKeyByPreviousHash(database.db, hash, now);
     },
   };

@@ -23,7 +23,7 @@ export async function findKeyByPreviousHash(
   return row && keyOf(row);
 }
 
-/** The columns that are read; the hashes never are. */
+/** The columns of the API resource; hashes are never read. */
 export const keyColumns = Object.keys(Key.properties) as (keyof Key)[];
 
 export const keyOf = (row: Pick<Selectable<Tables['keys']>, keyof Key>): Key => ({

@@ -9,11 +9,11 @@ const minute = 60_000;
 
 export type KeyUsage = {
   recordUse(key: Key, moment: Moment): void;
-  /** Stores what was noted. It never fails: what cannot be stored is noted again with the next use. */
+  /** Stores the recorded uses. It never throws: a use that was not stored is recorded again with the next request. */
   flush(): Promise<void>;
 };
 
-/** Keeps `last_used_at` without a write a request: uses are noted here, and stored together once a minute. */
+/** Updates `last_used_at` in batches, once a minute, instead of with a write per request. */
 export function createKeyUsage(database: Database, onError: (error: unknown) => void): KeyUsage {
   const uses = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
@@ -22,9 +22,9 @@ export function createKeyUsage(database: Database, onError: (error: unknown) => 
     clearTimeout(timer);
     timer = undefined;
     if (uses.size === 0) return;
-    const noted = [...uses];
+    const recorded = [...uses];
     uses.clear();
-    await database.write((db) => storeUses(db, noted)).catch(onError);
+    await database.write((db) => storeUses(db, recorded)).catch(onError);
   }
 
   return {
@@ -38,7 +38,7 @@ export function createKeyUsage(database: Database, onError: (error: unknown) => 
 }
 
 async function storeUses(db: Transaction<Tables>, uses: readonly [id: string, at: string][]): Promise<void> {
-  // First, as whoever changes keys does: otherwise two could wait for each other.
+  // Take the lock first, as every writer of keys does, to prevent a deadlock.
   await lockTable(db, 'keys');
   for (const [id, last_used_at] of uses) {
     await db
@@ -52,9 +52,9 @@ async function storeUses(db: Transaction<Tables>, uses: readonly [id: string, at
   }
 }
 
-/** Those who come together ask about the same time. */
-let asked = { time: '', before: '' };
+/** The last result, cached because requests of the same millisecond share it. */
+let latest = { time: '', before: '' };
 function minuteBefore(time: string): string {
-  if (asked.time !== time) asked = { time, before: new Date(Date.parse(time) - minute).toISOString() };
-  return asked.before;
+  if (latest.time !== time) latest = { time, before: new Date(Date.parse(time) - minute).toISOString() };
+  return latest.before;
 }

@@ -2,39 +2,39 @@ import type { Config } from '../../config.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Key } from '../../resources/keys/schema.ts';
 
-/** What became of one request: whether it may go on, and what the answer tells of the limit either way. */
+/** The decision about one request, and the rate limit headers of its response. */
 export type RateLimitResult = { isAllowed: boolean; headers: Readonly<Record<string, string>> };
 
 export type RateLimiter = {
-  /** Takes one off what `id` may send, `perMinute` being its limit; 0 is none. A request that is refused costs nothing. */
+  /** Charges `id` one request; a `perMinute` of 0 means no limit. A rejected request costs nothing. */
   charge(id: string, perMinute: number, now: number): RateLimitResult;
-  /** Gives one back, and says what is left then: an answer the client has already is free. */
+  /** Returns one request to `id`, because a 304 is free. */
   refund(id: string, perMinute: number, now: number): RateLimitResult;
 };
 
 /**
- * `used` counts the requests of a minute, which began with the first of them. `spent` is what of the burst was spent at
- * `spent_at`; it comes back evenly, at the pace of the limit.
+ * Two limits in one: `used` counts requests in the one-minute window that began at `began_at`. `spent` is the used part
+ * of the burst at `spent_at`; it is refilled evenly, at the rate of the limit.
  */
 type Bucket = { began_at: number; used: number; spent: number; spent_at: number };
 
 const minute = 60_000;
 const unlimited: RateLimitResult = { isAllowed: true, headers: {} };
 
-/** How many requests may come at once; what comes after them is let in evenly. */
+/** The number of requests allowed at once; requests beyond the burst are allowed at an even rate. */
 export const burstOf = (perMinute: number) => Math.min(perMinute, Math.max(200, Math.ceil(perMinute / 3)));
 
 /**
- * Counts requests in memory, for at most `maxTracked` ids: of more, those whose minute began first are forgotten, and
- * begin anew. `name` is the policy's in the headers (draft-ietf-httpapi-ratelimit-headers).
+ * Counts requests in memory, for at most `maxTracked` ids. When there are more, the ids with the oldest window are
+ * evicted. `name` is the policy name in the headers (draft-ietf-httpapi-ratelimit-headers).
  */
 export function rateLimiter(name: string, maxTracked = 10_000): RateLimiter {
-  // In the order in which the minutes began.
+  // Ordered by the start of the window.
   const buckets = new Map<string, Bucket>();
 
   function bucketFor(id: string, now: number): Bucket {
     const known = buckets.get(id);
-    // Requests under way together come here in any order; far in the future is a clock that was set back.
+    // Concurrent requests may arrive here out of order. A start far in the future means that the clock was set back.
     if (known && Math.abs(now - known.began_at) < minute) return known;
     buckets.delete(id);
     if (buckets.size >= maxTracked) buckets.delete(buckets.keys().next().value as string);
@@ -45,7 +45,7 @@ export function rateLimiter(name: string, maxTracked = 10_000): RateLimiter {
     return bucket;
   }
 
-  // Most keys have the same limit.
+  // The last policy text, cached because most keys have the same limit.
   let policy = { perMinute: 0, text: '' };
   function policyOf(perMinute: number): string {
     if (policy.perMinute !== perMinute) policy = { perMinute, text: `"${name}";q=${perMinute};w=60` };
@@ -64,23 +64,23 @@ export function rateLimiter(name: string, maxTracked = 10_000): RateLimiter {
     charge(id, perMinute, now) {
       if (perMinute === 0) return unlimited;
       const bucket = bucketFor(id, now);
-      const share = minute / perMinute;
+      const refillMs = minute / perMinute;
       const burst = burstOf(perMinute);
-      const spent = Math.max(0, bucket.spent - Math.max(0, now - bucket.spent_at) / share) + 1;
-      const minuteEnds = bucket.used < perMinute ? 0 : bucket.began_at + minute - now;
-      const burstComesBack = (spent - burst) * share;
-      // What comes back are fractions: less than a millisecond is no time to wait.
-      if (minuteEnds <= 0 && burstComesBack < 1) {
+      const spent = Math.max(0, bucket.spent - Math.max(0, now - bucket.spent_at) / refillMs) + 1;
+      const windowWaitMs = bucket.used < perMinute ? 0 : bucket.began_at + minute - now;
+      const burstWaitMs = (spent - burst) * refillMs;
+      // Refills are fractions, so less than a millisecond counts as no wait.
+      if (windowWaitMs <= 0 && burstWaitMs < 1) {
         bucket.used++;
         bucket.spent = spent;
         bucket.spent_at = Math.max(now, bucket.spent_at);
         return { isAllowed: true, headers: rateLimitHeaders(bucket, perMinute, now) };
       }
       const headers = rateLimitHeaders(bucket, perMinute, now);
-      headers['retry-after'] = String(seconds(Math.max(minuteEnds, burstComesBack)));
-      if (minuteEnds <= 0) {
-        headers['ratelimit-policy'] += `, "burst";q=${burst};w=${seconds(burst * share)}`;
-        headers.ratelimit += `, "burst";r=0;t=${seconds(burstComesBack)}`;
+      headers['retry-after'] = String(seconds(Math.max(windowWaitMs, burstWaitMs)));
+      if (windowWaitMs <= 0) {
+        headers['ratelimit-policy'] += `, "burst";q=${burst};w=${seconds(burst * refillMs)}`;
+        headers.ratelimit += `, "burst";r=0;t=${seconds(burstWaitMs)}`;
       }
       return { isAllowed: false, headers };
     },
@@ -97,7 +97,7 @@ export function rateLimiter(name: string, maxTracked = 10_000): RateLimiter {
   };
 }
 
-/** The limits of keys: each has its own, or the service's. */
+/** Rate limits per key: the key's own limit or the default of the service. */
 export function keyLimits({ rate_limit }: Config) {
   const limiter = rateLimiter('key');
   return {
@@ -106,7 +106,7 @@ export function keyLimits({ rate_limit }: Config) {
   };
 }
 
-export const limitOf = (key: Key, ofTheService: number) => key.rate_limit ?? ofTheService;
+export const limitOf = (key: Key, defaultLimit: number) => key.rate_limit ?? defaultLimit;
 
 export const tooManyRequests = (what: string, { headers }: RateLimitResult) =>
   new Problem('rate_limited', `${what} Try again in ${headers['retry-after']} s.`, { headers });

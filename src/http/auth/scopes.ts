@@ -9,11 +9,10 @@ const granting = Object.fromEntries(
   scopes.map((scope) => [scope, scope.replace('.read', '.manage')]),
 ) as Record<Scope, Scope>;
 
-/** What of `wanted` is not granted. */
-export const missingScopes = (held: readonly Scope[], wanted: readonly Scope[]) =>
-  wanted.filter((scope) => !grants(held, scope));
+export const missingScopes = (held: readonly Scope[], requested: readonly Scope[]) =>
+  requested.filter((scope) => !grants(held, scope));
 
-/** 403 in the words of RFC 6750. */
+/** 403 with the challenge that RFC 6750 defines. */
 export function insufficientScope(detail: string, missing: readonly Scope[]): Problem {
   const scope = missing.join(' ');
   return new Problem('insufficient_scope', detail, {

@@ -4,19 +4,19 @@ import { crc32 } from 'node:zlib';
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const shape = /^(mst_[0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 
-/** `mst_`, 32 random base62 characters (190 bits) and a CRC-32, so that scanners can tell a real key. */
+/** `mst_`, 32 random base62 characters (190 bits) and a CRC-32, so that secret scanners can recognize a key. */
 export function newSecret(): string {
   const random = Array.from({ length: 32 }, () => alphabet[randomInt(alphabet.length)]).join('');
   return `mst_${random}${checksum(`mst_${random}`)}`;
 }
 
-/** Refuses most guesses and typing errors before any query. */
+/** Rejects random guesses and typos without a query. */
 export function looksLikeSecret(text: string): boolean {
   const [, body, sum] = shape.exec(text) ?? [];
   return body !== undefined && checksum(body) === sum;
 }
 
-/** With 190 bits of entropy a plain SHA-256 is enough at rest; there is nothing to guess. */
+/** A secret with 190 bits of entropy cannot be guessed, so a plain SHA-256 is enough at rest. */
 export const hashSecret = (secret: string) => hash('sha256', secret, 'hex');
 
 function checksum(body: string): string {

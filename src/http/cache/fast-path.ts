@@ -14,15 +14,15 @@ import { writeProblem } from '../response/problems.ts';
 import { type CachedResponse, cacheKey, isFresh } from './response-cache.ts';
 
 /**
- * Answers what is cached and still isFresh before anything is routed; all else goes the ordinary way. What is decided here
- * is decided by the same functions as there; what they refuse is refused there, in words.
+ * Serves fresh cached responses before routing; every other request goes through Fastify. Both paths use the same
+ * functions for keys, access and rate limits. A request that fails such a check goes to Fastify, which sends the error.
  */
 export function installFastPath(app: FastifyInstance, clock: Clock, readiness: Readiness): void {
   const [route] = app.server.listeners('request') as [RequestListener];
   app.server.removeListener('request', route);
   const rejectIfOverloaded = (request: IncomingMessage, response: ServerResponse): boolean => {
     if (!app.load.isOverloaded() || isProbe(request.url)) return false;
-    if (!app.load.refuse(() => writeProblem(app, request, response, overloaded()))) request.destroy();
+    if (!app.load.reject(() => writeProblem(app, request, response, overloaded()))) request.destroy();
     return true;
   };
 
@@ -30,36 +30,36 @@ export function installFastPath(app: FastifyInstance, clock: Clock, readiness: R
   app.server.on('request', (request, response) => {
     const start = performance.now();
     const secret = bearerToken(request.headers);
-    // A probe and a mistyped key get their response even while the database is away: they do not wait for it.
-    const canWait = secret !== undefined && app.keyCache.isPlausible(secret) && !isProbe(request.url);
-    if (!canWait || !isEligible(request) || readiness.state !== 'ready') {
+    // Probes and malformed keys get a response without the database, so that they work while it is unavailable.
+    const needsDatabase = secret !== undefined && app.keyCache.isPlausible(secret) && !isProbe(request.url);
+    if (!needsDatabase || !isEligible(request) || readiness.state !== 'ready') {
       return rejectIfOverloaded(request, response) ? undefined : route(request, response);
     }
-    // All who come in one turn of the event loop are served by one checkVersions at the data, taken after they came.
+    // Requests that arrive in the same tick share one version check, started after the last of them arrived.
     if (arrivals.push({ request, response, secret, start }) === 1) setImmediate(checkVersions);
     return undefined;
   });
 
   async function checkVersions(): Promise<void> {
-    const waiting = arrivals;
+    const batch = arrivals;
     arrivals = [];
-    let seen: VersionSnapshot;
+    let snapshot: VersionSnapshot;
     try {
-      seen = snapshotAt(await app.database.versions());
+      snapshot = snapshotAt(await app.database.versions());
     } catch {
-      waiting.forEach(enqueueMiss);
+      batch.forEach(enqueueMiss);
       return;
     }
-    for (const pending of waiting) answer(pending, seen);
+    for (const pending of batch) respond(pending, snapshot);
   }
 
   /**
-   * The ordinary way. What is made anew may hold the event loop for a while: after each one others are let in. Who waits
-   * here counts among those worked on, and is refused when there are too many.
+   * Routes cache misses one per tick, because each may block the event loop for a while. Queued requests count as
+   * active, so that the service sheds load when the queue is long.
    */
   const missQueue: PendingRequest[] = [];
   function enqueueMiss(pending: PendingRequest): void {
-    // Whose connection has ended meanwhile is neither answered nor waited for.
+    // The client may have disconnected during the version check.
     if (pending.response.destroyed || rejectIfOverloaded(pending.request, pending.response)) return;
     app.load.begin(pending);
     app.load.inFlight++;
@@ -70,7 +70,7 @@ export function installFastPath(app: FastifyInstance, clock: Clock, readiness: R
     if (next) {
       app.load.end(next);
       if (!next.response.destroyed) route(next.request, next.response);
-      // After `route`, which counts the request again: the count must not pass through 0 while there is work.
+      // After `route`, which counts the request again: a count of 0 would report the service as idle.
       app.load.inFlight--;
     }
     if (missQueue.length > 0) setImmediate(routeNextMiss);
@@ -81,29 +81,30 @@ export function installFastPath(app: FastifyInstance, clock: Clock, readiness: R
     return { versions, moment, now: Date.parse(moment.now) };
   }
 
-  function answer(pending: PendingRequest, seen: VersionSnapshot): unknown {
+  function respond(pending: PendingRequest, snapshot: VersionSnapshot): unknown {
     const { request, response, secret } = pending;
-    const key = app.keyCache.known(secret, seen.versions);
+    const key = app.keyCache.getCached(secret, snapshot.versions);
     if (!key) return enqueueMiss(pending);
     const name = cacheKey(request.url ?? '', request, key);
     const cached = app.responseCache.find(name);
-    // What has never been cached may be of a kind that is not: nobody waits for it.
+    // A response that was never cached may not be cacheable, so do not wait for an identical request.
     if (!cached) return enqueueMiss(pending);
-    if (send(cached, pending, key, seen)) return undefined;
-    // Many who ask for the same when it has changed are answered with one.
-    const making = app.responseCache.making(name);
-    if (!making) {
-      response.once('close', app.responseCache.make(name));
+    if (sendCached(cached, pending, key, snapshot)) return undefined;
+    // One request refreshes a stale entry; identical requests wait for it and share the result.
+    const inFlight = app.responseCache.inFlight(name);
+    if (!inFlight) {
+      response.once('close', app.responseCache.startRefresh(name));
       return enqueueMiss(pending);
     }
-    return making.then(() => {
-      // Whatever was written before this request came is in what was made: its version tells.
-      const made = app.responseCache.find(name);
-      if (!made || !send(made, pending, key, snapshotAt(seen.versions))) enqueueMiss(pending);
+    return inFlight.then(() => {
+      // The versions of this request decide whether the refreshed entry includes all earlier writes.
+      const refreshed = app.responseCache.find(name);
+      if (!refreshed || !sendCached(refreshed, pending, key, snapshotAt(snapshot.versions)))
+        enqueueMiss(pending);
     });
   }
 
-  function send(
+  function sendCached(
     cached: CachedResponse,
     { request, response, start }: PendingRequest,
     key: Key,
@@ -113,27 +114,27 @@ export function installFastPath(app: FastifyInstance, clock: Clock, readiness: R
     if (keyError(key, moment) !== undefined || !hasAccess(key, cached.access)) return false;
     let charge = app.keyLimits.charge(key, now);
     if (!charge.isAllowed) return false;
-    const isKnown = matchIfNoneMatch(request.headers['if-none-match'], cached.etag) !== undefined;
-    if (isKnown) charge = app.keyLimits.refund(key, now);
+    const isNotModified = matchIfNoneMatch(request.headers['if-none-match'], cached.etag) !== undefined;
+    if (isNotModified) charge = app.keyLimits.refund(key, now);
     app.keyUsage.recordUse(key, moment);
     const request_id = requestIdOf(request.headers);
-    const status = isKnown ? 304 : 200;
-    const headers = [...(isKnown ? cached.headersOf304 : cached.headers), 'x-request-id', request_id];
+    const status = isNotModified ? 304 : 200;
+    const headers = [...(isNotModified ? cached.headersOf304 : cached.headers), 'x-request-id', request_id];
     for (const [header, value] of Object.entries(charge.headers)) headers.push(header, value);
-    response.writeHead(status, headers).end(isKnown ? undefined : cached.body);
+    response.writeHead(status, headers).end(isNotModified ? undefined : cached.body);
     app.responseCache.hits++;
-    const answer = { method: 'GET', route: cached.route, status, ms: performance.now() - start, key: key.id };
-    recordResponse(app, app.log, answer, () => ({ request_id, trace_id: traceIdOf(request.headers) }));
+    const logged = { method: 'GET', route: cached.route, status, ms: performance.now() - start, key: key.id };
+    recordResponse(app, app.log, logged, () => ({ request_id, trace_id: traceIdOf(request.headers) }));
     return true;
   }
 }
 
-/** Who waits at the door. */
+/** A request that waits for the version check. */
 type PendingRequest = { request: IncomingMessage; response: ServerResponse; secret: string; start: number };
 
-/** How things stood at a moment after they came. */
+/** The table versions and the time at a moment after the requests arrived. */
 type VersionSnapshot = { versions: Versions; moment: Moment; now: number };
 
-/** Pages of other sites are told more, and rarely ask: theirs is the ordinary way. */
+/** Cross-origin requests need CORS headers and are rare, so they go through Fastify. */
 const isEligible = (request: IncomingMessage) =>
   request.method === 'GET' && request.headers.origin === undefined && findMalformation(request) === undefined;

@@ -6,87 +6,88 @@ import type { Key } from '../../resources/keys/schema.ts';
 import type { Access } from '../auth/auth.ts';
 import { asBytes, etagWithoutEncoding } from '../response/compression.ts';
 
-/** What an answer was made from: it isFresh for as long as these tables have this version, on this day. */
+/** A response is fresh as long as the tables it reads have this version, on this day. */
 export type CacheDependencies = { reads: readonly TableName[]; version: number; today: string };
 
-/** An answer as it was sent, but for what differs with each request. */
+/** A response as it was sent, without the headers that differ between requests. */
 export type CachedResponse = CacheDependencies & {
-  /** What a key needs to be given it. */
+  /** The permission a key needs to get it. */
   access: Access;
   route: string;
-  /** That of the answer before it was compressed. */
+  /** The ETag of the uncompressed response. */
   etag: string;
-  /** Names and values by turns; those of 304 say nothing of a body. */
+  /** Alternating names and values. The headers of a 304 leave out those that describe a body. */
   headers: readonly string[];
   headersOf304: readonly string[];
   body: Buffer;
 };
 
-/** Answers in memory, at most `maxBytes` of them; what was asked for longest ago goes first. */
+/** Responses in memory, at most `maxBytes`; the least recently used are evicted first. */
 export class ResponseCache {
   readonly maxBytes: number;
   bytes = 0;
   hits = 0;
   misses = 0;
-  readonly #answers = new Map<string, CachedResponse>();
-  readonly #making = new Map<string, PromiseWithResolvers<void>>();
+  readonly #responses = new Map<string, CachedResponse>();
+  readonly #refreshes = new Map<string, PromiseWithResolvers<void>>();
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes;
   }
 
   get count(): number {
-    return this.#answers.size;
+    return this.#responses.size;
   }
 
   find(name: string): CachedResponse | undefined {
-    const answer = this.#answers.get(name);
-    if (answer && this.#answers.size > 1) {
-      this.#answers.delete(name);
-      this.#answers.set(name, answer);
+    const response = this.#responses.get(name);
+    if (response && this.#responses.size > 1) {
+      // A Map keeps insertion order, so this moves the entry to the most recently used end.
+      this.#responses.delete(name);
+      this.#responses.set(name, response);
     }
-    return answer;
+    return response;
   }
 
-  /** Ends when the answer that somebody is making anew is kept, or will not be; undefined when nobody is. */
-  making(name: string): Promise<void> | undefined {
-    return this.#making.get(name)?.promise;
+  /** Resolves when the in-flight refresh settles; undefined if there is none. */
+  inFlight(name: string): Promise<void> | undefined {
+    return this.#refreshes.get(name)?.promise;
   }
 
-  /** Says that somebody makes an answer anew. Gives what to call when they are through with it. */
-  make(name: string): () => void {
-    const making = Promise.withResolvers<void>();
-    this.#making.set(name, making);
-    return () => this.#made(name, making);
+  /** Marks a refresh as in flight. Returns the function that settles it. */
+  startRefresh(name: string): () => void {
+    const refresh = Promise.withResolvers<void>();
+    this.#refreshes.set(name, refresh);
+    return () => this.#settle(name, refresh);
   }
 
-  keep(name: string, answer: CachedResponse): void {
-    this.#forget(name);
-    this.#made(name, this.#making.get(name));
-    const size = sizeOf(name, answer);
+  store(name: string, response: CachedResponse): void {
+    this.#evict(name);
+    this.#settle(name, this.#refreshes.get(name));
+    const size = sizeOf(name, response);
     if (size > this.maxBytes / 4) return;
-    this.#answers.set(name, answer);
+    this.#responses.set(name, response);
     this.bytes += size;
-    for (const oldest of this.#answers.keys()) {
+    for (const oldest of this.#responses.keys()) {
       if (this.bytes <= this.maxBytes) break;
-      this.#forget(oldest);
+      this.#evict(oldest);
     }
   }
 
-  #made(name: string, making: PromiseWithResolvers<void> | undefined): void {
-    making?.resolve();
-    if (this.#making.get(name) === making) this.#making.delete(name);
+  #settle(name: string, refresh: PromiseWithResolvers<void> | undefined): void {
+    refresh?.resolve();
+    if (this.#refreshes.get(name) === refresh) this.#refreshes.delete(name);
   }
 
-  #forget(name: string): void {
-    const answer = this.#answers.get(name);
-    if (!answer) return;
-    this.#answers.delete(name);
-    this.bytes -= sizeOf(name, answer);
+  #evict(name: string): void {
+    const response = this.#responses.get(name);
+    if (!response) return;
+    this.#responses.delete(name);
+    this.bytes -= sizeOf(name, response);
   }
 }
 
-/** Keeps each answer that says what it was made from. Hooks that change what is sent must come before. */
+/** Caches each response that declares its dependencies. Hooks that change the payload must be registered before. */
 export function installResponseCache(app: FastifyInstance): void {
   app.decorate('responseCache', new ResponseCache(app.config.cache_mb * 1024 * 1024));
   app.decorateReply('cacheDependencies');
@@ -101,9 +102,9 @@ export function installResponseCache(app: FastifyInstance): void {
       app.responseCache.misses++;
       const body = asBytes(payload);
       const headers = Object.entries({ ...reply.getHeaders(), 'content-length': body.byteLength })
-        .filter(([name]) => !ofEachRequest.test(name))
+        .filter(([name]) => !perRequestHeaders.test(name))
         .map(([name, value]) => [name, String(value)] as const);
-      app.responseCache.keep(cacheKey(request.originalUrl, request, request.actor), {
+      app.responseCache.store(cacheKey(request.originalUrl, request, request.actor), {
         ...cacheDependencies,
         access: request.routeOptions.config.access ?? 'any key',
         route: request.routeOptions.url ?? '',
@@ -117,28 +118,28 @@ export function installResponseCache(app: FastifyInstance): void {
   });
 }
 
-const ofEachRequest = /^(x-request-id|ratelimit|ratelimit-policy|access-control-.*|date|connection)$/;
+const perRequestHeaders = /^(x-request-id|ratelimit|ratelimit-policy|access-control-.*|date|connection)$/;
 
-/** Whether an answer is as good as one made now: it was made from data at least as new as `versions`. */
+/** A cached response is as good as a new one if its data is at least as new as `versions`. */
 export const isFresh = ({ reads, version, today }: CacheDependencies, versions: Versions, now: Moment) =>
   version >= versionOf(versions, reads) && today === now.today;
 
 /**
- * What tells answers apart: the address, the ways of writing it that the client takes, and what the key may see. An
- * answer that depends on anything else, such as the very second or whose key it is, does not say what it was made from.
+ * The cache key: URL, accepted formats and encodings, and the permissions of the API key. A response that depends on
+ * anything else, such as the exact time or the identity of the key, declares no dependencies and is not cached.
  */
 export const cacheKey = (url: string, { headers }: Pick<FastifyRequest, 'headers'>, key: Key) =>
   `${url}\n${headers.accept}\n${headers['accept-encoding']}\n${permissionKey(key)}`;
 
-const seen = new WeakMap<Key, string>();
+const permissionKeys = new WeakMap<Key, string>();
 function permissionKey(key: Key): string {
-  const known = seen.get(key);
-  if (known !== undefined) return known;
+  const cached = permissionKeys.get(key);
+  if (cached !== undefined) return cached;
   const text = `${key.scopes}\n${key.project_ids}`;
-  seen.set(key, text);
+  permissionKeys.set(key, text);
   return text;
 }
 
-/** Roughly what its bookkeeping takes, so that a great many small answers count, too. */
-const overhead = 1000;
-const sizeOf = (name: string, { body }: CachedResponse) => body.byteLength + 2 * name.length + overhead;
+/** The approximate memory of an entry besides its body and key, so that many small entries count too. */
+const overheadBytes = 1000;
+const sizeOf = (name: string, { body }: CachedResponse) => body.byteLength + 2 * name.length + overheadBytes;

@@ -5,10 +5,10 @@ import { Problem } from '../../core/errors.ts';
 import { Strict } from '../../core/schemas.ts';
 import type { App } from '../fastify.ts';
 
-/** Whether requests are taken. A service that stops finishes what it has begun before it closes its door. */
+/** The lifecycle of the service. While stopping, it finishes requests in flight and rejects new ones. */
 export type Readiness = { state: 'starting' | 'ready' | 'stopping' };
 
-/** Refuses requests while starting or stopping, and waits for those under way when the app is closed. */
+/** Rejects requests during startup and shutdown, and waits for requests in flight before the app closes. */
 export function rejectUnlessReady(app: FastifyInstance, readiness: Readiness): void {
   app.addHook('onRequest', (request, _, done) =>
     done(readiness.state === 'ready' || isProbe(request.url) ? undefined : unavailable(readiness)),
@@ -19,7 +19,7 @@ export function rejectUnlessReady(app: FastifyInstance, readiness: Readiness): v
   });
 }
 
-/** Who asks how the service is gets an answer however it is. */
+/** Probes get a response in every state of the service. */
 export const isProbe = (url: string | undefined) => url === '/livez' || url === '/readyz';
 
 export function healthRoutes(app: App, readiness: Readiness): void {
@@ -32,13 +32,13 @@ export function healthRoutes(app: App, readiness: Readiness): void {
 
   app.get(
     '/livez',
-    { config: { access: 'public' }, schema: schema('livez', 'Whether the process answers') },
+    { config: { access: 'public' }, schema: schema('livez', 'Check that the process is alive') },
     async () => ({ status: 'ok' as const }),
   );
 
   app.get(
     '/readyz',
-    { config: { access: 'public' }, schema: schema('readyz', 'Whether requests can be served') },
+    { config: { access: 'public' }, schema: schema('readyz', 'Check that the service can handle requests') },
     async () => {
       if (readiness.state !== 'ready') throw unavailable(readiness);
       await checkDatabase(app);
@@ -47,7 +47,7 @@ export function healthRoutes(app: App, readiness: Readiness): void {
   );
 }
 
-/** A probe must get its response while it still listens: Kubernetes gives up after a second by default. */
+/** Less than the one second after which a Kubernetes probe times out by default. */
 const maxCheckMs = 900;
 
 async function checkDatabase({ database }: App): Promise<void> {
@@ -56,7 +56,10 @@ async function checkDatabase({ database }: App): Promise<void> {
     await Promise.race([database.checkReady(), timeLimit(timer.signal)]);
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
-    throw new Problem('unavailable', 'The database is away.', { cause, headers: { 'retry-after': '1' } });
+    throw new Problem('unavailable', 'The database is unavailable. Try again shortly.', {
+      cause,
+      headers: { 'retry-after': '1' },
+    });
   } finally {
     timer.abort();
   }

@@ -15,7 +15,7 @@ onBothEngines('load', (start) => {
 
     const { waiting, release } = await holdWriter(service);
     const written = service.post('/v1/groups', key, { name: 'Ops' });
-    while (service.app.load.working === 0) await setTimeout(5);
+    while (service.app.load.active === 0) await setTimeout(5);
 
     for (const [method, path] of [
       ['GET', '/v1/projects/NONE'],
@@ -39,7 +39,7 @@ onBothEngines('load', (start) => {
     await waiting;
     assert.equal((await written).status, 201);
     assert.equal((await service.get('/v1/projects/NONE', key)).status, 404);
-    assert.equal(service.app.load.working, 0);
+    assert.equal(service.app.load.active, 0);
   });
 
   test('who waits for their turn counts, too', async (t) => {
@@ -55,7 +55,7 @@ onBothEngines('load', (start) => {
     const answers = await sendRaw(service.origin, requests.join(''));
     const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
     assert.deepEqual(statuses, [...Array(3).fill('404'), ...Array(7).fill('503')]);
-    assert.equal(service.app.load.working, 0);
+    assert.equal(service.app.load.active, 0);
   });
 
   test('who sends a body slowly takes nobody’s place', async (t) => {
@@ -70,7 +70,7 @@ onBothEngines('load', (start) => {
       return socket;
     });
     while (service.app.load.inFlight < 5) await setTimeout(5);
-    assert.equal(service.app.load.working, 0);
+    assert.equal(service.app.load.active, 0);
     assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
     for (const socket of sockets) socket.destroy();
     await service.app.load.idle();
@@ -94,7 +94,7 @@ onBothEngines('load', (start) => {
     await waiting;
     assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
     await service.app.load.idle();
-    assert.deepEqual([service.app.load.working, service.app.bodyBudgets.json.bytes], [0, 0]);
+    assert.deepEqual([service.app.load.active, service.app.bodyBudgets.json.bytes], [0, 0]);
   });
 
   test('who takes too long to send is told so, and the connection is closed', async (t) => {
@@ -146,7 +146,7 @@ onBothEngines('load', (start) => {
     while (service.app.bodyBudgets.public.bytes < 1024 * 1024) await setTimeout(5);
     const refused = await service.post('/v1/session', undefined, { key }, from('192.0.2.1'));
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '1']);
-    assert.match(refused.body.detail, /too many large bodies at once/);
+    assert.match(refused.body.detail, /too many large request bodies at once/);
     assert.equal((await service.post('/v1/session', undefined, { key }, from('192.0.2.2'))).status, 204);
     assert.equal((await service.post('/v1/groups', key, { name: 'Ops' }, from('192.0.2.1'))).status, 201);
     for (const socket of sockets) socket.destroy();
@@ -179,7 +179,10 @@ onBothEngines('load', (start) => {
     sockets.push(...open(1, megabyte / 2));
     await arrived(7.5 * megabyte - 7);
     const [beyond] = await responsesOf(open(1, megabyte - 1));
-    assert.match(beyond ?? '', /^HTTP\/1\.1 429 .*\r\nretry-after: 1\r\n.*too many large bodies at once/s);
+    assert.match(
+      beyond ?? '',
+      /^HTTP\/1\.1 429 .*\r\nretry-after: 1\r\n.*too many large request bodies at once/s,
+    );
     sockets.push(...open(1, megabyte / 2 - 1));
     await arrived(8 * megabyte - 8);
     const refused = await service.post('/v1/groups', greedy, { name: 'Ops' });
@@ -240,13 +243,13 @@ test('many are taken in as long as none of them takes long, a few always', async
   now = 2001;
   assert.equal(await isOverloaded(), true);
   for (const request of requests.slice(10, 37)) load.end(request);
-  assert.deepEqual([load.working, await isOverloaded()], [63, false]);
+  assert.deepEqual([load.active, await isOverloaded()], [63, false]);
 });
 
 test('refusals wait for their turn, a few at a time, and no more than there may be connections', async () => {
   const load = createLoadMonitor(0);
   let sent = 0;
-  const refuse = () => load.refuse(() => sent++);
+  const refuse = () => load.reject(() => sent++);
   for (let i = 0; i < 10_000; i++) assert.equal(refuse(), true);
   assert.equal(refuse(), false, 'who sends still more is cut off');
   assert.equal(sent, 0);

@@ -3,72 +3,69 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 
 /**
- * How much is going on. What is taken in beyond what can be done waits, and what waits longer than its client does is
- * done for nothing: so it is refused, while that costs little.
+ * Tracks load and decides when to shed it. A request that outlives its client is wasted work, so requests beyond the
+ * service's capacity are rejected early, while that is cheap.
  */
 export type Load = {
-  /** Requests that have come and are not answered to their end. */
+  /** Requests whose response has not ended. */
   inFlight: number;
-  /** Those of them that something is done for: not those whose body is still coming, or whose answer is being read. */
-  readonly working: number;
-  /** How many were refused. */
+  /** Requests being processed: not those whose body is still arriving, or whose response is being streamed. */
+  readonly active: number;
+  /** The total number of rejected requests. */
   shed: number;
-  /** Something is done for a request from now on. */
+  /** Marks a request as active. */
   begin(request: object): void;
   end(request: object): void;
-  /** Asked of each request before it is taken in. */
+  /** Checked for each request before it is admitted. */
   isOverloaded(): boolean;
-  /** Calls `answer` when it is its turn, unless too many wait for theirs: then it says false. */
-  refuse(answer: () => void): boolean;
-  /** Ends when nothing is under way. */
+  /** Queues the function that sends a rejection. Returns false if the queue is full. */
+  reject(sendRejection: () => void): boolean;
+  /** Resolves when no request is in flight. */
   idle(): Promise<void>;
 };
 
-/**
- * So many are always taken in. More only while none has been worked on for longer than this many milliseconds: then they
- * take long, and those that come would take longer still.
- */
-const few = 64;
+/** Always admit this many requests; admit more only while the oldest has run for less than 2 s. */
+const minConcurrency = 64;
 const maxOldestRequestMs = 2000;
 
 /**
- * Milliseconds for which requests are taken in one after another, before all else that goes on has its turn. A machine
- * that others keep busy takes some hundred now and then, which is no reason to refuse anyone.
+ * Shed load when one tick of the event loop takes longer than this. A busy machine causes ticks of some hundred
+ * milliseconds now and then, which is no overload.
  */
 const maxLoopBusyMs = 2000;
 
 /**
- * Refusals sent in one turn of the event loop. Thousands come at once; sent as they come, they would keep what was taken
- * in from ever being done, because that takes several turns.
+ * Rejections sent per tick. Thousands of requests may arrive at once; rejecting all of them immediately would starve
+ * the admitted requests, which need several ticks.
  */
 const rejectionsPerTick = 4;
 
-/** One for each connection that may be open: only who sends requests without waiting for answers makes more. */
+/** One per open connection. Only a client that pipelines requests causes more. */
 const maxQueuedRejections = 10_000;
 
-export function createLoadMonitor(most: number, now: () => number = () => performance.now()): Load {
-  /** When each was begun, the oldest first. */
-  const working = new Map<object, number>();
-  const findRejections: (() => void)[] = [];
-  let roundBegan: number | undefined;
-  let whenIdle = () => {};
+export function createLoadMonitor(maxConcurrency: number, now: () => number = () => performance.now()): Load {
+  /** The start time of each active request, the oldest first. */
+  const active = new Map<object, number>();
+  const queuedRejections: (() => void)[] = [];
+  let tickStart: number | undefined;
+  let resolveIdle = () => {};
   let inFlight = 0;
 
-  function beginRound(): number {
+  function startTick(): number {
     setImmediate(() => {
-      roundBegan = undefined;
+      tickStart = undefined;
     });
     return now();
   }
 
   function isSlow(time: number): boolean {
-    const [oldest = time] = working.values();
-    return working.size >= few && time - oldest > maxOldestRequestMs;
+    const [oldest = time] = active.values();
+    return active.size >= minConcurrency && time - oldest > maxOldestRequestMs;
   }
 
-  function refuseSome(): void {
-    for (const answer of findRejections.splice(0, rejectionsPerTick)) answer();
-    if (findRejections.length > 0) setImmediate(refuseSome);
+  function sendRejections(): void {
+    for (const sendRejection of queuedRejections.splice(0, rejectionsPerTick)) sendRejection();
+    if (queuedRejections.length > 0) setImmediate(sendRejections);
   }
 
   return {
@@ -77,48 +74,48 @@ export function createLoadMonitor(most: number, now: () => number = () => perfor
     },
     set inFlight(count) {
       inFlight = count;
-      if (count === 0) whenIdle();
+      if (count === 0) resolveIdle();
     },
-    get working() {
-      return working.size;
+    get active() {
+      return active.size;
     },
     shed: 0,
     begin(request) {
-      if (!working.has(request)) working.set(request, now());
+      if (!active.has(request)) active.set(request, now());
     },
     end(request) {
-      working.delete(request);
+      active.delete(request);
     },
     isOverloaded() {
-      roundBegan ??= beginRound();
+      tickStart ??= startTick();
       const time = now();
-      return working.size >= most || isSlow(time) || time - roundBegan > maxLoopBusyMs;
+      return active.size >= maxConcurrency || isSlow(time) || time - tickStart > maxLoopBusyMs;
     },
-    refuse(answer) {
+    reject(sendRejection) {
       this.shed++;
-      if (findRejections.length >= maxQueuedRejections) return false;
-      if (findRejections.push(answer) === 1) setImmediate(refuseSome);
+      if (queuedRejections.length >= maxQueuedRejections) return false;
+      if (queuedRejections.push(sendRejection) === 1) setImmediate(sendRejections);
       return true;
     },
     idle() {
       return new Promise((resolve) => {
-        whenIdle = resolve;
+        resolveIdle = resolve;
         if (inFlight === 0) resolve();
       });
     },
   };
 }
 
-/** Keeps count of the requests that are taken in; whether to take one in is asked at the door. */
+/** Counts admitted requests. The fast path decides whether to admit a request. */
 export function trackRequests(app: FastifyInstance): void {
   const load = createLoadMonitor(app.config.max_concurrent_requests);
   app.decorate('load', load);
 
   app.addHook('onRequest', (request, reply, done) => {
     load.inFlight++;
-    // Who sends a body slowly takes nobody's place.
+    // A request whose body arrives slowly does not count against the concurrency limit.
     if (!hasBody(request)) load.begin(request);
-    // Also when the client goes away before its answer.
+    // `close` also fires when the client disconnects before its response.
     reply.raw.once('close', () => {
       load.inFlight--;
       load.end(request);
@@ -130,14 +127,14 @@ export function trackRequests(app: FastifyInstance): void {
     done();
   });
   app.addHook('onSend', (request, _, payload, done) => {
-    // A stream goes at the pace of its reader.
+    // A stream is sent at the speed of its reader.
     if (payload instanceof Readable) load.end(request);
     done(null, payload);
   });
 }
 
 export const overloaded = () =>
-  new Problem('unavailable', 'There is more to do than can be done right now. Try again shortly.', {
+  new Problem('unavailable', 'The service is overloaded. Try again shortly.', {
     headers: { 'retry-after': '1' },
   });
 

@@ -8,7 +8,7 @@ import type { Config } from '../../config.ts';
 import { traceIdOf } from '../request/request-ids.ts';
 import { RequestHistogram } from './request-histogram.ts';
 
-/** Lines of JSON on standard error, each with the ids of its request and of the trace it is part of. */
+/** Logs JSON lines to standard error, each with the request id and the trace id. */
 export const logOptions = ({ log_level }: Config) =>
   ({
     logger: { level: log_level, stream: process.stderr, hooks: { streamWrite: withoutSecrets } },
@@ -19,7 +19,7 @@ export const logOptions = ({ log_level }: Config) =>
     },
   }) satisfies FastifyServerOptions;
 
-/** Counts each request, and writes a line for it at the level `info`. */
+/** Records each response in the metrics, and logs it at the level `info`. */
 export function logRequests(app: FastifyInstance): void {
   app.decorate('requestHistogram', new RequestHistogram());
   app.addHook('onResponse', (request, reply, done) => {
@@ -35,21 +35,22 @@ export function logRequests(app: FastifyInstance): void {
   });
 }
 
-type Answer = { method: string; route: string; status: number; ms: number; key: string | undefined };
+type LoggedResponse = { method: string; route: string; status: number; ms: number; key: string | undefined };
 
-/** Never a header, a body or a query, which may hold secrets. */
+/** Never logs headers, bodies or query strings, which may contain secrets. */
 export function recordResponse(
   { requestHistogram, config }: FastifyInstance,
   log: FastifyBaseLogger,
-  answer: Answer,
-  more?: () => object,
+  response: LoggedResponse,
+  extraFields?: () => object,
 ): void {
-  const { method, route, status, ms } = answer;
+  const { method, route, status, ms } = response;
   requestHistogram.record(method, route, status, ms);
-  if (saysAll.has(config.log_level)) log.info({ ...more?.(), ...answer, ms: Math.round(ms * 10) / 10 });
+  if (requestLogLevels.has(config.log_level))
+    log.info({ ...extraFields?.(), ...response, ms: Math.round(ms * 10) / 10 });
 }
 
-const saysAll = new Set(['info', 'debug', 'trace']);
+const requestLogLevels = new Set(['info', 'debug', 'trace']);
 
-/** What no line should hold anyway, in case that an error's text does. */
+/** A second line of defense: removes secrets that the message of an error may contain. */
 const withoutSecrets = (line: string) => line.replaceAll(/\b(mst_|whsec_)[\w+/=]{16,}/g, '$1…');

@@ -33,8 +33,8 @@ function httpMetrics(registry: Registry, { app, readConnections }: MetricSources
     () => requestHistogram.series(),
   );
   gauge(registry, 'muster_http_requests_in_flight', 'Requests whose response has not ended.', () => [
-    { labels: { state: 'processing' }, value: load.working },
-    { labels: { state: 'transferring' }, value: load.inFlight - load.working },
+    { labels: { state: 'processing' }, value: load.active },
+    { labels: { state: 'transferring' }, value: load.inFlight - load.active },
   ]);
   counter(registry, 'muster_http_requests_shed_total', 'Requests rejected because of overload.', () => [
     { value: load.shed },

@@ -82,13 +82,13 @@ onBothEngines('metrics', (start) => {
     });
     let maxProcessing = 0;
     while (!isOver) {
-      maxProcessing = Math.max(maxProcessing, load.working);
-      assert.ok(load.inFlight >= load.working, `${load.inFlight} in flight, ${load.working} processing`);
+      maxProcessing = Math.max(maxProcessing, load.active);
+      assert.ok(load.inFlight >= load.active, `${load.inFlight} in flight, ${load.active} processing`);
       await setImmediate();
     }
     await sent;
     assert.ok(maxProcessing > 1);
-    assert.deepEqual([load.inFlight, load.working], [0, 0]);
+    assert.deepEqual([load.inFlight, load.active], [0, 0]);
   });
 
   test('a scrape resets nothing that another scraper reads', async (t) => {

@@ -68,7 +68,7 @@ function sampleEventLoopDelay(app: FastifyInstance): Histogram {
 function serveOnPort(app: FastifyInstance, port: number, scrape: Scrape): void {
   let server: Server | undefined;
   app.addHook('onListen', async () => {
-    // Loaded only here: node:http brings the client of `fetch` with it, which would slow down every start.
+    // Loaded only here: importing node:http also loads the `fetch` client, which would slow down every start.
     const { createServer } = await import('node:http');
     const metricsServer = createServer(async (request, response) => {
       if (request.url !== '/metrics' || request.method !== 'GET') {

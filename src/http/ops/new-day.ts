@@ -3,9 +3,9 @@ import type { Moment } from '../../core/clock.ts';
 
 /**
  * Runs `work` when the first authenticated request of a UTC day arrives, and holds that day's requests until it is
- * done. Cached responses need nothing: they are served only on the day they were created, so after the work.
+ * done. Cached responses are served only on the day they were created, so always after the work.
  *
- * If the work fails, requests are served all the same: a full disk must not block reads. The caller's timer retries.
+ * If the work fails, requests are served anyway: a full disk must not block reads. The caller's timer retries.
  */
 export function runOnNewDay(app: FastifyInstance, work: (moment: Moment) => Promise<unknown>): void {
   let day = '';

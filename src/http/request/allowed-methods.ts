@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Remembers which methods each path takes. */
+/** Records the methods of each path. */
 export function recordRoutes(app: FastifyInstance): void {
   app.decorate('routeTable', new Map());
   app.addHook('onRoute', ({ url, method }) => {
     const methods = app.routeTable.get(url) ?? new Set(['OPTIONS']);
     app.routeTable.set(url, new Set([...methods, ...[method].flat()]));
   });
-  // With another method the router would take `import`, which has a route of its own, for an id.
+  // `POST …/import` has its own route; for other methods the router would match `import` as an id.
   app.addHook('onRequest', (request, reply, done) => {
     const { url = '' } = request.routeOptions;
     if (
@@ -23,17 +23,17 @@ const endsWithParameter = /:\w+$/;
 
 const lastWord = (url: string) => url.split('?', 1)[0]?.split('/').at(-1) ?? '';
 
-/** The methods that any path takes. */
+/** All methods of the API, for `OPTIONS *`. */
 export const allAllowedMethods = (app: FastifyInstance): string[] =>
   [...new Set([...app.routeTable.values()].flatMap((methods) => [...methods]))].sort();
 
-/** The methods that a path takes, for `Allow`; none for a path that does not exist. */
+/** The methods of a path, for `Allow`; empty if the path does not exist. */
 export function allowedMethods(app: FastifyInstance, path: string): string[] {
   const matching = [...app.routeTable].filter(([url]) =>
     new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`).test(path),
   );
-  const [closest] = matching.sort(([a], [b]) => parametersIn(a) - parametersIn(b));
+  const [closest] = matching.sort(([a], [b]) => countParameters(a) - countParameters(b));
   return [...(closest?.[1] ?? [])].sort();
 }
 
-const parametersIn = (url: string) => url.split(':').length;
+const countParameters = (url: string) => url.split(':').length;

@@ -9,44 +9,44 @@ import { notRouted } from '../response/problems.ts';
 const mebibyte = 1024 * 1024;
 
 /**
- * A body is charged this much when it begins, and what it takes beyond as it arrives: a client that only claims to send
- * a lot takes little from anyone.
+ * The memory reserved when a body begins. The rest is reserved as it arrives, so that a client cannot use up the budget
+ * with a large `Content-Length` alone.
  */
 const reservedBytes = 16 * 1024;
 
-/** Memory for the bodies that are arriving or being worked on: in all, and of one client. */
+/** Limits the memory of request bodies in flight, in total and per client. */
 export type BodyBudget = {
   readonly bytes: number;
-  /** Why there is no room for so many more bytes of this client, if there is none. */
+  /** Reserves memory, or returns the error to send if a limit is reached. */
   reserve(client: string, bytes: number): Problem | undefined;
   release(client: string, bytes: number): void;
 };
 
-export function bodyBudget(maxBytes: number, maxBytesOfClient: number): BodyBudget {
-  const bytesOfClients = new Map<string, number>();
+export function bodyBudget(maxBytes: number, maxBytesPerClient: number): BodyBudget {
+  const bytesByClient = new Map<string, number>();
   let bytes = 0;
   return {
     get bytes() {
       return bytes;
     },
-    reserve(client, more) {
-      const ofClient = (bytesOfClients.get(client) ?? 0) + more;
-      if (ofClient > maxBytesOfClient) return tooManyBytes();
-      if (bytes + more > maxBytes) return overloaded();
-      bytes += more;
-      bytesOfClients.set(client, ofClient);
+    reserve(client, added) {
+      const clientBytes = (bytesByClient.get(client) ?? 0) + added;
+      if (clientBytes > maxBytesPerClient) return tooManyBytes();
+      if (bytes + added > maxBytes) return overloaded();
+      bytes += added;
+      bytesByClient.set(client, clientBytes);
       return undefined;
     },
-    release(client, fewer) {
-      const ofClient = (bytesOfClients.get(client) ?? 0) - fewer;
-      bytes -= fewer;
-      if (ofClient > 0) bytesOfClients.set(client, ofClient);
-      else bytesOfClients.delete(client);
+    release(client, released) {
+      const clientBytes = (bytesByClient.get(client) ?? 0) - released;
+      bytes -= released;
+      if (clientBytes > 0) bytesByClient.set(client, clientBytes);
+      else bytesByClient.delete(client);
     },
   };
 }
 
-/** Without a key a body is counted by the network it comes from, and never takes room from those with one. */
+/** Bodies without a key are counted by client network, and have a budget apart from authenticated requests. */
 const createBudgets = () => ({
   public: bodyBudget(8 * mebibyte, mebibyte),
   json: bodyBudget(64 * mebibyte, 8 * mebibyte),
@@ -55,7 +55,7 @@ const createBudgets = () => ({
 
 export type BodyBudgets = ReturnType<typeof createBudgets>;
 
-/** Bounds the memory that bodies take: of each client, so that none can keep the others from writing, and of all. */
+/** Limits the memory of bodies in total, and per client so that one client cannot block the rest. */
 export function limitBodies(app: FastifyInstance): void {
   const budgets = createBudgets();
   app.decorate('bodyBudgets', budgets);
@@ -65,12 +65,12 @@ export function limitBodies(app: FastifyInstance): void {
     if (route.config?.access === 'public') route.bodyLimit ??= limits.public_body_bytes;
   });
 
-  // After the key has been checked: a body without a good key is not read at all where one is needed.
+  // Runs after authentication, so the body of an unauthenticated request is never read.
   app.addHook('onRequest', (request, reply, done) => {
     const claimed = claimedBytes(request);
-    // A connection that has ended while the key was looked up does not end again.
+    // If the connection closed during authentication, `close` does not fire again to release the memory.
     if (claimed === 0 || reply.raw.closed) return done();
-    // Nothing needs the body of a request for a path that is not there.
+    // The body of a request to an unknown path is not read.
     if (request.is404 && request.method !== 'OPTIONS') return done(notRouted(request));
     const budget = !request.actor
       ? budgets.public
@@ -79,15 +79,15 @@ export function limitBodies(app: FastifyInstance): void {
         : budgets.json;
     const client = request.actor?.id ?? networkOfClient(request.raw);
     let charged = Math.min(claimed, reservedBytes);
-    const refusal = budget.reserve(client, charged);
-    if (refusal) return done(refusal);
+    const rejection = budget.reserve(client, charged);
+    if (rejection) return done(rejection);
     reply.raw.once('close', () => budget.release(client, charged));
     if (claimed > reservedBytes) {
       chargers.set(request, (bytes) => {
         if (reply.raw.closed) return undefined;
-        const refusal = budget.reserve(client, bytes);
-        if (!refusal) charged += bytes;
-        return refusal;
+        const rejection = budget.reserve(client, bytes);
+        if (!rejection) charged += bytes;
+        return rejection;
       });
     }
     done();
@@ -99,23 +99,23 @@ export function limitBodies(app: FastifyInstance): void {
     let arrived = 0;
     const counted = new Transform({
       transform(chunk: Buffer, _, next: TransformCallback) {
-        const before = Math.max(arrived, reservedBytes);
+        const reserved = Math.max(arrived, reservedBytes);
         arrived += chunk.length;
-        const refusal = arrived > before ? charge(arrived - before) : undefined;
-        if (refusal) next(refusal);
+        const rejection = arrived > reserved ? charge(arrived - reserved) : undefined;
+        if (rejection) next(rejection);
         else next(null, chunk);
       },
     });
-    // Not `pipeline`: that would close the connection, on which the refusal is to be sent.
+    // Not `pipeline`, which would close the connection before the error is sent.
     payload.once('error', (error) => counted.destroy(error));
     done(null, payload.pipe(counted));
   });
 }
 
-/** How to charge what arrives of a large body; gives the reason when there is no room for it. */
+/** Reserves memory for the next bytes of a large body, or returns the error to send. */
 const chargers = new WeakMap<FastifyRequest, (bytes: number) => Problem | undefined>();
 
-/** How large a body says it is, as far as it is read; without a length it may be as large as the limit. */
+/** The announced size of a body, up to the body limit. A body without a length may reach the limit. */
 function claimedBytes({ method, headers, routeOptions }: FastifyRequest): number {
   if (method === 'GET' || method === 'HEAD') return 0;
   const maxBytes = routeOptions.bodyLimit ?? limits.body_bytes;
@@ -127,6 +127,6 @@ function claimedBytes({ method, headers, routeOptions }: FastifyRequest): number
 const tooManyBytes = () =>
   new Problem(
     'rate_limited',
-    'You are sending too many large bodies at once. Send the next one when some of them have been answered.',
+    'You are sending too many large request bodies at once. Wait for some of those requests to finish.',
     { headers: { 'retry-after': '1' } },
   );

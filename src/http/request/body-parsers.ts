@@ -6,15 +6,15 @@ import { pointerSegment } from './validation.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Reads JSON bodies, strictly, and brings every text in them into the one form the service keeps. */
+/** Parses JSON bodies strictly, and normalizes every text in them. */
 export function installBodyParsers(app: FastifyInstance): void {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   const types = ['application/json', 'application/merge-patch+json'];
   app.addContentTypeParser(types, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    // Many clients name a type even when they send nothing.
+    // Many clients send a `Content-Type` without a body.
     if (body.length === 0) return done(null, undefined);
-    const excess = excessOf(body);
+    const excess = findExcess(body);
     if (excess) return done(excess);
     let text: string;
     try {
@@ -25,11 +25,11 @@ export function installBodyParsers(app: FastifyInstance): void {
       );
     }
     parseJson(request, text, (error, value) => {
-      if (error) return done(unreadable(text));
-      // To the framework it would look as if nothing had been sent.
+      if (error) return done(parseError(text));
+      // Fastify treats a null body like a missing one.
       if (value === null) return done(notAnObject());
-      // A large body takes tens of milliseconds to parse, to check and to store: other requests get a turn in between.
-      const next = body.length > maxUninterruptedBytes ? setImmediate : callNow;
+      // A large body takes tens of milliseconds to parse, validate and store, so yield to other requests in between.
+      const next = body.length > yieldAboveBytes ? setImmediate : callNow;
       next(() => {
         try {
           const normalized = normalizeBody(value);
@@ -42,24 +42,24 @@ export function installBodyParsers(app: FastifyInstance): void {
   });
 }
 
-const maxUninterruptedBytes = 64 * 1024;
+const yieldAboveBytes = 64 * 1024;
 const callNow = (step: () => void) => step();
 
-/** What the parser refuses: text that is no JSON, and names that would reach into JavaScript's own objects. */
-function unreadable(text: string): Problem {
+/** The parser rejects invalid JSON, and member names that could pollute prototypes. */
+function parseError(text: string): Problem {
   try {
     JSON.parse(text);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    return new Problem('malformed_request', `The body is not JSON: ${why}.`, { cause });
+    return new Problem('malformed_request', `The body is not valid JSON: ${why}.`, { cause });
   }
   return new Problem(
     'malformed_request',
-    'A member of the body is called `__proto__`, or is the `prototype` of a `constructor`. Give it another name.',
+    'A member of the body is named `__proto__`, or is the `prototype` of a `constructor`. Rename it.',
   );
 }
 
-/** Lets routes that take files have them as they are; the others refuse them. */
+/** Passes files to the routes that accept them; other routes reject them. */
 export function acceptFiles(app: FastifyInstance, types: string[]): void {
   app.addContentTypeParser(types, { parseAs: 'buffer' }, (request, file: Buffer, done) => {
     if (request.routeOptions.config.accepts) return done(null, file);
@@ -68,11 +68,11 @@ export function acceptFiles(app: FastifyInstance, types: string[]): void {
 }
 
 /**
- * Whether there are more values than any valid body has, or they are nested too deep. Looked for in the bytes, because to
- * parse a megabyte of brackets takes a quarter of a second, and each value costs something in every later step.
+ * Finds too many values or too deep nesting. It scans the bytes before parsing, because parsing a megabyte of brackets
+ * takes a quarter of a second, and every value adds cost to each later step.
  */
-function excessOf(body: Buffer): Problem | undefined {
-  // A value takes two bytes at least, with what separates it from the next.
+function findExcess(body: Buffer): Problem | undefined {
+  // A value and its separator take at least two bytes.
   if (body.length < 2 * limits.json_values) return undefined;
   let values = 1;
   let depth = 0;
@@ -87,7 +87,7 @@ function excessOf(body: Buffer): Problem | undefined {
     else if (byte === openArray || byte === openObject) {
       values++;
       depth++;
-      // An empty list inside the deepest level is no level of its own.
+      // An empty list on the deepest level does not count as a level.
       if (depth > limits.json_depth + 1) return tooDeep();
     } else if (byte === closeArray || byte === closeObject) depth--;
     if (values > limits.json_values) return tooManyValues();
@@ -98,7 +98,7 @@ function excessOf(body: Buffer): Problem | undefined {
 const [quote, backslash, comma, openArray, closeArray, openObject, closeObject] = Buffer.from('"\\,[]{}');
 
 const tooDeep = () =>
-  new Problem('malformed_request', `The body is nested deeper than ${limits.json_depth}. Flatten it.`);
+  new Problem('malformed_request', `The body is nested deeper than ${limits.json_depth} levels. Flatten it.`);
 
 const tooManyValues = () =>
   new Problem(
@@ -106,27 +106,27 @@ const tooManyValues = () =>
     `The body has more than ${limits.json_values} values. Send fewer items, or split the request.`,
   );
 
-/** Texts normalised, in place; refuses what is nested too deep and characters no text may have. */
+/** Normalizes texts in place. Rejects deep nesting and forbidden characters. */
 function normalizeBody(body: unknown): unknown {
   const errors: FieldError[] = [];
   const normalized = normalizeValue(body, '#', 0, errors);
   if (errors.length > 0)
-    throw new Problem('invalid_body', 'Some texts have forbidden characters.', { errors });
+    throw new Problem('invalid_body', 'Some texts contain forbidden characters.', { errors });
   return normalized;
 }
 
-/** The same for a value inside a body. */
+/** Normalizes a value inside a body. */
 export function normalizeValue(
   value: unknown,
   pointer: string,
   depth: number,
   errors: FieldError[],
 ): unknown {
-  return tidyAt([pointer], value, depth, errors);
+  return normalizeAt([pointer], value, depth, errors);
 }
 
-/** `path` names where the value is. It becomes a pointer only where something is wrong. */
-function tidyAt(path: string[], value: unknown, depth: number, errors: FieldError[]): unknown {
+/** `path` is the position of the value. It is formatted as a JSON Pointer only for an error. */
+function normalizeAt(path: string[], value: unknown, depth: number, errors: FieldError[]): unknown {
   if (depth > limits.json_depth) throw tooDeep();
   if (typeof value === 'string') return normalizeText(path, value, errors);
   if (typeof value !== 'object' || value === null) return value;
@@ -134,25 +134,25 @@ function tidyAt(path: string[], value: unknown, depth: number, errors: FieldErro
   for (const name of Object.keys(container)) {
     path.push(name);
     normalizeText(path, name, errors);
-    container[name] = tidyAt(path, container[name], depth + 1, errors);
+    container[name] = normalizeAt(path, container[name], depth + 1, errors);
     path.pop();
   }
   return container;
 }
 
-/** The longest text, with each of its characters decomposed into as many units as Unicode has for one. */
+/** The maximum length of a text before normalization, in which a character may take several code units. */
 const maxUnits = 4 * limits.text_characters;
 
 function normalizeText(path: readonly string[], text: string, errors: FieldError[]): string {
-  // Longer than any text may be, however it is composed: not worth looking at, because the schema rejects it.
+  // The schema rejects a text this long in any form, so it is not worth checking.
   if (text.length > maxUnits) return text;
   const checked = checkedText(text);
   if (checked !== undefined) return checked;
   const [start, ...names] = path;
   const pointer = [start, ...names.map(pointerSegment)].join('/').toWellFormed();
   const detail =
-    'Text must not have control characters other than newline and tab, broken Unicode, ' +
-    'nor more than 30 combining marks in a row.';
+    'Text must not contain control characters other than newline and tab, broken Unicode, ' +
+    'or more than 30 combining marks in a row.';
   errors.push({ pointer, code: 'forbidden_characters', detail });
   return text;
 }

@@ -7,17 +7,17 @@ import type { Database } from '../../database/open.ts';
 import type { Tables } from '../../database/tables.ts';
 import { resourceEtag } from '../response/etag.ts';
 
-/** What a POST has done: sent, and, with an `Idempotency-Key`, kept to be sent again. */
+/** The result of a POST. With an `Idempotency-Key` it is stored, to be sent again. */
 type Done = { status: number; location?: string; body: object };
 
-const keptHours = 24;
+const retentionHours = 24;
 
-/** 201, with where the new resource is. */
+/** 201 with the location of the new resource. */
 export const created = (location: string, body: object): Done => ({ status: 201, location, body });
 
 export const done = (body: object): Done => ({ status: 200, body });
 
-/** Does `work` in one transaction, once, and answers with what it gives: see `runIdempotent`. */
+/** Runs `work` with `runIdempotent` and sends its result. */
 export async function sendIdempotent(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -29,28 +29,28 @@ export async function sendIdempotent(
 }
 
 /**
- * Does `work` in one transaction. A request with an `Idempotency-Key` does it once: what it gives is kept in the same
- * transaction, as JSON, and given again when the request comes again. What fails is not kept.
+ * Runs `work` in a transaction. With an `Idempotency-Key` it runs once: the result is stored as JSON in the same
+ * transaction and returned when the request is repeated. Failures are not stored.
  */
-export async function runIdempotent<Answer>(
+export async function runIdempotent<Result>(
   request: FastifyRequest,
   content: unknown,
-  work: (db: Transaction<Tables>) => Promise<Answer>,
+  work: (db: Transaction<Tables>) => Promise<Result>,
   pace: 'quick' | 'bulk' = 'quick',
-): Promise<{ answer: Answer; isReplay: boolean }> {
+): Promise<{ answer: Result; isReplay: boolean }> {
   const { write } = request.database;
   const header = request.headers['idempotency-key'];
   if (header === undefined) return { answer: await write(work, pace), isReplay: false };
 
   const id = recordId(request, String(header));
   const { scopes, project_ids } = request.actor;
-  // What was answered may show what the key sees no more.
+  // The hash includes the permissions, because a stored response may contain data that the key can no longer access.
   const request_hash = hash('sha256', JSON.stringify([content, scopes, project_ids]), 'hex');
   return write(async (db) => {
-    const known = await findRecord(db, id, request.moment.now);
-    if (known && known.request_hash !== request_hash) throw mismatch();
-    if (known) return { answer: JSON.parse(known.answer) as Answer, isReplay: true };
-    // Before the work, so that the same request coming meanwhile waits here for what becomes of this one.
+    const stored = await findRecord(db, id, request.moment.now);
+    if (stored && stored.request_hash !== request_hash) throw mismatch();
+    if (stored) return { answer: JSON.parse(stored.answer) as Result, isReplay: true };
+    // Inserted before the work, so that a concurrent request with the same key waits for this one.
     const record = { id, request_hash, answer: '', created_at: request.moment.now };
     await db.insertInto('idempotency').values(record).execute();
     const answer = await work(db);
@@ -63,9 +63,11 @@ export async function runIdempotent<Answer>(
   }, pace);
 }
 
-/** What was kept long enough goes. */
+/** Deletes records whose retention has ended. */
 export const purgeExpired = (database: Database, now: string) =>
-  database.write((db) => db.deleteFrom('idempotency').where('created_at', '<', oldest(now)).execute());
+  database.write((db) =>
+    db.deleteFrom('idempotency').where('created_at', '<', retentionStart(now)).execute(),
+  );
 
 function send(reply: FastifyReply, { status, location, body }: Done) {
   if (location !== undefined) reply.header('location', `${reply.server.baseUrl}${location}`);
@@ -73,29 +75,33 @@ function send(reply: FastifyReply, { status, location, body }: Done) {
   return reply.code(status).send(body);
 }
 
-/** The same text of another API key, or for another path, is another request. */
+/** An idempotency key is unique per API key, method and path. */
 function recordId({ actor, method, url }: FastifyRequest, header: string): string {
   const [, quoted, bare] = /^(?:"([!#-~ ]{1,255})"|([!#-~]{1,255}))$/.exec(header.trim()) ?? [];
   const key = quoted ?? bare;
   if (key === undefined) {
     throw new Problem(
       'malformed_request',
-      '`Idempotency-Key` must be 1 to 255 plain characters, bare or in quotes.',
+      '`Idempotency-Key` must be 1 to 255 ASCII characters, with or without quotes.',
     );
   }
   return hash('sha256', JSON.stringify([actor.id, method, url, key]), 'base64url');
 }
 
 async function findRecord(db: Transaction<Tables>, id: string, now: string) {
-  await db.deleteFrom('idempotency').where('id', '=', id).where('created_at', '<', oldest(now)).execute();
+  await db
+    .deleteFrom('idempotency')
+    .where('id', '=', id)
+    .where('created_at', '<', retentionStart(now))
+    .execute();
   return db.selectFrom('idempotency').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-const oldest = (now: string) => momentOf(new Date(Date.parse(now) - keptHours * 3_600_000)).now;
+const retentionStart = (now: string) => momentOf(new Date(Date.parse(now) - retentionHours * 3_600_000)).now;
 
 const mismatch = () =>
   new Problem(
     'idempotency_mismatch',
-    'This `Idempotency-Key` was used with another body, or before the scopes or projects of your API key were changed. ' +
-      'What it did then is done. Use a new one for a new request.',
+    'This `Idempotency-Key` was used with another body, or before the scopes or projects of your API key changed. ' +
+      'The earlier request took effect. Use a new key for a new request.',
   );

@@ -2,22 +2,22 @@ import type { TObject } from 'typebox';
 import type { FieldError } from '../../core/errors.ts';
 import { hasForbiddenCharacters, nearest, normalize, shortened } from '../../core/text.ts';
 
-/** The values of each parameter, and how many parameters were too many to read. */
+/** The values of each parameter, and the number of parameters beyond the limit. */
 type Query = Record<string, (string | null)[]> & { [notRead]?: number };
 
 const notRead = Symbol('parameters that were not read');
 
-/** More than any endpoint has: of so many, one is unknown or repeated, so the request is rejected anyway. */
+/** No endpoint has this many parameters, so a request with more has an unknown or repeated one and is rejected. */
 const maxParameters = 100;
 
-/** Every value of every parameter, undecided. A value that is not well encoded is left as `null`. */
+/** Splits a query string without interpreting it. A value with broken percent-encoding becomes `null`. */
 export function parseQueryString(search: string): Query {
   const parameters: Query = Object.create(null);
   const pairs = search.split('&').filter((pair) => pair !== '');
   parameters[notRead] = Math.max(0, pairs.length - maxParameters);
   for (const pair of pairs.slice(0, maxParameters)) {
     const [name = '', value = ''] = pair.split(/=(.*)/s).map(decode);
-    const key = name ?? '(not readable)';
+    const key = name ?? '(invalid encoding)';
     parameters[key] ??= [];
     parameters[key].push(value);
   }
@@ -32,7 +32,7 @@ function decode(text: string): string | null {
   }
 }
 
-/** Reads the values as the types the schema says, strictly: `1e3` and ` 1` are no whole numbers. */
+/** Parses values strictly by the types of the schema: `1e3` and ` 1` are not integers. */
 export function readParameters(schema: TObject, query: Query) {
   const allowed = Object.keys(schema.properties);
   const values: Record<string, unknown> = {};
@@ -44,11 +44,11 @@ export function readParameters(schema: TObject, query: Query) {
     if (!property) error('unknown_parameter', unknownParameter(parameter, allowed));
     else if (repeated.length > 0) error('repeated_parameter', repeatedParameter(parameter, property));
     else if (value === '')
-      error('empty_parameter', `\`${parameter}\` is empty. Give it a value or leave it out.`);
+      error('empty_parameter', `\`${parameter}\` is empty. Set a value or remove the parameter.`);
     else if (typeof value !== 'string' || hasForbiddenCharacters(value)) {
       error(
         'malformed_parameter',
-        `\`${parameter}\` is not well encoded text. Encode it as UTF-8, then with percent signs.`,
+        `\`${parameter}\` is not valid text. Encode it as UTF-8, then percent-encode it.`,
       );
     } else values[parameter] = readValue(property, value);
   }
@@ -57,7 +57,7 @@ export function readParameters(schema: TObject, query: Query) {
 
 type Property = { type?: unknown; items?: Property };
 
-/** What cannot be read as its type stays text, and the schema refuses it. */
+/** A value that does not parse as its type stays a string, which the schema rejects. */
 function readValue(property: Property, text: string): unknown {
   switch (property.type) {
     case 'integer':

@@ -2,34 +2,35 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 
-/** How requests are read: what two readers could understand in two ways is refused, not guessed. */
+/** Ambiguous requests are rejected, because a proxy could interpret them differently (request smuggling). */
 export const serverOptions = {
-  // Otherwise the first of two keys or two types counts, silently.
+  // By default Node silently uses the first of two duplicate headers.
   joinDuplicateHeaders: true,
-  // Refused below, in words.
+  // `findMalformation` rejects it instead, with a problem document.
   requireHostHeader: false,
 };
 
-/** What is wrong with how a request is put, if anything is: what the parser lets through, and HTTP does not. */
+/** Finds violations of HTTP that Node's parser accepts. */
 export function findMalformation({
   headers,
   method,
   url = '',
   httpVersion,
 }: IncomingMessage): Problem | undefined {
-  const { host, 'transfer-encoding': transfer, 'content-encoding': coding } = headers;
+  const { host, 'transfer-encoding': transfer, 'content-encoding': encoding } = headers;
   if (host === undefined ? httpVersion === '1.1' : !/^[\w.~!$&'()*+;=:%[\]-]*$/.test(host)) {
-    return malformed('Send one `Host` header, with the host you call.');
+    return malformed('Send exactly one valid `Host` header.');
   }
   if (url.charCodeAt(0) !== slash && !/^https?:\/\//i.test(url) && !(url === '*' && method === 'OPTIONS')) {
-    return malformed('The address must be a path, beginning with `/`.');
+    return malformed('The request target must be a path that starts with `/`.');
   }
   if (transfer !== undefined && (transfer.toLowerCase() !== 'chunked' || httpVersion === '1.0')) {
-    return malformed('The only `Transfer-Encoding` is `chunked`, in HTTP/1.1.');
+    return malformed('The only supported `Transfer-Encoding` is `chunked`, in HTTP/1.1.');
   }
-  // Nobody reads a body that comes with a GET.
-  if (coding !== undefined && coding.toLowerCase() !== 'identity' && method !== 'GET' && method !== 'HEAD') {
-    return new Problem('unsupported_media_type', 'Send the body as it is, without `Content-Encoding`.', {
+  const isEncoded = encoding !== undefined && encoding.toLowerCase() !== 'identity';
+  // The body of a GET or HEAD is never read.
+  if (isEncoded && method !== 'GET' && method !== 'HEAD') {
+    return new Problem('unsupported_media_type', 'Send the body uncompressed, without `Content-Encoding`.', {
       headers: { 'accept-encoding': 'identity' },
     });
   }
@@ -42,6 +43,6 @@ export function rejectMalformedRequests(app: FastifyInstance): void {
 
 const slash = '/'.charCodeAt(0);
 
-/** Whatever else comes on the connection might be a part of this. */
+/** Closes the connection, because the next bytes may belong to the malformed request. */
 const malformed = (detail: string) =>
   new Problem('malformed_request', detail, { headers: { connection: 'close' } });

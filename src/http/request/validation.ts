@@ -8,31 +8,31 @@ import { limits, Strict } from '../../core/schemas.ts';
 import { joinWords, nearest, shortened } from '../../core/text.ts';
 import { readParameters } from './query-string.ts';
 
-// All errors at once, not the first eight.
+// TypeBox reports only the first eight errors by default.
 Settings.Set({ maxErrors: 1000 });
 
-/** Checks each part of a request against its schema, and says all that is wrong with it in sentences. */
+/** Validates each part of a request against its schema, and reports all errors as sentences. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const object = schema as TObject;
-  if (httpPart === 'querystring') return (query) => answer(() => readQuery(object, query));
-  if (httpPart === 'params') return (params) => answer(() => readPath(object, params));
-  return (body) => answer(() => readBody(object, body));
+  if (httpPart === 'querystring') return (query) => resultOf(() => readQuery(object, query));
+  if (httpPart === 'params') return (params) => resultOf(() => readPath(object, params));
+  return (body) => resultOf(() => readBody(object, body));
 };
 
-/** Makes a check of objects against a schema, which says all that is wrong with one in sentences. */
+/** Compiles a schema into a function that returns all errors of an object. */
 export function checkOf(schema: TObject): (value: object) => FieldError[] {
   const validator = Compile(schema);
   return (value) => (validator.Check(value) ? [] : errorsIn(schema, value, validator).errors.map(pointed));
 }
 
-/** A route of the API that names no query parameters takes none. */
+/** API routes that declare no query parameters reject all of them. */
 export function rejectUnknownParameters(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     if (route.url.startsWith('/v1/')) route.schema = { querystring: Strict({}), ...route.schema };
   });
 }
 
-function answer<T>(read: () => T) {
+function resultOf<T>(read: () => T) {
   try {
     return { value: read() };
   } catch (error) {
@@ -42,7 +42,7 @@ function answer<T>(read: () => T) {
 
 const readBody = checked((schema, sent: unknown, errorsOf) => {
   const isOptional = ((schema.required as string[] | undefined) ?? []).length === 0;
-  // The framework says null for what was not sent.
+  // Fastify passes null for a missing body.
   const body = sent === null && isOptional ? {} : sent;
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw notAnObject();
   const found = errorsOf(body);
@@ -60,7 +60,7 @@ export const readQuery = checked((schema, query: Record<string, string[]>, error
   const ofValues = new Map<string, FieldError>();
   for (const { path, ...error } of errorsOf(values)?.errors ?? []) {
     const parameter = path.split('/')[1] ?? '';
-    // Of several values with the same error one is enough: all are the same parameter.
+    // Several values of a parameter may have the same error; report it once.
     if (!unreadable.has(parameter)) ofValues.set(`${parameter} ${error.detail}`, { parameter, ...error });
   }
   errors.push(...ofValues.values());
@@ -80,7 +80,7 @@ const allowedParameters = ({ properties }: TObject) => {
   return names.length > 0 ? `Allowed are ${joinWords(names)}.` : 'None are allowed here.';
 };
 
-/** An id that cannot be one names nothing: that is a 404, as for an id that is not there. */
+/** A malformed id is a 404, like an id that does not exist. */
 const readPath = checked((_, params: Record<string, string>, errorsOf) => {
   const [error] = errorsOf(params)?.errors ?? [];
   if (!error) return params;
@@ -90,12 +90,12 @@ const readPath = checked((_, params: Record<string, string>, errorsOf) => {
 
 type PathError = { path: string; code: string; detail: string };
 
-/** The first errors of a value, and how many there are in all. */
+/** The first errors of a value, and the total number. */
 type Found = { errors: PathError[]; count: number };
 
 const pointed = ({ path, ...error }: PathError): FieldError => ({ pointer: `#${path}`, ...error });
 
-/** Compiles a schema once, when it is first met. */
+/** Compiles each schema once, on first use. */
 function checked<Input, Output>(
   read: (schema: TObject, input: Input, errorsOf: (value: unknown) => Found | undefined) => Output,
 ) {
@@ -110,11 +110,11 @@ function checked<Input, Output>(
 }
 
 /**
- * At least one error: what the validator refuses is never let through for want of words. Its `Check` is linear, its
- * `Errors` is not, so that gets a value which is hardly larger than the schema allows.
+ * Returns at least one error, even for a rule without a message. The validator's `Check` is linear but its `Errors` is
+ * not, so `Errors` gets a value clipped to little more than the schema allows.
  */
 function errorsIn(schema: TObject, value: object, validator: ReturnType<typeof Compile>): Found {
-  // Unknown fields are found here: the validator has an error for each, and stops when it has many.
+  // Unknown fields are collected here, because the validator stops after a number of errors.
   const unknown = Object.keys(value).filter((name) => !Object.hasOwn(schema.properties, name));
   const known = Object.entries(value)
     .filter(([name]) => Object.hasOwn(schema.properties, name))
@@ -139,10 +139,10 @@ type Sized = {
   patternProperties?: Record<string, Sized>;
 };
 
-/** The value, or, where it is larger than its schema allows, the start of it, which is too large by one. */
+/** Cuts a value to one more than its schema allows, so that it still fails validation. */
 function clipped(schema: Sized, value: unknown): unknown {
   const { maxLength = limits.text_characters, maxItems, maxProperties, items, patternProperties } = schema;
-  // A character takes two units at most.
+  // A character takes at most two UTF-16 code units.
   if (typeof value === 'string') return value.slice(0, 2 * maxLength + 1);
   if (Array.isArray(value) && maxItems !== undefined)
     return value.slice(0, maxItems + 1).map((item) => clipped(items ?? {}, item));
@@ -154,7 +154,7 @@ function clipped(schema: Sized, value: unknown): unknown {
   return value;
 }
 
-/** What was left out and has a default gets it. */
+/** Fills in the defaults of members that were left out. */
 function withDefaults<T extends object>(schema: TObject, value: T): T {
   const known = defaults.get(schema) ?? defaultsOf(schema);
   defaults.set(schema, known);
@@ -170,11 +170,11 @@ const defaultsOf = (schema: TObject) =>
     .filter(([, property]) => 'default' in property)
     .map(([name, property]): [string, unknown] => [name, property.default]);
 
-/** Lists and maps belong to whoever asked; none that is a default has others in it. */
+/** Copies lists and maps, so that requests do not share them. Defaults are never nested. */
 const copyOf = (initial: unknown) =>
   Array.isArray(initial) ? [...initial] : initial instanceof Object ? { ...initial } : initial;
 
-/** `hint` says once what all errors have in common. */
+/** `hint` applies to all errors, so it appears once. */
 function summary(errors: FieldError[], count: number, what: string, hint: string): string {
   const counted =
     count > maxErrors
@@ -184,7 +184,7 @@ function summary(errors: FieldError[], count: number, what: string, hint: string
   return hint === '' ? detail : `${detail} ${hint}`;
 }
 
-/** One validator error as none, one or several errors in words. */
+/** Translates a validator error into errors with readable details. */
 function errorOf(
   schema: TObject,
   { keyword, instancePath: path, params, schemaPath }: TValidationError,
@@ -204,7 +204,7 @@ function errorOf(
         },
       ]);
     case 'boolean':
-      return []; // said again by additionalProperties
+      return []; // `additionalProperties` reports it too
     case 'type':
       return error(`This must be ${[params.type].flat().map(withArticle).join(' or ')}.`);
     case 'enum':
@@ -220,19 +220,19 @@ function errorOf(
         params.limit === 1 ? 'This must not be empty; use null for unknown.' : `This is too short.`,
       );
     case 'maxLength':
-      return error(`This may have ${params.limit} characters at most.`);
+      return error(`This must have at most ${params.limit} characters.`);
     case 'minimum':
       return error(`This must be ${params.limit} or more.`);
     case 'maximum':
       return error(`This must be ${params.limit} or less.`);
     case 'minItems':
-      return error(`This needs ${params.limit} or more items.`);
+      return error(`This must have at least ${params.limit} items.`);
     case 'maxItems':
-      return error(`This may have ${params.limit} items at most.`);
+      return error(`This must have at most ${params.limit} items.`);
     case 'maxProperties':
-      return error(`This may have ${params.limit} members at most.`);
+      return error(`This must have at most ${params.limit} members.`);
     case 'uniqueItems':
-      return error('This must not have the same item twice.');
+      return error('This must not contain the same item twice.');
     default:
       return error('This is not allowed here.');
   }
@@ -240,18 +240,18 @@ function errorOf(
 
 function unknownField(schema: TObject, path: string, name: string): string {
   const shown = `\`${shortened(name)}\``;
-  if (path !== '') return `${shown} is not known here.`;
+  if (path !== '') return `${shown} is not a known field.`;
   const setByService = (schema as { 'x-set-by-service'?: string[] })['x-set-by-service'] ?? [];
   if (setByService.includes(name)) return `${shown} is set by the service and cannot be sent here.`;
   const meant = nearest(name, Object.keys(schema.properties));
   return `${shown} is not a field of this.${meant ? ` Did you mean \`${meant}\`?` : ''}`;
 }
 
-/** Whether nothing like it is known. */
+/** An unknown field without a suggestion. */
 const isUnknownField = ({ code, detail }: FieldError) =>
   code === 'unknown_field' && detail.endsWith('is not a field of this.');
 
-/** No field and no attribute has a longer name than the longest that is left whole. */
+/** Field and attribute names are within the limit, so only unknown names are cut. */
 export const pointerSegment = (name: string) =>
   shortened(name, limits.name_characters).replaceAll('~', '~0').replaceAll('/', '~1');
 
@@ -263,7 +263,7 @@ const formatHelp: Record<string, string> = {
   date: 'This must be a day such as 2026-11-15.',
   'date-time': 'This must be a time such as 2026-11-15T09:30:00Z.',
   email: 'This must be an e-mail address such as ada@example.com.',
-  uri: 'This must be an address such as https://example.com/.',
+  uri: 'This must be a URL such as https://example.com/.',
   'time-zone': 'This must be an IANA time zone such as Europe/London.',
 };
 

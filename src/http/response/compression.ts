@@ -5,24 +5,24 @@ import type { FastifyInstance } from 'fastify';
 import { type EncodingChoice, preferredEncoding } from '../../core/accept.ts';
 import { Problem } from '../../core/errors.ts';
 
-/** The codings there are, the cheapest for what it saves first (measured on the answers of this service). */
+/** The supported encodings, the best ratio of savings to cost first (measured on responses of this service). */
 export const encodings = ['zstd', 'br', 'gzip'] as const;
 export type Encoding = (typeof encodings)[number];
 
-/** Below this, sending is cheaper than compressing. */
-const fewBytes = 4 * 1024;
-/** Up to this, compressing takes no longer than handing it to another thread. */
-const quickBytes = 16 * 1024;
+/** Smaller responses are cheaper to send than to compress. */
+const minBytes = 4 * 1024;
+/** Up to this size, compressing takes no longer than handing the bytes to another thread. */
+const maxSyncBytes = 16 * 1024;
 
-const maxRememberedHeaders = 100;
+const maxCachedHeaders = 100;
 const choices = new Map<string, EncodingChoice<Encoding>>();
 
-/** Reads `Accept-Encoding`, once for each of the few values that clients send. */
+/** Parses `Accept-Encoding`. Results are cached, because clients send few different values. */
 function chooseEncoding(header = ''): EncodingChoice<Encoding> {
-  const remembered = choices.get(header);
-  if (remembered) return remembered;
+  const cached = choices.get(header);
+  if (cached) return cached;
   const choice = preferredEncoding(header, encodings);
-  if (choices.size >= maxRememberedHeaders) choices.clear();
+  if (choices.size >= maxCachedHeaders) choices.clear();
   choices.set(header, choice);
   return choice;
 }
@@ -30,16 +30,16 @@ function chooseEncoding(header = ''): EncodingChoice<Encoding> {
 export const asBytes = (payload: string | Buffer): Buffer =>
   typeof payload === 'string' ? Buffer.from(payload) : payload;
 
-/** The bytes in a coding; what would hold up others is done in another thread. */
-export async function compress(bytes: Buffer, coding: Encoding): Promise<Buffer> {
-  const { now, inThread, options } = compressors[coding];
-  return bytes.length <= quickBytes ? now(bytes, options) : inThread(bytes, options);
+/** Compresses bytes. Large inputs are compressed in another thread, to keep the event loop free. */
+export async function compress(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
+  const { now, inThread, options } = compressors[encoding];
+  return bytes.length <= maxSyncBytes ? now(bytes, options) : inThread(bytes, options);
 }
 
-/** Each piece is sent on as it comes, so that whoever reads a long list is not kept waiting. */
-export const compressStream = (source: Readable, coding: Encoding): Transform =>
-  // An error of either end ends the other; whoever sends the stream is told.
-  pipeline(source, compressors[coding].stream(), () => {});
+/** Flushes after each chunk, so that the reader of a long list sees rows early. */
+export const compressStream = (source: Readable, encoding: Encoding): Transform =>
+  // `pipeline` passes errors between both streams; the caller that sends the result handles them.
+  pipeline(source, compressors[encoding].stream(), () => {});
 
 const { constants } = zlib;
 const gzip = { level: 4 };
@@ -67,28 +67,28 @@ const compressors = {
   },
 };
 
-/** An answer in another coding is other bytes, and has another tag. */
-export const etagForEncoding = (tag: string, coding: Encoding) => `${tag.slice(0, -1)}-${coding}"`;
+/** A response in another encoding has different bytes, so it needs a different ETag. */
+export const etagForEncoding = (tag: string, encoding: Encoding) => `${tag.slice(0, -1)}-${encoding}"`;
 
-export const etagWithoutEncoding = (tag: string, coding: unknown) =>
-  typeof coding === 'string' ? `${tag.slice(0, -coding.length - 2)}"` : tag;
+export const etagWithoutEncoding = (tag: string, encoding: unknown) =>
+  typeof encoding === 'string' ? `${tag.slice(0, -encoding.length - 2)}"` : tag;
 
-/** Compresses what the client can read compressed, where it pays. */
+/** Compresses responses in an encoding the client accepts, if they are large enough. */
 export function compressResponses(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _, done) => {
     const { encoding, acceptsIdentity } = chooseEncoding(request.headers['accept-encoding']?.toString());
-    done(encoding === undefined && !acceptsIdentity ? noCoding() : undefined);
+    done(encoding === undefined && !acceptsIdentity ? noAcceptableEncoding() : undefined);
   });
 
-  // Public answers are few and always the same: whoever asks for them often shall not cost much.
+  // Public responses are few and constant, so their compressed bytes are cached: repeated requests cost little.
   const publicResponses = new Map<string, Promise<Buffer>>();
 
   app.addHook('onSend', (request, reply, payload, done) => {
     // The files of the console were compressed when they were built.
     if (reply.hasHeader('content-encoding')) return done(null, payload);
     const { encoding, acceptsIdentity } = chooseEncoding(request.headers['accept-encoding']?.toString());
-    const worthwhile = encoding !== undefined && isWorthwhile(payload, reply.getHeader('content-type'));
-    if (encoding === undefined || (acceptsIdentity && !worthwhile) || !payload) return done(null, payload);
+    const isWorthIt = encoding !== undefined && isCompressible(payload, reply.getHeader('content-type'));
+    if (encoding === undefined || (acceptsIdentity && !isWorthIt) || !payload) return done(null, payload);
 
     const tag = reply.getHeader('etag');
     reply.header('content-encoding', encoding).removeHeader('content-length');
@@ -107,14 +107,14 @@ export function compressResponses(app: FastifyInstance): void {
   });
 }
 
-const isWorthwhile = (payload: unknown, type: unknown) =>
+const isCompressible = (payload: unknown, type: unknown) =>
   (payload instanceof Readable ||
-    ((typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length >= fewBytes)) &&
+    ((typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length >= minBytes)) &&
   /^text\/|json|javascript|xml/.test(String(type));
 
-const noCoding = () =>
+const noAcceptableEncoding = () =>
   new Problem(
     'not_acceptable',
-    `No coding of the answer is acceptable to you. Accept identity or one of ${encodings.join(', ')}.`,
+    `No encoding in \`Accept-Encoding\` is available. Accept identity or one of ${encodings.join(', ')}.`,
     { extra: { available: ['identity', ...encodings] } },
   );

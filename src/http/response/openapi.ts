@@ -8,44 +8,45 @@ import type { App } from '../fastify.ts';
 import { contentEtag, sendWithEtag } from './etag.ts';
 
 const tags = {
-  personnel: 'The people on the roster. A person’s `user_id` is what tasks are assigned to.',
-  groups: 'The groups people belong to.',
-  projects: 'Where risks, issues and tasks are written.',
+  personnel: 'People. Assign tasks to a person by `user_id`.',
+  groups: 'Groups of people.',
+  projects: 'Projects, which contain risks, issues and tasks.',
   risks: 'The risk register: one ranking across all projects, and the risks of each project.',
   issues: 'The open issues across all projects, and the issues of each project.',
-  tasks: 'The work on risks and issues, and all else a project does.',
-  keys: 'API keys: who may call, and what they may do.',
-  service: 'About the service and the key in use.',
+  tasks: 'Tasks, including the work on risks and issues.',
+  keys: 'API keys and their scopes.',
+  service: 'The service, and the key in use.',
 };
 
 const ProblemBody = Type.Object(
   {
-    type: Type.String({ description: 'The address of a page that explains the code.' }),
+    type: Type.String({ description: 'The URL of a page that explains the error.' }),
     title: Type.String(),
     status: Type.Integer(),
-    detail: Type.String({ description: 'What is wrong here, and what to do.' }),
+    detail: Type.String({ description: 'What went wrong, and what to do.' }),
     instance: Type.String(),
     code: Type.Unsafe<ProblemCode>({ type: 'string', enum: Object.keys(problems) }),
     request_id: Type.String(),
     errors: Type.Optional(
       Type.Array(
         Strict({
-          pointer: Type.Optional(Type.String({ description: 'Into the body.', examples: ['#/email'] })),
-          column: Type.Optional(Type.String({ description: 'Of a file.', examples: ['E-mail'] })),
-          parameter: Type.Optional(Type.String({ description: 'Of the query.', examples: ['limit'] })),
+          pointer: Type.Optional(
+            Type.String({ description: 'JSON Pointer into the body.', examples: ['#/email'] }),
+          ),
+          column: Type.Optional(Type.String({ description: 'Column of a file.', examples: ['E-mail'] })),
+          parameter: Type.Optional(Type.String({ description: 'Query parameter.', examples: ['limit'] })),
           code: Type.String(),
           detail: Type.String(),
         }),
       ),
     ),
   },
-  { $id: 'Problem', description: 'RFC 9457. Some codes add members of their own, such as `allowed`.' },
+  { $id: 'Problem', description: 'An error (RFC 9457). Some codes add members, such as `allowed`.' },
 );
 
-/** What is sent as a file. */
-const FileBody = { type: 'string', format: 'binary', description: 'The file itself.' };
+const FileBody = { type: 'string', format: 'binary', description: 'The file.' };
 
-/** Describes every route from the schemas it validates with. */
+/** Generates the OpenAPI document from the schemas that validate requests. */
 export async function describeApi(app: FastifyInstance): Promise<void> {
   const components: Record<string, unknown> = {};
   await app.register(swagger, {
@@ -56,8 +57,8 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
         version,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         description:
-          'The roster, the groups, the ranked risk register across projects and the open issues. Lists are complete ' +
-          'by default and paged on request. Unknown parameters and fields are refused.',
+          'People, groups, projects, the ranked risk register and open issues. Lists are complete by default and ' +
+          'paged on request. Unknown parameters and fields are rejected.',
       },
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
       components: {
@@ -93,9 +94,9 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
 }
 
 export function openapiRoute(app: App): void {
-  // It changes only with the program, so it is made once, when it is first asked for.
-  let made: { text: string; tag: string } | undefined;
-  const make = () => {
+  // The document never changes while the service runs, so it is created once, on first use.
+  let cached: { text: string; tag: string } | undefined;
+  const createDocument = () => {
     const text = JSON.stringify({ ...app.swagger(), servers: [{ url: app.baseUrl }] });
     return { text, tag: contentEtag(text) };
   };
@@ -106,15 +107,15 @@ export function openapiRoute(app: App): void {
       config: { access: 'public' },
       schema: {
         operationId: 'getOpenapi',
-        summary: 'This description, as OpenAPI 3.1',
+        summary: 'Get the OpenAPI 3.1 document',
         tags: ['service'],
         response: { 200: Type.Object({ openapi: Type.String() }, { description: 'An OpenAPI document.' }) },
       },
     },
     async (request, reply) => {
-      made ??= make();
+      cached ??= createDocument();
       reply.type('application/json; charset=utf-8');
-      return sendWithEtag(request, reply, made.tag, made.text);
+      return sendWithEtag(request, reply, cached.tag, cached.text);
     },
   );
 }
@@ -126,7 +127,7 @@ type Operation = { parameters?: Parameter[]; requestBody?: RequestBody };
 const operationsOf = ({ paths = {} }: { paths?: object }): Operation[] =>
   Object.values(paths).flatMap((path) => Object.values(path));
 
-/** A body in which everything can be left out can be left out itself. */
+/** A body without required fields is optional. */
 function needsBody({ content }: RequestBody, components: Record<string, unknown>): boolean {
   const isFile = content['application/json'] === undefined;
   const name = content['application/json']?.schema?.$ref?.split('/').at(-1) ?? '';
@@ -142,7 +143,7 @@ const security = ({ config }: RouteOptions) =>
         ...(config.access !== 'any key' && { 'x-scope': config.access }),
       };
 
-/** A response is JSON, unless its schema or its route names other media types. */
+/** A response is JSON; its schema or its route can add other media types. */
 function responsesOf({ config }: RouteOptions, response: Record<string, TSchema> = {}) {
   return Object.fromEntries(
     Object.entries(response).map(([status, schema]) => {
@@ -150,9 +151,9 @@ function responsesOf({ config }: RouteOptions, response: Record<string, TSchema>
       if (status === '204') return [status, { description, type: 'null' }];
       if ('content' in schema) return [status, { description, content: schema.content }];
       const { [mediaTypes]: listTypes = [], ...described } = schema as TSchema & { [mediaTypes]?: string[] };
-      const others = [...listTypes, ...(config?.produces ?? [])];
+      const otherTypes = [...listTypes, ...(config?.produces ?? [])];
       const content = Object.fromEntries(
-        [...new Set(['application/json', ...others])].map((type) => [
+        [...new Set(['application/json', ...otherTypes])].map((type) => [
           type,
           { schema: type === 'application/json' ? described : { type: 'string' } },
         ]),
@@ -162,7 +163,7 @@ function responsesOf({ config }: RouteOptions, response: Record<string, TSchema>
   );
 }
 
-/** What every route can return, what its access, parameters and body bring with them, and what it declares itself. */
+/** Combines the errors of every route, those implied by access, parameters and body, and those the route declares. */
 function errorsOf({ method, config, schema }: RouteOptions) {
   const codes: ProblemCode[] = ['unavailable', 'internal', 'not_acceptable', 'malformed_request'];
   if (config?.access !== 'public') codes.push('unauthenticated', 'rate_limited');
@@ -175,7 +176,7 @@ function errorsOf({ method, config, schema }: RouteOptions) {
   if (querystring && 'cursor' in (querystring as { properties: object }).properties) {
     codes.push('cursor_mismatch');
   }
-  // A body that is too large or not JSON is rejected before anything asks whether one is expected.
+  // Bodies are parsed before routing decides whether one is expected, so these errors apply to every write.
   if (![method].flat().includes('GET'))
     codes.push('too_large', 'unsupported_media_type', 'invalid_body', 'cross_origin');
   codes.push(...(config?.errors ?? []));
@@ -191,7 +192,7 @@ function errorsOf({ method, config, schema }: RouteOptions) {
   );
 }
 
-/** Puts every schema with a name of its own among the components, and a reference in its place. */
+/** Moves every schema with an `$id` into the components, and replaces it with a reference. */
 function withReferences(value: unknown, components: Record<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((item) => withReferences(item, components));
   if (typeof value !== 'object' || value === null) return value;

@@ -9,9 +9,9 @@ import { allAllowedMethods, allowedMethods } from '../request/allowed-methods.ts
 import { requestIdOf } from '../request/request-ids.ts';
 import { preflightHeaders } from './headers.ts';
 
-/** Every error leaves through here, as RFC 9457 says: the framework's own and the database's, too. */
+/** Sends every error as a problem document (RFC 9457), including errors of Fastify and the database. */
 export function installErrorHandlers(app: FastifyInstance): void {
-  // Node would answer what it does not expect with a bare 417; the standard allows to go on without it.
+  // Node sends a bare 417 for an unknown `Expect` header; HTTP allows to ignore the header instead.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setErrorHandler((error: FastifyError, request, reply) =>
     sendProblem(request, reply, problemOf(request, error)),
@@ -35,30 +35,34 @@ const methodsAt = ({ server, url }: FastifyRequest) => {
 
 const pathOf = (url: string) => url.split('?')[0] ?? '';
 
-/** There is no such path, or it does not take this method. */
+/** 404 for an unknown path, or 405 for a method that the path does not support. */
 export function notRouted(request: FastifyRequest): Problem {
   const path = shortened(pathOf(request.url), 200);
   const methods = methodsAt(request);
   if (methods.length === 0) {
-    const all = `All paths are listed at ${request.server.baseUrl}/docs.`;
-    return new Problem('not_found', `There is nothing at ${path}. ${all}`);
+    const help = `See ${request.server.baseUrl}/docs for all paths.`;
+    return new Problem('not_found', `There is nothing at ${path}. ${help}`);
   }
   const allow = methods.join(', ');
-  return new Problem('method_not_allowed', `${path} does not take ${request.method}. It takes ${allow}.`, {
-    headers: { allow },
-    extra: { allowed: methods },
-  });
+  return new Problem(
+    'method_not_allowed',
+    `${path} does not support ${request.method}. It supports ${allow}.`,
+    {
+      headers: { allow },
+      extra: { allowed: methods },
+    },
+  );
 }
 
-/** What cannot be routed at all. */
+/** Handles requests that Fastify cannot route, such as a malformed URL. */
 export function sendFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const { server, headers, id } = request;
-  // No hook has seen it.
+  // No hook runs for these requests, so the headers are set here.
   reply.headers(server.responseHeaders(id, headers.origin));
   return sendProblem(request, reply, problemOf(request, error));
 }
 
-/** What is refused before it is routed. */
+/** Sends an error for a request that is rejected before routing. */
 export function writeProblem(
   app: FastifyInstance,
   { headers, url = '' }: IncomingMessage,
@@ -78,12 +82,12 @@ export function writeProblem(
     .end(body);
 }
 
-/** What is not even a request: there is no reply to send with, only the connection. */
+/** Handles bytes that are not an HTTP request: there is no reply object, so it writes to the socket. */
 export function sendBrokenRequestError(this: FastifyInstance, error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable || isResponding(socket)) return void socket.destroy();
   const problem = isTargetTooLong(error)
-    ? new Problem('uri_too_long', 'The address is longer than 16 KiB. Ask for less at a time.')
-    : (brokenRequests[error.code] ?? new Problem('malformed_request', 'This is not an HTTP request.'));
+    ? new Problem('uri_too_long', 'The URL is longer than 16 KiB. Use fewer or shorter parameters.')
+    : (brokenRequests[error.code] ?? new Problem('malformed_request', 'This is not a valid HTTP request.'));
   const request_id = randomUUID();
   this.log.debug({ request_id, broken: error.code });
   const body = JSON.stringify(bodyOf(problem, { baseUrl: this.baseUrl, request_id }));
@@ -94,13 +98,13 @@ export function sendBrokenRequestError(this: FastifyInstance, error: ConnectionE
     connection: 'close',
     ...this.responseHeaders(request_id, undefined),
   };
-  // An import would bring the client of `fetch` with it, and every start would wait for that.
+  // An `import` of node:http also loads the `fetch` client, which would slow down every start.
   const { STATUS_CODES } = process.getBuiltinModule('node:http');
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
 }
 
-/** To the parser a first line that is too long is as headers are; the bytes it stopped at tell. */
+/** The parser reports a long request line as a header overflow; the raw bytes show the difference. */
 function isTargetTooLong({ code, rawPacket }: ConnectionError): boolean {
   return code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\r\n]{16384}/.test(String(rawPacket));
 }
@@ -117,7 +121,7 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
     reply.header('accept-patch', 'application/merge-patch+json, application/json');
   }
   if (status >= 500 && problem.cause)
-    request.log.error({ ...told(problem.cause), code: problem.code }, problem.message);
+    request.log.error({ ...describeCause(problem.cause), code: problem.code }, problem.message);
   return reply
     .code(status)
     .headers(problem.headers)
@@ -125,12 +129,11 @@ function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Prob
     .send(JSON.stringify(problemBody(request, problem)));
 }
 
-/** What is answered of a problem. */
 export const problemBody = ({ server, url, id }: FastifyRequest, problem: Problem) =>
   bodyOf(problem, { baseUrl: server.baseUrl, instance: url.split('?')[0], request_id: id });
 
-/** Without what a driver adds: its details hold the values of rows. */
-function told(cause: unknown) {
+/** Leaves out the extra properties of driver errors, which contain values of rows. */
+function describeCause(cause: unknown) {
   if (!(cause instanceof Error)) return { cause: String(cause) };
   const driver_code = 'code' in cause ? cause.code : undefined;
   return { cause: cause.message, driver_code, stack: cause.stack };
@@ -142,32 +145,35 @@ function bodyOf(
 ) {
   const { status, title } = problems[problem.code];
   const { message, errors = [], extra } = problem;
-  const cut =
+  const truncation =
     errors.length > maxErrors ? ` \`errors\` lists the first ${maxErrors} of ${errors.length}.` : '';
   return {
     type: `${baseUrl}/problems/${problem.code}`,
     title,
     status,
-    detail: shortened(message, maxDetail) + cut,
+    detail: shortened(message, maxDetail) + truncation,
     ...occurrence,
     code: problem.code,
-    ...(errors.length > 0 && { errors: errors.slice(0, maxErrors).map(bounded) }),
+    ...(errors.length > 0 && { errors: errors.slice(0, maxErrors).map(withShortDetail) }),
     ...extra,
   };
 }
 
-/** Characters of a sentence: the longest that is not made of what a client sent has some 800. */
+/** In characters. The longest detail that contains no client input has about 800. */
 const maxDetail = 2000;
 
-const bounded = (error: FieldError): FieldError => ({ ...error, detail: shortened(error.detail, maxDetail) });
+const withShortDetail = (error: FieldError): FieldError => ({
+  ...error,
+  detail: shortened(error.detail, maxDetail),
+});
 
 function problemOf({ server, routeOptions }: FastifyRequest, error: FastifyError): Problem {
   if (error instanceof Problem) return error;
   const known = frameworkErrors[error.code];
   if (known) return new Problem(known[0], known[1], { cause: error });
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
-    const size = sizeInWords(routeOptions.bodyLimit ?? limits.body_bytes);
-    return new Problem('too_large', `The body is larger than ${size}. Send less at once.`, { cause: error });
+    const size = formatSize(routeOptions.bodyLimit ?? limits.body_bytes);
+    return new Problem('too_large', `The body is larger than ${size}. Split the request.`, { cause: error });
   }
   if (error.code === 'EMFILE' || error.code === 'ENFILE') {
     return new Problem('unavailable', 'The service has no file descriptors left. Try again shortly.', {
@@ -176,19 +182,19 @@ function problemOf({ server, routeOptions }: FastifyRequest, error: FastifyError
     });
   }
   if (error.statusCode !== undefined && error.statusCode < 500) {
-    return new Problem('malformed_request', 'The request could not be read. Check what your client sends.', {
+    return new Problem('malformed_request', 'The request is malformed. Check what your client sends.', {
       cause: error,
     });
   }
   return (
     server.database.explain(error) ??
-    new Problem('internal', 'Something went wrong here. It has been logged; retrying may help.', {
+    new Problem('internal', 'An unexpected error occurred and was logged. Try again.', {
       cause: error,
     })
   );
 }
 
-const sizeInWords = (bytes: number) => {
+const formatSize = (bytes: number) => {
   const kibibytes = bytes / 1024;
   return kibibytes < 1024 ? `${kibibytes} KiB` : `${kibibytes / 1024} MiB`;
 };
@@ -212,8 +218,8 @@ const frameworkErrors: Record<string, [ProblemCode, string]> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: ['malformed_request', 'The body is empty. Send a JSON object.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
     'malformed_request',
-    'The body is not as long as `Content-Length` says.',
+    'The length of the body does not match `Content-Length`.',
   ],
-  FST_ERR_BAD_URL: ['malformed_request', 'The path has broken percent-encoding.'],
-  FST_ERR_MAX_PARAM_LENGTH: ['uri_too_long', 'An id in the path is too long to be one.'],
+  FST_ERR_BAD_URL: ['malformed_request', 'The path has invalid percent-encoding.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['uri_too_long', 'An id in the path is too long.'],
 };

@@ -10,8 +10,8 @@ export function sendResource<R extends Resource>(request: FastifyRequest, reply:
   return sendWithEtag(request, reply.type(json), resourceEtag(resource.version, text), text);
 }
 
-/** An answer that is no resource and has no version. */
-export function sendWithContentEtag(request: FastifyRequest, reply: FastifyReply, answer: object) {
-  const text = JSON.stringify(answer);
+/** For a response that is not a resource and has no version. */
+export function sendWithContentEtag(request: FastifyRequest, reply: FastifyReply, content: object) {
+  const text = JSON.stringify(content);
   return sendWithEtag(request, reply.type(json), contentEtag(text), text);
 }
