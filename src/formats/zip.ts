@@ -29,7 +29,7 @@ const maxEntries = 10_000;
 const maxNameBytes = 1000;
 
 /** Small, so that whoever parses the pieces can let other work run between two of them. */
-const pieceBytes = 64 * 1024;
+const pieceBytes = 16 * 1024;
 
 /**
  * How far a part may unpack. Sheets shrink to a tenth, those of mostly empty cells to a hundredth; what shrinks

@@ -1,6 +1,6 @@
 import type { TObject, TProperties } from 'typebox';
 import { type FieldError, fieldError, Problem } from '../core/errors.ts';
-import { limits, Strict } from '../core/schemas.ts';
+import { attributesLimit, limits, Strict } from '../core/schemas.ts';
 import { normalize, shortened } from '../core/text.ts';
 import type { Row } from '../formats/rows.ts';
 import { normalizeValue } from '../http/request/body-parsers.ts';
@@ -88,7 +88,13 @@ function joinSplitValues(parsed: ParsedRow, { parts, attributes }: SplitValues):
   for (const [field, texts] of Object.entries(parts)) {
     values[field] ??= texts.filter((text) => text).join(' ') || undefined;
   }
-  if (Object.keys(attributes).length === 0) return;
+  const { length } = Object.keys(attributes);
+  if (length === 0) return;
+  if (length > attributesLimit) {
+    const detail = `This may have ${attributesLimit} members at most.`;
+    parsed.errors.push(fieldError('attributes', 'maxProperties', detail));
+    return;
+  }
   parsed.hasSomeAttributes = values.attributes === undefined;
   values.attributes = normalizeField(parsed, 'attributes', {
     ...(values.attributes as object),

@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  statfsSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import { Problem } from '../../core/errors.ts';
@@ -70,11 +61,19 @@ const prefixOf = (file: string) => `${file}-rehearsal-`;
 /** Removes copies that killed processes left behind. */
 export function removeOldCopies(file: string): void {
   const prefix = basename(prefixOf(file));
-  const folder = dirname(file);
-  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+  for (const name of namesIn(dirname(file))) {
     const pid = Number(name.startsWith(prefix) && name.slice(prefix.length).split('-')[0]);
     if (pid > 0 && (pid === process.pid || !isRunning(pid)))
-      rmSync(join(folder, name), { recursive: true, force: true });
+      rmSync(join(dirname(file), name), { recursive: true, force: true });
+  }
+}
+
+/** Empty if the folder cannot be read: opening the database reports that. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 
