@@ -52,7 +52,7 @@ function assertDiskSpace(file: string): void {
   if (bavail * bsize > needed) return;
   throw new Problem(
     'storage_full',
-    `A dry run needs ${Math.ceil(needed / 1024 / 1024)} MiB of free disk space for a copy of the database. Nothing was changed.`,
+    `A dry run needs room for a copy of the database: ${Math.ceil(needed / 1024 / 1024)} MiB of free disk space. Nothing was changed.`,
   );
 }
 
