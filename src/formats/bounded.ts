@@ -2,10 +2,10 @@ import { Problem } from '../core/errors.ts';
 import { createPacer } from './pace.ts';
 import { maxFileCells, type Row } from './rows.ts';
 
-/** The largest workbook that is accepted takes half of it. */
+/** The largest accepted workbook takes half of this time. */
 const maxReadMs = 60_000;
 
-/** The rows of a file, read without blocking the event loop. Too many cells, or too long a time, reject the file. */
+/** Reads the rows of a file without blocking the event loop. Rejects a file with too many cells or too slow to read. */
 export async function* boundedRows(file: AsyncIterable<Row[]> | Iterable<Row[]>): AsyncGenerator<Row[]> {
   const pause = createPacer();
   let cells = 0;
@@ -23,4 +23,4 @@ export async function* boundedRows(file: AsyncIterable<Row[]> | Iterable<Row[]>)
 }
 
 const tooLarge = (what: string) =>
-  new Problem('too_large', `The file ${what}. Split it; nothing of it has been written.`);
+  new Problem('too_large', `The file ${what}. Nothing was imported. Split the file.`);

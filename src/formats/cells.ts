@@ -4,8 +4,8 @@ import { readJson } from './json.ts';
 export type Cell = string | number | boolean | null;
 
 /**
- * A value as one cell of a table. A list of texts is joined by `; `, or, when that could not be taken apart again, is
- * JSON, as other lists and all maps are; an empty one is an empty cell.
+ * Converts a value to one cell of a table. A list of texts is joined by `; ` if it can be split again; other lists and
+ * all maps become JSON. An empty list or map is an empty cell.
  */
 export function writeCell(value: unknown): Cell {
   if (value === undefined) return null;
@@ -19,12 +19,12 @@ export function writeCell(value: unknown): Cell {
 const isPlain = (item: unknown) =>
   typeof item === 'string' && item !== '' && !item.includes(';') && item.trim() === item;
 
-/** What a schema says of a field, as far as it matters for how a cell is read. */
+/** The part of a field's schema that decides how its cells are read. */
 export type Property = { type?: unknown; enum?: readonly unknown[]; format?: string };
 
 /**
- * Makes the reader of a field's cells. An empty cell is an empty list or map, or null; where none of these can be, it is
- * undefined. What cannot be read is left as it is, for the schema to refuse in words.
+ * Returns a function that reads the cells of a field. An empty cell is an empty list, an empty map or null; if the schema
+ * allows none of them, it is undefined. An unreadable cell stays unchanged, so that the schema rejects it with a message.
  */
 export function cellReader(property: Property): (cell: unknown) => unknown {
   const types = [property.type].flat();
@@ -46,7 +46,7 @@ function readerOf({ type, enum: choices, format }: Property): (cell: unknown) =>
   return choices ? readChoice(choices) : String;
 }
 
-/** More than any list may have: the schema rejects one that is as long as this. */
+/** More than any schema allows, so a list of this length is rejected. */
 const maxItems = 10_000;
 
 function readList(cell: unknown): unknown {

@@ -2,7 +2,7 @@ import { Problem } from '../core/errors.ts';
 import { decoded } from './decoding.ts';
 import { countBlankRows, maxColumns, maxRowLength, type Row } from './rows.ts';
 
-/** The rows of a CSV file: RFC 4180, and what spreadsheets write in its place (semicolons, tabs, `sep=`). */
+/** Reads a CSV file: RFC 4180 and the variants that spreadsheets write (semicolons, tabs, `sep=`). */
 export function* readCsv(file: Uint8Array, charset?: string): Generator<Row[]> {
   const countBlankRow = countBlankRows();
   let names: string[] | undefined;
@@ -12,7 +12,7 @@ export function* readCsv(file: Uint8Array, charset?: string): Generator<Row[]> {
   let progress: Progress = { searched: 0 };
   for (const piece of decoded(file, charset)) {
     text += piece.text;
-    dialect ??= dialectOf(text);
+    dialect ??= detectDialect(text);
     const rows: Row[] = [];
     let at = 0;
     for (;;) {
@@ -20,10 +20,10 @@ export function* readCsv(file: Uint8Array, charset?: string): Generator<Row[]> {
       if (!record) break;
       if (isBlank(record.cells)) countBlankRow();
       else if (names)
-        rows.push({ line, names, cells: record.cells.map(restored), ...cellCount(names, record) });
-      else if (!isHint(record.cells)) {
-        if (record.count > maxColumns) throw malformed(line, `it names more than ${maxColumns} columns`);
-        names = record.cells.map((name) => restored(name).trim());
+        rows.push({ line, names, cells: record.cells.map(unescapeFormula), ...cellCount(names, record) });
+      else if (!isDelimiterHint(record.cells)) {
+        if (record.count > maxColumns) throw malformed(line, `it has more than ${maxColumns} columns`);
+        names = record.cells.map((name) => unescapeFormula(name).trim());
         rows.push({ line, names, cells: names, isHeader: true });
       }
       at = record.end;
@@ -31,27 +31,27 @@ export function* readCsv(file: Uint8Array, charset?: string): Generator<Row[]> {
       progress = { searched: 0 };
     }
     text = text.slice(at);
-    if (text.length > maxRowLength) throw malformed(line, 'it goes on for more than a mebibyte');
+    if (text.length > maxRowLength) throw malformed(line, 'it is longer than 1 MiB');
     yield rows;
   }
 }
 
 type Dialect = { delimiter: string; newline: string };
 
-/** `count` is how many cells there are; `cells` holds no more of them than a row may have, and one. */
+/** `count` is the number of cells in the record; `cells` holds at most `maxColumns + 1` of them. */
 type Record = { cells: string[]; count: number; end: number; lines: number };
 
 /**
- * How far a record has been read that goes on in the next piece of the file, so that no character is read again for
- * each piece. Places are counted from the start of the record.
+ * The parse state of a record that continues in the next piece of the file, so that no character is parsed twice.
+ * Positions count from the start of the record.
  */
 type Progress = {
-  /** Up to here there is no newline. */
+  /** There is no newline before this position. */
   searched: number;
   quoted?: { cells: string[]; count: number; at: number; lines: number; closeFrom: number };
 };
 
-/** The record that begins at a place of the text; undefined when its end has not been read yet, or nothing is left. */
+/** The record that starts at this position; undefined if its end is not read yet or no text is left. */
 function recordAt(
   text: string,
   at: number,
@@ -63,7 +63,7 @@ function recordAt(
   if (progress.quoted) return quotedRecordAt(text, at, dialect, line, isLast, progress);
   const newline = text.indexOf(dialect.newline, at + progress.searched);
   if (newline === -1 && (!isLast || at >= text.length)) {
-    // Not only when the whole row is there: it may have as many cells as characters.
+    // Starts before the row is complete, because a row can have as many cells as characters.
     if (text.includes('"', at + progress.searched))
       return quotedRecordAt(text, at, dialect, line, isLast, progress);
     progress.searched = text.length - at;
@@ -74,14 +74,14 @@ function recordAt(
   const record = text.slice(at, text[end - 1] === '\r' && end > at ? end - 1 : end);
   if (record.includes('"')) return quotedRecordAt(text, at, dialect, line, isLast, progress);
   const cells = record.split(dialect.delimiter, maxColumns + 1);
-  const count = cells.length > maxColumns ? countOf(dialect.delimiter, record) + 1 : cells.length;
+  const count = cells.length > maxColumns ? countCharacter(dialect.delimiter, record) + 1 : cells.length;
   return { cells, count, end: end + 1, lines: 1 };
 }
 
 const noText = [''];
 const blankLine = (at: number): Record => ({ cells: noText, count: 1, end: at + 1, lines: 1 });
 
-/** The same for a record with quotes in it, which may go on over several lines. */
+/** The same for a record with quotes, which can span several lines. */
 function quotedRecordAt(
   text: string,
   start: number,
@@ -94,7 +94,7 @@ function quotedRecordAt(
   const { quoted } = progress;
   const { cells } = quoted;
   let at = start + quoted.at;
-  let lineEnd = placeOf(text, newline, at);
+  let lineEnd = indexOrEnd(text, newline, at);
   for (;;) {
     let cell: string;
     let lines = 0;
@@ -102,24 +102,24 @@ function quotedRecordAt(
     if (text[at] === '"') {
       const close = closingQuote(text, start + Math.max(quoted.closeFrom, quoted.at + 1));
       quoted.closeFrom = (close === -1 ? text.length : close) - start;
-      if (close === -1 && isLast) throw malformed(line, 'a quote is opened and never closed');
-      // A quote that ends what has been read may be the first of two.
+      if (close === -1 && isLast) throw malformed(line, 'a quote is never closed');
+      // A quote at the end of the piece can be the first of an escaped pair.
       if (close === -1 || (close === text.length - 1 && !isLast)) return undefined;
       cell = text
         .slice(at + 1, close)
         .replaceAll('""', '"')
         .replaceAll('\r\n', '\n');
-      lines = countOf(newline, cell);
+      lines = countCharacter(newline, cell);
       at = close + 1;
     } else {
-      // A quote inside a cell that does not begin with one is a character like any other.
-      if (lineEnd < at) lineEnd = placeOf(text, newline, at);
-      const end = Math.min(placeOf(text, delimiter, at), lineEnd);
+      // In an unquoted cell, a quote is an ordinary character.
+      if (lineEnd < at) lineEnd = indexOrEnd(text, newline, at);
+      const end = Math.min(indexOrEnd(text, delimiter, at), lineEnd);
       if (end === text.length && !isLast) return undefined;
       cell = text.slice(at, end).replace(/\r$/, '');
       at = end;
     }
-    // What follows a cell decides what it was.
+    // The next two characters decide how the cell ends.
     if (at + 1 >= text.length && !isLast) return undefined;
     quoted.count++;
     quoted.lines += lines;
@@ -139,19 +139,19 @@ function closingQuote(text: string, from: number): number {
   return at;
 }
 
-function placeOf(text: string, character: string, from: number): number {
-  const place = text.indexOf(character, from);
-  return place === -1 ? text.length : place;
+function indexOrEnd(text: string, character: string, from: number): number {
+  const index = text.indexOf(character, from);
+  return index === -1 ? text.length : index;
 }
 
-function countOf(character: string, text: string): number {
+function countCharacter(character: string, text: string): number {
   let count = 0;
   for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) count++;
   return count;
 }
 
-/** What the first line is separated by: the most frequent of the usual characters outside of quotes. */
-function dialectOf(text: string): Dialect {
+/** The delimiter is the most frequent of the usual characters in the first line, outside of quotes. */
+function detectDialect(text: string): Dialect {
   const newline = text.includes('\n') || !text.includes('\r') ? '\n' : '\r';
   const [first = ''] = text.replace(/"[^"]*"/g, '').split(newline, 1);
   const [, hinted] = /^sep=(.)\r?$/.exec(first) ?? [];
@@ -160,8 +160,8 @@ function dialectOf(text: string): Dialect {
   return { delimiter: hinted ?? delimiter, newline };
 }
 
-/** Excel's own first line, which says what separates the cells. */
-const isHint = ([first = '']: string[]) => first.startsWith('sep=');
+/** Excel can write a first line that names the delimiter. */
+const isDelimiterHint = ([first = '']: string[]) => first.startsWith('sep=');
 
 const isBlank = (cells: string[]) => cells.every((cell) => cell === '');
 
@@ -169,27 +169,26 @@ const cellCount = (names: string[], { count }: Record) =>
   count === names.length
     ? undefined
     : {
-        error: `This row has ${count} cells, but the first line names ${names.length}. A text with a comma, a semicolon or a line break in it must be in quotes.`,
+        error: `This row has ${count} cells, but the header has ${names.length}. Put text with a comma, semicolon or line break in quotes.`,
       };
 
 const malformed = (line: number, what: string) =>
-  new Problem('malformed_request', `The row that begins on line ${line} cannot be read: ${what}.`);
+  new Problem('malformed_request', `The row on line ${line} cannot be read: ${what}.`);
 
-/** One line of a CSV file. */
 export const csvLine = (cells: readonly (string | number | boolean | null)[]) =>
   `${cells.map(csvCell).join(',')}\r\n`;
 
 function csvCell(value: string | number | boolean | null): string {
   if (value === null) return '';
-  const text = typeof value === 'string' ? harmless(value) : String(value);
+  const text = typeof value === 'string' ? escapeFormula(value) : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /**
- * A text that a spreadsheet would run as a formula gets a quote before it, which makes it a plain text there. Some
- * spreadsheets also run formulas that begin with the full-width forms of `=`, `+`, `-` and `@`.
+ * Prefixes a quote to text that a spreadsheet would run as a formula. Some spreadsheets also run formulas that start with
+ * the full-width forms of `=`, `+`, `-` and `@`.
  */
-const harmless = (text: string) => (/^'*[=+\-@\t\r＝＋－＠]/.test(text) ? `'${text}` : text);
+const escapeFormula = (text: string) => (/^'*[=+\-@\t\r＝＋－＠]/.test(text) ? `'${text}` : text);
 
-const restored = (text: string) =>
+const unescapeFormula = (text: string) =>
   text[0] === "'" && /^'+[=+\-@\t\r＝＋－＠]/.test(text) ? text.slice(1) : text;

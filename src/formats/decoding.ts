@@ -2,7 +2,7 @@ import { Problem } from '../core/errors.ts';
 
 const pieceBytes = 16 * 1024;
 
-/** The text of a file, piece by piece. What is not text in its charset is refused with the line it stands in. */
+/** Decodes a file piece by piece. An error names the line of the first invalid byte. */
 export function* decoded(
   file: Uint8Array,
   charset = charsetOf(file),
@@ -16,14 +16,16 @@ export function* decoded(
     try {
       text = decoder.decode(bytes, { stream: !isLast });
     } catch (cause) {
-      throw new Problem('malformed_request', notText(charset, line + linesBefore(bytes, charset)), { cause });
+      throw new Problem('malformed_request', invalidBytes(charset, line + linesBeforeError(bytes, charset)), {
+        cause,
+      });
     }
     yield { text, isLast };
     line += countLines(text);
   }
 }
 
-/** Only a byte order mark tells; without one it is UTF-8, or refused. */
+/** UTF-16 is recognized by its byte order mark; everything else must be UTF-8. */
 function charsetOf([first, second]: Uint8Array): string {
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   if (first === 0xfe && second === 0xff) return 'utf-16be';
@@ -34,16 +36,16 @@ function decoderOf(charset: string): TextDecoder {
   try {
     return new TextDecoder(charset, { fatal: true });
   } catch (cause) {
-    const detail = `The charset “${charset.slice(0, 40)}” is not known here. Send UTF-8, or name another one such as windows-1252.`;
+    const detail = `The charset “${charset.slice(0, 40)}” is not supported. Send UTF-8, or name another charset such as windows-1252.`;
     throw new Problem('unsupported_media_type', detail, { cause });
   }
 }
 
-const notText = (charset: string, line: number) =>
-  `The file is not ${charset.toUpperCase()}: line ${line} has bytes that are no text in it. ` +
-  'In Excel, save it as “CSV UTF-8”; or say which charset it is in, such as windows-1252.';
+const invalidBytes = (charset: string, line: number) =>
+  `The file is not ${charset.toUpperCase()}: line ${line} has invalid bytes. ` +
+  'In Excel, save it as “CSV UTF-8”, or name the charset, such as windows-1252, in `Content-Type`.';
 
-function linesBefore(bytes: Uint8Array, charset: string): number {
+function linesBeforeError(bytes: Uint8Array, charset: string): number {
   const lenient = new TextDecoder(charset).decode(bytes);
   return countLines(lenient.slice(0, Math.max(0, lenient.indexOf('\ufffd'))));
 }

@@ -1,12 +1,12 @@
-/** Values in one JSON text: far more than a row of anything that is imported here has. */
+/** Far more values than any imported row has. */
 const maxValues = 10_000;
 
-/** Texts that are shorter cannot have enough values to take long. */
+/** A shorter text cannot have too many values. */
 const minCheckedLength = 2 * maxValues;
 
 /**
- * Parses a JSON text that is part of a file. Throws what `JSON.parse` throws, and for a text of too many values before
- * it is parsed: a mebibyte of brackets takes a tenth of a second.
+ * Parses a JSON text of a file. Rejects a text with too many values before `JSON.parse`, which would block the event loop
+ * for 100 ms on a mebibyte of brackets.
  */
 export function readJson(text: string): unknown {
   if (text.length > minCheckedLength && hasTooManyValues(text))

@@ -3,16 +3,16 @@ import { decoded } from './decoding.ts';
 import { readJson } from './json.ts';
 import { countBlankRows, maxColumns, maxRowLength, type Row } from './rows.ts';
 
-/** The rows of a file with a JSON object a line. A line that is none is a row with an error. */
+/** Reads a file with one JSON object per line. Any other line becomes a row with an error. */
 export function* readNdjson(file: Uint8Array): Generator<Row[]> {
   const countBlankRow = countBlankRows();
   let line = 0;
-  /** The start of a line that goes on in the next piece. */
-  let begun = '';
+  /** The start of a line that continues in the next piece. */
+  let unfinished = '';
   for (const { text, isLast } of decoded(file, 'utf-8')) {
     const lines = text.split('\n');
-    lines[0] = begun + lines[0];
-    begun = isLast ? '' : (lines.pop() ?? '');
+    lines[0] = unfinished + lines[0];
+    unfinished = isLast ? '' : (lines.pop() ?? '');
     const rows: Row[] = [];
     for (const content of lines) {
       line++;
@@ -20,7 +20,7 @@ export function* readNdjson(file: Uint8Array): Generator<Row[]> {
       if (content.trim() === '') countBlankRow();
       else rows.push({ line, ...objectIn(content) });
     }
-    if (begun.length > maxRowLength) throw tooLong(line + 1);
+    if (unfinished.length > maxRowLength) throw tooLong(line + 1);
     yield rows;
   }
 }
@@ -34,16 +34,17 @@ function objectIn(content: string): Omit<Row, 'line'> {
         return { names: [], cells: [], error: `This object has more than ${maxColumns} members.` };
       return { names, cells: Object.values(object) };
     }
-    return broken('it is not an object, such as {"name": "Ada"}');
+    return invalidLine('it is not an object, such as {"name": "Ada"}');
   } catch (error) {
-    return broken(error instanceof Error ? error.message : '');
+    return invalidLine(error instanceof Error ? error.message : '');
   }
 }
 
-const broken = (why: string) => ({ names: [], cells: [], error: `This line is not a JSON object: ${why}.` });
+const invalidLine = (why: string) => ({
+  names: [],
+  cells: [],
+  error: `This line is not a JSON object: ${why}.`,
+});
 
 const tooLong = (line: number) =>
-  new Problem(
-    'malformed_request',
-    `Line ${line} is longer than a mebibyte. Put each row on a line of its own.`,
-  );
+  new Problem('malformed_request', `Line ${line} is longer than 1 MiB. Put each row on its own line.`);

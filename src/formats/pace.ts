@@ -3,8 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 const yieldAfterMs = 5;
 
 /**
- * Makes a function to be called between steps of long work: it lets the event loop run once the steps since the last
- * time have taken a few milliseconds.
+ * Returns a function to call between the steps of long work. It yields to the event loop if the last yield was more than
+ * a few milliseconds ago.
  */
 export function createPacer(): () => Promise<void> | undefined {
   let start = performance.now();

@@ -1,32 +1,32 @@
 import { Problem } from '../core/errors.ts';
 
-/** One row of a file, as it stands there: what it means is decided by the columns (`columns.ts`). */
+/** One raw row of a file. The columns (`columns.ts`) decide what its cells mean. */
 export type Row = {
-  /** Where it begins in the file. */
+  /** The line on which the row starts. */
   line: number;
-  /** The names of its cells: of a table, the same list for each row. */
+  /** The names of its cells. All rows of a table share one array. */
   names: readonly string[];
-  /** Texts, or, where the format knows them, numbers, true and false, lists and maps. */
+  /** Texts, or the JSON or spreadsheet values that the format supports. */
   cells: readonly unknown[];
-  /** Whether it is the first row of a table, which names the cells of the others. */
+  /** Whether it is the header of a table. */
   isHeader?: true;
-  /** What is wrong with the row as such, so that its cells cannot be trusted. */
+  /** Why the row is invalid as a whole; its cells are not used. */
   error?: string;
 };
 
-/** As long as any other body of a request may be; a row that is longer is most likely a quote left open. */
+/** The limit of other request bodies. A longer row most likely has an unclosed quote. */
 export const maxRowLength = 1024 * 1024;
 
-/** Everything that is imported here has a few dozen columns. */
+/** Resources have a few dozen columns. */
 export const maxColumns = 1000;
 
-/** Cells in one file: as many rows as an import takes, with 50 columns each. */
+/** The maximum number of imported rows with 50 columns each. */
 export const maxFileCells = 5_000_000;
 
-/** Blank rows in one file: as many as a sheet has rows. They are skipped, but reading them takes time. */
+/** The number of rows of a sheet. Blank rows are skipped, but reading them takes time. */
 const maxBlankRows = 1_048_576;
 
-/** Makes a counter of a file's blank rows, which rejects the file when there are too many. */
+/** Returns a counter of blank rows, which rejects a file with too many. */
 export function countBlankRows(): () => void {
   let count = 0;
   return () => {
@@ -34,4 +34,4 @@ export function countBlankRows(): () => void {
   };
 }
 
-const tooManyBlankRows = `The file has more than ${maxBlankRows} blank rows. Delete them; nothing of it has been written.`;
+const tooManyBlankRows = `The file has more than ${maxBlankRows} blank rows. Nothing was imported. Delete the blank rows.`;

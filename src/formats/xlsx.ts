@@ -7,14 +7,14 @@ export const xlsxType = 'application/vnd.openxmlformats-officedocument.spreadshe
 
 const mebibyte = 1024 * 1024;
 
-/** What the parts may unpack to. A sheet is read row by row; the texts that its cells share are held in memory. */
+/** The maximum unpacked sizes. A sheet is read row by row; shared strings are held in memory. */
 const maxBytes = { sheet: 512 * mebibyte, texts: 64 * mebibyte, other: mebibyte };
 
-/** The size of a sheet in Excel and its like. */
+/** The maximum size of a sheet in Excel. */
 export const maxLines = 1_048_576;
 const maxSheetColumns = 16_384;
 
-/** The rows of a workbook's first sheet. */
+/** Reads the rows of the first sheet of a workbook. */
 export async function* readXlsx(file: Uint8Array): AsyncGenerator<Row[]> {
   try {
     const entries = entriesOf(file);
@@ -39,7 +39,7 @@ async function findFirstSheet(entries: Map<string, Entry>): Promise<Entry> {
   await parseWhole(entries.get('xl/workbook.xml'), {
     open(name, attributes) {
       if (name === 'workbookPr' && /^(1|true)$/.test(attributes.date1904 ?? '')) {
-        throw new ZipError('its days count from 1904; turn that off in its settings');
+        throw new ZipError('it uses the 1904 date system; turn that off in its settings');
       }
       if (name !== 'sheet') return;
       const id = Object.keys(attributes).find((attribute) => attribute.endsWith(':id'));
@@ -57,16 +57,16 @@ async function findFirstSheet(entries: Map<string, Entry>): Promise<Entry> {
   }
   path ??= 'worksheets/sheet1.xml';
   const entry = entries.get(path.startsWith('/') ? path.slice(1) : `xl/${path}`);
-  if (!entry) throw new ZipError('it holds no sheet');
+  if (!entry) throw new ZipError('it contains no sheet');
   return entry;
 }
 
 async function parseWhole(entry: Entry | undefined, handler: XmlHandler): Promise<void> {
-  if (!entry) throw new ZipError('it holds no workbook');
+  if (!entry) throw new ZipError('it contains no workbook');
   for await (const _ of parseXml(entry, maxBytes.other, handler));
 }
 
-/** Puts the text of an element together from its runs, without those that only tell how to pronounce it. */
+/** Joins the runs of a text, without the phonetic runs (`rPh`) of East Asian text. */
 function runCollector() {
   let text = '';
   let isInRun = false;
@@ -76,8 +76,8 @@ function runCollector() {
       if (name === 'rPh') phonetics++;
       if (name === 't') isInRun = phonetics === 0;
     },
-    text(some: string) {
-      if (isInRun) text += some;
+    text(part: string) {
+      if (isInRun) text += part;
     },
     close(name: string) {
       if (name === 'rPh') phonetics--;
@@ -91,7 +91,7 @@ function runCollector() {
   };
 }
 
-/** The texts that cells share: each is an `si` element. */
+/** Collects the shared strings: each is an `si` element. */
 function textCollector() {
   const texts: string[] = [];
   const run = runCollector();
@@ -108,7 +108,7 @@ function textCollector() {
   return { texts, handler };
 }
 
-/** Collects the rows of a sheet. What a row has beyond the columns that the first row names is not stored. */
+/** Collects the rows of a sheet. Cells beyond the columns of the header are not stored. */
 function rowCollector(texts: readonly string[]) {
   const run = runCollector();
   let rows: Row[] = [];
@@ -130,7 +130,7 @@ function rowCollector(texts: readonly string[]) {
   function openRow(number: string | undefined) {
     line = Number(number ?? line + 1);
     if (!(line <= maxLines) || ++rowCount > maxLines)
-      throw new ZipError('its rows are numbered beyond what a sheet has');
+      throw new ZipError('a row number is beyond the limit of a sheet');
     cells = [];
     isBlank = true;
     error = undefined;
@@ -141,16 +141,17 @@ function rowCollector(texts: readonly string[]) {
   function closeCell() {
     const column = columnNumber(reference) ?? nextColumn;
     nextColumn = column + 1;
-    if (column >= maxSheetColumns) throw new ZipError('its columns are numbered beyond what a sheet has');
+    if (column >= maxSheetColumns) throw new ZipError('a column number is beyond the limit of a sheet');
     if (++cellCount > maxFileCells) throw tooManyCells();
-    if (kind === 'e') error = `The cell ${reference} holds an error. Mend its formula.`;
+    if (kind === 'e') error = `The cell ${reference} contains an error. Fix its formula.`;
     const cell = cellValue();
     value = '';
     if (cell === undefined || cell === '') return;
     isBlank = false;
     if (column < (names?.length ?? maxColumns)) cells[column] = cell;
-    else if (names) error ??= `Column ${columnName(column)} has a value here, but no name in the first line.`;
-    else throw new ZipError(`it names more than ${maxColumns} columns`);
+    else if (names)
+      error ??= `Column ${columnName(column)} has a value in this row, but no name in the header.`;
+    else throw new ZipError(`it has more than ${maxColumns} columns`);
   }
 
   function cellValue(): unknown {
@@ -181,7 +182,7 @@ function rowCollector(texts: readonly string[]) {
     },
     text(text) {
       rowLength += text.length;
-      if (rowLength > maxRowLength) throw new ZipError('one of its rows is longer than a mebibyte');
+      if (rowLength > maxRowLength) throw new ZipError('a row is longer than 1 MiB');
       if (isInValue) value += text;
       else run.text(text);
     },
@@ -213,7 +214,7 @@ const unreadable = (error: ZipError) =>
     { cause: error },
   );
 
-/** A workbook with one sheet, whose content is made while it is sent. */
+/** A workbook with one sheet, which is written as a stream. */
 export const packXlsx = (sheetXml: AsyncIterable<string>): AsyncGenerator<Uint8Array> =>
   zipped([...parts, ['xl/worksheets/sheet1.xml', sheetXml]]);
 
@@ -223,7 +224,7 @@ const relationships = 'http://schemas.openxmlformats.org/officeDocument/2006/rel
 const packaging = 'http://schemas.openxmlformats.org/package/2006';
 const ofSpreadsheet = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
-/** The texts stand in the cells themselves, so that nothing is known only at the end. The first row stays in sight. */
+/** Writes inline strings instead of shared strings, so that the sheet can be streamed. The header row is frozen. */
 export const sheet = {
   open:
     `${declaration}<worksheet xmlns="${main}"><sheetViews><sheetView workbookViewId="0">` +
@@ -273,7 +274,7 @@ function cellXml(at: string, value: unknown): string {
   return `<c r="${at}" t="inlineStr"><is><t xml:space="preserve">${escaped(String(value))}</t></is></c>`;
 }
 
-/** Characters that XML does not have are written `_xFFFF_`; what looks like that by chance is written so, too. */
+/** Characters that XML does not allow are written as `_xFFFF_`, and so is text that looks like such an escape. */
 const escaped = (text: string) =>
   escapeXml(text.replace(/_(?=x[0-9A-Fa-f]{4}_)|[\ufffe\uffff]/g, (special) => `_x${hexOf(special)}_`));
 

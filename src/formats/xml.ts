@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes';
 import { maxRowLength } from './rows.ts';
 import { contentOf, type Entry, ZipError } from './zip.ts';
 
-/** What a reader does with the elements of an XML file. Names come without their prefix: `<x:row>` is `row`. */
+/** Callbacks for the elements of an XML file. Names have no prefix: `<x:row>` is `row`. */
 export type XmlHandler = {
   open(name: string, attributes: Readonly<Record<string, string>>): void;
   /** The text between two tags, CDATA included. */
@@ -10,24 +10,24 @@ export type XmlHandler = {
   close?(name: string): void;
 };
 
-/** The files of spreadsheets nest a dozen levels deep. */
+/** Spreadsheet files have about a dozen levels. */
 const maxDepth = 100;
 
 /**
- * Parses an XML file from a ZIP archive. Yields after each piece, so that the caller can let other work run. The
- * parser is strict and takes time in proportion to the bytes; document types, and with them entities, are rejected.
+ * Parses an XML file from a ZIP archive. Yields after each piece, so that the caller can run other work. The parser is
+ * strict and takes linear time; it rejects document types, and with them custom entities.
  */
 export async function* parseXml(entry: Entry, maxBytes: number, handler: XmlHandler): AsyncGenerator<void> {
   const parser = new SaxesParser({ position: false });
   let depth = 0;
   let lengthSinceTag = 0;
   parser.on('doctype', () => {
-    throw new ZipError('it has a document type, which may hide what its texts are');
+    throw new ZipError('it has a document type, which is not allowed');
   });
   parser.on('opentag', ({ name, attributes }) => {
     lengthSinceTag = 0;
     depth++;
-    if (depth > maxDepth) throw new ZipError('its elements are nested too deep');
+    if (depth > maxDepth) throw new ZipError('its XML is nested too deep');
     handler.open(localName(name), attributes as Record<string, string>);
   });
   parser.on('closetag', ({ name }) => {
@@ -43,9 +43,9 @@ export async function* parseXml(entry: Entry, maxBytes: number, handler: XmlHand
   for await (const piece of contentOf(entry, maxBytes)) {
     const text = decode(decoder, piece);
     write(parser, text);
-    // The parser holds a text, comment or tag in memory until its end.
+    // The parser buffers a text, comment or tag until its end.
     lengthSinceTag += text.length;
-    if (lengthSinceTag > maxRowLength) throw new ZipError('one of its texts is longer than a mebibyte');
+    if (lengthSinceTag > maxRowLength) throw new ZipError('a text is longer than 1 MiB');
     yield;
   }
   write(parser, decode(decoder));
@@ -65,7 +65,7 @@ function decode(decoder: TextDecoder, bytes?: Uint8Array): string {
   try {
     return decoder.decode(bytes, { stream: bytes !== undefined });
   } catch (cause) {
-    throw new ZipError('its texts are not UTF-8', { cause });
+    throw new ZipError('its XML is not UTF-8', { cause });
   }
 }
 

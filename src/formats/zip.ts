@@ -1,10 +1,10 @@
 import { pipeline, Readable } from 'node:stream';
 import { crc32, createDeflateRaw, createInflateRaw } from 'node:zlib';
 
-/** A part of a ZIP file, as its directory describes it. */
+/** An entry in the central directory of a ZIP file. */
 export type Entry = { name: string; method: number; isEncrypted: boolean; size: number; data: Uint8Array };
 
-/** What is wrong with a ZIP file. */
+/** An invalid ZIP file. The message completes a sentence about the file. */
 export class ZipError extends Error {
   readonly isTooLarge: boolean;
 
@@ -24,33 +24,34 @@ const endLength = 22;
 const maxCommentBytes = 0xffff;
 const deflate = 8;
 
-/** A workbook has some dozens of parts. */
+/** A workbook has a few dozen entries. */
 const maxEntries = 10_000;
 const maxNameBytes = 1000;
 
-/** Small, so that whoever parses the pieces can let other work run between two of them. */
+/** Small, so that the caller can run other work between two pieces. */
 const pieceBytes = 16 * 1024;
 
 /**
- * How far a part may unpack. Sheets shrink to a tenth, those of mostly empty cells to a hundredth; what shrinks
- * further is made to be a burden.
+ * The maximum compression ratio. Sheets reach 10, sheets of mostly empty cells 100; a higher ratio indicates a ZIP
+ * bomb.
  */
 const maxRatio = 200;
 const alwaysAllowedBytes = 16 * 1024 * 1024;
 
-/** The parts of a ZIP file by name, from the directory at its end; nothing is inflated. */
+/** Reads the central directory. Nothing is decompressed. */
 export function entriesOf(file: Uint8Array): Map<string, Entry> {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   try {
-    const end = endOf(bytes);
+    const end = findEndRecord(bytes);
     const entries = new Map<string, Entry>();
     let at = bytes.readUInt32LE(end + 16);
     const count = bytes.readUInt16LE(end + 10);
-    if (count > maxEntries) throw new ZipError(`it has more than ${maxEntries} parts`, { isTooLarge: true });
-    for (let left = count; left > 0; left--) {
-      if (bytes.readUInt32LE(at) !== signatures.directory) throw new ZipError('its directory is broken');
+    if (count > maxEntries)
+      throw new ZipError(`it has more than ${maxEntries} entries`, { isTooLarge: true });
+    for (let remaining = count; remaining > 0; remaining--) {
+      if (bytes.readUInt32LE(at) !== signatures.directory) throw new ZipError('its directory is damaged');
       const nameLength = bytes.readUInt16LE(at + 28);
-      if (nameLength > maxNameBytes) throw new ZipError('its directory is broken');
+      if (nameLength > maxNameBytes) throw new ZipError('its directory is damaged');
       const name = bytes.toString('utf8', at + 46, at + 46 + nameLength);
       const start = bytes.readUInt32LE(at + 42);
       const dataStart = start + 30 + bytes.readUInt16LE(start + 26) + bytes.readUInt16LE(start + 28);
@@ -65,12 +66,12 @@ export function entriesOf(file: Uint8Array): Map<string, Entry> {
     }
     return entries;
   } catch (error) {
-    if (error instanceof RangeError) throw new ZipError('it is cut off or broken', { cause: error });
+    if (error instanceof RangeError) throw new ZipError('it is truncated or damaged', { cause: error });
     throw error;
   }
 }
 
-function endOf(bytes: Buffer): number {
+function findEndRecord(bytes: Buffer): number {
   const last = bytes.length - endLength;
   for (let at = last; at >= 0 && at >= last - maxCommentBytes; at--) {
     if (bytes.readUInt32LE(at) === signatures.end) return at;
@@ -79,15 +80,15 @@ function endOf(bytes: Buffer): number {
 }
 
 /**
- * The content of a part, piece by piece, and never more than `maxBytes`: a small file may inflate to a thousand times
- * its size. What the directory says of the size is checked before anything is inflated, and not trusted.
+ * Decompresses an entry piece by piece, up to `maxBytes`: a small file can expand to a thousand times its size. The
+ * size in the directory is checked first, but the actual size is counted as well.
  */
 export async function* contentOf(entry: Entry, maxBytes: number): AsyncGenerator<Uint8Array> {
   if (entry.isEncrypted) throw new ZipError('it is encrypted');
   const { data, method } = entry;
   const limit = Math.min(maxBytes, Math.max(alwaysAllowedBytes, data.length * maxRatio));
   if (entry.size > limit) throw tooLarge(entry, limit);
-  if (method !== 0 && method !== deflate) throw new ZipError('it is packed in a way that is not known here');
+  if (method !== 0 && method !== deflate) throw new ZipError('its compression method is not supported');
   let size = 0;
   for await (const piece of method === 0 ? slices(data) : inflated(data)) {
     size += piece.length;
@@ -100,23 +101,23 @@ function* slices(data: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < data.length; at += pieceBytes) yield data.subarray(at, at + pieceBytes);
 }
 
-/** Inflating is done in the thread pool. */
+/** Decompresses in the thread pool. */
 async function* inflated(data: Uint8Array): AsyncGenerator<Uint8Array> {
   const inflate = createInflateRaw({ chunkSize: pieceBytes });
   inflate.end(data);
   try {
     yield* inflate as AsyncIterable<Buffer>;
   } catch (error) {
-    throw new ZipError('it is cut off or broken', { cause: error });
+    throw new ZipError('it is truncated or damaged', { cause: error });
   }
 }
 
 const tooLarge = ({ name }: Entry, limit: number) =>
-  new ZipError(`${name} in it would unpack to more than ${Math.ceil(limit / 1024 / 1024)} MiB`, {
+  new ZipError(`${name} would unpack to more than ${Math.ceil(limit / 1024 / 1024)} MiB`, {
     isTooLarge: true,
   });
 
-/** A ZIP file of the parts, in this order, while they are made: none of them is held in memory. */
+/** Writes a ZIP file as a stream. No entry is held in memory. */
 export async function* zipped(
   parts: readonly (readonly [name: string, content: AsyncIterable<string> | readonly string[]])[],
 ): AsyncGenerator<Uint8Array> {
@@ -124,7 +125,7 @@ export async function* zipped(
   let offset = 0;
   for (const [name, content] of parts) {
     const start = offset;
-    const local = Buffer.concat([record([4, signatures.local], ...about(name)), Buffer.from(name)]);
+    const local = Buffer.concat([record([4, signatures.local], ...headerFields(name)), Buffer.from(name)]);
     yield local;
     const measured = { crc: 0, size: 0, packed: 0 };
     for await (const piece of deflated(content, measured)) {
@@ -143,31 +144,43 @@ export async function* zipped(
       [4, start],
     ];
     directory.push(
-      record([4, signatures.directory], [2, version], ...about(name, measured), ...attributes),
+      record([4, signatures.directory], [2, version], ...headerFields(name, measured), ...attributes),
       Buffer.from(name),
     );
   }
-  const joinWords = Buffer.concat(directory);
+  const directoryBytes = Buffer.concat(directory);
   const count: Field = [2, parts.length];
-  yield joinWords;
-  yield record([4, signatures.end], [2, 0], [2, 0], count, count, [4, joinWords.length], [4, offset], [2, 0]);
+  yield directoryBytes;
+  yield record(
+    [4, signatures.end],
+    [2, 0],
+    [2, 0],
+    count,
+    count,
+    [4, directoryBytes.length],
+    [4, offset],
+    [2, 0],
+  );
 }
 
 const version = 20;
-/** Sizes follow the content; names are UTF-8. */
+/** Sizes follow the content in a data descriptor; names are UTF-8. */
 const flags = 0x0808;
-/** The first day that a ZIP file knows: files with the same content are the same. */
-const day = 0x0021;
+/** 1980-01-01, the earliest date of the format. A fixed date makes equal content produce equal files. */
+const date = 0x0021;
 
 type Measured = { crc: number; size: number; packed: number };
 
-/** What a part's own header and the directory both say. */
-const about = (name: string, { crc, size, packed }: Measured = { crc: 0, size: 0, packed: 0 }): Field[] => [
+/** The fields that the local header and the directory have in common. */
+const headerFields = (
+  name: string,
+  { crc, size, packed }: Measured = { crc: 0, size: 0, packed: 0 },
+): Field[] => [
   [2, version],
   [2, flags],
   [2, deflate],
   [2, 0],
-  [2, day],
+  [2, date],
   [4, crc],
   [4, packed],
   [4, size],
@@ -185,7 +198,7 @@ async function* deflated(content: AsyncIterable<string> | readonly string[], mea
     }
   }
   const packed = createDeflateRaw({ level: 3 });
-  // What goes wrong on either side ends the other, and is thrown where the packed pieces are read.
+  // An error on either side ends the other side and is thrown to the reader of the packed pieces.
   pipeline(Readable.from(bytes()), packed, () => {});
   yield* packed as AsyncIterable<Buffer>;
 }
