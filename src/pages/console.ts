@@ -6,7 +6,6 @@ import { packageFolder } from '../core/version.ts';
 import { contentEtag, sendWithEtag } from '../http/response/etag.ts';
 import { type Html, html, type Site } from './html.ts';
 
-/** The built console. */
 const folder = join(packageFolder, 'dist/web');
 
 const types: Record<string, string> = {
@@ -17,7 +16,7 @@ const types: Record<string, string> = {
 
 type File = { type: string; plain: Buffer; br?: Buffer | undefined; gzip?: Buffer | undefined };
 
-/** The console as it was built, or nothing when it was not. */
+/** The built console. */
 export type Console = { index: string; files: Map<string, File> };
 
 export function readConsole(): Console | undefined {
@@ -44,14 +43,14 @@ export function readConsole(): Console | undefined {
   }
 }
 
-/** The one page of the console, whichever of its paths was asked for. */
+/** Sends the single page of the console, which routes in the browser. */
 export function sendConsole(request: FastifyRequest, reply: FastifyReply, { index }: Console, site: Site) {
   const text = index.replace('<base href="/">', `<base href="${site.link('/')}">`);
   reply.headers(consoleHeaders).header('cache-control', 'no-cache').type('text/html; charset=utf-8');
   return sendWithEtag(request, reply, contentEtag(text), text);
 }
 
-/** A file's name holds a hash of its content: it never changes. */
+/** File names contain a content hash, so browsers can cache the files forever. */
 export function sendFile(request: FastifyRequest, reply: FastifyReply, file: File) {
   const built = (['br', 'gzip'] as const).filter((name) => file[name]);
   const { encoding } = preferredEncoding(request.headers['accept-encoding']?.toString(), built);
@@ -66,7 +65,7 @@ export function sendFile(request: FastifyRequest, reply: FastifyReply, file: Fil
     .send(encoding ? file[encoding] : file.plain);
 }
 
-/** Scripts, styles and requests of this service alone, nothing inline. */
+/** Allows scripts, styles and requests of this origin only, and nothing inline. */
 const consoleHeaders = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -76,6 +75,6 @@ const consoleHeaders = {
 };
 
 export const notBuilt = (site: Site): Html => html`<h1>Muster</h1>
-<p class="lead">The console has not been built. Stop the service and run this; the API works all the same.</p>
+<p class="lead">The console is not built. Stop the service and run this command. The API works without it.</p>
 <pre class="once"><code>npm run build</code></pre>
 <p><a href="${site.link('/docs')}">API reference</a></p>`;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { version } from '../core/version.ts';
 
-/** Markup. Whatever is not of this class is escaped when it is put into a template. */
+/** Safe markup. Templates escape every value that is not an instance of this class. */
 export class Html {
   readonly markup: string;
 
@@ -22,11 +22,11 @@ function markupOf(value: Fragment): string {
   return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** A text whose `backticks` mean code. */
+/** Renders `backticks` in a text as code. */
 export const prose = (text: string): Fragment =>
   text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 
-/** The address clients use, and how a page links to a path, on whatever host it was asked for. */
+/** The base URL for clients, and a function for links that work on any host. */
 export type Site = { baseUrl: string; link(path: string): string };
 
 export function siteAt(baseUrl: string): Site {
@@ -36,7 +36,7 @@ export function siteAt(baseUrl: string): Site {
 
 type Page = { title: string; path: string; main: Fragment; contents?: Fragment };
 
-/** What all pages have around them: the way to the others, and the one stylesheet. */
+/** Wraps a page in the common layout: head, navigation and stylesheet. */
 export const framed = (site: Site, { title, path, main, contents }: Page) => html`<!doctype html>
 <html lang="en">
 <head>
@@ -48,7 +48,7 @@ export const framed = (site: Site, { title, path, main, contents }: Page) => htm
 <style>${new Html(stylesheet)}</style>
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#main">Skip to content</a>
 <header class="top">
 <a class="brand" href="${site.link('/')}">
 <img src="${icon}" alt="" width="22" height="22">Muster <small>${version}</small></a>
@@ -216,7 +216,7 @@ h2 a:hover, h3 a:hover { text-decoration: underline; }
     padding: 1.75rem 1.5rem; border: 0;
   }
   .with-contents main { border-left: 1px solid var(--line); }
-  /* The list is always open here. A browser that cannot do this keeps its handle. */
+  /* Always open on wide screens. Browsers without ::details-content keep the toggle. */
   @supports selector(::details-content) {
     .contents summary { display: none; }
     .contents details::details-content { content-visibility: visible; display: block; block-size: auto; }
@@ -256,7 +256,7 @@ h2 a:hover, h3 a:hover { text-decoration: underline; }
 }
 `;
 
-/** Nothing but this stylesheet and pictures inside the page: no script, no other host, no frame around it. */
+/** Allows this stylesheet and inline images only: no scripts, no other hosts, no frames. */
 export const pageHeaders = {
   'content-security-policy':
     `default-src 'none'; style-src 'sha256-${hash('sha256', stylesheet, 'base64')}'; img-src data:; ` +

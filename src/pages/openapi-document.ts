@@ -2,11 +2,11 @@
 export type OpenApi = {
   info: { version: string; description: string };
   tags: { name: string; description: string }[];
-  paths: Record<string, Record<string, Described>>;
+  paths: Record<string, Record<string, OperationObject>>;
   components: { schemas: Record<string, Schema> };
 };
 
-type Described = {
+type OperationObject = {
   operationId: string;
   summary: string;
   description?: string;
@@ -18,7 +18,7 @@ type Described = {
   'x-scope'?: string;
 };
 
-export type Operation = Described & { method: string; path: string };
+export type Operation = OperationObject & { method: string; path: string };
 
 export type Parameter = {
   name: string;
@@ -59,10 +59,10 @@ export type Schema = {
 
 export const operationsOf = ({ paths }: OpenApi): Operation[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, described]) => ({ ...described, method, path })),
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
   );
 
-/** The tags, each with its operations, in the order of the page. */
+/** The tags with their operations, in page order. */
 export const groupsOf = (document: OpenApi) =>
   document.tags.map((tag) => ({
     ...tag,

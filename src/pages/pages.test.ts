@@ -12,7 +12,7 @@ import { problems } from '../core/errors.ts';
 import type { App } from '../http/fastify.ts';
 import { html, prose } from './html.ts';
 
-type Described = { operationId: string };
+type Operation = { operationId: string };
 
 const folder = mkdtempSync(join(tmpdir(), 'muster-pages-'));
 const start = (name: string, settings: NodeJS.ProcessEnv = {}) =>
@@ -38,7 +38,7 @@ after(async () => {
 });
 
 describe('in a browser', () => {
-  test('the reference has every operation, with an anchor, and in its contents', async (t) => {
+  test('the reference contains every operation with an anchor and a contents entry', async (t) => {
     const page = await openPage(t, '/docs');
     if (!page) return;
     const contents = page.getByRole('navigation', { name: 'On this page' });
@@ -55,7 +55,7 @@ describe('in a browser', () => {
     await screenshot(page, 'reference');
   });
 
-  test('the reference is readable in the dark and on a phone', async (t) => {
+  test('the reference supports dark mode and phone screens', async (t) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const page = await openPage(t, '/docs#listRisks', {
         colorScheme,
@@ -68,7 +68,7 @@ describe('in a browser', () => {
   });
 
   for (const path of ['/docs', '/problems', '/problems/insufficient_scope']) {
-    test(`${path} is no wider than a phone, with everything unfolded`, async (t) => {
+    test(`${path} fits a phone screen with all details open`, async (t) => {
       const page = await openPage(t, path, { viewport: { width: 360, height: 740 } });
       if (!page) return;
       await page.locator('details').evaluateAll((all) => {
@@ -78,7 +78,7 @@ describe('in a browser', () => {
     });
   }
 
-  test('the contents unfold on a phone', async (t) => {
+  test('the contents open on a phone', async (t) => {
     const page = await openPage(t, '/docs', { viewport: { width: 360, height: 740 } });
     if (!page) return;
     const entry = page.locator('nav [href="#listRisks"]');
@@ -88,7 +88,7 @@ describe('in a browser', () => {
     assert.equal(new URL(page.url()).hash, '#listRisks');
   });
 
-  test('an error explains itself', async (t) => {
+  test('an error code has a page with its meaning and advice', async (t) => {
     const page = await openPage(t, '/problems/insufficient_scope');
     if (!page) return;
     assert.equal(
@@ -108,7 +108,7 @@ describe('in a browser', () => {
   });
 });
 
-test('every link leads somewhere, also behind a base path', async (t) => {
+test('every link works, also with a base path', async (t) => {
   const behind = await start('behind.db', { MUSTER_BASE_URL: 'https://ops.example.com/api' });
   t.after(() => behind.app.close());
   const { port } = behind.app.server.address() as AddressInfo;
@@ -127,46 +127,46 @@ test('every link leads somewhere, also behind a base path', async (t) => {
   }
 });
 
-test('the examples are requests the service takes', async () => {
+test('the examples are valid requests', async () => {
   const examples = await curlExamples();
   assert.equal(examples.length, (await operations()).length);
-  // What deletes comes last, so that the others find what they name.
+  // Deletions run last, so that the other examples find their resources.
   const isLast = ({ method, url }: { method: string; url: string }) =>
     method === 'DELETE' || url.endsWith('archive');
   const inOrder = [...examples.filter((one) => !isLast(one)), ...examples.filter(isLast)];
   for (const { text, method, url, type, body } of inOrder) {
     const headers = { authorization: `Bearer ${key}`, ...(type && { 'content-type': type }) };
-    const answer = await fetch(url, { method, headers, ...(body && { body }) });
-    await answer.body?.cancel();
-    // Their ids are made up, so is the key to sign in with, and a project with a risk in it cannot be deleted.
+    const response = await fetch(url, { method, headers, ...(body && { body }) });
+    await response.body?.cancel();
+    // Ids and the sign-in key are fictitious, and a project with a risk cannot be deleted.
     const expected = url.endsWith('/session') ? [401] : url.endsWith('/members') ? [404, 422] : [404, 409];
-    assert.ok(answer.ok || expected.includes(answer.status), `${answer.status} to ${text}`);
+    assert.ok(response.ok || expected.includes(response.status), `${response.status} to ${text}`);
   }
 });
 
-test('an unknown error code is a problem, not a page', async () => {
+test('an unknown error code is a problem response, not a page', async () => {
   for (const code of ['nonsense', 'constructor', '__proto__']) {
-    const answer = await fetch(`${app.baseUrl}/problems/${code}`);
-    assert.equal(answer.status, 404);
-    assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/);
+    const response = await fetch(`${app.baseUrl}/problems/${code}`);
+    assert.equal(response.status, 404);
+    assert.match(response.headers.get('content-type') ?? '', /^application\/problem\+json/);
   }
 });
 
-test('a page lets nothing in from elsewhere, and is not sent twice', async () => {
-  const answer = await fetch(`${app.baseUrl}/docs`);
+test('a page has a strict content security policy and supports 304', async () => {
+  const response = await fetch(`${app.baseUrl}/docs`);
   assert.match(
-    answer.headers.get('content-security-policy') ?? '',
+    response.headers.get('content-security-policy') ?? '',
     /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
   );
-  assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
-  assert.equal(answer.headers.get('referrer-policy'), 'no-referrer');
+  assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
+  assert.equal(response.headers.get('referrer-policy'), 'no-referrer');
   const again = await fetch(`${app.baseUrl}/docs`, {
-    headers: { 'if-none-match': answer.headers.get('etag') ?? '' },
+    headers: { 'if-none-match': response.headers.get('etag') ?? '' },
   });
   assert.equal(again.status, 304);
 });
 
-test('the console is one page at all of its paths, and lets nothing in from elsewhere', async () => {
+test('the console is the same page at all of its paths, with a strict content security policy', async () => {
   const page = await read(`${app.baseUrl}/`);
   assert.match(page, /<base href="\/">/);
   for (const path of [
@@ -177,23 +177,23 @@ test('the console is one page at all of its paths, and lets nothing in from else
     '/groups',
     '/keys',
   ]) {
-    const answer = await fetch(`${app.baseUrl}${path}`);
-    assert.equal(await answer.text(), page);
-    assert.equal(answer.headers.get('cache-control'), 'no-cache');
+    const response = await fetch(`${app.baseUrl}${path}`);
+    assert.equal(await response.text(), page);
+    assert.equal(response.headers.get('cache-control'), 'no-cache');
     assert.equal(
-      answer.headers.get('content-security-policy'),
+      response.headers.get('content-security-policy'),
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
         "base-uri 'self'; form-action 'self'; frame-ancestors 'none'",
     );
   }
   for (const path of ['/nothing', '/v1/nothing', '/risks/a/b']) {
-    const answer = await fetch(`${app.baseUrl}${path}`);
-    assert.equal(answer.status, 404);
-    assert.match(answer.headers.get('content-type') ?? '', /^application\/problem\+json/);
+    const response = await fetch(`${app.baseUrl}${path}`);
+    assert.equal(response.status, 404);
+    assert.match(response.headers.get('content-type') ?? '', /^application\/problem\+json/);
   }
 });
 
-test('the files of the console are sent compressed, and kept for ever', async () => {
+test('console files are compressed and immutable', async () => {
   const [, script = ''] = /src="\.(\/assets\/[^"]+\.js)"/.exec(await read(`${app.baseUrl}/`)) ?? [];
   const as = (encoding: string) =>
     fetch(`${app.baseUrl}${script}`, { headers: { 'accept-encoding': encoding } });
@@ -202,9 +202,9 @@ test('the files of the console are sent compressed, and kept for ever', async ()
   assert.equal(plain.headers.get('cache-control'), 'public, max-age=31536000, immutable');
   const text = await plain.text();
   for (const encoding of ['br', 'gzip']) {
-    const answer = await as(encoding);
-    assert.equal(answer.headers.get('content-encoding'), encoding);
-    assert.equal(await answer.text(), text);
+    const response = await as(encoding);
+    assert.equal(response.headers.get('content-encoding'), encoding);
+    assert.equal(await response.text(), text);
   }
   for (const [accepted, expected] of [
     ['br;q=0, gzip', 'gzip'],
@@ -221,14 +221,14 @@ test('the files of the console are sent compressed, and kept for ever', async ()
   }
 });
 
-test('behind a base path the console asks for everything below it', async (t) => {
+test('the console uses the base path', async (t) => {
   const behind = await start('behind-console.db', { MUSTER_BASE_URL: 'https://ops.example.com/api' });
   t.after(() => behind.app.close());
   const { port } = behind.app.server.address() as AddressInfo;
   assert.match(await read(`http://127.0.0.1:${port}/api/risks`), /<base href="\/api\/">/);
 });
 
-test('the pages are not part of the described API', async () => {
+test('the pages are not part of the OpenAPI document', async () => {
   const { paths } = await (await fetch(`${app.baseUrl}/v1/openapi.json`)).json();
   assert.deepEqual(
     Object.keys(paths).filter((path) => !/^\/(v1\/|livez|readyz|metrics)/.test(path)),
@@ -236,7 +236,7 @@ test('the pages are not part of the described API', async () => {
   );
 });
 
-test('templates escape all but markup', () => {
+test('templates escape everything except markup', () => {
   const { markup } =
     html`<p title="${'"'}">${"<b> & '"}${[html`<i>`, 1, '<']}${undefined}${false}${prose('a `<c>` d')}</p>`;
   assert.equal(markup, '<p title="&#34;">&#60;b&#62; &#38; &#39;<i>1&#60;a <code>&#60;c&#62;</code> d</p>');
@@ -255,7 +255,7 @@ async function notVisible(page: Page, ids: string[], selectorOf: (id: string) =>
   return ids.filter((_, index) => !isVisible[index]);
 }
 
-/** A page that fails its test when it logs an error or asks another host for anything. */
+/** Opens a page, and fails the test if the page logs an error or contacts another host. */
 async function openPage(t: TestContext, path: string, options: BrowserContextOptions = {}) {
   if (!browser) {
     t.skip('no Chromium here: install one or set TEST_BROWSER');
@@ -263,18 +263,18 @@ async function openPage(t: TestContext, path: string, options: BrowserContextOpt
   }
   const context = await browser.newContext(options);
   const page = await context.newPage();
-  const complaints: string[] = [];
+  const violations: string[] = [];
   page.on('request', (request) => {
     const url = request.url();
-    if (!url.startsWith(`${app.baseUrl}/`) && !url.startsWith('data:')) complaints.push(`asked for ${url}`);
+    if (!url.startsWith(`${app.baseUrl}/`) && !url.startsWith('data:')) violations.push(`requested ${url}`);
   });
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    if (['error', 'warning'].includes(message.type())) violations.push(message.text());
   });
-  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('pageerror', (error) => violations.push(error.message));
   t.after(async () => {
     await context.close();
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(violations, []);
   });
   await page.goto(`${app.baseUrl}${path}`);
   return page;
@@ -291,15 +291,15 @@ const isDark = (page: Page) =>
     return Number(red) < 128;
   });
 
-async function operations(): Promise<Described[]> {
+async function operations(): Promise<Operation[]> {
   const { paths } = await (await fetch(`${app.baseUrl}/v1/openapi.json`)).json();
-  return Object.values(paths).flatMap((methods) => Object.values(methods as Record<string, Described>));
+  return Object.values(paths).flatMap((methods) => Object.values(methods as Record<string, Operation>));
 }
 
 async function read(url: string): Promise<string> {
-  const answer = await fetch(url);
-  assert.equal(answer.status, 200, url);
-  return answer.text();
+  const response = await fetch(url);
+  assert.equal(response.status, 200, url);
+  return response.text();
 }
 
 const linksOn = (text: string) =>

@@ -11,13 +11,13 @@ import {
 } from './openapi-document.ts';
 import { curlExample, exampleOf } from './reference-examples.ts';
 import {
-  answeredFields,
   briefRow,
   constraintsOf,
   fieldTable,
-  notTaken,
+  readOnlyFields,
+  requestFields,
+  responseFields,
   schemaLink,
-  sentFields,
   typeOf,
 } from './reference-schemas.ts';
 
@@ -28,11 +28,11 @@ export const operationEntry = (document: OpenApi, operation: Operation, site: Si
 <div class="about"><h3><a href="#${operationId}">${summary}</a></h3>
 <p class="request">${methodBadge(method)} <code class="path">${pathMarkup(path)}</code></p>
 ${description && html`<p>${prose(description)}</p>`}
-<p class="facts">${prose(accessInWords(operation))}</p></div>
+<p class="facts">${prose(describeAccess(operation))}</p></div>
 <div class="example"><h4>Example</h4>
 <pre class="once"><code>${commandMarkup(curlExample(document, operation, site))}</code></pre></div>
 <div class="detail">${parameterTables(operation)}${bodyTable(document, operation)}
-${answers(document, operation)}${errors(operation, site)}</div>
+${responseTables(document, operation)}${errors(operation, site)}</div>
 </section>`;
 };
 
@@ -58,13 +58,13 @@ const pathMarkup = (path: string) =>
     .split(/(\{\w+\})/)
     .map((part) => (part.startsWith('{') ? html`<var>${breakable(part)}</var>` : breakable(part)));
 
-function accessInWords(operation: Operation): string {
+function describeAccess(operation: Operation): string {
   const name = `\`${operation.operationId}\``;
-  if (operation['x-scope']) return `${name} needs the scope \`${operation['x-scope']}\`.`;
-  return isPublic(operation) ? `${name} is public: it needs no key.` : `${name} needs any valid key.`;
+  if (operation['x-scope']) return `${name} requires the scope \`${operation['x-scope']}\`.`;
+  return isPublic(operation) ? `${name} is public and requires no key.` : `${name} requires any valid key.`;
 }
 
-const parameterTitles = { path: 'In the path', query: 'Query parameters', header: 'Headers' };
+const parameterTitles = { path: 'Path parameters', query: 'Query parameters', header: 'Headers' };
 
 const parameterTables = ({ parameters = [] }: Operation) =>
   (['path', 'query', 'header'] as const).map((place) => {
@@ -85,23 +85,23 @@ function bodyTable(document: OpenApi, { requestBody }: Operation): Fragment {
   const schema = jsonSchema(requestBody?.content);
   if (!schema) return undefined;
   const body = resolved(document, schema);
-  return html`<h4>Body: ${typeOf(schema, schemaLink)}</h4>${fieldTable(sentFields(body))}${notTaken(body)}`;
+  return html`<h4>Body: ${typeOf(schema, schemaLink)}</h4>${fieldTable(requestFields(body))}${readOnlyFields(body)}`;
 }
 
-const answers = (document: OpenApi, { responses }: Operation) =>
+const responseTables = (document: OpenApi, { responses }: Operation) =>
   Object.entries(responses)
     .filter(([status]) => Number(status) < 400)
     .map(([status, { content = {} }]) => {
       const schema = jsonSchema(content);
-      if (!schema) return html`<p class="facts">Answers <code>${status}</code> without a body.</p>`;
+      if (!schema) return html`<p class="facts">Returns <code>${status}</code> without a body.</p>`;
       const formats = Object.keys(content);
-      return html`<details class="more"><summary>Answer <code>${status}</code> ${answerInWords(schema)}</summary>
-${schema.$ref && html`<p class="facts">More about each field is at ${typeOf(schema, schemaLink)}.</p>`}
-${formats.length > 1 && html`<p class="facts">Also as ${separated(formats.slice(1), ' and ')}, rows only.</p>`}
-${fieldTable(answeredFields(resolved(document, schema)), briefRow)}</details>`;
+      return html`<details class="more"><summary>Response <code>${status}</code> ${describeBody(schema)}</summary>
+${schema.$ref && html`<p class="facts">See ${typeOf(schema, schemaLink)} for details of each field.</p>`}
+${formats.length > 1 && html`<p class="facts">Also available as ${separated(formats.slice(1), ' and ')}, rows only.</p>`}
+${fieldTable(responseFields(resolved(document, schema)), briefRow)}</details>`;
     });
 
-const answerInWords = (schema: Schema) => typeOf(schema.properties?.data ?? schema, (name) => name);
+const describeBody = (schema: Schema) => typeOf(schema.properties?.data ?? schema, (name) => name);
 
 const errors = ({ responses }: Operation, site: Site) => {
   const failures = Object.entries(responses).filter(([status]) => Number(status) >= 400);

@@ -17,10 +17,10 @@ type Field = {
 export const schemaEntry = (document: OpenApi, name: string, schema: Schema) => html`
 <section class="entry" id="schema-${name}"><h3><a href="#schema-${name}">${name}</a></h3>
 ${schema.description && html`<p>${prose(schema.description)}</p>`}${usedBy(document, name)}
-${fieldTable(isSent(document, name) ? sentFields(schema) : answeredFields(schema))}${notTaken(schema)}
+${fieldTable(isRequestBody(document, name) ? requestFields(schema) : responseFields(schema))}${readOnlyFields(schema)}
 </section>`;
 
-/** The operations that use a schema; left out for `Problem`, which every operation uses. */
+/** Links to the operations that use a schema, except for `Problem`, which every operation uses. */
 function usedBy(document: OpenApi, name: string): Fragment {
   if (name === 'Problem') return undefined;
   const users = operationsOf(document).filter((operation) =>
@@ -30,14 +30,14 @@ function usedBy(document: OpenApi, name: string): Fragment {
   return links.length > 0 && html`<p class="facts">Used by ${separated(links, ', ')}.</p>`;
 }
 
-const isSent = (document: OpenApi, name: string) =>
+const isRequestBody = (document: OpenApi, name: string) =>
   operationsOf(document).some(({ requestBody }) =>
     jsonSchema(requestBody?.content)?.$ref?.endsWith(`/${name}`),
   );
 
-export const notTaken = ({ 'x-set-by-service': names = [] }: Schema) =>
+export const readOnlyFields = ({ 'x-set-by-service': names = [] }: Schema) =>
   names.length > 0 &&
-  html`<details class="more"><summary>Not taken in this body</summary><p>${codes(names, ' ')}</p></details>`;
+  html`<details class="more"><summary>Read-only fields, rejected in this body</summary><p>${codes(names, ' ')}</p></details>`;
 
 export const fieldTable = (
   fields: Field[],
@@ -54,7 +54,7 @@ function fullRow(field: Field): Fragment {
   const values = (schema.enum ?? schema.items?.enum ?? []).filter((value) => value !== null);
   const remarks = [
     preset !== undefined && html`Default <code>${shown(preset)}</code>`,
-    example !== undefined && html`Such as <code>${shown(example)}</code>`,
+    example !== undefined && html`Example <code>${shown(example)}</code>`,
   ].filter((remark) => remark !== false);
   return html`<td>${typeOf(schema, schemaLink)}${
     constraints.length > 0 && html` <small>${separated(constraints, ', ')}</small>`
@@ -63,18 +63,18 @@ function fullRow(field: Field): Fragment {
   }${remarks.length > 0 && html`<p class="quiet">${separated(remarks, ' · ')}</p>`}</td>`;
 }
 
-/** Type and description only: constraints matter to senders, not to readers of a response. */
+/** Type and description only, because constraints matter only in requests. */
 export const briefRow = ({ schema }: Field) =>
   html`<td>${typeOf(schema, schemaLink)}</td><td>${prose(schema.description ?? '')}</td>`;
 
 const nameCell = ({ name, note }: Field) =>
   html`<code>${breakable(name)}</code>${note && html` <small>${note}</small>`}`;
 
-export const sentFields = (schema: Schema) =>
+export const requestFields = (schema: Schema) =>
   fieldsOf(schema, (isRequired) => (isRequired ? 'required' : ''));
 
-export const answeredFields = (schema: Schema) =>
-  fieldsOf(schema, (isRequired) => (isRequired ? '' : 'not always there'));
+export const responseFields = (schema: Schema) =>
+  fieldsOf(schema, (isRequired) => (isRequired ? '' : 'optional'));
 
 /** The fields of an object, each followed by its nested fields, unless their schema has a name. */
 function fieldsOf(schema: Schema, noteOf: (isRequired: boolean) => string, parent = ''): Field[] {
@@ -88,7 +88,7 @@ function fieldsOf(schema: Schema, noteOf: (isRequired: boolean) => string, paren
   });
 }
 
-/** The type in words; `refer` renders a reference to a named schema. */
+/** Describes a type; `refer` renders a reference to a named schema. */
 export function typeOf(schema: Schema, refer: (name: string) => Fragment): Fragment {
   if (schema.$ref) return refer(schemaName(schema.$ref));
   if (schema.const !== undefined) return html`<code>${shown(schema.const)}</code>`;
@@ -107,25 +107,25 @@ export const schemaLink = (name: string) => html`<a href="#schema-${name}">${nam
 export function constraintsOf(schema: Schema): Fragment[] {
   return [
     schema.format && (formatNames[schema.format] ?? schema.format),
-    schema.pattern && patternInWords(schema.pattern),
+    schema.pattern && describePattern(schema.pattern),
     range(schema.minLength, schema.maxLength, ' characters'),
     range(schema.minimum, schema.maximum),
     range(schema.minItems, schema.maxItems, ' values'),
     range(undefined, schema.maxProperties, ' members'),
-    schema.uniqueItems && 'no value twice',
+    schema.uniqueItems && 'unique values',
     ...(schema.items ? constraintsOf(schema.items) : []),
   ].filter((part) => part !== undefined && part !== false && part !== '');
 }
 
 const formatNames: Record<string, string> = {
-  date: 'a day',
+  date: 'a date',
   'date-time': 'a time',
   email: 'an e-mail address',
-  uri: 'an address',
+  uri: 'a URL',
   'time-zone': 'a time zone',
 };
 
-function patternInWords(pattern: string): Fragment {
+function describePattern(pattern: string): Fragment {
   const [, prefix] = /\^([a-z]{3})_/.exec(pattern) ?? [];
   const [kind] = Object.entries(prefixes).find(([, known]) => known === prefix) ?? [];
   if (kind) return `${kind} id${pattern.includes('|') ? ' or key' : ''}`;
@@ -134,9 +134,9 @@ function patternInWords(pattern: string): Fragment {
   return html`matches <code>${pattern}</code>`;
 }
 
-function range(least: number | undefined, most: number | undefined, unit = ''): string | undefined {
-  if (most === undefined) return least === undefined || unit !== '' ? undefined : `${least} or more`;
-  return least === undefined || (least === 1 && unit !== '')
-    ? `at most ${most.toLocaleString('en')}${unit}`
-    : `${least} to ${most.toLocaleString('en')}${unit}`;
+function range(min: number | undefined, max: number | undefined, unit = ''): string | undefined {
+  if (max === undefined) return min === undefined || unit !== '' ? undefined : `${min} or more`;
+  return min === undefined || (min === 1 && unit !== '')
+    ? `at most ${max.toLocaleString('en')}${unit}`
+    : `${min} to ${max.toLocaleString('en')}${unit}`;
 }

@@ -34,23 +34,23 @@ ${operations.map((operation) => operationEntry(document, operation, site))}
 </section>`,
 )}
 <section class="tag schemas" id="schemas"><h2><a href="#schemas">Schemas</a></h2>
-<p>What bodies and answers are made of.</p>
+<p>The objects in request and response bodies.</p>
 ${schemasOf(document).map(([name, schema]) => schemaEntry(document, name, schema))}
 </section>`;
 
 const introduction = ({ info }: OpenApi, site: Site) => html`<div class="intro">
 <h1 id="introduction">API reference</h1>
 <p class="lead">${prose(info.description)}</p>
-<p>All paths start at <code>${site.baseUrl}</code>. This is version ${info.version}. For tools, the same is in
-<a href="${site.link('/v1/openapi.json')}">openapi.json</a>.</p>
+<p>All paths start at <code>${site.baseUrl}</code>. This is version ${info.version}. The same
+specification for tools: <a href="${site.link('/v1/openapi.json')}">openapi.json</a>.</p>
 <h2 id="authentication">Authentication</h2>
 <p>Send an API key with each request: <code>Authorization: Bearer &lt;API_KEY&gt;</code>. Keys start with
-<code>mst_</code>. The first start of the service prints one; whoever runs it makes others with
-<code>muster keys create</code>. The examples below take yours from the shell:</p>
+<code>mst_</code>. The service prints one when it first starts; its operator creates more with
+<code>muster keys create</code>. The examples below read your key from a shell variable:</p>
 <pre><code>API_KEY=mst_…</code></pre>
-<p>A key carries scopes, and each operation names the one it needs. A <code>.manage</code> scope also
+<p>A key has scopes, and each operation lists the one it requires. A <code>.manage</code> scope also
 grants the <code>.read</code> scope of the same area; nothing else is implied.
-<a href="#getMe">GET /v1/me</a> shows what a key may do. The scopes are ${codes(scopes, ', ')}.</p>
+<a href="#getMe">GET /v1/me</a> returns the scopes of a key. The scopes are ${codes(scopes, ', ')}.</p>
 <h2 id="conventions">Conventions</h2>
 <dl class="conventions">
 ${conventions(site).map(([title, text]) => html`<dt>${title}</dt><dd>${text}</dd>`)}</dl>
@@ -59,58 +59,56 @@ ${conventions(site).map(([title, text]) => html`<dt>${title}</dt><dd>${text}</dd
 const conventions = (site: Site): [string, Fragment][] => [
   [
     'Complete by default',
-    prose(
-      'A list without `limit` is the whole list, as it stood at one moment. Nothing is cut off silently.',
-    ),
+    prose('A list without `limit` contains all rows of one snapshot. Nothing is truncated silently.'),
   ],
   [
     'Paged on request',
     prose(
-      `With \`limit\` (1 to ${limits.page_rows}) an answer is one page. Send its \`page.next_cursor\` as ` +
+      `With \`limit\` (1 to ${limits.page_rows}) the response is one page. Send its \`page.next_cursor\` as ` +
         '`cursor`, or follow `Link: <…>; rel="next"`, until `page.has_more` is false. No row is skipped or ' +
-        'doubled on the way.',
+        'repeated.',
     ),
   ],
   [
     'Strict',
     prose(
-      'An unknown query parameter or field is refused, and the answer says which name may have been meant. ' +
-        `A parameter that is a list takes up to ${limits.filter_values} values, separated by commas.`,
+      'Unknown query parameters and fields are rejected with a suggestion for the right name. ' +
+        `A list parameter accepts up to ${limits.filter_values} values, separated by commas.`,
     ),
   ],
   [
     'Formats',
     prose(
-      'JSON. Lists also come as `Accept: text/csv` and `Accept: application/x-ndjson`. A list in JSON is ' +
-        '`{"data": […], "page": {…}, "meta": {…}}`; `meta.filters` says what was applied, defaults included.',
+      'JSON. Lists are also available with `Accept: text/csv` and `Accept: application/x-ndjson`. A list in JSON is ' +
+        '`{"data": […], "page": {…}, "meta": {…}}`; `meta.filters` contains the applied filters, including defaults.',
     ),
   ],
   [
     'Errors',
     html`${prose(
-      '`application/problem+json` with a `code` that never changes its meaning. All errors are in `errors` at once.',
+      '`application/problem+json` with a stable `code`. `errors` contains all validation errors at once.',
     )}
-<a href="${site.link('/problems')}">Each code has a page</a> that says what to do.`,
+<a href="${site.link('/problems')}">Each code has a page</a> that explains what to do.`,
   ],
   [
-    'Unchanged answers',
+    'Caching',
     prose(
-      'Resources and lists carry an `ETag`. Send it back as `If-None-Match`: what has not changed is answered ' +
-        'with `304` and no body.',
+      'Resources and lists have an `ETag`. Send it back as `If-None-Match` to get `304` without a body if nothing ' +
+        'has changed.',
     ),
   ],
   [
     'Rate limits',
     prose(
-      'A key may send so many requests a minute; `RateLimit` in an answer says how many are left. Too many are ' +
-        'answered with `429` and `Retry-After`. A `304` costs nothing.',
+      'Each key has a number of requests per minute; the `RateLimit` header contains the rest. Further requests get ' +
+        '`429` with `Retry-After`. A `304` does not count.',
     ),
   ],
   [
     'Values',
     prose(
-      'Times are UTC such as `2026-11-15T09:30:00.000Z`, days such as `2026-11-15`. Unknown is `null`, never an ' +
-        'empty text. Ids are opaque and never used again; projects, risks and issues also have a key such as ' +
+      'Times are UTC such as `2026-11-15T09:30:00.000Z`, dates such as `2026-11-15`. A missing value is `null`, never an ' +
+        'empty string. IDs are opaque and never reused; projects, risks and issues also have keys such as ' +
         '`APOLLO-R7`.',
     ),
   ],

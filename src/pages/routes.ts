@@ -12,21 +12,21 @@ import { problemTable } from './reference-operations.ts';
 
 const config = { access: 'public' } as const;
 
-/** Where the console is, as its own router knows them: each answers the same page. */
+/** The routes of the console. Each returns the same page. */
 const consolePaths = [
   '/',
   ...['/risks', '/issues', '/projects', '/personnel', '/groups'].flatMap((path) => [path, `${path}/:id`]),
   '/keys',
 ];
 
-/** The pages people see in a browser: the console, the reference, and what each error means. */
+/** The pages for browsers: the console, the API reference and a page for each error code. */
 export function pageRoutes(app: App): void {
   const send = pageSender();
   const site = () => siteAt(app.baseUrl);
   const document = () => app.swagger() as unknown as OpenApi;
 
   let built: Console | undefined;
-  // Read before there are clients, as they may use up all file descriptors.
+  // Read before the first client connects, because clients can use up all file descriptors.
   app.addHook('onListen', async () => {
     built ??= readConsole();
   });
@@ -67,7 +67,7 @@ export function pageRoutes(app: App): void {
       if (!isProblemCode(code)) {
         throw new Problem(
           'not_found',
-          `There is no error code ${code}. All are listed at ${app.baseUrl}/problems.`,
+          `There is no error code ${code}. See ${app.baseUrl}/problems for all codes.`,
         );
       }
       return send(request, reply, `/problems/${code}`, () => problemPage(code, site()));
@@ -75,12 +75,12 @@ export function pageRoutes(app: App): void {
   );
 }
 
-/** Pages change only with the program, so each is made once, when it is first asked for. */
+/** Renders each page once, on the first request, because pages change only with the program. */
 function pageSender() {
-  const made = new Map<string, { text: string; tag: string }>();
-  return (request: FastifyRequest, reply: FastifyReply, path: string, make: () => Html) => {
-    const page = made.get(path) ?? withTag(make());
-    made.set(path, page);
+  const cachedPages = new Map<string, { text: string; tag: string }>();
+  return (request: FastifyRequest, reply: FastifyReply, path: string, render: () => Html) => {
+    const page = cachedPages.get(path) ?? withTag(render());
+    cachedPages.set(path, page);
     reply.headers(pageHeaders).header('cache-control', 'no-cache').type('text/html; charset=utf-8');
     return sendWithEtag(request, reply, page.tag, page.text);
   };
@@ -103,8 +103,8 @@ const problemsPage = (site: Site) =>
     title: 'Errors',
     path: '/problems',
     main: html`<h1>Errors</h1>
-<p class="lead">Every error is answered as <code>application/problem+json</code> with one of these codes. A code
-never changes its status or its meaning, so a program can rely on it; <code>detail</code> is for people.</p>
+<p class="lead">Every error response is <code>application/problem+json</code> with one of these codes. A code
+always has the same status and meaning, so programs can rely on it; <code>detail</code> is for people.</p>
 ${problemTable(Object.keys(problems) as ProblemCode[], site)}`,
   });
 
@@ -117,9 +117,9 @@ const problemPage = (code: ProblemCode, site: Site) => {
     main: html`<p class="quiet"><code>${code}</code></p>
 <h1>${title}</h1>
 <p class="lead">${prose(help)}</p>
-<h2>How to tell</h2>
-<p>The status is <code>${status}</code>, and the body has at least this, with a <code>detail</code> about the
-very request:</p>
+<h2>Response</h2>
+<p>The status is <code>${status}</code>. The body has at least these fields, and a <code>detail</code> about the
+request:</p>
 <pre><code>${JSON.stringify(example, null, 2)}</code></pre>
 <p><a href="${site.link('/problems')}">All errors</a></p>`,
   });
