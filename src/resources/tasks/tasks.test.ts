@@ -202,9 +202,9 @@ onBothEngines('tasks', (start) => {
         assert.ok(response.body.detail.includes(name));
       }
     }
-    const nobody = await service.call('PATCH', apolloT1, key, { assignee_user_id: `usr_${'0'.repeat(26)}` });
-    assert.equal(nobody.status, 422);
-    assert.equal(nobody.body.errors[0].code, 'unknown_reference');
+    const unknown = await service.call('PATCH', apolloT1, key, { assignee_user_id: `usr_${'0'.repeat(26)}` });
+    assert.equal(unknown.status, 422);
+    assert.equal(unknown.body.errors[0].code, 'unknown_reference');
   });
 
   test('an inactive assignee keeps the task until it is reassigned', async (t) => {
