@@ -14,7 +14,7 @@ import { newSecret } from './secret.ts';
 type Route = { method: string; path: string; access: Access };
 
 onBothEngines('access', (start) => {
-  test('every route opens to the right key and to no other', async (t) => {
+  test('every route accepts only keys with the declared access', async (t) => {
     const service = await start(t);
     const routes = routesOf(service);
     assert.ok(routes.length >= 20);
@@ -29,7 +29,7 @@ onBothEngines('access', (start) => {
 
     for (const { method, path, access } of routes) {
       const status = async (key?: string) => (await service.call(method, path, key)).status;
-      const opened = (answer: number) => ![401, 403].includes(answer);
+      const opened = (response: number) => ![401, 403].includes(response);
       const name = `${method} ${path}`;
       if (access === 'public') {
         assert.ok(opened(await status()), name);
@@ -40,15 +40,15 @@ onBothEngines('access', (start) => {
       }
       for (const { scope, key } of single) {
         const allowed: boolean = access === 'any key' || grants([scope], access);
-        const answer = await service.call(method, path, key);
-        // Where no limit can hold, a limited key is refused in words of its own.
-        const isOpened = opened(answer.status) || answer.body.code === 'key_limited';
+        const response = await service.call(method, path, key);
+        // Routes that affect all projects reject a limited key with a code of their own.
+        const isOpened = opened(response.status) || response.body.code === 'key_limited';
         assert.equal(isOpened, allowed, `${name} with ${scope}`);
       }
     }
   });
 
-  test('says what is missing as RFC 6750 has it', async (t) => {
+  test('authentication errors carry the challenges of RFC 6750', async (t) => {
     const service = await start(t);
     const none = await service.get('/v1/risks');
     assert.equal(none.status, 401);
@@ -74,7 +74,7 @@ onBothEngines('access', (start) => {
     assert.equal((await service.post('/v1/personnel', projects, { name: 'Ada' })).status, 403);
   });
 
-  test('a key is dead from the request after its revocation on', async (t) => {
+  test('a revoked key is rejected from the next request on', async (t) => {
     const service = await start(t);
     const { id, secret } = await service.database.write((db) =>
       createKey(db, { name: 'x', scopes: ['personnel.read'] }, systemClock()),
@@ -84,7 +84,7 @@ onBothEngines('access', (start) => {
     assert.equal((await service.get('/v1/personnel', secret)).status, 401);
   });
 
-  test('a key sees what it may do, and nobody sees its secret again', async (t) => {
+  test('a key can read its own scopes, and its secret is never returned', async (t) => {
     const service = await start(t);
     const secret = await service.key('events.read');
     const { body } = await service.get('/v1/me', secret);
@@ -95,7 +95,7 @@ onBothEngines('access', (start) => {
   });
 });
 
-test('the service refuses to start with a route that declares no access', async () => {
+test('a route that declares no access stops the service from starting', async () => {
   const config = readConfig({ MUSTER_DATABASE_URL: 'sqlite:never-opened.db', MUSTER_LOG_LEVEL: 'silent' });
   const database = openDatabase(config.database_url);
   const app = await createApp({ config, database, clock: systemClock, readiness: { state: 'ready' } });

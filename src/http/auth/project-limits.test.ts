@@ -9,22 +9,22 @@ const today = '2026-11-15T12:00:00.000Z';
 const [first, second, third] = ['2026-09-01', '2026-10-01', '2026-11-01'] as const;
 
 onBothEngines('keys limited to projects', (start) => {
-  test('nothing that is or happens outside of the limit changes a byte of any answer', async (t) => {
+  test('data and changes outside the limit do not affect any response', async (t) => {
     const dataset = await makeWorld(start, t);
     const { service } = dataset;
     const questions = questionsTo(dataset);
     assert.ok(questions.length > 300, String(questions.length));
     const ask = async () => {
-      const answers = new Map<string, unknown>();
+      const responses = new Map<string, unknown>();
       await runConcurrently(
         questions,
-        async (question) => answers.set(question, await answersTo(service, dataset.limited, question)),
+        async (question) => responses.set(question, await responsesTo(service, dataset.limited, question)),
         4,
       );
-      return answers;
+      return responses;
     };
 
-    // The first use of the key is seen by itself.
+    // Use the keys once, because the first use changes `last_used_at`.
     await service.get('/v1/me', dataset.limited);
     await service.app.keyUsage.flush();
     const alone = await ask();
@@ -33,12 +33,12 @@ onBothEngines('keys limited to projects', (start) => {
     for (const question of questions) assert.deepEqual(together.get(question), alone.get(question), question);
 
     const ofOwn = questions.filter((question) => !question.includes('CANARY'));
-    const told = JSON.stringify(ofOwn.map((question) => together.get(question)));
-    for (const trace of ['canary', 'CANARY', ...hidden.ids]) assert.ok(!told.includes(trace), trace);
-    const seenByWhole = JSON.stringify(await answersTo(service, dataset.whole, '/v1/risks'));
+    const seenByLimited = JSON.stringify(ofOwn.map((question) => together.get(question)));
+    for (const trace of ['canary', 'CANARY', ...hidden.ids]) assert.ok(!seenByLimited.includes(trace), trace);
+    const seenByWhole = JSON.stringify(await responsesTo(service, dataset.whole, '/v1/risks'));
     assert.ok(seenByWhole.includes('canary') && seenByWhole.includes(hidden.risk.id));
 
-    // Where there are many rows, those that are seen are found in another way.
+    // With many rows, visible rows are found by another query plan.
     await service.database.write((db) =>
       db.updateTable('projects').set({ tasks_made: 20_000 }).where('key', '=', 'SEEN').execute(),
     );
@@ -47,7 +47,7 @@ onBothEngines('keys limited to projects', (start) => {
       assert.deepEqual(amongMany.get(question), alone.get(question), question);
   });
 
-  test('what is outside of the limit cannot be told from what is not there, nor changed', async (t) => {
+  test('resources outside the limit look like missing ones, and cannot be changed', async (t) => {
     const dataset = await makeWorld(start, t);
     const { service, limited } = dataset;
     const hidden = await makeHidden(dataset);
@@ -57,7 +57,7 @@ onBothEngines('keys limited to projects', (start) => {
     assert.ok(requests.length > 60, String(requests.length));
     for (const [method, path, body] of requests) {
       const name = `${method} ${path} ${JSON.stringify(body)}`;
-      const answer = await service.call(method, path, limited, body, typeFor(path));
+      const response = await service.call(method, path, limited, body, typeFor(path));
       const other = await service.call(
         method,
         absent(path),
@@ -65,14 +65,21 @@ onBothEngines('keys limited to projects', (start) => {
         body && JSON.parse(absent(JSON.stringify(body))),
         typeFor(path),
       );
-      assert.deepEqual([answer.status, told(absent(answer.text))], [other.status, told(other.text)], name);
-      const isEmptyList = answer.status === 200 && answer.body.data.length === 0;
-      assert.ok([400, 404, 422].includes(answer.status) || isEmptyList, `${name} answered ${answer.text}`);
+      assert.deepEqual(
+        [response.status, withoutRequestId(absent(response.text))],
+        [other.status, withoutRequestId(other.text)],
+        name,
+      );
+      const isEmptyList = response.status === 200 && response.body.data.length === 0;
+      assert.ok(
+        [400, 404, 422].includes(response.status) || isEmptyList,
+        `${name} returned ${response.text}`,
+      );
     }
     assert.deepEqual(await everything(service), before);
   });
 
-  test('what would reach beyond the limit is refused, whatever is there', async (t) => {
+  test('operations that affect all projects are rejected, with any data', async (t) => {
     const dataset = await makeWorld(start, t);
     const { service, limited, whole } = dataset;
     const unused = await service.make('/v1/personnel', whole, { name: 'Nobody' });
@@ -89,14 +96,14 @@ onBothEngines('keys limited to projects', (start) => {
       ['GET', '/metrics', undefined],
     ] as const;
     const ask = async () => {
-      const answers: unknown[] = [];
+      const responses: unknown[] = [];
       for (const [method, path, body] of requests) {
         const { status, text } = await service.call(method, path, limited, body, typeFor(path));
-        answers.push([status, told(text)]);
+        responses.push([status, withoutRequestId(text)]);
         assert.match(text, /"code":"key_limited"/);
         assert.equal(status, 403);
       }
-      return answers;
+      return responses;
     };
     const alone = await ask();
     await makeHidden(dataset, { lead_user_id: unused.user_id, owner_group_id: dataset.empty });
@@ -107,7 +114,7 @@ onBothEngines('keys limited to projects', (start) => {
     assert.equal(patch.status, 200);
   });
 
-  test('inside of the limit everything can be done', async (t) => {
+  test('all operations work inside the limit', async (t) => {
     const dataset = await makeWorld(start, t);
     const { service, limited, person } = dataset;
     await makeHidden(dataset);
@@ -145,16 +152,19 @@ onBothEngines('keys limited to projects', (start) => {
     for (const action of ['archive', 'unarchive'])
       assert.equal((await service.post(`/v1/projects/SEEN/${action}`, limited, {})).status, 200);
 
-    // What belongs to no project is the same for all.
-    const made = await service.make('/v1/personnel', limited, { name: 'New', manager_user_id: person });
+    // People and groups belong to no project, so a limited key can change them.
+    const created = await service.make('/v1/personnel', limited, { name: 'New', manager_user_id: person });
     const patch = { manager_user_id: null, status: 'inactive' };
-    assert.equal((await service.call('PATCH', `/v1/personnel/${made.user_id}`, limited, patch)).status, 200);
+    assert.equal(
+      (await service.call('PATCH', `/v1/personnel/${created.user_id}`, limited, patch)).status,
+      200,
+    );
     const group = await service.make('/v1/groups', limited, { name: 'Below', parent_id: dataset.group });
     const move = { parent_id: dataset.empty };
     assert.equal((await service.call('PATCH', `/v1/groups/${group.id}`, limited, move)).status, 200);
   });
 
-  test('a cursor counts what its key sees, whoever it was given to', async (t) => {
+  test('a cursor works with the visible rows of the key that sends it', async (t) => {
     const dataset = await makeWorld(start, t);
     const { service, limited, whole } = dataset;
     await makeHidden(dataset);
@@ -163,26 +173,26 @@ onBothEngines('keys limited to projects', (start) => {
     const passed = page.data.filter(({ project_key }: { project_key: string }) => project_key === 'SEEN');
     const { body: own } = await service.get(next, limited);
     assert.equal(own.data[0].rank, passed.length + 1);
-    const { body: others } = await service.get(next, whole);
-    assert.equal(others.data[0].rank, 4);
+    const { body: wholePage } = await service.get(next, whole);
+    assert.equal(wholePage.data[0].rank, 4);
   });
 
-  test('a long list tells by no tag when something changes outside of the limit', async (t) => {
+  test('the ETag of a long list does not reveal changes outside the limit', async (t) => {
     const dataset = await makeWorld(start, t);
     const { service, limited, whole } = dataset;
     const description = 'x'.repeat(10_000);
     for (let i = 0; i < 30; i++)
       await service.make('/v1/projects/SEEN/risks', whole, { title: `Long ${i}`, description });
-    const answer = await service.get('/v1/risks', limited);
-    assert.ok(answer.text.length > 300_000);
-    assert.equal(answer.headers.get('etag'), null);
+    const response = await service.get('/v1/risks', limited);
+    assert.ok(response.text.length > 300_000);
+    assert.equal(response.headers.get('etag'), null);
     assert.notEqual((await service.get('/v1/risks', whole)).headers.get('etag'), null);
     const people = await service.get('/v1/personnel', limited);
     const known = { 'if-none-match': people.headers.get('etag') ?? '' };
     assert.equal((await service.get('/v1/personnel', limited, known)).status, 304);
   });
 
-  test('a limit that changes holds from the next request on', async (t) => {
+  test('a changed limit applies from the next request on', async (t) => {
     const dataset = await makeWorld(start, t);
     const { service, whole, limited } = dataset;
     const hidden = await makeHidden(dataset);
@@ -244,7 +254,7 @@ async function makeWorld(start: Start, t: Parameters<Start>[0]) {
   };
 }
 
-/** What the limited key does not see: projects with everything in them, and keys that see them. */
+/** Data that is hidden from the limited key: full projects, and keys with access to them. */
 async function makeHidden(dataset: Dataset, fields: { lead_user_id?: string; owner_group_id?: string } = {}) {
   const { service, whole, clock } = dataset;
   const person = fields.lead_user_id ?? dataset.person;
@@ -278,13 +288,13 @@ type Shared = {
   group: string;
 };
 
-/** A project with all that can be in one and can happen to it, over two months. */
+/** A project with every kind of content and two months of changes. */
 async function fill({ service, whole, clock, person, group }: Shared, key: string, mark: string) {
   const at = `/v1/projects/${key}`;
   const make = (path: string, body: object) => service.make(path, whole, { description: mark, ...body });
   const change = async (method: string, path: string, body?: object) => {
-    const answer = await service.call(method, `${at}${path}`, whole, body);
-    assert.ok(answer.status < 300, answer.text);
+    const response = await service.call(method, `${at}${path}`, whole, body);
+    assert.ok(response.status < 300, response.text);
   };
   clock.set(`${first}T08:00:00Z`);
   const project = await make('/v1/projects', {
@@ -359,7 +369,7 @@ function* operationsOf({
   }
 }
 
-/** Every GET of the limited key's own things, with each parameter in turn; lists in pages and formats, too. */
+/** Every GET that the limited key can send, with each parameter in turn, and lists in pages and all formats. */
 function questionsTo(dataset: Dataset): string[] {
   const questions = [
     '/v1/projects/CANARY',
@@ -422,28 +432,28 @@ function samplesOf({ name, schema }: Parameter, dataset: Dataset): string[] {
   return [texts[name]];
 }
 
-/** What is answered, page after page, less what is of the moment. */
-async function answersTo(service: TestService, key: string, question: string): Promise<unknown[]> {
+/** All pages of a response, without headers and fields that differ between requests. */
+async function responsesTo(service: TestService, key: string, question: string): Promise<unknown[]> {
   const [path = '', accept = 'application/json'] = question.split(' ');
-  const answers: unknown[] = [];
+  const responses: unknown[] = [];
   for (let cursor = ''; ; ) {
-    const answer = await service.get(`${path}${cursor}`, key, { accept });
-    assert.ok(answer.status < 500, `${question} answered ${answer.text}`);
-    const headers = [...answer.headers].filter(
+    const response = await service.get(`${path}${cursor}`, key, { accept });
+    assert.ok(response.status < 500, `${question} returned ${response.text}`);
+    const headers = [...response.headers].filter(
       ([name]) => !/^(date|connection|keep-alive|.*request-id)$/.test(name),
     );
-    answers.push([answer.status, headers, told(answer.text)]);
-    if (!answer.body?.page?.next_cursor) return answers;
-    cursor = `&cursor=${answer.body.page.next_cursor}`;
+    responses.push([response.status, headers, withoutRequestId(response.text)]);
+    if (!response.body?.page?.next_cursor) return responses;
+    cursor = `&cursor=${response.body.page.next_cursor}`;
   }
 }
 
-const told = (text: string) => text.replace(/"request_id":"[^"]*"/, '');
+const withoutRequestId = (text: string) => text.replace(/"request_id":"[^"]*"/, '');
 
 type Request = [method: string, path: string, body?: unknown];
 type Hidden = Awaited<ReturnType<typeof makeHidden>>;
 
-/** Every request to something in a project, with a hidden one in its place. */
+/** Every request to a resource in a project, addressed to a hidden resource. */
 function requestsFor(service: TestService, { project, risk, issue, task }: Hidden): Request[] {
   const bodies: Record<string, object> = {
     POST: { title: 'x' },
@@ -464,7 +474,7 @@ function requestsFor(service: TestService, { project, risk, issue, task }: Hidde
   });
 }
 
-/** Requests that are about what the limited key sees, but name something that it does not. */
+/** Requests to visible resources that reference a hidden one. */
 function requestsNaming({ key }: Dataset, { project, risk, issue, keys }: Hidden): Request[] {
   const make = { name: 'x', scopes: ['projects.read'] };
   return [
@@ -496,7 +506,7 @@ function requestsNaming({ key }: Dataset, { project, risk, issue, keys }: Hidden
   ];
 }
 
-/** The same text, naming what was never there. */
+/** The same text, with hidden ids replaced by ids that never existed. */
 const madeUp = (text: string, ids: Iterable<string>) =>
   [...ids].reduce(
     (named, id) => named.replaceAll(id, `${id.slice(0, 4)}${'0'.repeat(26)}`),

@@ -10,7 +10,7 @@ import { newSecret } from './secret.ts';
 const noon = '2026-11-15T12:00:00.000Z';
 
 onBothEngines('rate limits', (start) => {
-  test('a key may send so many a minute, is told what is left, and waits as long as it is told', async (t) => {
+  test('a key over its limit gets 429 until Retry-After has passed', async (t) => {
     const clock = settableClock(noon);
     const service = await start(t, { clock, environment: { MUSTER_RATE_LIMIT: '3' } });
     const [key, other] = [await service.key(), await service.key()];
@@ -24,12 +24,12 @@ onBothEngines('rate limits', (start) => {
     await get();
     assert.equal((await get()).headers.get('ratelimit'), '"key";r=0;t=50');
 
-    const refused = await get();
-    assert.equal(refused.status, 429);
-    assert.equal(refused.body.code, 'rate_limited');
-    assert.match(refused.body.detail, /Try again in 50 s\./);
-    assert.equal(refused.headers.get('retry-after'), '50');
-    assert.equal(refused.headers.get('ratelimit'), '"key";r=0;t=50');
+    const rejected = await get();
+    assert.equal(rejected.status, 429);
+    assert.equal(rejected.body.code, 'rate_limited');
+    assert.match(rejected.body.detail, /Try again in 50 s\./);
+    assert.equal(rejected.headers.get('retry-after'), '50');
+    assert.equal(rejected.headers.get('ratelimit'), '"key";r=0;t=50');
     assert.equal((await service.get('/v1/groups', other)).status, 200);
 
     clock.set('2026-11-15T12:00:59.999Z');
@@ -38,7 +38,7 @@ onBothEngines('rate limits', (start) => {
     assert.equal((await get()).headers.get('ratelimit'), '"key";r=2;t=60');
   });
 
-  test('what the client has already is free; what is refused for want of a scope is not', async (t) => {
+  test('a 304 is free; a 403 is not', async (t) => {
     const service = await start(t, { clock: settableClock(noon), environment: { MUSTER_RATE_LIMIT: '3' } });
     const key = await service.key('personnel.read');
     const etag = (await service.get('/v1/groups', key)).headers.get('etag') ?? '';
@@ -52,7 +52,7 @@ onBothEngines('rate limits', (start) => {
     assert.equal((await service.get('/v1/groups', key, { 'if-none-match': etag })).status, 429);
   });
 
-  test('a key may have a limit of its own, or none, and sees which', async (t) => {
+  test('a key can have its own limit or none, and reads it from /v1/me', async (t) => {
     const service = await start(t, { clock: settableClock(noon), environment: { MUSTER_RATE_LIMIT: '2' } });
     const key = await service.key();
     const limits = async () => (await service.get('/v1/me', key)).body.limits;
@@ -67,13 +67,13 @@ onBothEngines('rate limits', (start) => {
     await setLimit(service, 0);
     assert.equal((await limits()).rate_limit, null);
     for (let i = 0; i < 5; i++) {
-      const answer = await service.get('/v1/me', key);
-      assert.equal(answer.status, 200);
-      assert.equal(answer.headers.get('ratelimit'), null);
+      const response = await service.get('/v1/me', key);
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get('ratelimit'), null);
     }
   });
 
-  test('probes and public pages are never limited', async (t) => {
+  test('probes and public pages are not rate limited', async (t) => {
     const service = await start(t, { clock: settableClock(noon), environment: { MUSTER_RATE_LIMIT: '1' } });
     const key = await service.key();
     for (const path of ['/livez', '/readyz', '/docs', '/v1/openapi.json', '/problems/rate_limited']) {
@@ -81,7 +81,7 @@ onBothEngines('rate limits', (start) => {
     }
   });
 
-  test('an address that sends bad keys is told to stop, while good keys from it still work', async (t) => {
+  test('an address that sends invalid keys is rate limited, but valid keys from it still work', async (t) => {
     const clock = settableClock(noon);
     const service = await start(t, {
       clock,
@@ -94,24 +94,20 @@ onBothEngines('rate limits', (start) => {
     for (const secret of [newSecret(), 'nonsense', newSecret()]) {
       assert.equal((await attempt(secret)).status, 401);
     }
-    const refused = await attempt(newSecret());
-    assert.equal(refused.status, 429);
-    assert.equal(refused.body.code, 'rate_limited');
-    assert.equal(refused.headers.get('retry-after'), '60');
-    assert.equal(refused.headers.get('ratelimit-policy'), '"address";q=3;w=60');
+    const rejected = await attempt(newSecret());
+    assert.equal(rejected.status, 429);
+    assert.equal(rejected.body.code, 'rate_limited');
+    assert.equal(rejected.headers.get('retry-after'), '60');
+    assert.equal(rejected.headers.get('ratelimit-policy'), '"address";q=3;w=60');
     assert.equal((await attempt(key)).status, 200);
     assert.equal((await attempt(undefined)).status, 401, 'no key is no attempt');
     assert.equal((await attempt(newSecret(), '198.51.100.8')).status, 401, 'another address');
-    assert.equal(
-      (await attempt(newSecret(), '203.0.113.1, 198.51.100.7')).status,
-      429,
-      'what a client made up',
-    );
+    assert.equal((await attempt(newSecret(), '203.0.113.1, 198.51.100.7')).status, 429, 'forged by a client');
     clock.set('2026-11-15T12:01:00.000Z');
     assert.equal((await attempt(newSecret())).status, 401);
   });
 
-  test('nobody gets another address by saying so, unless a proxy says it', async (t) => {
+  test('X-Forwarded-For is ignored unless a trusted proxy sends it', async (t) => {
     const service = await start(t, { environment: { MUSTER_FAILED_AUTH_LIMIT: '1' } });
     const attempt = async (from: string) =>
       (await service.get('/v1/me', newSecret(), { 'x-forwarded-for': from })).status;
@@ -120,7 +116,7 @@ onBothEngines('rate limits', (start) => {
   });
 });
 
-test('a burst is let in at once, and then requests come in evenly', () => {
+test('a burst is allowed at once, then requests are allowed at an even rate', () => {
   const limiter = rateLimiter('key');
   const allowed = (now: number, tries: number) =>
     Array.from({ length: tries }, () => limiter.charge('a', 600, now)).filter(({ isAllowed }) => isAllowed)
@@ -138,7 +134,7 @@ test('a burst is let in at once, and then requests come in evenly', () => {
   assert.equal(allowed(60_000, 500), 200);
 });
 
-test('never lets in more than the limit in its minute, nor more than a minute and a burst in any', () => {
+test('never allows more than the limit per window, or more than the limit and a burst in any minute', () => {
   const request = fc.record({ pause: fc.nat(2000), count: fc.integer({ min: 1, max: 40 }) });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 90 }), fc.array(request, { maxLength: 100 }), (limit, requests) => {
@@ -162,7 +158,7 @@ test('never lets in more than the limit in its minute, nor more than a minute an
   );
 });
 
-test('whoever waits as long as it is told is let in', () => {
+test('a request after Retry-After is allowed', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 5000 }),
@@ -185,14 +181,14 @@ test('whoever waits as long as it is told is let in', () => {
   );
 });
 
-test('counts requests that come in another order than they began, and a clock that is set back', () => {
+test('counts requests that arrive out of order, and works when the clock is set back', () => {
   const limiter = rateLimiter('key');
   const left = (now: number) => /r=(\d+)/.exec(limiter.charge('a', 10, now).headers.ratelimit ?? '')?.[1];
   assert.deepEqual([100_000, 99_998, 100_001].map(left), ['9', '8', '7']);
   assert.equal(left(20_000), '9');
 });
 
-test('keeps no more accounts than it may', () => {
+test('tracks at most the maximum number of ids', () => {
   const limiter = rateLimiter('key', 100);
   const left = (id: string) => /r=(\d+)/.exec(limiter.charge(id, 10, 0).headers.ratelimit ?? '')?.[1];
   left('first');
@@ -203,7 +199,7 @@ test('keeps no more accounts than it may', () => {
   assert.equal(left('id 98'), '8');
 });
 
-test('reads X-Forwarded-For from its end, as far as proxies wrote it', () => {
+test('reads X-Forwarded-For from the right, as far as trusted proxies wrote it', () => {
   const proxies = listNetworks(['127.0.0.1', '10.0.0.0/8', 'fd00::/8']);
   const from = (connected: string | undefined, forwarded?: string) =>
     clientAddress(connected, forwarded, proxies);
@@ -216,7 +212,7 @@ test('reads X-Forwarded-For from its end, as far as proxies wrote it', () => {
   assert.equal(from(undefined, '1.2.3.4'), '');
 });
 
-test('counts a network of IPv6 as one', () => {
+test('counts an IPv6 /64 network as one client', () => {
   assert.equal(networkOf('192.0.2.1'), '192.0.2.1');
   assert.equal(networkOf('2001:db8:1:2:3:4:5:6'), networkOf('2001:db8:1:2::9'));
   assert.notEqual(networkOf('2001:db8:1:2::1'), networkOf('2001:db8:1:3::1'));

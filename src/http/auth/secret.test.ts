@@ -12,7 +12,7 @@ test('a secret is mst_, 32 random characters and a checksum', () => {
   }
 });
 
-test('a secret with one character changed is refused before any query', () => {
+test('a secret with one changed character is rejected without a query', () => {
   const other = (character: string) => (character === 'a' ? 'b' : 'a');
   fc.assert(
     fc.property(fc.integer({ min: 4, max: 41 }), (at) => {
@@ -24,6 +24,6 @@ test('a secret with one character changed is refused before any query', () => {
     assert.ok(!looksLikeSecret(text));
 });
 
-test('only the SHA-256 of a secret is kept', () => {
+test('only the SHA-256 of a secret is stored', () => {
   assert.equal(hashSecret('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
 });

@@ -6,10 +6,10 @@ import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { startMuster, temporaryFolder } from '../../../test/process.ts';
 
-test('without file descriptors left, nothing is 500, and the console is served', async (t) => {
+test('without free file descriptors there is no 500, and the console is served', async (t) => {
   const maxFiles = 60;
   const { origin, key } = await startMuster(t, temporaryFolder(t), {}, 'serve', maxFiles);
-  // Connections that are opened while there are descriptors left.
+  // Opens connections while descriptors are left.
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   t.after(() => agent.destroy());
   const request = (path: string) =>
@@ -29,14 +29,14 @@ test('without file descriptors left, nothing is 500, and the console is served',
     for (const socket of sockets) socket.destroy();
   });
   for (let i = 0; i < maxFiles; i++) sockets.push(connect(Number(port), hostname).on('error', () => {}));
-  // The server closes what it cannot accept.
+  // The server closes connections that it cannot accept.
   while (!sockets.some(({ readyState }) => readyState === 'closed')) await setTimeout(10);
 
   const page = await request('/');
   assert.equal(page.status, 200, page.body);
   const [, script = ''] = /<script[^>]* src="([^"]+)"/.exec(page.body) ?? [];
   assert.equal((await request(new URL(script, `${origin}/`).pathname)).status, 200);
-  // Together, as the database opens more connections for more readers.
+  // Concurrent, because the database opens more connections for more readers.
   const pages = Array.from({ length: 16 }, (_, i) => `/v1/risks?limit=${i + 1}`);
   const paths = ['/v1/personnel', '/v1/risks', '/v1/risks/summary', '/docs', ...pages];
   for (const { status, retryAfter, body } of await Promise.all(paths.map(request))) {

@@ -8,7 +8,7 @@ import { bodyBudget } from '../request/body-budgets.ts';
 import { createLoadMonitor } from './load-shedding.ts';
 
 onBothEngines('load', (start) => {
-  test('more than can be worked on is refused at once, but for probes and what is in memory', async (t) => {
+  test('requests beyond the concurrency limit get 503, except probes and cached responses', async (t) => {
     const service = await start(t, { environment: { MUSTER_MAX_CONCURRENT_REQUESTS: '1' } });
     const key = await service.key();
     for (let i = 0; i < 2; i++) assert.equal((await service.get('/v1/groups?limit=5', key)).status, 200);
@@ -22,14 +22,14 @@ onBothEngines('load', (start) => {
       ['POST', '/v1/groups'],
       ['GET', '/docs'],
     ] as const) {
-      const refused = await service.call(method, path, key, method === 'POST' ? { name: 'x' } : undefined);
-      assert.equal(refused.status, 503, path);
-      assert.equal(refused.headers.get('content-type'), 'application/problem+json');
-      assert.equal(refused.headers.get('retry-after'), '1');
-      assert.equal(refused.headers.get('x-content-type-options'), 'nosniff');
-      assert.equal(refused.body.code, 'unavailable');
-      assert.equal(refused.body.instance, path);
-      assert.equal(refused.body.request_id, refused.headers.get('x-request-id'));
+      const rejected = await service.call(method, path, key, method === 'POST' ? { name: 'x' } : undefined);
+      assert.equal(rejected.status, 503, path);
+      assert.equal(rejected.headers.get('content-type'), 'application/problem+json');
+      assert.equal(rejected.headers.get('retry-after'), '1');
+      assert.equal(rejected.headers.get('x-content-type-options'), 'nosniff');
+      assert.equal(rejected.body.code, 'unavailable');
+      assert.equal(rejected.body.instance, path);
+      assert.equal(rejected.body.request_id, rejected.headers.get('x-request-id'));
     }
     assert.equal(service.app.load.shed, 3);
     for (const path of ['/livez', '/readyz']) assert.equal((await service.get(path)).status, 200, path);
@@ -42,7 +42,7 @@ onBothEngines('load', (start) => {
     assert.equal(service.app.load.active, 0);
   });
 
-  test('who waits for their turn counts, too', async (t) => {
+  test('queued requests count against the concurrency limit', async (t) => {
     const service = await start(t, { environment: { MUSTER_MAX_CONCURRENT_REQUESTS: '3' } });
     const key = await service.key();
     assert.equal((await service.get('/v1/projects/NONE', key)).status, 404);
@@ -52,13 +52,13 @@ onBothEngines('load', (start) => {
         `GET /v1/projects/NONE${i} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
         `connection: ${i === 9 ? 'close' : 'keep-alive'}\r\n\r\n`,
     );
-    const answers = await sendRaw(service.origin, requests.join(''));
-    const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    const responses = await sendRaw(service.origin, requests.join(''));
+    const statuses = [...responses.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
     assert.deepEqual(statuses, [...Array(3).fill('404'), ...Array(7).fill('503')]);
     assert.equal(service.app.load.active, 0);
   });
 
-  test('who sends a body slowly takes nobody’s place', async (t) => {
+  test('slow uploads do not count against the concurrency limit', async (t) => {
     const service = await start(t, { environment: { MUSTER_MAX_CONCURRENT_REQUESTS: '1' } });
     const key = await service.key();
     const sockets = Array.from({ length: 5 }, () => {
@@ -77,7 +77,7 @@ onBothEngines('load', (start) => {
     assert.equal(service.app.bodyBudgets.json.bytes, 0);
   });
 
-  test('who goes away before the answer leaves nothing behind', async (t) => {
+  test('a client that disconnects early releases its slot and memory', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const { waiting, release } = await holdWriter(service);
@@ -97,7 +97,7 @@ onBothEngines('load', (start) => {
     assert.deepEqual([service.app.load.active, service.app.bodyBudgets.json.bytes], [0, 0]);
   });
 
-  test('who takes too long to send is told so, and the connection is closed', async (t) => {
+  test('a request that arrives too slowly gets 408, and the connection is closed', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const { server } = service.app;
@@ -109,14 +109,14 @@ onBothEngines('load', (start) => {
       `${post}content-type: application/json\r\ncontent-length: 100\r\n\r\n{`,
       `${post}content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n1\r\n{\r\n`,
     ];
-    for (const answer of await Promise.all(beginnings.map((text) => sendRaw(service.origin, text)))) {
-      assert.match(answer, /^HTTP\/1\.1 408 .*\r\nconnection: close\r\n.*"code":"request_timeout"/s);
+    for (const response of await Promise.all(beginnings.map((text) => sendRaw(service.origin, text)))) {
+      assert.match(response, /^HTTP\/1\.1 408 .*\r\nconnection: close\r\n.*"code":"request_timeout"/s);
     }
     await service.app.load.idle();
     assert.equal(service.app.bodyBudgets.json.bytes, 0);
   });
 
-  test('slow bodies without a key do not keep anyone from writing or signing in', async (t) => {
+  test('slow unauthenticated bodies do not block writes or sign-in', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const sockets = openUploads(service, 200, '/v1/session');
@@ -127,7 +127,7 @@ onBothEngines('load', (start) => {
         /^HTTP\/1\.1 404 .*"code":"not_found"/s.test(text),
       ),
     );
-    // As large as a session body may be, and never sent.
+    // The maximum size of a session body, announced but never sent.
     sockets.push(...openUploads(service, 200, '/v1/session', { bytes: 1024 }));
     while (service.app.bodyBudgets.public.bytes < 200 * 1024) await setTimeout(5);
     assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
@@ -138,22 +138,22 @@ onBothEngines('load', (start) => {
     assert.equal(service.app.bodyBudgets.public.bytes, 0);
   });
 
-  test('one network cannot use up the memory for bodies without a key', async (t) => {
+  test('one network cannot use up the budget for unauthenticated bodies', async (t) => {
     const service = await start(t, { environment: { MUSTER_TRUST_PROXY: '127.0.0.1' } });
     const key = await service.key();
     const from = (address: string) => ({ 'x-forwarded-for': address });
     const sockets = openUploads(service, 1024, '/v1/session', { bytes: 1024, headers: from('192.0.2.1') });
     while (service.app.bodyBudgets.public.bytes < 1024 * 1024) await setTimeout(5);
-    const refused = await service.post('/v1/session', undefined, { key }, from('192.0.2.1'));
-    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '1']);
-    assert.match(refused.body.detail, /too many large request bodies at once/);
+    const rejected = await service.post('/v1/session', undefined, { key }, from('192.0.2.1'));
+    assert.deepEqual([rejected.status, rejected.headers.get('retry-after')], [429, '1']);
+    assert.match(rejected.body.detail, /too many large request bodies at once/);
     assert.equal((await service.post('/v1/session', undefined, { key }, from('192.0.2.2'))).status, 204);
     assert.equal((await service.post('/v1/groups', key, { name: 'Ops' }, from('192.0.2.1'))).status, 201);
     for (const socket of sockets) socket.destroy();
     await service.app.load.idle();
   });
 
-  test('a body counts by what has arrived of it, not by what it claims to be', async (t) => {
+  test('a body is charged by the bytes that arrived, not by its Content-Length', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const sockets = openUploads(service, 200, '/v1/groups', { key });
@@ -165,7 +165,7 @@ onBothEngines('load', (start) => {
     assert.equal(service.app.bodyBudgets.json.bytes, 0);
   });
 
-  test('a key that sends too many large bodies at once does not keep other keys from writing', async (t) => {
+  test('a key that sends too many large bodies at once does not block other keys', async (t) => {
     const service = await start(t);
     const [greedy, other] = [await service.key(), await service.key()];
     const megabyte = 1024 * 1024;
@@ -174,7 +174,7 @@ onBothEngines('load', (start) => {
     const arrived = async (bytes: number) => {
       while (service.app.bodyBudgets.json.bytes < bytes) await setTimeout(5);
     };
-    // One byte of each is never sent.
+    // The last byte of each body is never sent.
     const sockets = open(7, megabyte - 1);
     sockets.push(...open(1, megabyte / 2));
     await arrived(7.5 * megabyte - 7);
@@ -185,8 +185,8 @@ onBothEngines('load', (start) => {
     );
     sockets.push(...open(1, megabyte / 2 - 1));
     await arrived(8 * megabyte - 8);
-    const refused = await service.post('/v1/groups', greedy, { name: 'Ops' });
-    assert.deepEqual([refused.status, refused.body.code], [429, 'rate_limited']);
+    const rejected = await service.post('/v1/groups', greedy, { name: 'Ops' });
+    assert.deepEqual([rejected.status, rejected.body.code], [429, 'rate_limited']);
     assert.equal((await service.get('/v1/me', greedy)).status, 200);
     assert.equal((await service.post('/v1/groups', other, { name: 'Ops' })).status, 201);
     const file = ' '.repeat(100_000);
@@ -200,7 +200,7 @@ onBothEngines('load', (start) => {
   });
 });
 
-test('bodies cannot fill the memory, whoever sends them', () => {
+test('the total memory of bodies is bounded across clients', () => {
   const budget = bodyBudget(100, 60);
   assert.equal(budget.reserve('a', 60), undefined);
   assert.equal(budget.reserve('a', 1)?.code, 'rate_limited');
@@ -211,7 +211,7 @@ test('bodies cannot fill the memory, whoever sends them', () => {
   assert.equal(budget.reserve('a', 60), undefined);
 });
 
-test('requests are taken in for a while, then all else that goes on has its turn', async () => {
+test('a long tick of the event loop sheds load until the next tick', async () => {
   let now = 1000;
   const load = createLoadMonitor(10, () => now);
   now += 60_000;
@@ -224,7 +224,7 @@ test('requests are taken in for a while, then all else that goes on has its turn
   assert.equal(load.isOverloaded(), false);
 });
 
-test('many are taken in as long as none of them takes long, a few always', async () => {
+test('many requests are admitted while none is slow, and a minimum always', async () => {
   let now = 0;
   const load = createLoadMonitor(100, () => now);
   const requests = Array.from({ length: 100 }, () => ({}));
@@ -246,12 +246,12 @@ test('many are taken in as long as none of them takes long, a few always', async
   assert.deepEqual([load.active, await isOverloaded()], [63, false]);
 });
 
-test('refusals wait for their turn, a few at a time, and no more than there may be connections', async () => {
+test('rejections are sent a few per tick, from a bounded queue', async () => {
   const load = createLoadMonitor(0);
   let sent = 0;
   const refuse = () => load.reject(() => sent++);
   for (let i = 0; i < 10_000; i++) assert.equal(refuse(), true);
-  assert.equal(refuse(), false, 'who sends still more is cut off');
+  assert.equal(refuse(), false, 'a full queue rejects nothing more');
   assert.equal(sent, 0);
   await setImmediate();
   assert.ok(sent > 0 && sent < 100, `${sent} in one turn`);
@@ -260,7 +260,7 @@ test('refusals wait for their turn, a few at a time, and no more than there may 
   assert.equal(load.shed, 10_002);
 });
 
-/** Keeps others from writing until it is released. */
+/** Holds the write lock until it is released. */
 async function holdWriter({ database }: TestService) {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const { promise: held, resolve: hold } = Promise.withResolvers<void>();
@@ -285,7 +285,7 @@ type Upload = {
   headers?: Record<string, string>;
 };
 
-/** Opens connections that each begin to send a body, and do not go on. */
+/** Opens connections that each send the start of a body and then stop. */
 function openUploads(
   { origin }: TestService,
   count: number,
@@ -309,7 +309,7 @@ function openUploads(
   });
 }
 
-/** What comes back first on each connection. */
+/** Reads the first data on each connection. */
 const responsesOf = (sockets: Socket[]): Promise<string[]> =>
   Promise.all(
     sockets.map(

@@ -8,18 +8,18 @@ import { type Oversized, oversizedFor } from '../../../test/fuzz/oversized.ts';
 import { openAgent, send } from '../../../test/fuzz/send.ts';
 import { startMuster, temporaryFolder } from '../../../test/process.ts';
 
-/** `/livez` must be answered within this time, whatever a client sends. */
+/** `/livez` must respond within this time, whatever a client sends. */
 const maxStallMs = 100;
 
 /** A collection of garbage may come on top of one attempt, hardly of each: what takes long is tried again. */
 const attempts = 3;
 const longMs = maxStallMs / 2;
 
-test('no request holds the event loop for 100 ms', async (t) => {
+test('no request blocks the event loop for 100 ms', async (t) => {
   const service = await startWatched(t);
   const { operations } = describe((await service.call('GET', '/v1/openapi.json')).json as object);
   await service.fill();
-  // The first request to each route pays for what is compiled and prepared once.
+  // Warm up: the first request to each route compiles schemas and prepares statements.
   for (const operation of operations) await service.attack(operation, { name: 'nothing' });
   await service.takeStallMs();
 
@@ -43,7 +43,7 @@ test('no request holds the event loop for 100 ms', async (t) => {
   assert.equal((await service.call('GET', '/livez')).status, 200);
 });
 
-/** A service in a process of its own, with something of everything, that tells how long its event loop was held. */
+/** A service with data of every kind in its own process, which reports how long its event loop was blocked. */
 async function startWatched(t: TestContext) {
   const monitor = pathToFileURL(join(import.meta.dirname, '../../../test/loop-stall-server.ts'));
   const {
@@ -65,15 +65,15 @@ async function startWatched(t: TestContext) {
     send(origin, agent, { method, path, headers: { authorization, ...headers }, ...(body && { body }) });
 
   async function make(kind: string, path: string, body: object): Promise<void> {
-    const made = await call('POST', path, Buffer.from(JSON.stringify(body)), {
+    const created = await call('POST', path, Buffer.from(JSON.stringify(body)), {
       'content-type': 'application/json',
     });
-    assert.equal(made.status, 201, made.text);
-    const { id, user_id } = made.json as { id?: string; user_id?: string };
+    assert.equal(created.status, 201, created.text);
+    const { id, user_id } = created.json as { id?: string; user_id?: string };
     ids[kind] = id ?? user_id ?? '';
   }
 
-  /** What a path is about. Nothing is deleted, so that every request finds it. */
+  /** The ids for the parameters of a path. Nothing is deleted, so that every request finds its resource. */
   function pathOf({ method, template }: Operation): string {
     const isDelete = method === 'DELETE';
     const kind = /\{project_id\}\/(\w+)\/\{id\}|^\/v1\/(\w+)\/\{/.exec(template);
@@ -93,7 +93,7 @@ async function startWatched(t: TestContext) {
       for (const kind of ['risks', 'issues', 'tasks'])
         await make(kind, `/v1/projects/APOLLO/${kind}`, { title: 'x' });
     },
-    /** Whatever the answer is; a body that is refused early may not even be sent to its end. */
+    /** Ignores the response; a body that is rejected early may not be sent completely. */
     async attack(operation: Operation, { body, query, headers }: Oversized): Promise<void> {
       const path = pathOf(operation) + (query === undefined ? '' : `?${query}`);
       const type = body ? { 'content-type': 'application/json' } : {};

@@ -6,19 +6,22 @@ import { freshDatabase, onBothEngines } from '../../../test/service.ts';
 import { purgeExpired } from './idempotency.ts';
 
 onBothEngines('idempotency', (start, engine) => {
-  test('200 times the same request makes one person and 200 equal answers', async (t) => {
+  test('200 identical requests create one person and get 200 equal responses', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const post = () => service.post('/v1/personnel', key, { name: 'Ada' }, { 'idempotency-key': 'once' });
-    const answers = await Promise.all(Array.from({ length: 200 }, post));
-    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [201]);
-    assert.equal(new Set(answers.map(({ text }) => text)).size, 1);
-    assert.equal(answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length, 199);
-    assert.equal(new Set(answers.map(({ headers }) => headers.get('location'))).size, 1);
+    const responses = await Promise.all(Array.from({ length: 200 }, post));
+    assert.deepEqual([...new Set(responses.map(({ status }) => status))], [201]);
+    assert.equal(new Set(responses.map(({ text }) => text)).size, 1);
+    assert.equal(
+      responses.filter(({ headers }) => headers.get('idempotent-replayed') === 'true').length,
+      199,
+    );
+    assert.equal(new Set(responses.map(({ headers }) => headers.get('location'))).size, 1);
     assert.equal((await service.get('/v1/personnel', key)).body.page.total, 1);
   });
 
-  test('bare and quoted are the same key; another body, path or API key is another request', async (t) => {
+  test('a key is the same with and without quotes, and is separate per path and API key', async (t) => {
     const service = await start(t);
     const [one, other] = [await service.key('personnel.manage'), await service.key('personnel.manage')];
     const post = (path: string, key: string, name: string, id = 'k') =>
@@ -31,12 +34,12 @@ onBothEngines('idempotency', (start, engine) => {
     assert.notEqual((await post('/v1/personnel', other, 'Ada')).body.user_id, first.body.user_id);
     assert.equal((await service.get('/v1/personnel', one)).body.page.total, 2);
     for (const id of ['', 'ü', 'a b', 'x'.repeat(256), '"']) {
-      const answer = await post('/v1/personnel', one, 'Ada', id).catch(() => undefined);
-      if (answer) assert.equal(answer.body.code, 'malformed_request', id);
+      const response = await post('/v1/personnel', one, 'Ada', id).catch(() => undefined);
+      if (response) assert.equal(response.body.code, 'malformed_request', id);
     }
   });
 
-  test('what was refused is not kept, and what was kept a day is forgotten', async (t) => {
+  test('rejected requests are not stored, and stored responses expire after a day', async (t) => {
     const clock = settableClock('2026-11-15T12:00:00Z');
     const service = await start(t, { clock });
     const key = await service.key('personnel.manage');
@@ -56,7 +59,7 @@ onBothEngines('idempotency', (start, engine) => {
     assert.equal((await service.database.db.selectFrom('idempotency').selectAll().execute()).length, 0);
   });
 
-  test('a key that sees less than before is not answered again, and nothing is done twice', async (t) => {
+  test('a replay is rejected after the permissions of the key change, and nothing runs twice', async (t) => {
     const service = await start(t);
     const whole = await service.key();
     for (const name of ['Apollo', 'Gemini']) await service.make('/v1/projects', whole, { name });
@@ -96,7 +99,7 @@ onBothEngines('idempotency', (start, engine) => {
     assert.equal((await service.post(path, key, {})).status, 409);
   });
 
-  test('killed while it answers, the service has done it once when asked again', async (t) => {
+  test('a request repeated after the service was killed takes effect once', async (t) => {
     const { url, drop } = await freshDatabase(engine);
     t.after(drop);
     const startProcess = () => startMuster(t, temporaryFolder(t), { MUSTER_DATABASE_URL: url });
@@ -114,7 +117,7 @@ onBothEngines('idempotency', (start, engine) => {
           },
           body: JSON.stringify({ name }),
         });
-      // What the round before was killed over is asked again, then some more is begun and cut off.
+      // Repeats the requests that the previous kill interrupted, then starts more and kills the service again.
       for (let i = 0; round > 0 && i < 20; i++) assert.equal((await post(`${round - 1}-${i}`)).status, 201);
       const cutOff = Array.from({ length: 20 }, (_, i) => post(`${round}-${i}`).catch(() => undefined));
       await Promise.race(cutOff);
@@ -123,10 +126,10 @@ onBothEngines('idempotency', (start, engine) => {
       await Promise.all(cutOff);
     }
     const service = await startProcess();
-    const answer = await fetch(`${service.origin}/v1/personnel`, {
+    const response = await fetch(`${service.origin}/v1/personnel`, {
       headers: { authorization: `Bearer ${key}` },
     });
-    const names = (await answer.json()).data.map(({ name }: { name: string }) => name);
+    const names = (await response.json()).data.map(({ name }: { name: string }) => name);
     assert.equal(new Set(names).size, names.length, 'nobody twice');
     for (let round = 0; round < 4; round++) {
       for (let i = 0; i < 20; i++) assert.ok(names.includes(`${round}-${i}`));

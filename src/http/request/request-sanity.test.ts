@@ -7,8 +7,8 @@ import { onBothEngines } from '../../../test/service.ts';
 
 const smuggled = 'GET /v1/smuggled HTTP/1.1\r\nhost: x\r\n\r\n';
 
-onBothEngines('framing', (start) => {
-  test('what two readers could understand in two ways is refused, and the connection closed', async (t) => {
+onBothEngines('request sanity', (start) => {
+  test('ambiguous requests are rejected, and the connection is closed', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const head = `host: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n`;
@@ -54,33 +54,33 @@ onBothEngines('framing', (start) => {
       'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
       '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
     ]) {
-      const answer = await sendRaw(service.origin, shape);
-      assert.match(answer, /^HTTP\/1\.1 400 /, shape);
-      assert.match(answer, /\r\ncontent-type: application\/problem\+json/i, shape);
-      assert.match(answer, /\r\nconnection: close\r\n/i, shape);
-      assert.equal(answer.match(/HTTP\/1\.1 \d/g)?.length, 1, shape);
+      const response = await sendRaw(service.origin, shape);
+      assert.match(response, /^HTTP\/1\.1 400 /, shape);
+      assert.match(response, /\r\ncontent-type: application\/problem\+json/i, shape);
+      assert.match(response, /\r\nconnection: close\r\n/i, shape);
+      assert.equal(response.match(/HTTP\/1\.1 \d/g)?.length, 1, shape);
     }
     assert.equal((await service.get('/v1/groups', key)).body.page.total, 0);
   });
 
-  test('of two keys or two types neither counts', async (t) => {
+  test('duplicate Authorization or Content-Type headers are rejected', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const bearer = `authorization: Bearer ${key}\r\n`;
     const end = 'connection: close\r\n\r\n';
     for (const other of [bearer, 'authorization: Bearer x\r\n', 'authorization: Basic eDp5\r\n']) {
-      const answer = await sendRaw(
+      const response = await sendRaw(
         service.origin,
         `GET /v1/me HTTP/1.1\r\nhost: x\r\n${bearer}${other}${end}`,
       );
-      assert.match(answer, /^HTTP\/1\.1 401 /);
+      assert.match(response, /^HTTP\/1\.1 401 /);
     }
     const types = 'content-type: application/json\r\ncontent-type: text/plain\r\n';
     const post = `POST /v1/groups HTTP/1.1\r\nhost: x\r\n${bearer}${types}content-length: 12\r\n${end}{"name":"x"}`;
     assert.match(await sendRaw(service.origin, post), /^HTTP\/1\.1 415 /);
   });
 
-  test('takes what is unusual but clear', async (t) => {
+  test('unusual but valid requests are accepted', async (t) => {
     const service = await start(t);
     const authorization = `authorization: Bearer ${await service.key()}`;
     const get = (target: string, headers = 'host: x', version = '1.1') =>
@@ -89,9 +89,9 @@ onBothEngines('framing', (start) => {
         `GET ${target} HTTP/${version}\r\n${headers}\r\n${authorization}\r\nconnection: close\r\n\r\n`,
       );
     for (const target of ['http://other.example/v1/groups', 'HTTPS://x:99/v1/groups?limit=1']) {
-      const answer = await get(target);
-      assert.match(answer, /^HTTP\/1\.1 200 /, target);
-      assert.match(answer, /"data":\[\]/);
+      const response = await get(target);
+      assert.match(response, /^HTTP\/1\.1 200 /, target);
+      assert.match(response, /"data":\[\]/);
     }
     assert.match(await get('http://other.example/v1/nothing'), /"instance":"\/v1\/nothing"/);
     assert.match(await get('http://other.example'), /^HTTP\/1\.1 200 .*<title>/s);
@@ -108,18 +108,18 @@ onBothEngines('framing', (start) => {
     assert.match(options, /^HTTP\/1\.1 204 .*\r\nallow: DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT\r\n/s);
   });
 
-  test('a client that asks before it sends a body is told to go on', async (t) => {
+  test('Expect: 100-continue gets 100 Continue', async (t) => {
     const service = await start(t);
-    const answer = await sendRaw(
+    const response = await sendRaw(
       service.origin,
       `POST /v1/groups HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${await service.key()}\r\n` +
         'content-type: application/json\r\nexpect: 100-Continue\r\ncontent-length: 12\r\nconnection: close\r\n\r\n' +
         '{"name":"x"}',
     );
-    assert.match(answer, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /);
+    assert.match(response, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /);
   });
 
-  test('refuses bodies in a coding, and methods that are no use here', async (t) => {
+  test('rejects encoded bodies and unsupported methods', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const gzipped = await service.post('/v1/groups', key, '{"name":"x"}', { 'content-encoding': 'gzip' });
@@ -132,22 +132,22 @@ onBothEngines('framing', (start) => {
         `${method} ${target} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n\r\n`,
       );
     for (const method of ['TRACE', 'PROPFIND', 'LINK']) {
-      const answer = await send(method);
-      assert.match(answer, /^HTTP\/1\.1 405 .*"code":"method_not_allowed"/s, method);
-      assert.ok(!answer.includes(key), 'what was sent is not sent back');
+      const response = await send(method);
+      assert.match(response, /^HTTP\/1\.1 405 .*"code":"method_not_allowed"/s, method);
+      assert.ok(!response.includes(key), 'what was sent is not sent back');
     }
     assert.equal(await send('CONNECT', 'example.com:443'), '');
   });
 
-  test('no answer is taken for that to another request when something broken follows', async (t) => {
+  test('broken bytes after a request never produce a response that belongs to another request', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`;
     assert.equal(await sendRaw(service.origin, `${get('/v1/personnel')}NONSENSE\r\n\r\n`), '');
 
-    // In the midst of a long answer.
+    // In the middle of a long response.
     await fillPeople(service.database, 20_000);
-    const answer = await new Promise<string>((resolve, reject) => {
+    const response = await new Promise<string>((resolve, reject) => {
       let received = '';
       const socket = connect(Number(new URL(service.origin).port), '127.0.0.1', () => {
         socket.write(get('/v1/personnel'));
@@ -159,7 +159,7 @@ onBothEngines('framing', (start) => {
       socket.on('close', () => resolve(received));
       socket.on('error', reject);
     });
-    assert.match(answer, /^HTTP\/1\.1 200 /);
-    assert.doesNotMatch(answer, /HTTP\/1\.1 400|malformed_request/);
+    assert.match(response, /^HTTP\/1\.1 200 /);
+    assert.doesNotMatch(response, /HTTP\/1\.1 400|malformed_request/);
   });
 });

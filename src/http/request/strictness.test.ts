@@ -5,16 +5,16 @@ import { sendRaw } from '../../../test/raw-http.ts';
 import { onBothEngines } from '../../../test/service.ts';
 
 onBothEngines('strictness', (start) => {
-  test('says what is wrong with a body it cannot read', async (t) => {
+  test('explains why a body cannot be parsed', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const post = async (body: string | Uint8Array, type = 'application/json') => {
-      const answer = await service.post('/v1/personnel', key, body, { 'content-type': type });
-      assert.equal(answer.headers.get('content-type')?.split(';')[0], 'application/problem+json');
-      assert.equal(answer.body.status, answer.status);
-      assert.equal(answer.body.type, `${service.origin}/problems/${answer.body.code}`);
-      assert.ok(answer.body.request_id);
-      return `${answer.status} ${answer.body.code}`;
+      const response = await service.post('/v1/personnel', key, body, { 'content-type': type });
+      assert.equal(response.headers.get('content-type')?.split(';')[0], 'application/problem+json');
+      assert.equal(response.body.status, response.status);
+      assert.equal(response.body.type, `${service.origin}/problems/${response.body.code}`);
+      assert.ok(response.body.request_id);
+      return `${response.status} ${response.body.code}`;
     };
     assert.equal(await post('{"name": '), '400 malformed_request');
     assert.equal(await post(''), '422 invalid_body');
@@ -34,7 +34,7 @@ onBothEngines('strictness', (start) => {
     assert.equal(await post('"Ada"'), '422 invalid_body');
   });
 
-  test('tells broken JSON from names that no body may have', async (t) => {
+  test('distinguishes invalid JSON from forbidden member names', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const detail = async (body: string) => (await service.post('/v1/personnel', key, body)).body.detail;
@@ -44,9 +44,9 @@ onBothEngines('strictness', (start) => {
     assert.match(await detail('{"name":"x","constructor":{"prototype":{}}}'), named);
   });
 
-  test('names all errors of a body at once, each with a pointer and what to do', async (t) => {
+  test('reports all errors of a body at once, each with a pointer and what to do', async (t) => {
     const service = await start(t);
-    const answer = await service.post('/v1/personnel', await service.key('personnel.manage'), {
+    const response = await service.post('/v1/personnel', await service.key('personnel.manage'), {
       nmae: 'Ada',
       email: 'not an address',
       kind: 'robot',
@@ -58,9 +58,12 @@ onBothEngines('strictness', (start) => {
       title: '',
       phone: 'a\nb',
     });
-    assert.equal(answer.status, 422);
+    assert.equal(response.status, 422);
     const errors = Object.fromEntries(
-      answer.body.errors.map(({ pointer, detail }: { pointer: string; detail: string }) => [pointer, detail]),
+      response.body.errors.map(({ pointer, detail }: { pointer: string; detail: string }) => [
+        pointer,
+        detail,
+      ]),
     );
     assert.deepEqual(Object.keys(errors).sort(), [
       '#/attributes/a',
@@ -81,7 +84,7 @@ onBothEngines('strictness', (start) => {
     assert.match(errors['#/kind'], /"human"/);
   });
 
-  test('lets nothing through among however many unknown fields', async (t) => {
+  test('finds errors in known fields among many unknown fields', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const many = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`f${i}`, 1]));
@@ -90,9 +93,9 @@ onBothEngines('strictness', (start) => {
       { ...many, name: { a: 1 } },
       { ...many, name: 'x' },
     ]) {
-      const answer = await service.post('/v1/projects', key, body);
-      assert.equal(answer.status, 422);
-      assert.ok(answer.body.errors.length > 0 && answer.body.errors.length <= 100);
+      const response = await service.post('/v1/projects', key, body);
+      assert.equal(response.status, 422);
+      assert.ok(response.body.errors.length > 0 && response.body.errors.length <= 100);
     }
     await service.make('/v1/projects', key, { name: 'Apollo' });
     const patch = await service.call('PATCH', '/v1/projects/APOLLO', key, {
@@ -114,26 +117,26 @@ onBothEngines('strictness', (start) => {
       `{"scopes":[${'"keys.read",'.repeat(60_000)}"x"]}`,
       `{${Array.from({ length: 12_000 }, (_, i) => `"f${i}":1`).join(',')}}`,
     ]) {
-      const answer = await service.post('/v1/keys', key, body);
-      assert.deepEqual([answer.status, answer.body.code], [413, 'too_large']);
-      assert.match(answer.body.detail, /more than 10000 values/);
+      const response = await service.post('/v1/keys', key, body);
+      assert.deepEqual([response.status, response.body.code], [413, 'too_large']);
+      assert.match(response.body.detail, /more than 10000 values/);
     }
     const description = `,[]{}"\\`.repeat(1200);
-    const made = await service.make('/v1/projects', key, {
+    const created = await service.make('/v1/projects', key, {
       name: 'x',
       description,
       attributes: { a: description },
     });
-    assert.equal(made.description, description, 'what is inside of a text does not count');
+    assert.equal(created.description, description, 'commas inside a text do not count');
     const skills = Array(9000).fill('x');
-    const answer = await service.post('/v1/personnel', key, { name: 'x', skills });
+    const response = await service.post('/v1/personnel', key, { name: 'x', skills });
     assert.deepEqual(
-      answer.body.errors.map(({ code }: { code: string }) => code),
+      response.body.errors.map(({ code }: { code: string }) => code),
       ['maxItems', 'uniqueItems'],
     );
   });
 
-  test('lists the first 100 errors, says how many there are, and repeats nothing', async (t) => {
+  test('lists the first 100 errors without duplicates, and reports the total', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const unknown = Array.from({ length: 3000 }, (_, i) => `x${i}`);
@@ -169,7 +172,7 @@ onBothEngines('strictness', (start) => {
     assert.ok((await service.get(`/v1/${name}`, key)).body.detail.length < 400);
   });
 
-  test('tells null, which is no object, from no body at all', async (t) => {
+  test('distinguishes a null body from a missing body', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const { id, version } = await service.make('/v1/keys', key, { name: 'x', scopes: ['keys.read'] });
@@ -179,7 +182,7 @@ onBothEngines('strictness', (start) => {
     assert.equal((await service.get(`/v1/keys/${id}`, key)).body.version, version);
   });
 
-  test('takes an empty body where nothing is required, and days only of years that are', async (t) => {
+  test('accepts an empty body if nothing is required, and only valid years in dates', async (t) => {
     const service = await start(t);
     const key = await service.key();
     await service.make('/v1/projects', key, { name: 'Apollo' });
@@ -193,8 +196,8 @@ onBothEngines('strictness', (start) => {
     );
     assert.equal((await service.call('POST', '/v1/projects/APOLLO/unarchive', key)).status, 200);
     for (const raised_on of ['0000-01-01', '2026-02-30', '2999-01-01', '10000-01-01']) {
-      const answer = await service.post('/v1/projects/APOLLO/issues', key, { title: 'x', raised_on });
-      assert.equal(answer.status, 422, raised_on);
+      const response = await service.post('/v1/projects/APOLLO/issues', key, { title: 'x', raised_on });
+      assert.equal(response.status, 422, raised_on);
     }
     for (const query of [
       'q=%CC%81',
@@ -205,7 +208,7 @@ onBothEngines('strictness', (start) => {
     }
   });
 
-  test('takes only addresses that lead somewhere', async (t) => {
+  test('accepts only complete http and https URLs', async (t) => {
     const service = await start(t);
     const key = await service.key('projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
@@ -218,25 +221,25 @@ onBothEngines('strictness', (start) => {
     assert.equal((await post('https://example.com/a?b=c#d')).status, 201);
   });
 
-  test('refuses NUL, control characters and broken Unicode in text', async (t) => {
+  test('rejects NUL, control characters and broken Unicode in text', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     for (const bad of ['a\u0000b', 'a\u0007', '\u009b', '\ud800', `a${'\u0301\u0323'.repeat(100)}`]) {
-      const answer = await service.post('/v1/personnel', key, { name: bad });
-      assert.equal(answer.status, 422, JSON.stringify(bad));
-      assert.equal(answer.body.errors[0].code, 'forbidden_characters');
+      const response = await service.post('/v1/personnel', key, { name: bad });
+      assert.equal(response.status, 422, JSON.stringify(bad));
+      assert.equal(response.body.errors[0].code, 'forbidden_characters');
       const inKey = await service.post('/v1/personnel', key, { name: 'x', attributes: { [bad]: 'x' } });
       assert.equal(inKey.status, 422);
     }
-    const made = await service.make('/v1/personnel', key, {
+    const created = await service.make('/v1/personnel', key, {
       name: 'e\u0301',
       attributes: { note: 'a\n\tb' },
     });
-    assert.equal(made.name, '\u00e9');
-    assert.equal(made.attributes.note, 'a\n\tb');
+    assert.equal(created.name, '\u00e9');
+    assert.equal(created.attributes.note, 'a\n\tb');
   });
 
-  test('refuses unknown, repeated, empty and unreadable query parameters', async (t) => {
+  test('rejects unknown, repeated, empty and badly encoded query parameters', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const get = async (query: string, path = '/v1/personnel') => {
@@ -279,7 +282,7 @@ onBothEngines('strictness', (start) => {
     assert.equal(unknownPost.body.code, 'unknown_parameter');
   });
 
-  test('answers paths and methods that are not there', async (t) => {
+  test('returns 404 for unknown paths and 405 for unsupported methods', async (t) => {
     const service = await start(t);
     const key = await service.key();
     assert.equal((await service.get('/v2/risks', key)).body.code, 'not_found');
@@ -288,10 +291,10 @@ onBothEngines('strictness', (start) => {
     assert.equal((await service.get(`/v1/groups/${'x'.repeat(500)}`, key)).body.code, 'uri_too_long');
     for (const path of ['/v1/risks', '/v1/issues']) {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-        const answer = await service.call(method, path, key);
-        assert.equal(answer.status, 405);
-        assert.equal(answer.body.code, 'method_not_allowed');
-        assert.equal(answer.headers.get('allow'), 'GET, HEAD, OPTIONS');
+        const response = await service.call(method, path, key);
+        assert.equal(response.status, 405);
+        assert.equal(response.body.code, 'method_not_allowed');
+        assert.equal(response.headers.get('allow'), 'GET, HEAD, OPTIONS');
       }
     }
     for (const path of ['/v1/personnel/import', '/v1/projects/APOLLO/risks/import?a=b']) {
@@ -305,7 +308,7 @@ onBothEngines('strictness', (start) => {
     assert.equal(options.headers.get('allow'), 'GET, HEAD, OPTIONS, POST');
   });
 
-  test('answers what is no HTTP with a problem, and what is too long with 414 or 431', async (t) => {
+  test('returns a problem document for invalid HTTP, and 414 or 431 for oversized requests', async (t) => {
     const service = await start(t);
     assert.match(
       await sendRaw(service.origin, 'NONSENSE\r\n\r\n'),
@@ -317,13 +320,13 @@ onBothEngines('strictness', (start) => {
     assert.match(await sendRaw(service.origin, long), /^HTTP\/1\.1 414 .*"code":"uri_too_long"/s);
   });
 
-  test('goes on where a client expects what nobody knows', async (t) => {
+  test('ignores an unknown Expect header', async (t) => {
     const { origin } = await start(t);
     const request = 'GET /livez HTTP/1.1\r\nhost: x\r\nexpect: miracles\r\nconnection: close\r\n\r\n';
     assert.match(await sendRaw(origin, request), /^HTTP\/1\.1 200 .*\{"status":"ok"\}/s);
   });
 
-  test('takes any text in any field without a 500, and gives it back as it keeps it', async (t) => {
+  test('any text in any field never causes a 500, and is returned as stored', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
     const json = fc.jsonValue({ maxDepth: 3 });
@@ -333,9 +336,9 @@ onBothEngines('strictness', (start) => {
         fc.record({ name: text, title: text, department: json, skills: json, x: json }),
         async (body) => {
           const { x, ...rest } = body;
-          const answer = await service.post('/v1/personnel', key, x === null ? rest : { ...rest, kind: x });
-          assert.ok([201, 400, 409, 422].includes(answer.status), answer.text);
-          if (answer.status === 201) assert.equal(answer.body.name, body.name.normalize('NFC').trim());
+          const response = await service.post('/v1/personnel', key, x === null ? rest : { ...rest, kind: x });
+          assert.ok([201, 400, 409, 422].includes(response.status), response.text);
+          if (response.status === 201) assert.equal(response.body.name, body.name.normalize('NFC').trim());
         },
       ),
       { numRuns: 150 },

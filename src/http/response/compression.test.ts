@@ -16,23 +16,23 @@ const decoders = {
 };
 
 onBothEngines('compression', (start) => {
-  test('a page comes in the coding asked for, with a tag of its own, and is known in any coding', async (t) => {
+  test('a page is sent in the requested encoding with its own ETag, and any of its ETags gets 304', async (t) => {
     const service = await start(t);
     const key = await service.key();
     await fillPeople(service.database, 30);
     const path = '/v1/personnel?limit=30';
-    const plain = await answer(service, path, key, 'identity');
+    const plain = await fetchRaw(service, path, key, 'identity');
     assert.equal(plain.headers['content-encoding'], undefined);
     assert.equal(plain.headers.vary, 'authorization, cookie, accept, accept-encoding');
-    // Twice: made, and kept.
-    for (const coding of [...encodings, ...encodings]) {
-      const { headers, bytes } = await answer(service, path, key, coding);
-      assert.equal(headers['content-encoding'], coding);
+    // Twice: once created, once from the cache.
+    for (const encoding of [...encodings, ...encodings]) {
+      const { headers, bytes } = await fetchRaw(service, path, key, encoding);
+      assert.equal(headers['content-encoding'], encoding);
       assert.equal(headers['content-length'], String(bytes.length));
       assert.equal(headers.vary, 'authorization, cookie, accept, accept-encoding');
       assert.ok(bytes.length < plain.bytes.length / 2);
-      assert.deepEqual(decoders[coding](bytes), plain.bytes);
-      assert.equal(headers.etag, `${plain.headers.etag?.slice(0, -1)}-${coding}"`);
+      assert.deepEqual(decoders[encoding](bytes), plain.bytes);
+      assert.equal(headers.etag, `${plain.headers.etag?.slice(0, -1)}-${encoding}"`);
       const known = await service.get(path, key, { 'if-none-match': String(headers.etag) });
       assert.equal(known.status, 304);
       assert.equal(known.headers.get('etag'), headers.etag);
@@ -42,64 +42,64 @@ onBothEngines('compression', (start) => {
     assert.equal((await service.get(path, key, { 'if-none-match': other })).status, 200);
   });
 
-  test('a stream comes compressed, piece by piece, and whole', async (t) => {
+  test('a stream is compressed chunk by chunk, and complete', async (t) => {
     const service = await start(t);
     const key = await service.key();
     await fillPeople(service.database, 3000);
-    const plain = await answer(service, '/v1/personnel', key, 'identity');
+    const plain = await fetchRaw(service, '/v1/personnel', key, 'identity');
     assert.ok(plain.bytes.length > 1_000_000);
-    for (const coding of encodings) {
-      const { headers, bytes, first } = await answer(service, '/v1/personnel', key, coding);
-      assert.equal(headers['content-encoding'], coding);
-      assert.equal(headers.etag, `${plain.headers.etag?.slice(0, -1)}-${coding}"`);
+    for (const encoding of encodings) {
+      const { headers, bytes, first } = await fetchRaw(service, '/v1/personnel', key, encoding);
+      assert.equal(headers['content-encoding'], encoding);
+      assert.equal(headers.etag, `${plain.headers.etag?.slice(0, -1)}-${encoding}"`);
       assert.ok(bytes.length < plain.bytes.length / 4);
-      assert.deepEqual(decoders[coding](bytes), plain.bytes);
-      const begun = await beginningOf(coding, first);
-      assert.ok(begun.length > 1000 && plain.bytes.toString().startsWith(begun), coding);
+      assert.deepEqual(decoders[encoding](bytes), plain.bytes);
+      const begun = await beginningOf(encoding, first);
+      assert.ok(begun.length > 1000 && plain.bytes.toString().startsWith(begun), encoding);
     }
   });
 
-  test('HEAD is as GET in every coding', async (t) => {
+  test('HEAD has the headers of GET in every encoding', async (t) => {
     const service = await start(t);
     const key = await service.key();
     await fillPeople(service.database, 3000);
     for (const path of ['/v1/personnel?limit=30', '/v1/personnel', '/v1/me', '/docs']) {
-      for (const coding of [...encodings, 'identity']) {
-        const get = await service.get(path, key, { 'accept-encoding': coding });
-        const head = await service.call('HEAD', path, key, undefined, { 'accept-encoding': coding });
+      for (const encoding of [...encodings, 'identity']) {
+        const get = await service.get(path, key, { 'accept-encoding': encoding });
+        const head = await service.call('HEAD', path, key, undefined, { 'accept-encoding': encoding });
         for (const name of ['etag', 'content-encoding', 'content-length', 'content-type', 'vary'])
-          assert.equal(head.headers.get(name), get.headers.get(name), `${path} ${coding} ${name}`);
+          assert.equal(head.headers.get(name), get.headers.get(name), `${path} ${encoding} ${name}`);
       }
     }
   });
 
-  test('a small answer is sent as it is, unless the client cannot take that', async (t) => {
+  test('a small response is not compressed, unless the client rejects identity', async (t) => {
     const service = await start(t);
     const key = await service.key();
-    const small = await answer(service, '/v1/me', key, 'gzip, br, zstd');
+    const small = await fetchRaw(service, '/v1/me', key, 'gzip, br, zstd');
     assert.equal(small.headers['content-encoding'], undefined);
-    const wanted = await answer(service, '/v1/me', key, 'gzip, identity;q=0');
+    const wanted = await fetchRaw(service, '/v1/me', key, 'gzip, identity;q=0');
     assert.equal(wanted.headers['content-encoding'], 'gzip');
     assert.deepEqual(zlib.gunzipSync(wanted.bytes), small.bytes);
 
-    const refused = await service.post(
+    const rejected = await service.post(
       '/v1/groups',
       key,
       { name: 'x' },
       { 'accept-encoding': 'identity;q=0' },
     );
-    assert.equal(refused.status, 406);
-    assert.deepEqual(refused.body.available, ['identity', 'zstd', 'br', 'gzip']);
+    assert.equal(rejected.status, 406);
+    assert.deepEqual(rejected.body.available, ['identity', 'zstd', 'br', 'gzip']);
     assert.equal((await service.get('/v1/groups', key)).body.page.total, 0, 'nothing was done');
   });
 
-  test('a change is taken with the tag of a compressed answer', async (t) => {
+  test('If-Match accepts the ETag of a compressed response', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const attributes = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`a${i}`, 'x'.repeat(200)]));
     const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada', attributes });
     const path = `/v1/personnel/${user_id}`;
-    const { headers } = await answer(service, path, key, 'zstd');
+    const { headers } = await fetchRaw(service, path, key, 'zstd');
     const tag = String(headers.etag);
     assert.match(tag, /^"1-.{22}-zstd"$/);
     const patch = (name: string) => service.call('PATCH', path, key, { name }, { 'if-match': tag });
@@ -108,17 +108,17 @@ onBothEngines('compression', (start) => {
   });
 });
 
-test('what is compressed can be read again, be it short or long', async () => {
-  for (const coding of encodings) {
+test('short and long inputs survive a compression round trip', async () => {
+  for (const encoding of encodings) {
     for (const length of [1, 1000, 16 * 1024, 16 * 1024 + 1, 1_000_000]) {
-      const bytes = Buffer.alloc(length, 'an answer ');
-      assert.deepEqual(decoders[coding](await compress(bytes, coding)), bytes);
+      const bytes = Buffer.alloc(length, 'an response ');
+      assert.deepEqual(decoders[encoding](await compress(bytes, encoding)), bytes);
     }
   }
 });
 
-test('a stream that nobody reads is not read ahead, and one that is left is ended', async () => {
-  for (const coding of encodings) {
+test('an unread stream applies backpressure, and an abandoned one is destroyed', async () => {
+  for (const encoding of encodings) {
     let taken = 0;
     let isEnded = false;
     async function* endless() {
@@ -131,22 +131,22 @@ test('a stream that nobody reads is not read ahead, and one that is left is ende
         isEnded = true;
       }
     }
-    const stream = compressStream(Readable.from(endless(), { objectMode: false }), coding);
+    const stream = compressStream(Readable.from(endless(), { objectMode: false }), encoding);
     const closed = new Promise((resolve) => stream.once('close', resolve));
     for (let before = -1; before !== taken; await setTimeout(100)) before = taken;
-    assert.ok(taken > 0 && taken < 20, `${coding}: ${taken} pieces`);
+    assert.ok(taken > 0 && taken < 20, `${encoding}: ${taken} pieces`);
     stream.destroy();
     await closed;
     await setImmediate();
-    assert.ok(isEnded, coding);
+    assert.ok(isEnded, encoding);
   }
 });
 
 type Received = { headers: IncomingMessage['headers']; bytes: Buffer; first: Buffer };
 
-/** An answer as it is on the wire. */
-function answer({ origin }: TestService, path: string, key: string, coding: string): Promise<Received> {
-  const headers = { authorization: `Bearer ${key}`, 'accept-encoding': coding };
+/** A response with the bytes on the wire. */
+function fetchRaw({ origin }: TestService, path: string, key: string, encoding: string): Promise<Received> {
+  const headers = { authorization: `Bearer ${key}`, 'accept-encoding': encoding };
   return new Promise((resolve, reject) => {
     httpGet(origin + path, { headers, agent: false }, async (response) => {
       const chunks: Buffer[] = await response.toArray();
@@ -155,13 +155,13 @@ function answer({ origin }: TestService, path: string, key: string, coding: stri
   });
 }
 
-/** What can be read of a stream of which only the beginning has come. */
-function beginningOf(coding: (typeof encodings)[number], bytes: Buffer): Promise<string> {
+/** Decompresses the start of a stream. */
+function beginningOf(encoding: (typeof encodings)[number], bytes: Buffer): Promise<string> {
   const decoder = {
     zstd: zlib.createZstdDecompress,
     br: zlib.createBrotliDecompress,
     gzip: zlib.createGunzip,
-  }[coding]();
+  }[encoding]();
   decoder.write(bytes);
   return new Promise((resolve) => decoder.once('data', (data) => resolve(data.toString())));
 }

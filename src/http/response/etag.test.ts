@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { onBothEngines } from '../../../test/service.ts';
 
-onBothEngines('conditions', (start) => {
-  test('a resource is known as long as every byte of its answer is the same, not only its version', async (t) => {
+onBothEngines('ETags', (start) => {
+  test('a resource gets 304 only if the whole response is unchanged, not only its version', async (t) => {
     const service = await start(t, { clock: settableClock('2026-11-15T12:00:00.000Z') });
     const key = await service.key();
-    const made = await service.post('/v1/projects', key, { name: 'Apollo' });
+    const created = await service.post('/v1/projects', key, { name: 'Apollo' });
     const get = (tag: string) => service.get('/v1/projects/APOLLO', key, { 'if-none-match': tag });
-    const tag = made.headers.get('etag') ?? '';
+    const tag = created.headers.get('etag') ?? '';
     assert.match(tag, /^"1-[\w-]{22}"$/);
 
     const known = await get(tag);
@@ -30,7 +30,7 @@ onBothEngines('conditions', (start) => {
     assert.match(changed.headers.get('etag') ?? '', /^"1-/);
   });
 
-  test('304 says nothing of a length, to HEAD no more than to GET', async (t) => {
+  test('a 304 to GET or HEAD has no Content-Length', async (t) => {
     const service = await start(t);
     const key = await service.key();
     for (const path of ['/v1/risks', '/v1/risks/summary', '/v1/me', '/v1/openapi.json']) {
@@ -43,7 +43,7 @@ onBothEngines('conditions', (start) => {
     }
   });
 
-  test('a change is taken with the tag that was read, or with the version alone', async (t) => {
+  test('If-Match accepts the full ETag or only the version', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const { headers } = await service.post('/v1/projects', key, { name: 'Apollo' });
@@ -56,7 +56,7 @@ onBothEngines('conditions', (start) => {
     assert.equal((await patch('Apollo 3', '"2"')).body.version, 3);
     assert.equal((await patch('Apollo 3', '*')).status, 200, 'whatever is there');
 
-    // What is derived may have changed since; the version has not, and that is what a change is made for.
+    // Derived data may have changed since; If-Match compares only the version.
     await service.make('/v1/projects/APOLLO/risks', key, { title: 'x' });
     assert.equal((await patch('Apollo 4', '"3-anything"')).body.version, 4);
     for (const stale of [
@@ -73,9 +73,9 @@ onBothEngines('conditions', (start) => {
       '"04x"',
       'x, y',
     ]) {
-      const answer = await patch('Apollo 5', stale);
-      assert.equal(answer.status, 412, stale);
-      assert.equal(answer.headers.get('etag'), '"4"');
+      const response = await patch('Apollo 5', stale);
+      assert.equal(response.status, 412, stale);
+      assert.equal(response.headers.get('etag'), '"4"');
     }
   });
 });

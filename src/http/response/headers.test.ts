@@ -7,7 +7,7 @@ import { requestIdOf, traceIdOf } from '../request/request-ids.ts';
 const origin = 'https://console.example.com';
 
 onBothEngines('headers', (start) => {
-  test('every answer is safe in a browser and names no software', async (t) => {
+  test('every response has security headers and reveals no software', async (t) => {
     const service = await start(t, { environment: { MUSTER_BASE_URL: 'https://ops.example.com' } });
     const key = await service.key();
     const paths = [
@@ -40,13 +40,13 @@ onBothEngines('headers', (start) => {
     assert.match(broken, /"request_id":"[0-9a-f-]{36}"/);
   });
 
-  test('a base URL with a path is in all links, and may be on requests or not', async (t) => {
+  test('links contain the path of the base URL, and requests work with and without it', async (t) => {
     const base = 'https://ops.example.com/api';
     const service = await start(t, { environment: { MUSTER_BASE_URL: base } });
     const key = await service.key();
     for (const prefix of ['', '/api']) {
-      const made = await service.post(`${prefix}/v1/groups`, key, { name: `Group ${prefix}` });
-      assert.equal(made.headers.get('location'), `${base}/v1/groups/${made.body.id}`);
+      const created = await service.post(`${prefix}/v1/groups`, key, { name: `Group ${prefix}` });
+      assert.equal(created.headers.get('location'), `${base}/v1/groups/${created.body.id}`);
       const missing = await service.get(`${prefix}/v1/groups/none`, key);
       assert.equal(missing.body.type, `${base}/problems/not_found`);
     }
@@ -55,12 +55,12 @@ onBothEngines('headers', (start) => {
     assert.equal((await service.get('/apiv1/groups', key)).status, 404);
   });
 
-  test('HTTPS is asked for only where the base URL has it', async (t) => {
+  test('HSTS is sent only if the base URL is HTTPS', async (t) => {
     const service = await start(t);
     assert.equal((await service.get('/livez')).headers.get('strict-transport-security'), null);
   });
 
-  test('pages of other sites may read answers only where it is set, and never with credentials', async (t) => {
+  test('CORS allows only the configured origins, and never credentials', async (t) => {
     const service = await start(t, {
       environment: { MUSTER_CORS_ORIGINS: `${origin}, http://localhost:5173` },
     });
@@ -81,7 +81,7 @@ onBothEngines('headers', (start) => {
     }
   });
 
-  test('a preflight says which methods and headers may be sent', async (t) => {
+  test('a preflight response lists the allowed methods and headers', async (t) => {
     const service = await start(t, { environment: { MUSTER_CORS_ORIGINS: origin } });
     const preflight = (path: string, from: string) =>
       service.call('OPTIONS', path, undefined, undefined, {
@@ -105,7 +105,7 @@ onBothEngines('headers', (start) => {
     assert.equal((await preflight('/v1/nothing', origin)).status, 404);
   });
 
-  test('an asterisk lets all pages read answers', async (t) => {
+  test('an asterisk allows all origins', async (t) => {
     const service = await start(t, { environment: { MUSTER_CORS_ORIGINS: '*' } });
     const { headers } = await service.get('/v1/risks', await service.key(), { origin });
     assert.equal(headers.get('access-control-allow-origin'), '*');
@@ -113,7 +113,7 @@ onBothEngines('headers', (start) => {
     assert.doesNotMatch(headers.get('vary') ?? '', /origin/);
   });
 
-  test('a request keeps the id it came with, in its answer and in a problem, if it is a sane one', async (t) => {
+  test('a valid request id is returned in the response header and in problem documents', async (t) => {
     const service = await start(t);
     const ask = (id: string) => service.get('/v1/nothing', undefined, { 'x-request-id': id });
     const kept = await ask('01HX:a/b+c=d~e_f.g-h');
@@ -127,18 +127,18 @@ onBothEngines('headers', (start) => {
   });
 });
 
-test('a key that was sent as a request id is not kept as one', () => {
+test('an API key sent as a request id is replaced', () => {
   const id = `mst_${'a'.repeat(38)}`;
   assert.notEqual(requestIdOf({ 'x-request-id': id }), id);
 });
 
-test('one request id tells nothing of the next, nor of how many there were', () => {
+test('request ids are not predictable', () => {
   const ids = Array.from({ length: 100 }, () => requestIdOf({}));
   assert.equal(new Set(ids.map((id) => id.slice(0, 8))).size, 100);
   assert.equal(new Set(ids.map((id) => id.slice(-12))).size, 100);
 });
 
-test('takes up a trace that is valid, and ignores all others', () => {
+test('reads valid trace ids, and ignores invalid ones', () => {
   const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
   const parent = '00f067aa0ba902b7';
   const traceOf = (traceparent?: string) => traceIdOf(traceparent === undefined ? {} : { traceparent });

@@ -32,18 +32,18 @@ type Bounded = {
   additionalProperties?: unknown;
 };
 
-/** Days and times have a length of their own, and so has a pattern that repeats nothing without end. */
+/** Dates, times, and patterns without unbounded repetition have a limited length. */
 const isBoundedText = ({ format, pattern = '*' }: Bounded) =>
   format === 'date' || format === 'date-time' || !/[*+]|\{\d+,\}/.test(pattern);
 
 const checkedIn = (): Document =>
   JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8'));
 
-test('openapi.json is what the routes say: run `npm run openapi` after a change', async () => {
+test('openapi.json is up to date: run `npm run openapi` after a change', async () => {
   assert.deepEqual(checkedIn(), JSON.parse(await openapiDocument()));
 });
 
-test('has every route that is served, and no other', async () => {
+test('contains exactly the routes that are served', async () => {
   const { paths } = checkedIn();
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId }]) => ({ path, method, operationId })),
@@ -61,7 +61,7 @@ test('has every route that is served, and no other', async () => {
   }
 });
 
-test('tells which bodies can be left out, and in which forms they are taken', () => {
+test('describes which bodies are optional, and their media types', () => {
   const bodies = Object.fromEntries(
     Object.values(checkedIn().paths)
       .flatMap((methods) => Object.values(methods))
@@ -77,12 +77,12 @@ test('tells which bodies can be left out, and in which forms they are taken', ()
   ]);
 });
 
-test('tells which answers are no JSON', () => {
+test('describes responses that are not JSON', () => {
   const { responses } = checkedIn().paths['/metrics']?.get ?? {};
   assert.deepEqual(Object.keys(responses?.[200]?.content ?? {}), ['text/plain']);
 });
 
-test('bounds every text, list and map that a request may hold', () => {
+test('bounds every string, list and map in requests', () => {
   const document = checkedIn();
   const unbounded: string[] = [];
   const look = (name: string, value: unknown): void => {
@@ -109,17 +109,17 @@ test('bounds every text, list and map that a request may hold', () => {
 });
 
 onBothEngines('openapi', (start) => {
-  test('tells of every path that a request may be unreadable', async (t) => {
+  test('every path documents malformed_request', async (t) => {
     const service = await start(t);
     for (const [path, { get }] of Object.entries(checkedIn().paths)) {
       if (!get) continue;
-      const answer = await sendRaw(service.origin, `GET ${path} HTTP/1.1\r\nhost: ?\r\n\r\n`);
-      assert.match(answer, /^HTTP\/1.1 400 [\s\S]*malformed_request/, path);
+      const response = await sendRaw(service.origin, `GET ${path} HTTP/1.1\r\nhost: ?\r\n\r\n`);
+      assert.match(response, /^HTTP\/1.1 400 [\s\S]*malformed_request/, path);
       assert.match(get.responses[400]?.description ?? '', /`malformed_request`/, path);
     }
   });
 
-  test('is served as it is checked in, and has every route', async (t) => {
+  test('the served document equals openapi.json', async (t) => {
     const service = await start(t);
     const { body } = await service.get('/v1/openapi.json');
     const { servers, ...document } = body;
@@ -131,7 +131,7 @@ onBothEngines('openapi', (start) => {
     assert.deepEqual(described.sort(), servedRoutes(service).sort());
   });
 
-  test('describes the answers as they are', async (t) => {
+  test('responses match their schemas', async (t) => {
     const service = await start(t);
     const key = await service.key();
     const document = checkedIn();
@@ -146,9 +146,9 @@ onBothEngines('openapi', (start) => {
       if (status >= 400) assert.match(String(response?.description), new RegExp(`\`${code}\``));
     };
     const post = async (path: string, url: string, body: object) => {
-      const answer = await service.post(url, key, body);
-      check('post', path, answer);
-      return answer.body;
+      const response = await service.post(url, key, body);
+      check('post', path, response);
+      return response.body;
     };
     const ada = await post('/v1/personnel', '/v1/personnel', {
       name: 'Ada',
@@ -190,8 +190,8 @@ onBothEngines('openapi', (start) => {
     check('get', '/v1/personnel/{user_id}', await service.get(`/v1/personnel/${ada.user_id}`, key));
     check('get', '/v1/personnel/{user_id}', await service.get('/v1/personnel/nobody', key));
     check('get', '/v1/groups/{id}', await service.get(`/v1/groups/${group.id}`, key));
-    const made = await post('/v1/keys', '/v1/keys', { name: 'x', scopes: ['keys.read'] });
-    const oneKey = `/v1/keys/${made.id}`;
+    const created = await post('/v1/keys', '/v1/keys', { name: 'x', scopes: ['keys.read'] });
+    const oneKey = `/v1/keys/${created.id}`;
     const asText = { 'content-type': 'text/plain' };
     check('delete', '/v1/keys/{id}', await service.call('DELETE', oneKey, key, 'x', asText));
     check('delete', '/v1/keys/{id}', await service.call('DELETE', oneKey, key, '"\\u0000"'));
@@ -225,7 +225,7 @@ function servedRoutes({ app }: TestService): string[] {
     .filter((route) => !/^(HEAD|OPTIONS) /.test(route));
 }
 
-/** The schema with every reference replaced by what it refers to. */
+/** Resolves every reference in a schema. */
 function resolved(document: Document, schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map((item) => resolved(document, item));
   if (typeof schema !== 'object' || schema === null) return schema;
