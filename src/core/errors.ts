@@ -140,7 +140,7 @@ export const problems = {
   storage_full: {
     status: 507,
     title: 'Storage full',
-    help: 'The disk or database has no space left for this write. Nothing was saved, except for an interrupted import: the rows in `imported_lines` were saved. Ask your administrator to free up space. A dry run on SQLite needs space for a copy of the database.',
+    help: 'The disk or database has no space left for this write. Nothing was saved, except for an interrupted import: the rows in `imported_lines` were saved. Ask your administrator to free up space. A dry run may need space for a copy of the database.',
   },
 } as const;
 
