@@ -17,7 +17,7 @@ const digest = (text: string | Buffer) => hash('sha256', text, 'base64url').slic
 
 /** Returns the ETag in `If-None-Match` that matches, compared weakly (RFC 9110), if the response can be a 304. */
 export function matchRequestEtag({ method, headers }: FastifyRequest, tag: string): string | undefined {
-  // Only reads can be answered with 304; a write always gets its full response.
+  // Only reads can get a 304; a write always gets its full response.
   return method === 'GET' || method === 'HEAD' ? matchIfNoneMatch(headers['if-none-match'], tag) : undefined;
 }
 

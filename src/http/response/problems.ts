@@ -109,10 +109,10 @@ function isTargetTooLong({ code, rawPacket }: ConnectionError): boolean {
   return code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\r\n]{16384}/.test(String(rawPacket));
 }
 
-/** Whether an answer to an earlier request is under way on the connection: another one would be taken for it. */
+/** A response to an earlier request is in progress; the client would mistake the error for a part of it. */
 function isResponding(socket: Socket): boolean {
-  const { _httpMessage: answer } = socket as Socket & { _httpMessage?: ServerResponse | null };
-  return answer ? answer.headersSent || answer.req.complete : false;
+  const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  return response ? response.headersSent || response.req.complete : false;
 }
 
 function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem) {
