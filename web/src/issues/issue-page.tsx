@@ -2,7 +2,6 @@ import { useParams } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Issue, IssuePatch } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
-import { issueTransitions } from '../api/transitions.ts';
 import { PersonLabel, Severity, Status } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -16,7 +15,7 @@ import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
 import { Assignee } from './assign.tsx';
 import { EditIssue, ResolveIssue } from './issue-form.tsx';
-import type { IssueStatus } from './model.ts';
+import { type IssueStatus, useIssueTransitions } from './model.ts';
 import { issuePath, useIssue, usePatchIssue } from './queries.ts';
 
 export function IssuePage() {
@@ -87,10 +86,11 @@ function labelOf(from: IssueStatus, to: IssueStatus): string {
 
 function IssueStatusCard({ issue }: { issue: Issue }) {
   const patch = usePatchIssue();
+  const transitionsFrom = useIssueTransitions();
   const changeStatus = async (body: IssuePatch) => {
     const next = await patch(issue, body);
     const canUndo =
-      issueTransitions(next.status).includes(issue.status) && !['resolved', 'closed'].includes(issue.status);
+      transitionsFrom(next.status).includes(issue.status) && !['resolved', 'closed'].includes(issue.status);
     toast(
       `Moved ${issue.key} to ${humanize(next.status)}`,
       canUndo ? () => patch(next, { status: issue.status, blocked_reason: issue.blocked_reason }) : undefined,
@@ -99,7 +99,7 @@ function IssueStatusCard({ issue }: { issue: Issue }) {
   return (
     <StatusCard
       status={issue.status}
-      transitions={issueTransitions(issue.status)}
+      transitions={transitionsFrom(issue.status)}
       labelOf={(to) => labelOf(issue.status, to)}
       needsInput={(to) => ['blocked', 'resolved'].includes(to) || issue.status === 'closed'}
       changeStatus={(status) => changeStatus({ status })}

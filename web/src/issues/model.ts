@@ -1,5 +1,6 @@
 import { enumValues } from '../api/client.ts';
 import type { Issue } from '../api/openapi.ts';
+import { useRiskModel } from '../risks/model.ts';
 
 export type IssueStatus = Issue['status'];
 
@@ -24,3 +25,9 @@ export const resolutions = enumValues<NonNullable<Issue['resolution']>>({
   duplicate: true,
   not_an_issue: true,
 });
+
+/** The statuses that an issue can go to, by its status. Until the rules are loaded there are none to offer. */
+export function useIssueTransitions() {
+  const { data: model } = useRiskModel();
+  return (from: IssueStatus) => (model?.transitions.issues[from] ?? []) as IssueStatus[];
+}

@@ -53,3 +53,9 @@ export function useRiskModel() {
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
+
+/** The statuses that a risk can go to. Until the rules are loaded there are none to offer. */
+export function useRiskTransitions(from: RiskStatus) {
+  const { data: model } = useRiskModel();
+  return (model?.transitions.risks[from] ?? []) as RiskStatus[];
+}

@@ -2,7 +2,6 @@ import { useLocation } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { MaterializeInput, Risk, RiskPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
-import { riskTransitions } from '../api/transitions.ts';
 import { Facts } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
@@ -11,15 +10,16 @@ import { StatusCard } from '../components/status-card.tsx';
 import { toast } from '../components/toast.tsx';
 import { daysFromToday, enumOptions, formatDay, humanize, today } from '../format.ts';
 import { priorities, severities } from '../issues/model.ts';
-import type { RiskStatus } from './model.ts';
+import { type RiskStatus, useRiskTransitions } from './model.ts';
 import { riskPath, usePatchRisk } from './queries.ts';
 
 export function RiskStatusCard({ risk }: { risk: Risk }) {
   const changeStatus = useChangeStatus(risk);
+  const transitions = useRiskTransitions(risk.status);
   return (
     <StatusCard
       status={risk.status}
-      transitions={riskTransitions(risk.status)}
+      transitions={transitions}
       labelOf={(to) => labelOf(risk.status, to)}
       needsInput={(to) => ['accepted', 'materialized', 'closed'].includes(to) || risk.status === 'closed'}
       changeStatus={(status) => changeStatus({ status })}
