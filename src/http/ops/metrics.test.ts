@@ -128,7 +128,9 @@ onBothEngines('metrics on their own port', (start) => {
   test('need no key', async (t) => {
     const port = await freePort();
     await start(t, { environment: { MUSTER_METRICS_PORT: String(port) } });
-    const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+    // The port opens shortly after the service's own.
+    let response: Response | undefined;
+    while (!response) response = await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => undefined);
     assert.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
     assert.match(await response.text(), /^process_cpu_seconds_total /m);
     assert.equal((await fetch(`http://127.0.0.1:${port}/v1/risks`)).status, 404);

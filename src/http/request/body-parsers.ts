@@ -151,8 +151,8 @@ function normalizeText(path: readonly string[], text: string, errors: FieldError
   const [start, ...names] = path;
   const pointer = [start, ...names.map(pointerSegment)].join('/').toWellFormed();
   const detail =
-    'Text must not contain control characters other than newline and tab, broken Unicode, ' +
-    'or more than 30 combining marks in a row.';
+    'Remove control characters (except newline and tab), broken Unicode, ' +
+    'and runs of more than 30 combining marks.';
   errors.push({ pointer, code: 'forbidden_characters', detail });
   return text;
 }

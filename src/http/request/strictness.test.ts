@@ -39,7 +39,7 @@ onBothEngines('strictness', (start) => {
     const key = await service.key('personnel.manage');
     const detail = async (body: string) => (await service.post('/v1/personnel', key, body)).body.detail;
     assert.match(await detail('{"name": }'), /^The body is not valid JSON: Unexpected token '}'/);
-    const named = /^A member of the body is called `__proto__`/;
+    const named = /^A member of the body is named `__proto__`/;
     assert.match(await detail('{"name":"x","attributes":{"__proto__":"y"}}'), named);
     assert.match(await detail('{"name":"x","constructor":{"prototype":{}}}'), named);
   });

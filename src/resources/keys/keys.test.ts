@@ -543,7 +543,10 @@ test('the command line rotates a key while the service runs', async (t) => {
   const [third = ''] = /^mst_\w+/.exec(plain) ?? [];
   assert.deepEqual(await Promise.all([created.secret, second.secret, third].map(status)), [401, 401, 200]);
   for (const [args, expected] of [
-    [[created.id, '--overlap', '604801'], /--overlap is “604801” but must be whole seconds, 604800 at most/],
+    [
+      [created.id, '--overlap', '604801'],
+      /--overlap is “604801” but must be a whole number of seconds up to 604800/,
+    ],
     [[created.id, '--overlap', 'soon'], /--overlap is “soon”/],
     [['key_nope'], /There is no key key_nope/],
   ] as const) {
