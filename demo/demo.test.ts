@@ -28,11 +28,11 @@ import { acceptanceDays, riskTransitions } from '../src/resources/risks/transiti
 import { getTask } from '../src/resources/tasks/queries.ts';
 import { Task } from '../src/resources/tasks/schema.ts';
 import { fillDemo } from './fill.ts';
-import { organization } from './organization.ts';
+import { createOrganization } from './organization.ts';
 
 const moment = momentOf(new Date('2026-11-15T09:30:00.000Z'));
-const made = organization(moment);
-const { people, groups, memberships, projects, risks, past_risks, issues, tasks, history } = made;
+const organization = createOrganization(moment);
+const { people, groups, memberships, projects, risks, past_risks, issues, tasks, history } = organization;
 
 type Version = (typeof risks)[number];
 type Entry = (typeof history)[number];
@@ -40,7 +40,7 @@ type Entry = (typeof history)[number];
 const pastById = Map.groupBy(past_risks, ({ id }) => id);
 const historyBySubject = Map.groupBy(history, ({ subject_id }) => subject_id);
 
-/** All versions of a risk, the first first, without what only past ones have. */
+/** All versions of a risk in ascending order, without the columns that only past versions have. */
 const versionsOf = (risk: Version): Version[] => [
   ...(pastById.get(risk.id) ?? []).map(({ valid_until, ...version }) => version),
   risk,
@@ -49,31 +49,31 @@ const versionsOf = (risk: Version): Version[] => [
 const entriesOf = ({ id }: { id: string }): Entry[] => historyBySubject.get(id) ?? [];
 
 describe('the demo organization', () => {
-  test('is the same for the same moment', () => {
-    assert.equal(JSON.stringify(organization(moment)), JSON.stringify(made));
+  test('is identical for the same moment', () => {
+    assert.equal(JSON.stringify(createOrganization(moment)), JSON.stringify(organization));
   });
 
-  test('can be made on any day, and just after midnight', () => {
+  test('can be created on any day and just after midnight', () => {
     for (const now of ['2024-02-29T00:00:00.000Z', '2026-12-31T23:59:59.999Z', '2027-03-01T05:00:00.000Z']) {
-      const { past_risks: past, history: remembered, ...other } = organization(momentOf(new Date(now)));
-      const { past_risks: _, history: __, ...expected } = made;
+      const { past_risks: past, history: entries, ...other } = createOrganization(momentOf(new Date(now)));
+      const { past_risks: _, history: __, ...expected } = organization;
       assert.deepEqual(sizesOf(other), sizesOf(expected));
       for (const row of [...Object.values(other).flat(), ...past]) {
         if ('updated_at' in row) assert.ok(row.created_at <= row.updated_at && row.updated_at <= now);
       }
-      for (const { at } of remembered) assert.ok(at <= now);
+      for (const { at } of entries) assert.ok(at <= now);
     }
   });
 
-  test('has the promised size', () => {
-    const { memberships: belonging, past_risks: past, history: remembered, ...sizes } = sizesOf(made);
+  test('has the documented number of rows', () => {
+    const { memberships: memberCount, past_risks: past, history: entries, ...sizes } = sizesOf(organization);
     assert.deepEqual(sizes, { people: 250, groups: 20, projects: 30, risks: 700, issues: 1000, tasks: 2000 });
-    assert.ok(belonging > 200);
+    assert.ok(memberCount > 200);
     assert.ok(past > 900);
-    assert.ok(remembered > 10_000);
+    assert.ok(entries > 10_000);
   });
 
-  test('has people, projects, risks, issues and tasks in every state there is', () => {
+  test('has people, projects, risks, issues and tasks in every status', () => {
     assertAllUsed(Person, people, ['kind', 'status']);
     assertAllUsed(Project, projects, ['status']);
     assertAllUsed(Risk, risks, ['kind', 'status', 'strategy']);
@@ -82,11 +82,11 @@ describe('the demo organization', () => {
     assert.ok(projects.some(({ archived_at }) => archived_at !== null));
   });
 
-  test('names only what is there, and names it after it was made', () => {
+  test('references only rows that come earlier in insertion order', () => {
     const known = new Set<string>();
     const assertKnown = (row: object) => {
       for (const [field, value] of Object.entries(row)) {
-        if (field.endsWith('_id') && !ownId(field) && value !== null)
+        if (field.endsWith('_id') && !isNotReference(field) && value !== null)
           assert.ok(known.has(value), `${field} ${value}`);
       }
     };
@@ -110,7 +110,7 @@ describe('the demo organization', () => {
     }
   });
 
-  test('gives every id, e-mail, external id and title in a project once', () => {
+  test('has unique ids, email addresses and external ids, and unique titles within a project', () => {
     assertUnique(people.map(({ user_id }) => user_id));
     assertUnique([...groups, ...projects, ...risks, ...issues, ...tasks, ...history].map(({ id }) => id));
     assertUnique(people.flatMap(({ email }) => email?.toLowerCase() ?? []));
@@ -119,7 +119,7 @@ describe('the demo organization', () => {
     for (const { user_id } of people) assert.match(user_id, new RegExp(idPattern('person')));
   });
 
-  test('numbers keys from 1 in the order of making, as ids are', () => {
+  test('numbers keys from 1 in creation order, like ids', () => {
     for (const project of projects) {
       const kinds = {
         R: [risks, project.risks_made],
@@ -134,14 +134,14 @@ describe('the demo organization', () => {
           own.map(({ key }) => key),
           numbers,
         );
-        // The prefix and the ten digits that hold the time.
+        // The prefix and the ten digits that contain the timestamp.
         const times = own.map(({ id }) => id.slice(0, 14));
         assert.deepEqual(times, times.toSorted());
       }
     }
   });
 
-  test('has a human to answer for every agent', () => {
+  test('has an accountable human for every agent', () => {
     const humans = new Set(people.filter(({ kind }) => kind === 'human').map(({ user_id }) => user_id));
     for (const { kind, accountable_user_id } of people) {
       assert.equal(kind === 'agent', accountable_user_id !== null);
@@ -149,9 +149,9 @@ describe('the demo organization', () => {
     }
   });
 
-  test('says of every risk what its state asks for', () => {
-    const happened = new Set(issues.map(({ risk_id }) => risk_id));
-    for (const { id, status } of risks) assert.equal(status === 'materialized', happened.has(id));
+  test('sets the fields that the status of a risk requires', () => {
+    const materialized = new Set(issues.map(({ risk_id }) => risk_id));
+    for (const { id, status } of risks) assert.equal(status === 'materialized', materialized.has(id));
     for (const risk of [...risks, ...past_risks]) {
       assert.equal(risk.status === 'accepted', risk.accepted_until !== null);
       assert.equal(
@@ -166,7 +166,7 @@ describe('the demo organization', () => {
     }
   });
 
-  test('says of every issue what its state asks for', () => {
+  test('sets the fields that the status of an issue requires', () => {
     for (const issue of issues) {
       assert.equal(isOpen(issue), issue.resolution === null);
       assert.equal(issue.status === 'blocked', issue.blocked_reason !== null);
@@ -175,29 +175,29 @@ describe('the demo organization', () => {
     }
   });
 
-  test('has few critical risks, some unassessed ones and some that wait for a review', () => {
-    const share = (matches: (risk: (typeof risks)[number]) => boolean) =>
+  test('has a few critical risks, some unassessed risks and some overdue reviews', () => {
+    const ratio = (matches: (risk: (typeof risks)[number]) => boolean) =>
       risks.filter(matches).length / risks.length;
     const level = ({ probability, impact }: (typeof risks)[number]) =>
       levelOf(scoreOf(probability ?? null, impact ?? null));
     assertBetween(
-      share((risk) => level(risk) === 'critical'),
+      ratio((risk) => level(risk) === 'critical'),
       0.01,
       0.06,
     );
     assertBetween(
-      share((risk) => level(risk) === null),
+      ratio((risk) => level(risk) === null),
       0.05,
       0.11,
     );
     assertBetween(
-      share((risk) => isActive(risk) && (risk.review_on ?? '9999') < moment.today),
+      ratio((risk) => isActive(risk) && (risk.review_on ?? '9999') < moment.today),
       0.05,
       0.2,
     );
   });
 
-  test('leaves some open work with people who have left, and nearly all with people who are here', () => {
+  test('assigns a small part of the open issues to people who have left', () => {
     const left = new Set(
       people.filter(({ end_on }) => (end_on ?? '9999') < moment.today).map(({ user_id }) => user_id),
     );
@@ -206,7 +206,7 @@ describe('the demo organization', () => {
     assertBetween(orphaned.length / open.length, 0.02, 0.12);
   });
 
-  test('keeps the versions of a risk without gaps, up to what it is now', () => {
+  test('has all versions of a risk without gaps, up to the current version', () => {
     for (const risk of risks) {
       const past = pastById.get(risk.id) ?? [];
       const versions = versionsOf(risk);
@@ -227,7 +227,7 @@ describe('the demo organization', () => {
     assertBetween(pastById.size / risks.length, 0.6, 0.75);
   });
 
-  test('moves risks only as is allowed, and keeps of each the first score', () => {
+  test('changes the status of risks only by allowed transitions and stores the initial score', () => {
     for (const risk of risks) {
       const versions = versionsOf(risk);
       assert.ok(['open', 'mitigating', 'monitoring'].includes(versions[0]?.status ?? ''), risk.key);
@@ -241,7 +241,7 @@ describe('the demo organization', () => {
     }
   });
 
-  test('accepts risks for a year at most, and none whose day has passed', () => {
+  test('accepts risks for at most a year and has no expired acceptances', () => {
     for (const { accepted_until } of risks) assert.ok((accepted_until ?? moment.today) >= moment.today);
     for (const { accepted_until, updated_at } of [...risks, ...past_risks]) {
       const day = updated_at.slice(0, 10);
@@ -251,7 +251,7 @@ describe('the demo organization', () => {
     }
   });
 
-  test('remembers of risks what differs between their versions, and why a closed one was reopened', () => {
+  test('records the differences between the versions of a risk, and a reason for each reopened risk', () => {
     for (const risk of risks) {
       const expected = pairsOf(versionsOf(risk)).flatMap(([before, after]) => {
         const { version, created_at, updated_at, initial_score, ...fields } = after;
@@ -270,11 +270,13 @@ describe('the demo organization', () => {
       const reopened = changes.filter(({ field, from }) => field === 'status' && from === '"closed"');
       for (const { reason } of reopened) assert.ok(reason);
     }
-    const moves = history.filter(({ field }) => field === 'status').map(({ from, to }) => `${from} ${to}`);
-    assert.ok(moves.includes('"closed" "open"') && moves.includes('"accepted" "open"'));
+    const transitions = history
+      .filter(({ field }) => field === 'status')
+      .map(({ from, to }) => `${from} ${to}`);
+    assert.ok(transitions.includes('"closed" "open"') && transitions.includes('"accepted" "open"'));
   });
 
-  test('remembers of everything when it was made and how it came to its state', () => {
+  test('records the creation and every status transition', () => {
     for (const row of [...projects, ...risks, ...issues, ...tasks]) {
       const [created, ...changes] = entriesOf(row);
       assert.deepEqual(created && changeIn(created), {
@@ -285,9 +287,9 @@ describe('the demo organization', () => {
       });
       assert.equal(row.version, new Set([created, ...changes].map((entry) => entry?.at)).size, row.key);
       assert.equal(changes.at(-1)?.at ?? row.created_at, row.updated_at);
-      const moves = changes.filter(({ field }) => field === 'status').map(changeIn);
-      for (const [before, after] of pairsOf(moves)) assert.equal(before.to, after.from);
-      if (moves.length > 0) assert.equal(moves.at(-1)?.to, row.status);
+      const transitions = changes.filter(({ field }) => field === 'status').map(changeIn);
+      for (const [before, after] of pairsOf(transitions)) assert.equal(before.to, after.from);
+      if (transitions.length > 0) assert.equal(transitions.at(-1)?.to, row.status);
     }
     for (const entries of historyBySubject.values()) {
       assert.deepEqual(
@@ -297,16 +299,16 @@ describe('the demo organization', () => {
     }
   });
 
-  test('moves issues only as is allowed', () => {
+  test('changes the status of issues only by allowed transitions', () => {
     for (const { id } of issues) {
-      const moves = entriesOf({ id }).filter(({ field }) => field === 'status');
-      for (const { from, to } of moves.map(changeIn)) {
+      const transitions = entriesOf({ id }).filter(({ field }) => field === 'status');
+      for (const { from, to } of transitions.map(changeIn)) {
         assert.ok(issueTransitions[from as Issue['status']].includes(to), `${from} ${to}`);
       }
     }
   });
 
-  test('leaves an archived project alone', () => {
+  test('does not change an archived project', () => {
     for (const { id, archived_at } of projects) {
       const archived = entriesOf({ id }).filter(({ field }) => field === 'archived_at');
       const expected = { at: archived_at, field: 'archived_at', from: null, to: archived_at };
@@ -316,7 +318,7 @@ describe('the demo organization', () => {
     }
   });
 
-  test('counts in every project what is open and active there', () => {
+  test('stores the correct counts of open issues and active risks on each project', () => {
     for (const project of projects) {
       const within = ({ project_id }: { project_id: string }) => project_id === project.id;
       const open = issues.filter(within).filter(isOpen);
@@ -334,9 +336,9 @@ describe('the demo organization', () => {
     }
   });
 
-  test('fills a new database with what the API promises', async (t) => {
+  test('fills a new database with rows that match the API schemas', async (t) => {
     const database = await newDatabase(t);
-    assert.deepEqual(await fillDemo(database, moment), sizesOf(made));
+    assert.deepEqual(await fillDemo(database, moment), sizesOf(organization));
 
     const { db } = database;
     const all = <Row, Resource>(rows: Row[], read: (row: Row) => Promise<Resource>) =>
@@ -355,14 +357,14 @@ describe('the demo organization', () => {
     assertAllValid(HistoryEntry, entries);
   });
 
-  test('ranked its risks in another order a month ago', async (t) => {
+  test('ranks risks in a different order than a month ago', async (t) => {
     const database = await newDatabase(t);
     await fillDemo(database, moment);
     const now = await rankingAt(database);
     const then = await rankingAt(database, daysLater(moment.today, -30));
     assert.ok(now.length > 300 && then.length > 300);
     assert.notDeepEqual(then.slice(0, 10), now.slice(0, 10));
-    // Also among those that were in the register both times.
+    // The order also differs among the risks that are in both registers.
     const [before, after] = [then.filter((id) => now.includes(id)), now.filter((id) => then.includes(id))];
     const moved = after.filter((id, i) => Math.abs(before.indexOf(id) - i) >= 10);
     assertBetween(moved.length / after.length, 0.1, 0.9);
@@ -402,7 +404,7 @@ const sizesOf = <T extends Record<string, unknown[]>>(tables: T) =>
     number
   >;
 
-const ownId = (field: string) => ['user_id', 'external_id'].includes(field);
+const isNotReference = (field: string) => ['user_id', 'external_id'].includes(field);
 
 const isActive = ({ status }: { status: string }) => activeStatuses.some((active) => active === status);
 
@@ -411,16 +413,16 @@ const isOpen = ({ status }: { status: string }) => openStatuses.some((open) => o
 function assertUnique(values: string[]): void {
   const seen = new Set<string>();
   for (const value of values) {
-    assert.ok(!seen.has(value), `${value} comes twice`);
+    assert.ok(!seen.has(value), `${value} is not unique`);
     seen.add(value);
   }
 }
 
-function assertBetween(value: number, least: number, most: number): void {
-  assert.ok(least <= value && value <= most, `${value} is not between ${least} and ${most}`);
+function assertBetween(value: number, min: number, max: number): void {
+  assert.ok(min <= value && value <= max, `${value} is not between ${min} and ${max}`);
 }
 
-/** Every value that the schema knows for these fields is in some row. */
+/** Asserts that the rows contain every enum value of these fields. */
 function assertAllUsed<S extends Type.TObject>(
   schema: S,
   rows: object[],

@@ -2,16 +2,16 @@ import type { Insertable, Transaction } from 'kysely';
 import type { Moment } from '../src/core/clock.ts';
 import type { Database } from '../src/database/open.ts';
 import type { Tables } from '../src/database/tables.ts';
-import { type Organization, organization } from './organization.ts';
+import { createOrganization, type Organization } from './organization.ts';
 
 export type Counts = Record<keyof Organization, number>;
 
-/** Below what either engine takes in one statement. */
-const parametersPerStatement = 20_000;
+/** Both engines accept more parameters than this in one statement. */
+const maxParameters = 20_000;
 
-/** Puts the organization into an empty database, in one transaction; says how many rows each table got. */
+/** Inserts the organization into an empty database in one transaction. Returns the row count of each table. */
 export function fillDemo(database: Database, moment: Moment): Promise<Counts> {
-  const rows = organization(moment);
+  const rows = createOrganization(moment);
   return database.write(async (db) => ({
     people: await insert(db, 'people', rows.people),
     groups: await insert(db, 'groups', rows.groups),
@@ -30,12 +30,12 @@ async function insert<Table extends keyof Organization>(
   table: Table,
   rows: readonly Insertable<Tables[Table]>[],
 ): Promise<number> {
-  const columns = Object.keys(rows[0] ?? {}).length || 1;
-  const size = Math.floor(parametersPerStatement / columns);
-  for (let from = 0; from < rows.length; from += size) {
+  const columnCount = Object.keys(rows[0] ?? {}).length || 1;
+  const chunkSize = Math.floor(maxParameters / columnCount);
+  for (let from = 0; from < rows.length; from += chunkSize) {
     await db
       .insertInto(table)
-      .values(rows.slice(from, from + size))
+      .values(rows.slice(from, from + chunkSize))
       .execute();
   }
   return rows.length;
