@@ -184,7 +184,7 @@ const noPlan = {
 };
 const noAssessment = { probability: null, impact: null };
 
-/** The residual rating of a threat is at most its current rating; that of an opportunity is at least its current rating. */
+/** A response never raises the rating of a threat and never lowers the rating of an opportunity. */
 function limitResidual({ kind, probability, impact, residual_probability, residual_impact }: RiskRow) {
   const limit = (residual: number | null | undefined, value: number | null | undefined) =>
     residual == null || value == null

@@ -9,7 +9,7 @@ type Template = { fits?: words.Domain[]; of?: words.Trait[]; title: string };
 
 /**
  * Returns a function that picks templates for the project in random order. Each template is used once before any is
- * repeated, and titles are unique within the project.
+ * repeated. Picking is retried while the filled title is already in use.
  */
 export function createTemplatePicker<T extends Template>(
   dataset: Dataset,
