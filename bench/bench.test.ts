@@ -4,32 +4,35 @@ import { readWrk } from './load.ts';
 import { median, percentile } from './measurement.ts';
 import { readOptions } from './options.ts';
 import { readLog } from './pgbench.ts';
-import { type BenchmarkResult, compareResults, type Goal, type Round, resultOf } from './results.ts';
-import { comparisonTable, tableOf } from './table.ts';
+import { type BenchmarkResult, compareResults, type Goal, type Round, summarizeRounds } from './results.ts';
+import { formatComparison, formatResults } from './table.ts';
 
-const said = (counts: object) =>
+const wrkOutput = (counts: object) =>
   `Running 1s test @ http://127.0.0.1:8080/
   1 threads and 64 connections
-${JSON.stringify({ requests: 30_000, microseconds: 1_500_000, bytes: 3_000_000, failed: 0, refused: 0, p50: 1500, p99: 9250, ...counts })}
+${JSON.stringify({ requests: 30_000, microseconds: 1_500_000, bytes: 3_000_000, failed: 0, errorStatuses: 0, p50: 1500, p99: 9250, ...counts })}
 `;
 
-test('what wrk says becomes requests a second and milliseconds', () => {
-  const { per_second, p50_ms, p99_ms, requests, bytes } = readWrk(said({}));
+test('wrk output is converted to requests per second and milliseconds', () => {
+  const { per_second, p50_ms, p99_ms, requests, bytes } = readWrk(wrkOutput({}));
   assert.deepEqual([per_second, p50_ms, p99_ms], [20_000, 1.5, 9.25]);
   assert.deepEqual([requests, bytes], [30_000, 3_000_000]);
 });
 
-test('one answer that failed or was refused fails the measurement, and so does none at all', () => {
-  assert.throws(() => readWrk(said({ failed: 1 })), /of 30000 requests 1 failed and 0 were refused/);
-  assert.throws(() => readWrk(said({ refused: 2 })), /0 failed and 2 were refused/);
-  assert.throws(() => readWrk(said({ requests: 0 })), /no request was answered/);
+test('a failed request, an error status or no response at all fails the measurement', () => {
+  assert.throws(
+    () => readWrk(wrkOutput({ failed: 1 })),
+    /of 30000 requests, 1 failed and 0 returned an error status/,
+  );
+  assert.throws(() => readWrk(wrkOutput({ errorStatuses: 2 })), /0 failed and 2 returned an error status/);
+  assert.throws(() => readWrk(wrkOutput({ requests: 0 })), /no response was received/);
 });
 
-test('the log of pgbench tells how long each transaction took', () => {
+test('transaction durations are read from the pgbench log', () => {
   assert.deepEqual(readLog('0 1 1500 0 1763200000 1\n3 1 250 0 1763200000 2\n'), [1.5, 0.25]);
 });
 
-test('a median is the middle, and a percentile is one of the numbers', () => {
+test('median averages the two middle values, and percentile uses the nearest rank', () => {
   assert.equal(median([3, 1, 2]), 2);
   assert.equal(median([4, 1, 3, 2]), 2.5);
   const hundred = Array.from({ length: 100 }, (_, i) => 100 - i);
@@ -39,10 +42,10 @@ test('a median is the middle, and a percentile is one of the numbers', () => {
 const side = (per_second: number, p50_ms = 1) => ({ per_second, p50_ms, p99_ms: 2 });
 const round = (work: number, baseline: number): Round => ({ work: side(work), baseline: side(baseline) });
 const benchmark = (name: string, goal: Goal, ...rounds: Round[]) =>
-  resultOf({ name, work: `the ${name}`, baseline: 'bare', goal }, rounds);
+  summarizeRounds({ name, work: `the ${name}`, baseline: 'bare', goal }, rounds);
 const ratio: Goal = { judged_by: 'ratio', bound: 0.8 };
 
-test('an arm is worth the median of its rounds, each beside its own baseline', () => {
+test('the value of a benchmark is the median of the ratios of its rounds', () => {
   const { value, values, is_met, measured } = benchmark(
     'page',
     ratio,
@@ -56,7 +59,7 @@ test('an arm is worth the median of its rounds, each beside its own baseline', (
   assert.equal(benchmark('page', ratio, round(79, 100)).is_met, false);
 });
 
-test('what should be as fast at any size is judged by how much slower it is, and a start by its seconds', () => {
+test('slowdown and seconds_more goals are met by values up to the bound', () => {
   const slower = benchmark('ranked', { judged_by: 'slowdown', bound: 1.3 }, round(100, 150));
   assert.deepEqual([slower.value, slower.is_met], [1.5, false]);
   const goal: Goal = { judged_by: 'seconds_more', bound: 0.5 };
@@ -64,14 +67,14 @@ test('what should be as fast at any size is judged by how much slower it is, and
   assert.deepEqual([start.value, start.is_met], [0.5, true]);
 });
 
-test('an arm that grows beyond its memory misses its goal, however fast it is', () => {
+test('a benchmark that exceeds its memory growth limit misses its goal at any speed', () => {
   const goal = { ...ratio, growth_mb: 64 };
   const grown = (peak_mb: number) => ({ ...side(100), memory: { ready_mb: 100, peak_mb } });
   assert.equal(benchmark('list', goal, { work: grown(164), baseline: side(100) }).is_met, true);
   assert.equal(benchmark('list', goal, { work: grown(165), baseline: side(100) }).is_met, false);
 });
 
-test('a change that halves an arm is found, whichever way the arm is judged; noise is not', () => {
+test('a comparison reports a halved value for every kind of goal, but not noise', () => {
   const slowdown: Goal = { judged_by: 'slowdown', bound: 1.3 };
   const seconds: Goal = { judged_by: 'seconds_more', bound: 0.5 };
   const starts = (ms: number) => benchmark('start', seconds, { work: side(1, ms), baseline: side(1, 40) });
@@ -80,45 +83,50 @@ test('a change that halves an arm is found, whichever way the arm is judged; noi
     benchmark('ranked', slowdown, round(10, 10)),
     starts(440),
   ];
-  const found = (now: BenchmarkResult[]) =>
+  const findWorse = (now: BenchmarkResult[]) =>
     compareResults(before, now)
       .filter(({ isWorse }) => isWorse)
       .map(({ name }) => name);
 
-  // Twice as fast a machine makes no difference.
+  // A machine that is twice as fast makes no difference.
   assert.deepEqual(
-    found([benchmark('page', ratio, round(180, 200)), benchmark('ranked', slowdown, round(20, 20))]),
+    findWorse([benchmark('page', ratio, round(180, 200)), benchmark('ranked', slowdown, round(20, 20))]),
     [],
   );
-  assert.deepEqual(found([benchmark('page', ratio, round(75, 100)), starts(540)]), []);
-  assert.deepEqual(found([benchmark('page', ratio, round(45, 100))]), ['page']);
-  assert.deepEqual(found([benchmark('ranked', slowdown, round(5, 10)), starts(840)]), ['ranked', 'start']);
-  assert.deepEqual(found([benchmark('never measured before', ratio, round(1, 100))]), []);
+  assert.deepEqual(findWorse([benchmark('page', ratio, round(75, 100)), starts(540)]), []);
+  assert.deepEqual(findWorse([benchmark('page', ratio, round(45, 100))]), ['page']);
+  assert.deepEqual(findWorse([benchmark('ranked', slowdown, round(5, 10)), starts(840)]), [
+    'ranked',
+    'start',
+  ]);
+  assert.deepEqual(findWorse([benchmark('never measured before', ratio, round(1, 100))]), []);
 });
 
-test('the tables name what is missed, skipped, failed and worse', () => {
+test('the tables show missed, skipped, failed and worse benchmarks', () => {
   const before = benchmark('page', ratio, round(90, 100));
   const now = benchmark('page', ratio, round(4500, 10_000));
-  const shown = tableOf({
+  const shown = formatResults({
     date: '',
     machine: {},
     versions: {},
     settings: { rounds: 1, seconds: 1, connections: 64, sizes: {} },
     minutes: 1,
     benchmarks: [now],
-    skipped: [{ name: 'ranked-10000000', work: 'ten million', why: 'needs 17 GB of disk; 3 GB are left' }],
-    failed: [{ name: 'list', work: 'everyone', why: '1 failed' }],
+    skipped: [
+      { name: 'ranked-10000000', work: 'ten million', reason: 'needs 17 GB of disk space; 3 GB is free' },
+    ],
+    failed: [{ name: 'list', work: 'everyone', reason: '1 failed' }],
   });
   assert.match(shown, /^the page +4,500 +1\.00 ms +2\.00 ms +bare +10,000 +0\.45 +≥ 0\.80 +MISSED$/m);
   assert.match(shown, /^ten million +skipped +needs 17 GB/m);
   assert.match(shown, /^everyone +FAILED +1 failed$/m);
   assert.match(
-    comparisonTable(compareResults([before], [now])),
+    formatComparison(compareResults([before], [now])),
     /^page +0\.90 +0\.45 +× 0\.50 +MUCH WORSE$/m,
   );
 });
 
-test('sizes come by flag, and PostgreSQL has a tenth of them', () => {
+test('options set the dataset sizes, and PostgreSQL gets a tenth of them', () => {
   assert.deepEqual(readOptions([]).sizes, {
     projects: 1000,
     people: 100_000,

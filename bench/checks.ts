@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict';
-import { bearer, type Dataset } from './datasets.ts';
-import { type Answer, ask } from './responses.ts';
+import { authHeaders, type Dataset } from './datasets.ts';
+import { fetchResponse, type HttpResponse } from './responses.ts';
 import type { Server } from './servers.ts';
 
-export const rows = 50;
-export const page = `/v1/risks?limit=${rows}`;
+export const pageSize = 50;
+export const pagePath = `/v1/risks?limit=${pageSize}`;
 
-/** Asks for the page over and over, and gets this answer. */
+/** Requests for the page, and the response that each of them must get. */
 export const pageTraffic = async (service: Server, dataset: Dataset) => ({
-  path: page,
-  headers: bearer(dataset),
-  answer: await askForPage(service, dataset),
+  path: pagePath,
+  headers: authHeaders(dataset),
+  response: await fetchPage(service, dataset),
 });
 
-/** One page, and nothing is wrong with it. */
-export async function askForPage({ origin }: Server, dataset: Dataset): Promise<Answer> {
-  const answer = await ask(origin + page, bearer(dataset));
-  assert.equal(answer.status, 200);
-  assert.equal(dataOf(answer).length, rows, 'the page is full');
-  assert.ok(answer.etag, 'the answer has a tag');
-  assert.ok(answer.headers.includes('ratelimit'), 'the answer tells the rate limit');
-  return answer;
+/** Fetches the page and checks that it is complete. */
+export async function fetchPage({ origin }: Server, dataset: Dataset): Promise<HttpResponse> {
+  const response = await fetchResponse(origin + pagePath, authHeaders(dataset));
+  assert.equal(response.status, 200);
+  assert.equal(parseData(response).length, pageSize, 'the page is full');
+  assert.ok(response.etag, 'the response has an ETag');
+  assert.ok(response.headers.includes('ratelimit'), 'the response has the rate limit header');
+  return response;
 }
 
 type RiskRow = {
@@ -32,37 +32,37 @@ type RiskRow = {
   rank?: number;
 };
 
-export const dataOf = ({ body }: Answer): RiskRow[] => JSON.parse(body.toString()).data;
+export const parseData = ({ body }: HttpResponse): RiskRow[] => JSON.parse(body.toString()).data;
 
-/** A baseline does not number its rows. */
-export const unranked = (answer: Answer) => dataOf(answer).map(({ rank, ...risk }) => risk);
+/** Removes `rank`, which the baseline does not compute. */
+export const dropRanks = (response: HttpResponse) => parseData(response).map(({ rank, ...risk }) => risk);
 
-/** The risk at the top, and where to change it. */
-export function firstRisk(answer: Answer) {
-  const [risk] = dataOf(answer);
+/** The first risk on the page, with the path to update it. */
+export function firstRisk(response: HttpResponse) {
+  const [risk] = parseData(response);
   assert.ok(risk);
   return { ...risk, path: `/v1/projects/${risk.project_key}/risks/${risk.key}` };
 }
 
 export async function countPeople({ origin }: Server, dataset: Dataset): Promise<number> {
-  const answer = await ask(`${origin}/v1/personnel?limit=1&count=true`, bearer(dataset));
-  return JSON.parse(answer.body.toString()).page.total;
+  const response = await fetchResponse(`${origin}/v1/personnel?limit=1&count=true`, authHeaders(dataset));
+  return JSON.parse(response.body.toString()).page.total;
 }
 
-/** What one instance has written is in the very next page of every other. */
-export async function keepFreshnessPromise(dataset: Dataset, services: Server[]): Promise<void> {
+/** Checks that a write to one instance is visible in the next page that any other instance serves. */
+export async function assertFreshReads(dataset: Dataset, services: Server[]): Promise<void> {
   for (let i = 0; i < 20; i++) {
     for (const [at, writer] of services.entries()) {
       const reader = services[(at + 1) % services.length] ?? writer;
-      const { path } = firstRisk(await askForPage(reader, dataset));
+      const { path } = firstRisk(await fetchPage(reader, dataset));
       const title = `Late again, ${crypto.randomUUID()}`;
       const written = await fetch(writer.origin + path, {
         method: 'PATCH',
-        headers: { ...bearer(dataset), 'content-type': 'application/json' },
+        headers: { ...authHeaders(dataset), 'content-type': 'application/json' },
         body: JSON.stringify({ title }),
       });
       assert.equal(written.status, 200);
-      assert.equal(firstRisk(await askForPage(reader, dataset)).title, title, 'the next read sees the write');
+      assert.equal(firstRisk(await fetchPage(reader, dataset)).title, title, 'the next read sees the write');
     }
   }
 }

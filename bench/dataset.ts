@@ -6,54 +6,54 @@ export type Sizes = { projects: number; people: number; risks: number; issues: n
 const groups = 200;
 
 /**
- * A made-up organization of any size, made by the database itself: the same rows every time, spread evenly by
- * multiplying with primes. Every statement is plain enough for both engines. Risks and issues come project by project,
- * so that their keys are in order: an index that grows at its end is filled many times faster.
+ * Generates an organization of any size inside the database. The rows are the same every time; multiplying by primes
+ * spreads the values evenly. Every statement works on both engines. Risks and issues are inserted project by project, so
+ * that their keys are in order: appending to an index is many times faster than inserting in random order.
  */
 export async function fillDataset(db: Kysely<Tables>, sizes: Sizes): Promise<void> {
   const { projects, people, risks, issues } = sizes;
-  const risk = numbered(risks, projects);
-  const issue = numbered(issues, projects);
-  // One risk in twenty has become an issue, however many there are.
+  const risk = distribute(risks, projects);
+  const issue = distribute(issues, projects);
+  // One risk in twenty is linked to an issue, at every size.
   const issuesPerLinked = Math.max(1, Math.round((20 * issues) / Math.max(1, risks)));
   await fill(
     db,
     'people',
     people,
-    sql`${id('usr', sql`i`)} as user_id, 1 as version, ${then} as created_at, ${then} as updated_at,
-      ${name} as name, ${mail} as email, 'Engineer ' || (i % 40) as title, 'Department ' || (i % 60) as department,
+    sql`${id('usr', sql`i`)} as user_id, 1 as version, ${timestamp} as created_at, ${timestamp} as updated_at,
+      ${name} as name, ${email} as email, 'Engineer ' || (i % 40) as title, 'Department ' || (i % 60) as department,
       'Site ' || (i % 12) as location, 'human' as kind, '["planning","first aid"]' as skills, 'active' as status,
       '{}' as attributes, lower(${name}) as name_folded, 'department ' || (i % 60) as department_folded,
-      ${'\nplanning\nfirst aid\n'} as skills_folded, lower(${name}) || ${'\n'} || ${mail} as search_folded`,
+      ${'\nplanning\nfirst aid\n'} as skills_folded, lower(${name}) || ${'\n'} || ${email} as search_folded`,
   );
   await fill(
     db,
     'groups',
     groups,
-    sql`${id('grp', sql`i`)} as id, 1 as version, ${then} as created_at, ${then} as updated_at,
+    sql`${id('grp', sql`i`)} as id, 1 as version, ${timestamp} as created_at, ${timestamp} as updated_at,
       'Group ' || i as name, 'group ' || i as name_folded`,
   );
   await fill(
     db,
     'memberships',
     people,
-    sql`${id('grp', sql`(i * 13) % ${lit(groups)} + 1`)} as group_id, ${id('usr', sql`i`)} as user_id, ${then} as added_at`,
+    sql`${id('grp', sql`(i * 13) % ${lit(groups)} + 1`)} as group_id, ${id('usr', sql`i`)} as user_id, ${timestamp} as added_at`,
   );
   await fill(
     db,
     'projects',
     projects,
-    sql`${id('prj', sql`i`)} as id, 1 as version, ${then} as created_at, ${then} as updated_at, ${projectKey(sql`i`)} as key,
+    sql`${id('prj', sql`i`)} as id, 1 as version, ${timestamp} as created_at, ${timestamp} as updated_at, ${projectKey(sql`i`)} as key,
       'Project ' || i as name, 'active' as status, ${id('usr', sql`(i * 17) % ${lit(people)} + 1`)} as lead_user_id,
       12 as appetite, '{}' as attributes, 'project ' || i as name_folded, 'project ' || i as search_folded,
       0 as open_issues, 0 as critical_issues, 0 as active_risks, 0 as unassessed_risks,
-      ${lit(risk.most)} as risks_made, ${lit(issue.most)} as issues_made, 0 as tasks_made`,
+      ${lit(risk.perProject)} as risks_made, ${lit(issue.perProject)} as issues_made, 0 as tasks_made`,
   );
   await fill(
     db,
     'risks',
     risks,
-    sql`${id('rsk', sql`i`)} as id, 1 as version, ${then} as created_at, ${then} as updated_at,
+    sql`${id('rsk', sql`i`)} as id, 1 as version, ${timestamp} as created_at, ${timestamp} as updated_at,
       ${projectKey(risk.project)} || '-R' || ${risk.number} as key, ${id('prj', risk.project)} as project_id,
       'The supplier of part ' || i || ' may be late' as title, ${description} as description, 'threat' as kind,
       'Supply ' || (i % 9) as category, case when i % 40 = 0 then null else (i * 7919) % 5 + 1 end as probability,
@@ -68,7 +68,7 @@ export async function fillDataset(db: Kysely<Tables>, sizes: Sizes): Promise<voi
     db,
     'issues',
     issues,
-    sql`${id('iss', sql`i`)} as id, 1 as version, ${then} as created_at, ${then} as updated_at,
+    sql`${id('iss', sql`i`)} as id, 1 as version, ${timestamp} as created_at, ${timestamp} as updated_at,
       ${projectKey(issue.project)} || '-I' || ${issue.number} as key, ${id('prj', issue.project)} as project_id,
       'Part ' || i || ' is late' as title, ${description} as description,
       case i % 4 when 0 then 'critical' when 1 then 'high' when 2 then 'medium' else 'low' end as severity,
@@ -89,8 +89,11 @@ async function fill(db: Kysely<Tables>, table: string, rows: number, columns: Re
     insert into ${sql.table(table)} (${sql.join(names)}) select ${columns} from numbers`.execute(db);
 }
 
-/** Apart, because it needs the indexes, which are best made after the rows; the order of ranks tells all it asks for. */
-export const countDataset = (db: Kysely<Tables>) =>
+/**
+ * Fills the counters of projects. Runs after the indexes are created, because the counts need them. `rank_key` starts
+ * with 99 for unassessed risks and sorts critical issues before 2.
+ */
+export const updateProjectCounts = (db: Kysely<Tables>) =>
   sql`
     update projects set
       active_risks = (select count(*) from risks where project_id = projects.id and active = 1),
@@ -103,16 +106,20 @@ export const countDataset = (db: Kysely<Tables>) =>
   );
 
 const lit = (number: number) => sql.lit(number);
-const then = sql.lit('2026-11-01T09:00:00.000Z');
+const timestamp = sql.lit('2026-11-01T09:00:00.000Z');
 const description = sql`'The part comes from one factory, which has been late in ' || (i % 12) || ' of the last twelve months. Nobody has asked a second one.'`;
 const name = sql`'Person ' || (10000000 + (i * 7907) % 89999999)`;
-const mail = sql`'person' || i || '@example.com'`;
+const email = sql`'person' || i || '@example.com'`;
 const id = (prefix: string, number: ReturnType<typeof sql>) =>
   sql`${sql.lit(`${prefix}_000000000000000000`)} || (10000000 + ${number})`;
 const projectKey = (number: ReturnType<typeof sql>) => sql`'P' || (100000 + ${number})`;
 
-/** The project of the i-th of `rows`, and its number in there: each project has as many as the next. */
-function numbered(rows: number, projects: number) {
-  const most = Math.ceil(rows / projects);
-  return { most, project: sql`((i - 1) / ${lit(most)} + 1)`, number: sql`((i - 1) % ${lit(most)} + 1)` };
+/** SQL for the project of row `i` and for its number within the project. Rows are divided evenly among projects. */
+function distribute(rows: number, projects: number) {
+  const perProject = Math.ceil(rows / projects);
+  return {
+    perProject,
+    project: sql`((i - 1) / ${lit(perProject)} + 1)`,
+    number: sql`((i - 1) % ${lit(perProject)} + 1)`,
+  };
 }

@@ -3,21 +3,21 @@ import { join } from 'node:path';
 import { UsageError } from '../src/core/errors.ts';
 import type { Sizes } from './dataset.ts';
 import type { Options } from './options.ts';
-import { run, script } from './processes.ts';
+import { nodeScript, run } from './processes.ts';
 
-/** A filled database, and a key that opens it. */
+/** A filled database and an API key for it. */
 export type Dataset = { url: string; key: string };
 
-export const bearer = ({ key }: Dataset) => ({ authorization: `Bearer ${key}` });
+export const authHeaders = ({ key }: Dataset) => ({ authorization: `Bearer ${key}` });
 
-/** The file of a world on SQLite. */
-export const fileOf = ({ url }: Dataset) => url.slice('sqlite:'.length);
+/** The database file of a SQLite dataset. */
+export const sqliteFile = ({ url }: Dataset) => url.slice('sqlite:'.length);
 
-/** A fresh copy of a world on SQLite. */
-export function copyOf(dataset: Dataset, name: string): Dataset {
+/** Copies a SQLite dataset and replaces an earlier copy. */
+export function copyDataset(dataset: Dataset, name: string): Dataset {
   const copy = { ...dataset, url: `${dataset.url}-${name}` };
-  for (const part of ['', '-wal', '-shm']) rmSync(fileOf(copy) + part, { force: true });
-  copyFileSync(fileOf(dataset), fileOf(copy));
+  for (const part of ['', '-wal', '-shm']) rmSync(sqliteFile(copy) + part, { force: true });
+  copyFileSync(sqliteFile(dataset), sqliteFile(copy));
   return copy;
 }
 
@@ -25,56 +25,60 @@ type Plan = { name: string; url: string; sizes: Sizes };
 
 export type Datasets = {
   main: Dataset;
-  /** People only, for adding to. */
+  /** Has people but no risks and issues; people are added to copies of it. */
   roster: Dataset;
   postgres: Dataset;
-  /** By how many risks are in them. */
+  /** Keyed by the number of risks. */
   ranks: Map<number, Dataset>;
 };
 
-/** Makes all databases that are measured. */
+/** Creates and fills all databases that fit on the disk. */
 export async function createDatasets(
   folder: string,
   postgresUrl: string,
   { sizes, postgres, ranks }: Options,
-  say: (text: string) => void,
+  log: (text: string) => void,
 ) {
-  const inFile = (name: string, sizes: Sizes): Plan => ({
+  const planSqlite = (name: string, sizes: Sizes): Plan => ({
     name,
     url: `sqlite:${join(folder, name)}.db`,
     sizes,
   });
   const plans = [
-    inFile('main', sizes),
-    inFile('roster', { ...sizes, risks: 0, issues: 0 }),
+    planSqlite('main', sizes),
+    planSqlite('roster', { ...sizes, risks: 0, issues: 0 }),
     { name: 'postgres', url: postgresUrl, sizes: postgres },
-    // Only the risks differ; one in twenty has become an issue in all of them.
+    // Only the number of risks differs; one risk in twenty is linked to an issue in each of them.
     ...ranks
       .filter((risks) => risks !== sizes.risks)
       .map((risks) =>
-        inFile(`ranked-${risks}`, { ...sizes, risks, issues: Math.min(Math.ceil(risks / 2), sizes.issues) }),
+        planSqlite(`ranked-${risks}`, {
+          ...sizes,
+          risks,
+          issues: Math.min(Math.ceil(risks / 2), sizes.issues),
+        }),
       ),
   ];
-  const lacking = withoutRoom(folder, plans);
-  const made = new Map<string, Dataset>();
-  const waiting = plans
-    .filter(({ name }) => !lacking.has(name))
+  const skipReasons = findTooLarge(folder, plans);
+  const created = new Map<string, Dataset>();
+  const queue = plans
+    .filter(({ name }) => !skipReasons.has(name))
     .sort((a, b) => b.sizes.risks - a.sizes.risks);
-  // The largest takes as long as all others together.
-  const lane = async () => {
-    for (let plan = waiting.shift(); plan; plan = waiting.shift()) {
+  // Two workers are enough: the largest dataset takes as long as the rest together.
+  const worker = async () => {
+    for (let plan = queue.shift(); plan; plan = queue.shift()) {
       const begin = performance.now();
-      made.set(plan.name, await makeWorld(plan));
-      say(`filled ${plan.name} in ${((performance.now() - begin) / 1000).toFixed(0)} s`);
+      created.set(plan.name, await createDataset(plan));
+      log(`filled ${plan.name} in ${((performance.now() - begin) / 1000).toFixed(0)} s`);
     }
   };
-  await Promise.all([lane(), lane()]);
+  await Promise.all([worker(), worker()]);
 
   const dataset = (name: string) => {
-    const found = made.get(name);
+    const found = created.get(name);
     if (!found)
       throw new UsageError(
-        `No room for the data: ${name} ${lacking.get(name)}. Try --quick, or another --folder.`,
+        `Not enough disk space: ${name} ${skipReasons.get(name)}. Use --quick or another --folder.`,
       );
     return found;
   };
@@ -84,32 +88,33 @@ export async function createDatasets(
     postgres: dataset('postgres'),
     ranks: new Map(
       ranks
-        .filter((risks) => !lacking.has(`ranked-${risks}`))
+        .filter((risks) => !skipReasons.has(`ranked-${risks}`))
         .map((risks) => [risks, dataset(risks === sizes.risks ? 'main' : `ranked-${risks}`)]),
     ),
   };
-  return { datasets, lacking, sizes: Object.fromEntries(plans.map(({ name, sizes }) => [name, sizes])) };
+  return { datasets, skipReasons, sizes: Object.fromEntries(plans.map(({ name, sizes }) => [name, sizes])) };
 }
 
-async function makeWorld({ url, sizes }: Plan): Promise<Dataset> {
-  const key = await run(...script('children/fill.ts', JSON.stringify({ url, sizes })));
+async function createDataset({ url, sizes }: Plan): Promise<Dataset> {
+  const key = await run(...nodeScript('children/fill.ts', JSON.stringify({ url, sizes })));
   return { url, key: key.trim() };
 }
 
-/** Rough, and on the safe side: with all indexes, and room for sorting the largest. */
+/** A high estimate that includes all indexes and the space to sort the largest one. */
 const bytesPerRow: Sizes = { risks: 1600, issues: 1100, people: 900, projects: 500 };
 
-/** The smaller ones have the first claim on what is free. */
-function withoutRoom(folder: string, plans: Plan[]): Map<string, string> {
+/** Reserves disk space for the smallest datasets first, and returns the reasons why the remaining ones do not fit. */
+function findTooLarge(folder: string, plans: Plan[]): Map<string, string> {
   const { bavail, bsize } = statfsSync(folder);
   let free = bavail * bsize;
-  const lacking = new Map<string, string>();
+  const skipReasons = new Map<string, string>();
   for (const { name, sizes } of plans.toSorted((a, b) => a.sizes.risks - b.sizes.risks)) {
     const needed = names.reduce((sum, rows) => sum + sizes[rows] * bytesPerRow[rows], 0);
-    if (needed > free) lacking.set(name, `needs ${gigabytes(needed)} of disk; ${gigabytes(free)} are left`);
+    if (needed > free)
+      skipReasons.set(name, `needs ${gigabytes(needed)} of disk space; ${gigabytes(free)} is free`);
     else free -= needed;
   }
-  return lacking;
+  return skipReasons;
 }
 
 const names = ['projects', 'people', 'risks', 'issues'] as const;

@@ -8,20 +8,20 @@ import { systemClock } from '../src/core/clock.ts';
 import { newId } from '../src/core/ids.ts';
 import { openDatabase } from '../src/database/open.ts';
 import { personRow } from '../src/resources/personnel/queries.ts';
-import type { Others } from './children/background-load.ts';
+import type { BackgroundLoad } from './children/background-load.ts';
 import { peakMemoryOf } from './memory.ts';
-import { muster, script, start } from './processes.ts';
+import { muster, nodeScript, start } from './processes.ts';
 import { startPostgres } from './servers.ts';
 
 /**
- * How fast people are imported from CSV over HTTP, beside the fastest that the same rows could be written: a loop of
- * prepared inserts into the same tables, with the same durability, which reads, checks and matches nothing. Both take
- * turns, and the better of each counts, once by the clock and once by the processor time of the process that writes, which
- * tells more on a machine that has other work. Meanwhile others ask the service for something; the slowest answers are told.
+ * Compares the import of people from CSV over HTTP with a raw loop of prepared inserts of the same rows, with the same
+ * durability but without parsing, validation and matching. Both run in turn, and the best run of each counts. It reports
+ * wall-clock time and the CPU time of the writing process, which is the better measure on a busy machine. It also reports
+ * the latency of a background load during the import.
  */
 const rows = Number(process.argv[2] ?? 100_000);
-const turns = 3;
-/** About what the import writes in one transaction. */
+const repetitions = 3;
+/** About the number of rows that the import writes per transaction. */
 const batchRows = 250;
 
 const people = Array.from({ length: rows }, (_, i) => ({
@@ -46,7 +46,7 @@ const csv = Buffer.from(
   ].join('\r\n'),
 );
 
-/** The rows as they are stored: a person, and that they were made. Making them is not measured here. */
+/** The stored rows: a person and the history entry of their creation. They are built before the measurement. */
 const stored = people.map((person) => {
   const moment = systemClock();
   const row = personRow(newId('person'), person, moment);
@@ -67,82 +67,84 @@ const stored = people.map((person) => {
 await buildService();
 const folder = mkdtempSync(join(tmpdir(), 'muster-bench-'));
 try {
-  console.log(`${rows} people, ${(csv.length / 1024 / 1024).toFixed(1)} MiB of CSV, best of ${turns}`);
+  console.log(`${rows} people, ${(csv.length / 1024 / 1024).toFixed(1)} MiB of CSV, best of ${repetitions}`);
   await measure('SQLite', async (name) => `sqlite:${join(folder, `${name}.db`)}`, rawSqlite);
   await using postgres = await startPostgres(folder);
-  await measure('PostgreSQL', (name) => makeDatabase(postgres.url, name), rawPostgres);
+  await measure('PostgreSQL', (name) => createDatabase(postgres.url, name), rawPostgres);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
 async function measure(
   engine: string,
-  makeDatabase: (name: string) => Promise<string>,
+  createDatabase: (name: string) => Promise<string>,
   raw: (url: string) => Promise<void>,
 ): Promise<void> {
-  const raws: { seconds: number; cpu: number }[] = [];
-  const imports: { seconds: number; cpu: number; peak: number; times: number[] }[] = [];
-  for (let turn = 1; turn <= turns; turn++) {
-    const url = await makeDatabase(`raw${turn}`);
+  const rawRuns: { seconds: number; cpu: number }[] = [];
+  const importRuns: { seconds: number; cpu: number; peak: number; times: number[] }[] = [];
+  for (let run = 1; run <= repetitions; run++) {
+    const url = await createDatabase(`raw${run}`);
     const database = openDatabase(url);
     await database.migrate();
     await database.close();
     const before = process.cpuUsage();
-    const seconds = await secondsOf(() => raw(url));
+    const seconds = await measureSeconds(() => raw(url));
     const { user, system } = process.cpuUsage(before);
-    raws.push({ seconds, cpu: (user + system) / 1e6 });
-    imports.push(await importOver(await makeDatabase(`import${turn}`)));
+    rawRuns.push({ seconds, cpu: (user + system) / 1e6 });
+    importRuns.push(await measureImport(await createDatabase(`import${run}`)));
   }
   const best = (runs: { seconds: number; cpu: number }[], by: 'seconds' | 'cpu') =>
     rows / Math.min(...runs.map((run) => run[by]));
-  const compared = (by: 'seconds' | 'cpu') =>
-    `${best(imports, by).toFixed(0)} rows/s imported, ${best(raws, by).toFixed(0)} in a raw loop, ratio ${(best(imports, by) / best(raws, by)).toFixed(2)}`;
-  const calmest = imports.toSorted((a, b) => (a.times.at(-1) ?? 0) - (b.times.at(-1) ?? 0))[0]?.times ?? [];
-  const within = (share: number) => `${calmest[Math.ceil(calmest.length * share) - 1]?.toFixed(0)} ms`;
+  const compare = (by: 'seconds' | 'cpu') =>
+    `${best(importRuns, by).toFixed(0)} rows/s imported, ${best(rawRuns, by).toFixed(0)} in a raw loop, ratio ${(best(importRuns, by) / best(rawRuns, by)).toFixed(2)}`;
+  const lowest = importRuns.toSorted((a, b) => (a.times.at(-1) ?? 0) - (b.times.at(-1) ?? 0))[0]?.times ?? [];
+  const latency = (fraction: number) => `${lowest[Math.ceil(lowest.length * fraction) - 1]?.toFixed(0)} ms`;
   console.log(
-    `${engine}\n  by the clock: ${compared('seconds')}\n  by processor time: ${compared('cpu')}\n` +
-      `  peak memory: ${Math.max(...imports.map(({ peak }) => peak))} MB\n` +
-      `  others answered meanwhile, in the calmest run: median ${within(0.5)}, ` +
-      `99 in 100 within ${within(0.99)}, the slowest of ${calmest.length} in ${within(1)}`,
+    `${engine}\n  wall-clock time: ${compare('seconds')}\n  CPU time: ${compare('cpu')}\n` +
+      `  peak memory: ${Math.max(...importRuns.map(({ peak }) => peak))} MB\n` +
+      `  background load, run with the lowest maximum latency: median ${latency(0.5)}, ` +
+      `99th percentile ${latency(0.99)}, maximum of ${lowest.length} requests ${latency(1)}`,
   );
 }
 
-/** Imports the file over HTTP into a service of its own, while others ask it for something, one after the other. */
-async function importOver(url: string) {
+/** Imports the file over HTTP into a new service that is under a background load. */
+async function measureImport(url: string) {
   await using service = start(...muster('serve'), {
     MUSTER_DATABASE_URL: url,
     MUSTER_PORT: '0',
     MUSTER_RATE_LIMIT: '0',
   });
-  const [, origin, key] = await service.says(/ is ready at (\S+)[\s\S]*(mst_\w+)/);
-  await using others = start(...script('children/others.ts', JSON.stringify({ origin, key } as Others)));
-  await others.says(/ready/);
+  const [, origin, key] = await service.waitForOutput(/ is ready at (\S+)[\s\S]*(mst_\w+)/);
+  await using background = start(
+    ...nodeScript('children/background-load.ts', JSON.stringify({ origin, key } as BackgroundLoad)),
+  );
+  await background.waitForOutput(/ready/);
   const cpuBefore = cpuSeconds(service.pid);
-  let answer = new ArrayBuffer();
-  const seconds = await secondsOf(async () => {
+  let responseBody = new ArrayBuffer();
+  const seconds = await measureSeconds(async () => {
     const response = await fetch(`${origin}/v1/personnel/import`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'text/csv' },
       body: csv,
     });
-    answer = await response.arrayBuffer();
+    responseBody = await response.arrayBuffer();
   });
   const cpu = cpuSeconds(service.pid) - cpuBefore;
-  process.kill(others.pid, 'SIGUSR2');
-  const [times] = await others.says(/\[.*\]/);
-  const { summary } = JSON.parse(Buffer.from(answer).toString()) as { summary?: { created: number } };
-  if (summary?.created !== rows) throw new Error(`created ${summary?.created}`);
+  process.kill(background.pid, 'SIGUSR2');
+  const [times] = await background.waitForOutput(/\[.*\]/);
+  const { summary } = JSON.parse(Buffer.from(responseBody).toString()) as { summary?: { created: number } };
+  if (summary?.created !== rows) throw new Error(`imported ${summary?.created} of ${rows} people`);
   const peak = Math.round(peakMemoryOf(service.pid));
   return { seconds, cpu, peak, times: (JSON.parse(times) as number[]).sort((a, b) => a - b) };
 }
 
-/** Of all its threads, in hundredths of a second. */
+/** CPU time of all threads of a process; the kernel counts it in hundredths of a second. */
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-async function secondsOf(work: () => Promise<void>): Promise<number> {
+async function measureSeconds(work: () => Promise<void>): Promise<number> {
   const start = performance.now();
   await work();
   return (performance.now() - start) / 1000;
@@ -188,7 +190,7 @@ async function rawPostgres(url: string): Promise<void> {
   await client.end();
 }
 
-async function makeDatabase(server: string, name: string): Promise<string> {
+async function createDatabase(server: string, name: string): Promise<string> {
   const client = new pg.Client(server);
   await client.connect();
   await client.query(`create database ${name}`);

@@ -5,44 +5,45 @@ import type { Measurement } from './measurement.ts';
 import { run } from './processes.ts';
 import type { Headers } from './responses.ts';
 
-/** What is sent, by many connections at once, each sending its next request when the last one is answered. */
+/** Closed-loop traffic: each connection sends its next request after the response to the previous one. */
 export type Traffic = {
   /** The servers that share the connections. */
   origins: string[];
   connections: number;
   path: string;
   headers: Headers;
-  /** Each so manieth request writes instead. */
+  /** Replaces every `every`-th request with a write. */
   writes?: Writes;
 };
 
-/** In the body `{n}` stands for a text that is never sent twice. */
+/** `{n}` in the body is replaced by a text that is unique to the request. */
 type Writes = { every: number; method: 'POST' | 'PATCH'; path: string; body: string };
 
 export type Load = Measurement & { requests: number; bytes: number };
 
-/** Sends traffic for so many seconds. One answer that is not good fails all of it. */
+/** Sends traffic for `seconds`. A single failed request or error status fails the measurement. */
 export type Tool = { name: string; send(traffic: Traffic, seconds: number): Promise<Load> };
 
-/** `wrk` where it is installed: it leaves the most of the machine to the server. */
-export function chooseTool(wanted: 'wrk' | 'autocannon' | undefined): Tool {
-  const version = wanted === 'autocannon' ? undefined : versionOfWrk();
-  if (version) return { name: `wrk ${version}`, send: sendByWrk };
-  if (wanted === 'wrk') throw new Error('wrk is not installed; leave --load out to use autocannon.');
-  return { name: 'autocannon', send: sendByAutocannon };
+/** Prefers `wrk`, because it uses the least CPU and leaves more to the server. */
+export function chooseTool(requested: 'wrk' | 'autocannon' | undefined): Tool {
+  const version = requested === 'autocannon' ? undefined : wrkVersion();
+  if (version) return { name: `wrk ${version}`, send: sendWithWrk };
+  if (requested === 'wrk')
+    throw new Error('wrk is not installed. Install it, or leave out --load to use autocannon.');
+  return { name: 'autocannon', send: sendWithAutocannon };
 }
 
-function versionOfWrk(): string | undefined {
+function wrkVersion(): string | undefined {
   try {
     execFileSync('wrk', ['-v'], { encoding: 'utf8', stdio: 'pipe' });
   } catch (error) {
-    // It prints its version, and ends with 1.
+    // `wrk -v` prints its version and exits with 1.
     return /^wrk (\S+)/.exec((error as { stdout?: string }).stdout ?? '')?.[1];
   }
   return undefined;
 }
 
-async function sendByWrk(traffic: Traffic, seconds: number): Promise<Load> {
+async function sendWithWrk(traffic: Traffic, seconds: number): Promise<Load> {
   const { origins, connections, path, headers, writes } = traffic;
   const output = await run(
     'wrk',
@@ -57,7 +58,7 @@ async function sendByWrk(traffic: Traffic, seconds: number): Promise<Load> {
     ],
     {
       BENCH_ORIGINS: origins.join(' '),
-      BENCH_RUN: newRun(),
+      BENCH_RUN: newRunId(),
       ...(writes && {
         BENCH_WRITE_EVERY: String(writes.every),
         BENCH_WRITE_METHOD: writes.method,
@@ -69,12 +70,12 @@ async function sendByWrk(traffic: Traffic, seconds: number): Promise<Load> {
   return readWrk(output);
 }
 
-/** What `wrk.lua` says in the last line of the output. */
+/** Parses the JSON that `wrk.lua` prints in the last line. */
 export function readWrk(output: string): Load {
-  const { requests, microseconds, bytes, failed, refused, p50, p99 } = JSON.parse(
+  const { requests, microseconds, bytes, failed, errorStatuses, p50, p99 } = JSON.parse(
     output.trim().split('\n').at(-1) ?? '',
   );
-  refuseBadAnswers({ requests, failed, refused });
+  assertAllSucceeded({ requests, failed, errorStatuses });
   return {
     requests,
     bytes,
@@ -84,12 +85,12 @@ export function readWrk(output: string): Load {
   };
 }
 
-async function sendByAutocannon(traffic: Traffic, seconds: number): Promise<Load> {
+async function sendWithAutocannon(traffic: Traffic, seconds: number): Promise<Load> {
   const { origins, connections, path, headers, writes } = traffic;
-  const prefix = newRun();
+  const prefix = newRunId();
   let sent = 0;
   const result = await autocannon({
-    // More than one is allowed, though the types do not know it.
+    // autocannon accepts several URLs, but its types do not.
     url: origins as unknown as string,
     connections,
     duration: seconds,
@@ -115,8 +116,8 @@ async function sendByAutocannon(traffic: Traffic, seconds: number): Promise<Load
     ],
   });
   const { total: requests } = result.requests;
-  const refused = result['4xx'] + result['5xx'];
-  refuseBadAnswers({ requests, failed: result.errors + result.timeouts, refused });
+  const errorStatuses = result['4xx'] + result['5xx'];
+  assertAllSucceeded({ requests, failed: result.errors + result.timeouts, errorStatuses });
   return {
     requests,
     bytes: result.throughput.total,
@@ -126,12 +127,14 @@ async function sendByAutocannon(traffic: Traffic, seconds: number): Promise<Load
   };
 }
 
-function refuseBadAnswers(counts: { requests: number; failed: number; refused: number }): void {
-  const { requests, failed, refused } = counts;
-  if (requests === 0) throw new Error('no request was answered');
-  if (failed + refused > 0) {
-    throw new Error(`of ${requests} requests ${failed} failed and ${refused} were refused`);
+function assertAllSucceeded(counts: { requests: number; failed: number; errorStatuses: number }): void {
+  const { requests, failed, errorStatuses } = counts;
+  if (requests === 0) throw new Error('no response was received');
+  if (failed + errorStatuses > 0) {
+    throw new Error(
+      `of ${requests} requests, ${failed} failed and ${errorStatuses} returned an error status`,
+    );
   }
 }
 
-const newRun = () => crypto.randomUUID().slice(0, 8);
+const newRunId = () => crypto.randomUUID().slice(0, 8);

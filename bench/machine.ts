@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 import { version } from '../src/core/version.ts';
 import type { Tool } from './load.ts';
-import { versionOfPgbench } from './pgbench.ts';
+import { pgbenchVersion } from './pgbench.ts';
 
 export function describeMachine() {
   const [load = 0] = loadavg();
@@ -28,6 +28,6 @@ export async function describeVersions(tool: Tool, postgresUrl: string) {
     sqlite,
     postgres: rows[0]?.server_version ?? 'unknown',
     load: tool.name,
-    pgbench: versionOfPgbench() ?? 'none: a bare loop in Node',
+    pgbench: pgbenchVersion() ?? 'none: a bare loop in Node',
   };
 }

@@ -1,8 +1,8 @@
-/** What one side of an arm did in one round. */
+/** One side of a benchmark in one round. */
 export type Measurement = { per_second: number; p50_ms: number; p99_ms: number };
 
-/** From how long each piece of work took, done one after another in `seconds` altogether. */
-export function measured(durations_ms: number[], seconds: number): Measurement {
+/** Summarizes the durations of operations that took `seconds` in total. */
+export function summarizeDurations(durations_ms: number[], seconds: number): Measurement {
   return {
     per_second: durations_ms.length / seconds,
     p50_ms: percentile(durations_ms, 50),
@@ -17,13 +17,13 @@ export const median = (numbers: number[]) => {
   return (low + high) / 2;
 };
 
-/** The smallest of the numbers that at least so many percent do not exceed. */
+/** Nearest-rank percentile. */
 export function percentile(numbers: number[], percent: number): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** Does the same work over and over for so many seconds. */
+/** Repeats synchronous work for `seconds`. */
 export function repeat(seconds: number, work: () => unknown): Measurement {
   const durations: number[] = [];
   const begin = performance.now();
@@ -33,10 +33,10 @@ export function repeat(seconds: number, work: () => unknown): Measurement {
     durations.push(now - last);
     last = now;
   }
-  return measured(durations, (performance.now() - begin) / 1000);
+  return summarizeDurations(durations, (performance.now() - begin) / 1000);
 }
 
-/** The same for work that is waited for. */
+/** Repeats asynchronous work for `seconds` on each connection. */
 export async function repeatAsync(
   seconds: number,
   work: () => Promise<unknown>,
@@ -44,7 +44,7 @@ export async function repeatAsync(
 ): Promise<Measurement> {
   const durations: number[] = [];
   const begin = performance.now();
-  const one = async () => {
+  const runConnection = async () => {
     for (let last = begin; last < begin + seconds * 1000; ) {
       await work();
       const now = performance.now();
@@ -52,6 +52,6 @@ export async function repeatAsync(
       last = now;
     }
   };
-  await Promise.all(Array.from({ length: connections }, one));
-  return measured(durations, (performance.now() - begin) / 1000);
+  await Promise.all(Array.from({ length: connections }, runConnection));
+  return summarizeDurations(durations, (performance.now() - begin) / 1000);
 }

@@ -34,7 +34,7 @@ const quick = {
   ranks: [10_000, 100_000],
 };
 
-type Given = Partial<typeof full> & {
+type CommandLine = Partial<typeof full> & {
   quick?: true;
   folder?: string;
   load?: 'wrk' | 'autocannon';
@@ -45,27 +45,27 @@ type Given = Partial<typeof full> & {
 
 export function readOptions(args: string[]): Options {
   const program = new Command('npm run bench --')
-    .description(
-      'Measures the service beside baselines in the same run. bench/README.md says how to read it.',
+    .description('Measures the service against baselines in the same run. See bench/README.md.')
+    .option('--quick', 'use small datasets and one short round; takes under two minutes')
+    .option('--rounds <n>', 'number of rounds', parseWholeNumber)
+    .option('--seconds <n>', 'seconds to measure each side of a benchmark', parseWholeNumber)
+    .option('--projects <n>', 'number of projects on SQLite; PostgreSQL gets a tenth', parseWholeNumber)
+    .option('--people <n>', 'number of people, same rule', parseWholeNumber)
+    .option('--risks <n>', 'number of risks, same rule', parseWholeNumber)
+    .option('--issues <n>', 'number of issues, same rule', parseWholeNumber)
+    .option('--ranks <n,n…>', 'numbers of risks for the ranked-N benchmarks', parseWholeNumbers)
+    .option('--only <names>', 'run only these benchmarks, separated by commas')
+    .option('--folder <path>', 'where to store the temporary data (default: the system’s temporary folder)')
+    .addOption(
+      new Option('--load <tool>', 'load generator (default: wrk if installed)').choices([
+        'wrk',
+        'autocannon',
+      ]),
     )
-    .option('--quick', 'small data and one short round: does everything work, in under two minutes')
-    .option('--rounds <n>', 'how often all arms take turns', wholeNumber)
-    .option('--seconds <n>', 'how long each side of an arm is measured', wholeNumber)
-    .option('--projects <n>', 'on SQLite; on PostgreSQL there is a tenth of each', wholeNumber)
-    .option('--people <n>', 'likewise', wholeNumber)
-    .option('--risks <n>', 'likewise', wholeNumber)
-    .option('--issues <n>', 'likewise', wholeNumber)
-    .option('--ranks <n,n…>', 'the numbers of risks the ranked page is built from', wholeNumbers)
-    .option('--only <names>', 'only these arms, separated by commas')
-    .option(
-      '--folder <path>',
-      'where the data goes meanwhile; the system’s folder for such things by default',
-    )
-    .addOption(new Option('--load <tool>', 'instead of the best there is').choices(['wrk', 'autocannon']))
-    .option('--compare <results>', 'end with 1 if an arm is much worse than in these results')
+    .option('--compare <results>', 'exit with 1 if a benchmark is much worse than in this results file')
     .option('--output <file>', 'where to write the results');
-  const given = program.parse(args, { from: 'user' }).opts<Given>();
-  const { rounds, seconds, ranks, ...rest } = { ...(given.quick ? quick : full), ...given };
+  const commandLine = program.parse(args, { from: 'user' }).opts<CommandLine>();
+  const { rounds, seconds, ranks, ...rest } = { ...(commandLine.quick ? quick : full), ...commandLine };
   const sizes = { projects: rest.projects, people: rest.people, risks: rest.risks, issues: rest.issues };
   const tenth = (rows: number) => Math.max(10, Math.round(rows / 10));
   return {
@@ -88,9 +88,9 @@ export function readOptions(args: string[]): Options {
   };
 }
 
-function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 on.');
+function parseWholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Must be a whole number of at least 1.');
   return Number(text);
 }
 
-const wholeNumbers = (text: string) => text.split(',').map(wholeNumber);
+const parseWholeNumbers = (text: string) => text.split(',').map(parseWholeNumber);

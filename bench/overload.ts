@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { memoryOf } from './memory.ts';
 import {
-  type Answer,
   Connection,
   milliseconds,
   nextRequest,
@@ -9,67 +8,72 @@ import {
   report,
   startService,
   type TestedService,
+  type TimedResponse,
 } from './tested-service.ts';
 
-/** Ten times as much as the service can do: is what it takes in answered in time, and what it refuses refused well? */
-const carried = { connections: 16, seconds: 5 };
-const over = { times: 10, connections: 1000, seconds: 20 };
+/** Sends ten times the capacity of the service. Accepted requests must stay fast, and the rest must be rejected cleanly. */
+const capacityRun = { connections: 16, seconds: 5 };
+const overload = { times: 10, connections: 1000, seconds: 20 };
 
 await using service = await startService();
-await carry(service, carried.connections, 3);
-const usual = await carry(service, carried.connections, carried.seconds);
-const carriedRate = usual.length / carried.seconds;
-const { answers, failures, maxMb } = await flood(service, carriedRate * over.times);
-const recovery = await untilItself(service, quantile(times(usual), 0.5));
+await sendClosedLoop(service, capacityRun.connections, 3);
+const baseline = await sendClosedLoop(service, capacityRun.connections, capacityRun.seconds);
+const capacity = baseline.length / capacityRun.seconds;
+const { responses, failures, maxMb } = await sendOpenLoop(service, capacity * overload.times);
+const recovery = await measureRecovery(service, quantile(latencies(baseline), 0.5));
 
-const taken = answers.filter(({ status }) => status < 300);
-const refused = answers.filter(({ status }) => status === 503 || status === 429);
-const others = answers.length - taken.length - refused.length + failures;
-const p99 = quantile(times(taken), 0.99);
+const accepted = responses.filter(({ status }) => status < 300);
+const rejected = responses.filter(({ status }) => status === 503 || status === 429);
+const unexpected = responses.length - accepted.length - rejected.length + failures;
+const p99 = quantile(latencies(accepted), 0.99);
 const [early, late] = maxMb;
-report(`${over.times} times the load, on ${over.connections} connections, one write in ten`, [
-  ['it can carry', perSecond(carriedRate), '', true],
-  ['with a median of', milliseconds(quantile(times(usual), 0.5)), '', true],
-  ['and a 99th percentile of', milliseconds(quantile(times(usual), 0.99)), '', true],
-  ['clients would send', perSecond(carriedRate * over.times), '', true],
-  ['and found connections free for', perSecond(answers.length / over.seconds), '', true],
-  ['taken in', perSecond(taken.length / over.seconds), '', true],
-  ['answered in (99th percentile)', milliseconds(p99), '≤ 2000 ms', p99 <= 2000],
-  ['refused with 503 or 429', perSecond(refused.length / over.seconds), '', true],
-  ['refused in (99th percentile)', milliseconds(quantile(times(refused), 0.99)), '', true],
-  ['other answers and broken connections', String(others), '0', others === 0],
-  ['memory at most, first half', megabytes(early), '', true],
+report(`${overload.times} times the capacity, on ${overload.connections} connections, one write in ten`, [
+  ['capacity', perSecond(capacity), '', true],
+  ['latency at capacity: median', milliseconds(quantile(latencies(baseline), 0.5)), '', true],
+  ['99th percentile', milliseconds(quantile(latencies(baseline), 0.99)), '', true],
+  ['offered load', perSecond(capacity * overload.times), '', true],
+  ['sent on a free connection', perSecond(responses.length / overload.seconds), '', true],
+  ['accepted', perSecond(accepted.length / overload.seconds), '', true],
+  ['latency of accepted requests (99th percentile)', milliseconds(p99), '≤ 2000 ms', p99 <= 2000],
+  ['rejected with 503 or 429', perSecond(rejected.length / overload.seconds), '', true],
+  ['latency of rejections (99th percentile)', milliseconds(quantile(latencies(rejected), 0.99)), '', true],
+  ['other errors and broken connections', String(unexpected), '0', unexpected === 0],
+  ['peak memory, first half', megabytes(early), '', true],
   ['second half', megabytes(late), `≤ ${megabytes(early * 1.2)}`, late <= early * 1.2],
-  ['itself again after', milliseconds(recovery), '≤ 5000 ms', recovery <= 5000],
+  ['recovered after', milliseconds(recovery), '≤ 5000 ms', recovery <= 5000],
 ]);
 
-/** Each connection sends its next request when the last one is answered. */
-async function carry(service: TestedService, connections: number, seconds: number): Promise<Answer[]> {
+/** Closed loop: each connection sends its next request after the response to the previous one. */
+async function sendClosedLoop(
+  service: TestedService,
+  connections: number,
+  seconds: number,
+): Promise<TimedResponse[]> {
   const end = performance.now() + seconds * 1000;
-  const answers: Answer[] = [];
+  const responses: TimedResponse[] = [];
   await Promise.all(
     Array.from({ length: connections }, async () => {
       const connection = new Connection(service.port);
-      while (performance.now() < end) answers.push(await connection.send(nextRequest(service)));
+      while (performance.now() < end) responses.push(await connection.send(nextRequest(service)));
       connection.close();
     }),
   );
-  const bad = answers.find(({ status }) => status >= 300);
-  if (bad) throw new Error(`${bad.status} to a load that it should carry`);
-  return answers;
+  const bad = responses.find(({ status }) => status >= 300);
+  if (bad) throw new Error(`received status ${bad.status} at a load within capacity`);
+  return responses;
 }
 
-/** Requests come when they come, whether or not those before are answered. */
-async function flood(service: TestedService, rate: number) {
-  const answers: Answer[] = [];
+/** Open loop: requests are sent at a fixed rate, whether or not earlier ones have a response. */
+async function sendOpenLoop(service: TestedService, rate: number) {
+  const responses: TimedResponse[] = [];
   let failures = 0;
-  let offered = 0;
+  let sent = 0;
   const maxMb: [number, number] = [0, 0];
-  const idle = Array.from({ length: over.connections }, () => new Connection(service.port));
+  const idle = Array.from({ length: overload.connections }, () => new Connection(service.port));
   const send = (connection: Connection) =>
     connection.send(nextRequest(service)).then(
-      (answer) => {
-        answers.push(answer);
+      (response) => {
+        responses.push(response);
         idle.push(connection);
       },
       () => {
@@ -79,42 +83,42 @@ async function flood(service: TestedService, rate: number) {
     );
   const start = performance.now();
   const pending = new Set<Promise<unknown>>();
-  for (let now = start; now < start + over.seconds * 1000; now = performance.now()) {
-    for (let due = Math.floor(((now - start) / 1000) * rate) - offered; due > 0; due--) {
+  for (let now = start; now < start + overload.seconds * 1000; now = performance.now()) {
+    for (let due = Math.floor(((now - start) / 1000) * rate) - sent; due > 0; due--) {
       const connection = idle.shift();
-      // Who finds no connection free goes away.
+      // Without a free connection, the request is dropped.
       if (!connection) break;
-      offered++;
+      sent++;
       const sending = send(connection).finally(() => pending.delete(sending));
       pending.add(sending);
     }
-    const half = now < start + over.seconds * 500 ? 0 : 1;
+    const half = now < start + overload.seconds * 500 ? 0 : 1;
     maxMb[half] = Math.max(maxMb[half], memoryOf(service.pid));
     await setTimeout(1);
   }
   await Promise.all(pending);
   for (const connection of idle) connection.close();
-  return { answers, failures, maxMb };
+  return { responses, failures, maxMb };
 }
 
-/** How long until ten requests in a row are all answered in about the usual time. */
-async function untilItself(service: TestedService, usual: number): Promise<number> {
+/** Milliseconds until ten requests in a row have about the usual latency. */
+async function measureRecovery(service: TestedService, baseline: number): Promise<number> {
   const start = performance.now();
   const connection = new Connection(service.port);
-  for (let inTime = 0; inTime < 10 && performance.now() - start < 60_000; ) {
+  for (let fastInARow = 0; fastInARow < 10 && performance.now() - start < 60_000; ) {
     const { status, milliseconds } = await connection.send(nextRequest(service));
-    inTime = status < 300 && milliseconds <= Math.max(2 * usual, 20) ? inTime + 1 : 0;
+    fastInARow = status < 300 && milliseconds <= Math.max(2 * baseline, 20) ? fastInARow + 1 : 0;
   }
   connection.close();
   return performance.now() - start;
 }
 
-function times(answers: Answer[]): number[] {
-  return answers.map(({ milliseconds }) => milliseconds);
+function latencies(responses: TimedResponse[]): number[] {
+  return responses.map(({ milliseconds }) => milliseconds);
 }
 
 function perSecond(rate: number): string {
-  return `${rate.toFixed(0)} a second`;
+  return `${rate.toFixed(0)} per second`;
 }
 
 function megabytes(value: number): string {

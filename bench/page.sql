@@ -1,5 +1,5 @@
--- The first fifty risks of the register, as one text of JSON: what somebody would write by hand for this one page.
--- A rank is the place in the list, so it is not repeated in the rows.
+-- The first 50 risks of the register as one JSON text: a hand-written query for this page only.
+-- The rank is the position in the list, so the rows do not contain it.
 select json_group_array(json(risk)) as data
 from (
   select json_object(

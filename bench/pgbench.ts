@@ -9,13 +9,13 @@ import type { Tables } from '../src/database/tables.ts';
 import { listPage } from '../src/lists/list.ts';
 import { riskList } from '../src/resources/risks/register.ts';
 import type { StatementLoop } from './children/statement-loop.ts';
-import { type Measurement, measured } from './measurement.ts';
-import { run, script } from './processes.ts';
+import { type Measurement, summarizeDurations } from './measurement.ts';
+import { nodeScript, run } from './processes.ts';
 
 export type Statement = { sql: string; parameters: readonly unknown[] };
 
-/** The very statement that the service runs for the first `limit` risks of the register on PostgreSQL. */
-export async function pageStatement(url: string, limit: number): Promise<Statement> {
+/** Records the statement that the service runs on PostgreSQL for the first `limit` risks of the register. */
+export async function recordPageStatement(url: string, limit: number): Promise<Statement> {
   const engine = postgresEngine(url);
   const { quick } = engine.dialects;
   const recorder = new Recorder();
@@ -31,15 +31,15 @@ export async function pageStatement(url: string, limit: number): Promise<Stateme
     filters: { status: ['active' as const], archived: 'false' as const },
     moment: systemClock(),
   };
-  // One row more than is shown tells whether there is another page.
+  // The service reads one extra row to find out whether there is a next page.
   await listPage(db, riskList(register, 'rank'), undefined, limit + 1);
   await engine.close();
   if (!recorder.query) throw new Error('the list ran no statement');
   return recorder.query;
 }
 
-/** The rows it gives, as JSON. */
-export async function rowsOf(url: string, { sql, parameters }: Statement): Promise<unknown[]> {
+/** Runs the statement and parses its JSON rows. */
+export async function fetchRows(url: string, { sql, parameters }: Statement): Promise<unknown[]> {
   const client = new pg.Client(url);
   await client.connect();
   const { rows } = await client.query<{ json: string }>(sql, [...parameters]);
@@ -47,7 +47,7 @@ export async function rowsOf(url: string, { sql, parameters }: Statement): Promi
   return rows.map(({ json }) => JSON.parse(json));
 }
 
-/** Writes down what it is asked to run. */
+/** A driver that records the query instead of running it. */
 class Recorder extends DummyDriver {
   query: CompiledQuery | undefined;
 
@@ -64,7 +64,7 @@ class Recorder extends DummyDriver {
   }
 }
 
-export const versionOfPgbench = () => {
+export const pgbenchVersion = () => {
   try {
     return /\d+(\.\d+)*/.exec(
       execFileSync('pgbench', ['--version'], { encoding: 'utf8', stdio: 'pipe' }),
@@ -74,17 +74,27 @@ export const versionOfPgbench = () => {
   }
 };
 
-type Run = Omit<StatementLoop, 'sql' | 'parameters'>;
+type RunOptions = Omit<StatementLoop, 'sql' | 'parameters'>;
 
-/** By `pgbench` where it is installed; else by a bare loop in Node that does the same. */
-export async function runStatement(statement: Statement, folder: string, how: Run): Promise<Measurement> {
-  if (versionOfPgbench()) return runByPgbench(statement, folder, how);
-  const output = await run(...script('children/statement-loop.ts', JSON.stringify({ ...statement, ...how })));
+/** Uses `pgbench` if it is installed, otherwise a loop in Node. */
+export async function runStatement(
+  statement: Statement,
+  folder: string,
+  options: RunOptions,
+): Promise<Measurement> {
+  if (pgbenchVersion()) return runWithPgbench(statement, folder, options);
+  const output = await run(
+    ...nodeScript('children/statement-loop.ts', JSON.stringify({ ...statement, ...options })),
+  );
   return JSON.parse(output).measurement;
 }
 
-async function runByPgbench({ sql, parameters }: Statement, folder: string, how: Run): Promise<Measurement> {
-  const { url, connections, warm, seconds } = how;
+async function runWithPgbench(
+  { sql, parameters }: Statement,
+  folder: string,
+  options: RunOptions,
+): Promise<Measurement> {
+  const { url, connections, warm, seconds } = options;
   const file = join(folder, 'page.pgbench');
   const log = join(folder, 'pgbench-log');
   writeFileSync(file, `${sql.replaceAll(/\$(\d+)/g, ':p$1')};\n`);
@@ -108,10 +118,10 @@ async function runByPgbench({ sql, parameters }: Statement, folder: string, how:
   const durations = logs.flatMap((log) => readLog(readFileSync(log, 'utf8')));
   for (const log of logs) rmSync(log);
   const [, per_second] = /^tps = ([\d.]+)/m.exec(output) ?? [];
-  return { ...measured(durations, seconds), per_second: Number(per_second) };
+  return { ...summarizeDurations(durations, seconds), per_second: Number(per_second) };
 }
 
-/** A line a transaction; the third field is how many microseconds it took. */
+/** Each line is a transaction; the third field is its duration in microseconds. */
 export const readLog = (log: string) =>
   log
     .split('\n')

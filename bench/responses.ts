@@ -2,24 +2,24 @@ import { get } from 'node:http';
 
 export type Headers = Record<string, string>;
 
-export type Answer = {
+export type HttpResponse = {
   status: number;
-  /** Names and values by turns, less those that every `node:http` adds by itself. */
+  /** Alternating names and values, without the headers that `node:http` adds itself. */
   headers: string[];
   etag: string;
   body: Buffer;
   isStream: boolean;
-  /** Of all of it as it is on the wire; a stream's is that of its body. */
+  /** Size on the wire; for a chunked response, the size of the body. */
   bytes: number;
 };
 
-/** Milliseconds; whole lists included. */
+/** Long enough for a complete list of personnel. */
 export const maxResponseMs = 60_000;
 
 const addedByNode = /^(date|connection|keep-alive|transfer-encoding)$/i;
 
-/** One answer, to the byte. */
-export function ask(url: string, headers: Headers): Promise<Answer> {
+/** Fetches a response with its exact bytes. */
+export function fetchResponse(url: string, headers: Headers): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     get(url, { headers, agent: false, signal: AbortSignal.timeout(maxResponseMs) }, async (response) => {
       try {

@@ -4,17 +4,17 @@ import type { Memory } from './memory.ts';
 
 export type Side = Measurement & { memory?: Memory };
 
-/** One measurement of an arm: the work, and beside it what it is compared with. */
+/** One measurement of a benchmark: the workload and its baseline. */
 export type Round = { work: Side; baseline: Side };
 
 /**
- * How an arm is judged: by its requests a second over the baseline's; by how many times slower it is; or by how many
- * seconds more it takes.
+ * The value that a benchmark must reach: `ratio` is its throughput divided by the baseline's, `slowdown` is the inverse,
+ * and `seconds_more` is its median latency minus the baseline's.
  */
 export type Goal = {
   judged_by: 'ratio' | 'slowdown' | 'seconds_more';
   bound: number;
-  /** By how many MB the service may grow meanwhile. */
+  /** Maximum growth of the service's memory, in MB. */
   growth_mb?: number;
 };
 
@@ -23,14 +23,14 @@ export type BenchmarkResult = {
   work: string;
   baseline: string;
   goal: Goal;
-  /** The medians of all rounds, and what each round came to. */
+  /** The median of the rounds, followed by the value of each round. */
   value: number;
   values: number[];
   is_met: boolean;
   measured: Round;
 };
 
-export type Missing = { name: string; work: string; why: string };
+export type NotMeasured = { name: string; work: string; reason: string };
 
 export type Results = {
   date: string;
@@ -39,25 +39,28 @@ export type Results = {
   settings: { rounds: number; seconds: number; connections: number; sizes: Record<string, Sizes> };
   minutes: number;
   benchmarks: BenchmarkResult[];
-  /** What could not be measured here, and what went wrong. */
-  skipped: Missing[];
-  failed: Missing[];
+  /** Skipped benchmarks do not fit on this machine; failed ones returned wrong responses or ended with an error. */
+  skipped: NotMeasured[];
+  failed: NotMeasured[];
 };
 
-type Named = Pick<BenchmarkResult, 'name' | 'work' | 'baseline' | 'goal'>;
+type Description = Pick<BenchmarkResult, 'name' | 'work' | 'baseline' | 'goal'>;
 
-/** The median of the rounds' own ratios: both sides of a round were measured within seconds of each other. */
-export function resultOf({ name, work, baseline, goal }: Named, rounds: Round[]): BenchmarkResult {
-  const values = rounds.map((round) => judged(goal, round));
+/** Takes the median of each round's ratio, because both sides of a round are measured within seconds of each other. */
+export function summarizeRounds(
+  { name, work, baseline, goal }: Description,
+  rounds: Round[],
+): BenchmarkResult {
+  const values = rounds.map((round) => computeValue(goal, round));
   const measured = {
-    work: medianOf(rounds.map((round) => round.work)),
-    baseline: medianOf(rounds.map((round) => round.baseline)),
+    work: medianSide(rounds.map((round) => round.work)),
+    baseline: medianSide(rounds.map((round) => round.baseline)),
   };
   const value = median(values);
   return { name, work, baseline, goal, value, values, is_met: isMet(goal, value, measured), measured };
 }
 
-function judged({ judged_by }: Goal, { work, baseline }: Round): number {
+function computeValue({ judged_by }: Goal, { work, baseline }: Round): number {
   switch (judged_by) {
     case 'ratio':
       return work.per_second / baseline.per_second;
@@ -70,17 +73,17 @@ function judged({ judged_by }: Goal, { work, baseline }: Round): number {
 
 const isMet = (goal: Goal, value: number, { work }: Round) =>
   (goal.judged_by === 'ratio' ? value >= goal.bound : value <= goal.bound) &&
-  (goal.growth_mb === undefined || growthOf(work) <= goal.growth_mb);
+  (goal.growth_mb === undefined || memoryGrowthMb(work) <= goal.growth_mb);
 
-export const growthOf = ({ memory }: Side) => (memory ? memory.peak_mb - memory.ready_mb : 0);
+export const memoryGrowthMb = ({ memory }: Side) => (memory ? memory.peak_mb - memory.ready_mb : 0);
 
-function medianOf(sides: Side[]): Side {
-  const of = (number: (side: Side) => number) => median(sides.map(number));
+function medianSide(sides: Side[]): Side {
+  const medianBy = (value: (side: Side) => number) => median(sides.map(value));
   const memories = sides.flatMap(({ memory }) => memory ?? []);
   return {
-    per_second: of((side) => side.per_second),
-    p50_ms: of((side) => side.p50_ms),
-    p99_ms: of((side) => side.p99_ms),
+    per_second: medianBy((side) => side.per_second),
+    p50_ms: medianBy((side) => side.p50_ms),
+    p99_ms: medianBy((side) => side.p99_ms),
     ...(memories.length > 0 && {
       memory: {
         ready_mb: median(memories.map(({ ready_mb }) => ready_mb)),
@@ -90,23 +93,21 @@ function medianOf(sides: Side[]): Side {
   };
 }
 
-/** Between what noise does and what halves an arm. */
-const tolerated = 0.7;
+/** Noise stays above this factor; a benchmark at half its earlier value falls below it. */
+const minChange = 0.7;
 
 export type Comparison = { name: string; before: number; now: number; change: number; isWorse: boolean };
 
-/** Each arm beside itself in an earlier run. A change is how many times as good it is: 0.5 is half as good. */
+/** Compares each benchmark with the same one in an earlier run. `change` is a factor: 0.5 is half as good. */
 export function compareResults(before: BenchmarkResult[], now: BenchmarkResult[]): Comparison[] {
   return now.flatMap(({ name, goal, value }) => {
     const earlier = before.find((benchmark) => benchmark.name === name);
     if (!earlier) return [];
     const change =
-      goal.judged_by === 'ratio'
-        ? value / earlier.value
-        : atLeastALittle(earlier.value) / atLeastALittle(value);
-    return [{ name, before: earlier.value, now: value, change, isWorse: change < tolerated }];
+      goal.judged_by === 'ratio' ? value / earlier.value : clampToMin(earlier.value) / clampToMin(value);
+    return [{ name, before: earlier.value, now: value, change, isWorse: change < minChange }];
   });
 }
 
-/** A start that takes hardly more than nothing may take twice that without anybody noticing. */
-const atLeastALittle = (value: number) => Math.max(value, 0.05);
+/** Avoids large factors between two values that are both close to zero. */
+const clampToMin = (value: number) => Math.max(value, 0.05);

@@ -3,79 +3,91 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildService } from '../build.ts';
 import { UsageError } from '../src/core/errors.ts';
-import { type Benchmark, benchmarksOf } from './benchmarks.ts';
+import { type Benchmark, listBenchmarks } from './benchmarks.ts';
 import { createDatasets } from './datasets.ts';
 import { chooseTool } from './load.ts';
 import { describeMachine, describeVersions } from './machine.ts';
 import { type Options, readOptions } from './options.ts';
-import { endAll } from './processes.ts';
-import { compareResults, type Missing, type Results, type Round, resultOf } from './results.ts';
-import { type Stage, usualConnections } from './runner.ts';
+import { stopAll } from './processes.ts';
+import { compareResults, type NotMeasured, type Results, type Round, summarizeRounds } from './results.ts';
+import { type BenchmarkContext, defaultConnections } from './runner.ts';
 import { startPostgres } from './servers.ts';
-import { comparisonTable, tableOf } from './table.ts';
+import { formatComparison, formatResults } from './table.ts';
 
 const begin = performance.now();
 const options = readOptions(process.argv.slice(2));
 const parent = options.folder ?? tmpdir();
 mkdirSync(parent, { recursive: true });
 const folder = mkdtempSync(join(parent, 'muster-bench-'));
-// PostgreSQL may run as another user, who must get to its data.
+// PostgreSQL may run as another user, which needs access to its data.
 chmodSync(folder, 0o755);
 
 let stoppedBy: NodeJS.Signals | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     stoppedBy = signal;
-    // What waits for one of them fails now, and so does the run.
-    void endAll();
+    // Stopping the child processes fails every pending wait, which ends the run.
+    void stopAll();
   });
 }
 
 try {
-  // Read before anything is written: it may be the same file.
+  // Read first: --compare and --output may name the same file.
   const earlier = options.compare === undefined ? undefined : readResults(options.compare);
   const results = await measureAll(options);
-  console.log(`\n${tableOf(results)}\n`);
-  const isFine = report(results, earlier);
-  if (!isFine) process.exitCode = 1;
+  console.log(`\n${formatResults(results)}\n`);
+  const isSuccess = report(results, earlier);
+  if (!isSuccess) process.exitCode = 1;
 } catch (error) {
-  if (stoppedBy) say(`stopped by ${stoppedBy}`);
-  else if (error instanceof UsageError) say(error.message);
+  if (stoppedBy) log(`stopped by ${stoppedBy}`);
+  else if (error instanceof UsageError) log(error.message);
   else throw error;
   process.exitCode = 1;
 } finally {
-  await endAll();
+  await stopAll();
   rmSync(folder, { recursive: true, force: true });
 }
 
 async function measureAll(options: Options): Promise<Results> {
   const { rounds, seconds, warm } = options;
-  const wanted = chooseArms(options);
+  const selected = selectBenchmarks(options);
   const tool = chooseTool(options.load);
   const machine = describeMachine();
-  say(`${tool.name} on ${machine.cpu}, ${machine.cores} cores; data in ${folder}`);
+  log(`${tool.name} on ${machine.cpu}, ${machine.cores} cores; data in ${folder}`);
   if (machine.load_at_start > machine.cores / 2) {
-    say(`this machine is busy (a load of ${machine.load_at_start}): expect noise`);
+    log(`this machine is busy (load average ${machine.load_at_start}): expect noise`);
   }
 
   await buildService();
   await using postgres = await startPostgres(folder);
-  const isNeeded = (risks: number) => wanted.some(({ name }) => name === `ranked-${risks}`);
+  const isNeeded = (risks: number) => selected.some(({ name }) => name === `ranked-${risks}`);
   const ranks = options.ranks.filter((risks, at) => at === 0 || isNeeded(risks));
-  const { datasets, sizes, lacking } = await createDatasets(folder, postgres.url, { ...options, ranks }, say);
-  const stage: Stage = { ...datasets, folder, tool, warm, seconds, people: options.sizes.people };
+  const { datasets, sizes, skipReasons } = await createDatasets(
+    folder,
+    postgres.url,
+    { ...options, ranks },
+    log,
+  );
+  const context: BenchmarkContext = {
+    ...datasets,
+    folder,
+    tool,
+    warm,
+    seconds,
+    people: options.sizes.people,
+  };
 
-  const possible = wanted.filter(({ name }) => !lacking.has(name));
-  const skipped = wanted.flatMap(({ name, work }) => {
-    const why = lacking.get(name);
-    return why ? [{ name, work, why }] : [];
+  const runnable = selected.filter(({ name }) => !skipReasons.has(name));
+  const skipped = selected.flatMap(({ name, work }) => {
+    const reason = skipReasons.get(name);
+    return reason ? [{ name, work, reason }] : [];
   });
-  const { benchmarks, failed } = await takeTurns(possible, stage, rounds);
+  const { benchmarks, failed } = await runRounds(runnable, context, rounds);
   return {
     date: new Date().toISOString(),
     machine,
     versions: await describeVersions(tool, postgres.url),
-    settings: { rounds, seconds, connections: usualConnections, sizes },
+    settings: { rounds, seconds, connections: defaultConnections, sizes },
     minutes: (performance.now() - begin) / 60_000,
     benchmarks,
     skipped,
@@ -83,62 +95,65 @@ async function measureAll(options: Options): Promise<Results> {
   };
 }
 
-function chooseArms(options: Options): Benchmark[] {
-  const benchmarks = benchmarksOf(options);
+function selectBenchmarks(options: Options): Benchmark[] {
+  const benchmarks = listBenchmarks(options);
   const { only = benchmarks.map(({ name }) => name) } = options;
-  const unknown = only.filter((wanted) => !benchmarks.some(({ name }) => name === wanted));
+  const unknown = only.filter((selected) => !benchmarks.some(({ name }) => name === selected));
   if (unknown.length > 0) {
     throw new UsageError(
-      `There is no arm ${unknown.join(', ')}. There are ${benchmarks.map(({ name }) => name).join(', ')}.`,
+      `Unknown benchmark: ${unknown.join(', ')}. Choose from ${benchmarks.map(({ name }) => name).join(', ')}.`,
     );
   }
   return benchmarks.filter(({ name }) => only.includes(name));
 }
 
-/** Round by round, so that what disturbs the machine for a while disturbs one round of an arm, not all of them. */
-async function takeTurns(benchmarks: Benchmark[], stage: Stage, rounds: number) {
-  const taken = new Map<Benchmark, Round[]>(benchmarks.map((benchmark) => [benchmark, []]));
-  const failed: Missing[] = [];
+/** Runs all benchmarks once per round, so that a short disturbance affects one round of a benchmark, not all of them. */
+async function runRounds(benchmarks: Benchmark[], context: BenchmarkContext, rounds: number) {
+  const roundsByBenchmark = new Map<Benchmark, Round[]>(benchmarks.map((benchmark) => [benchmark, []]));
+  const failed: NotMeasured[] = [];
   for (let round = 1; round <= rounds; round++) {
-    for (const [benchmark, measured] of taken) {
+    for (const [benchmark, finished] of roundsByBenchmark) {
       try {
         if (stoppedBy) throw new Error(`stopped by ${stoppedBy}`);
-        const result = await benchmark.run(stage);
-        measured.push(result);
-        say(`round ${round}, ${benchmark.name}: ${resultOf(benchmark, [result]).value.toFixed(2)}`);
+        const result = await benchmark.run(context);
+        finished.push(result);
+        log(`round ${round}, ${benchmark.name}: ${summarizeRounds(benchmark, [result]).value.toFixed(2)}`);
       } catch (error) {
         if (stoppedBy) throw error;
-        const why = error instanceof Error ? error.message : String(error);
-        say(`round ${round}, ${benchmark.name} FAILED: ${why}`);
-        failed.push({ name: benchmark.name, work: benchmark.work, why });
-        taken.delete(benchmark);
+        const reason = error instanceof Error ? error.message : String(error);
+        log(`round ${round}, ${benchmark.name} FAILED: ${reason}`);
+        failed.push({ name: benchmark.name, work: benchmark.work, reason });
+        roundsByBenchmark.delete(benchmark);
       }
     }
   }
-  return { benchmarks: [...taken].map(([benchmark, measured]) => resultOf(benchmark, measured)), failed };
+  return {
+    benchmarks: [...roundsByBenchmark].map(([benchmark, finished]) => summarizeRounds(benchmark, finished)),
+    failed,
+  };
 }
 
-/** Says what became of the goals, and writes the results or compares them. False when something is wrong. */
+/** Reports missed goals, compares with an earlier run and writes the results. Returns false if the run must fail. */
 function report(results: Results, earlier: Results | undefined): boolean {
   const missed = results.benchmarks.filter(({ is_met }) => !is_met);
-  if (missed.length > 0) say(`goals missed: ${missed.map(({ name }) => name).join(', ')}`);
+  if (missed.length > 0) log(`goals missed: ${missed.map(({ name }) => name).join(', ')}`);
 
   const comparisons = earlier ? compareResults(earlier.benchmarks, results.benchmarks) : [];
   const worse = comparisons.filter(({ isWorse }) => isWorse);
   if (earlier) {
-    console.log(`Beside ${options.compare}, of ${earlier.date}:\n${comparisonTable(comparisons)}\n`);
+    console.log(`Compared with ${options.compare} (${earlier.date}):\n${formatComparison(comparisons)}\n`);
     if (JSON.stringify(earlier.settings) !== JSON.stringify(results.settings)) {
-      say('the earlier run had other sizes or lengths, so that smaller differences mean nothing');
+      log('the earlier run used other sizes or durations, so ignore small differences');
     }
-    if (worse.length > 0) say(`much worse than before: ${worse.map(({ name }) => name).join(', ')}`);
+    if (worse.length > 0) log(`much worse than before: ${worse.map(({ name }) => name).join(', ')}`);
   }
 
-  // A part of a run, or one that is judged by an earlier one, takes the place of no other unless told to.
-  const usual = options.only || earlier ? undefined : join(import.meta.dirname, 'results.json');
-  const output = options.output ?? usual;
+  // A partial or comparing run does not replace results.json unless --output is given.
+  const defaultOutput = options.only || earlier ? undefined : join(import.meta.dirname, 'results.json');
+  const output = options.output ?? defaultOutput;
   if (output) {
-    writeFileSync(output, `${JSON.stringify(results, rounded, 2)}\n`);
-    say(`written to ${output}`);
+    writeFileSync(output, `${JSON.stringify(results, roundNumber, 2)}\n`);
+    log(`results written to ${output}`);
   }
   return worse.length === 0 && results.failed.length === 0;
 }
@@ -148,15 +163,15 @@ function readResults(file: string): Results {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
     throw new UsageError(
-      `${file} holds no results of a bench: ${error instanceof Error ? error.message : error}`,
+      `${file} is not a benchmark results file: ${error instanceof Error ? error.message : error}`,
     );
   }
 }
 
-function rounded(_key: string, value: unknown): unknown {
+function roundNumber(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
 }
 
-function say(text: string): void {
+function log(text: string): void {
   process.stderr.write(`${text}\n`);
 }

@@ -4,64 +4,67 @@ import type { Datasets } from './datasets.ts';
 import type { Load, Tool, Traffic } from './load.ts';
 import { type Measurement, repeatAsync } from './measurement.ts';
 import { type Memory, peakMemoryOf } from './memory.ts';
-import { type Answer, type Headers, maxResponseMs } from './responses.ts';
+import { type Headers, type HttpResponse, maxResponseMs } from './responses.ts';
 import type { Server } from './servers.ts';
 
-/** What all arms share: the filled databases, and how to measure. */
-export type Stage = Datasets & {
+/** Shared by all benchmarks: the datasets, the load generator and the durations. */
+export type BenchmarkContext = Datasets & {
   folder: string;
   tool: Tool;
-  /** Seconds to warm up before each measurement, and of the measurement. */
+  /** Seconds of warm-up before each measurement, and of the measurement itself. */
   warm: number;
   seconds: number;
   people: number;
 };
 
-export const usualConnections = 64;
+export const defaultConnections = 64;
 
-/** What is sent, and what every answer must weigh if all are to be the same. */
-type Asked = Omit<Traffic, 'origins' | 'connections'> & { connections?: number; answer?: Answer };
+/** If `response` is set, every response must have about the same size. */
+type LoadOptions = Omit<Traffic, 'origins' | 'connections'> & {
+  connections?: number;
+  response?: HttpResponse;
+};
 
-/** Warms servers up, then measures how many requests they answer. */
-export async function hammer(
-  stage: Stage,
+/** Warms the servers up, then measures their throughput and latency. */
+export async function measureLoad(
+  context: BenchmarkContext,
   servers: Server[],
-  asked: Asked,
+  options: LoadOptions,
 ): Promise<Load & { memory: Memory }> {
-  const { answer, connections = usualConnections, ...rest } = asked;
+  const { response, connections = defaultConnections, ...rest } = options;
   const traffic = { ...rest, connections, origins: servers.map(({ origin }) => origin) };
-  await stage.tool.send(traffic, stage.warm);
-  const load = await stage.tool.send(traffic, stage.seconds);
-  if (answer) {
-    const weight = load.bytes / load.requests;
-    const isAlike = Math.abs(weight / answer.bytes - 1) < 0.05;
-    assert.ok(isAlike, `an answer has ${answer.bytes} bytes, but those under load have ${weight}`);
+  await context.tool.send(traffic, context.warm);
+  const load = await context.tool.send(traffic, context.seconds);
+  if (response) {
+    const meanBytes = load.bytes / load.requests;
+    const hasSameSize = Math.abs(meanBytes / response.bytes - 1) < 0.05;
+    assert.ok(hasSameSize, `a response has ${response.bytes} bytes, but under load the mean is ${meanBytes}`);
   }
   return { ...load, memory: memoryOf(servers) };
 }
 
-/** Reads a long answer again and again, to its end, one at a time. */
-export async function download(
-  stage: Stage,
+/** Downloads a long response repeatedly, one download at a time. */
+export async function measureDownload(
+  context: BenchmarkContext,
   server: Server,
   path: string,
   headers: Headers,
-  answer: Answer,
+  response: HttpResponse,
 ): Promise<Measurement & { memory: Memory }> {
   const read = async () => {
     const bytes = await countBytes(server.origin + path, headers);
-    assert.equal(bytes, answer.body.byteLength, 'all of it arrives');
+    assert.equal(bytes, response.body.byteLength, 'the whole body arrives');
   };
-  await repeatAsync(stage.warm, read);
-  return { ...(await repeatAsync(stage.seconds, read)), memory: memoryOf([server]) };
+  await repeatAsync(context.warm, read);
+  return { ...(await repeatAsync(context.seconds, read)), memory: memoryOf([server]) };
 }
 
 function countBytes(url: string, headers: Headers): Promise<number> {
   return new Promise((resolve, reject) => {
     get(url, { headers, signal: AbortSignal.timeout(maxResponseMs) }, (response) => {
       let bytes = 0;
-      response.on('data', (piece: Buffer) => {
-        bytes += piece.byteLength;
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.byteLength;
       });
       response.once('end', () => resolve(bytes)).once('error', reject);
     }).on('error', reject);

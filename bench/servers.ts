@@ -2,63 +2,70 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { freePort } from '../test/ports.ts';
-import { bearer, type Dataset } from './datasets.ts';
-import { forgetPeak, memoryOf } from './memory.ts';
-import { muster, type Running, script, start } from './processes.ts';
-import { type Answer, ask } from './responses.ts';
+import { authHeaders, type Dataset } from './datasets.ts';
+import { memoryOf, resetPeak } from './memory.ts';
+import { muster, nodeScript, type Running, start } from './processes.ts';
+import { fetchResponse, type HttpResponse } from './responses.ts';
 
-/** One that listens, and what it held in memory before the first request. */
+/** A listening server, with its memory before the first request. */
 export type Server = Running & { origin: string; ready_mb: number };
 
-/** A rate limit as in a real service, but too high to be reached. */
+/** The rate limit is on, as in production, but too high to be reached. */
 const settings = { MUSTER_HOST: '127.0.0.1', MUSTER_PORT: '0', MUSTER_RATE_LIMIT: '1000000000' };
 
-/** Answers are made anew for each request. */
+/** Turns the response cache off, so that every response is rebuilt. */
 export const withoutCache = { MUSTER_CACHE_MB: '0' };
 
-/** The real service, as a user starts it. */
-export async function startService(dataset: Dataset, more: Record<string, string> = {}): Promise<Server> {
-  const running = launchService(dataset, more);
-  const [, origin = ''] = await running.says(/ is ready at (\S+)/);
-  return server(running, origin);
+/** Starts the built service. */
+export async function startService(
+  dataset: Dataset,
+  environment: Record<string, string> = {},
+): Promise<Server> {
+  const running = launchService(dataset, environment);
+  const [, origin = ''] = await running.waitForOutput(/ is ready at (\S+)/);
+  return describeServer(running, origin);
 }
 
-/** A bare `node:http` that sends the bytes of an answer to every request. */
+/** Starts a `node:http` server that sends the same response to every request. */
 export async function startBaseline(
   folder: string,
-  { status, headers, body, isStream }: Answer,
+  { status, headers, body, isStream }: HttpResponse,
 ): Promise<Server> {
-  const file = join(folder, 'bare-body');
+  const file = join(folder, 'baseline-body');
   writeFileSync(file, body);
-  const running = start(...script('children/bare.ts', JSON.stringify({ status, headers, isStream, file })));
-  const [, port] = await running.says(/^(\d+)\n/);
-  return server(running, `http://127.0.0.1:${port}`);
+  const running = start(
+    ...nodeScript('children/baseline-server.ts', JSON.stringify({ status, headers, isStream, file })),
+  );
+  const [, port] = await running.waitForOutput(/^(\d+)\n/);
+  return describeServer(running, `http://127.0.0.1:${port}`);
 }
 
-/** A PostgreSQL of its own, empty; gives its address. */
+/** Starts an empty PostgreSQL server. */
 export async function startPostgres(folder: string): Promise<Running & { url: string }> {
-  const running = start(...script('children/postgres.ts', join(folder, 'postgres')));
-  const [url] = await running.says(/^postgres:\S+(?=\n)/);
+  const running = start(...nodeScript('children/postgres.ts', join(folder, 'postgres')));
+  const [url] = await running.waitForOutput(/^postgres:\S+(?=\n)/);
   return { ...running, url };
 }
 
-/** Milliseconds from the start of the service to the end of its first good answer. */
-export async function timeToFirstAnswer(dataset: Dataset, path: string): Promise<number> {
+/** Milliseconds from the start of the service to the end of its first successful response. */
+export async function timeToFirstResponse(dataset: Dataset, path: string): Promise<number> {
   const port = await freePort();
   const begin = performance.now();
   await using _service = launchService(dataset, { MUSTER_PORT: String(port) });
   for (;;) {
-    const answer = await ask(`http://127.0.0.1:${port}${path}`, bearer(dataset)).catch(() => undefined);
-    if (answer?.status === 200) return performance.now() - begin;
-    if (performance.now() - begin > 60_000) throw new Error('no answer within a minute of the start');
+    const response = await fetchResponse(`http://127.0.0.1:${port}${path}`, authHeaders(dataset)).catch(
+      () => undefined,
+    );
+    if (response?.status === 200) return performance.now() - begin;
+    if (performance.now() - begin > 60_000) throw new Error('no response within a minute of the start');
     await setTimeout(2);
   }
 }
 
-const launchService = (dataset: Dataset, more: Record<string, string>) =>
-  start(...muster('serve'), { ...settings, MUSTER_DATABASE_URL: dataset.url, ...more });
+const launchService = (dataset: Dataset, environment: Record<string, string>) =>
+  start(...muster('serve'), { ...settings, MUSTER_DATABASE_URL: dataset.url, ...environment });
 
-function server(running: Running, origin: string): Server {
-  forgetPeak(running.pid);
+function describeServer(running: Running, origin: string): Server {
+  resetPeak(running.pid);
   return { ...running, origin, ready_mb: memoryOf(running.pid) };
 }

@@ -2,41 +2,41 @@ import {
   type BenchmarkResult,
   type Comparison,
   type Goal,
-  growthOf,
-  type Missing,
+  memoryGrowthMb,
+  type NotMeasured,
   type Results,
   type Side,
 } from './results.ts';
 
-/** The table of a run, as people read it. A `>` before a title puts its column to the right. */
-export function tableOf({ benchmarks, skipped, failed }: Results): string {
+/** Formats the results of a run. A `>` before a title aligns its column to the right. */
+export function formatResults({ benchmarks, skipped, failed }: Results): string {
   const titles = ['work', '>req/s', '>p50', '>p99', 'baseline', '>req/s', '>ratio', 'goal', '', '>memory'];
-  return table(titles, [
-    ...benchmarks.map(armLine),
+  return alignColumns(titles, [
+    ...benchmarks.map(benchmarkLine),
     ...skipped.map(missingLine('skipped')),
     ...failed.map(missingLine('FAILED')),
   ]);
 }
 
-const armLine = ({ work, baseline, goal, value, is_met, measured }: BenchmarkResult) => [
+const benchmarkLine = ({ work, baseline, goal, value, is_met, measured }: BenchmarkResult) => [
   work,
-  rate(measured.work.per_second),
-  milliseconds(measured.work.p50_ms),
-  milliseconds(measured.work.p99_ms),
+  formatRate(measured.work.per_second),
+  formatMs(measured.work.p50_ms),
+  formatMs(measured.work.p99_ms),
   baseline,
-  rate(measured.baseline.per_second),
-  inWords(goal, value),
-  boundOf(goal),
+  formatRate(measured.baseline.per_second),
+  formatValue(goal, value),
+  formatGoal(goal),
   is_met ? 'met' : 'MISSED',
-  memoryOf(measured.work),
+  formatMemory(measured.work),
 ];
 
 const missingLine =
   (word: string) =>
-  ({ work, why }: Missing) => [work, word, '', '', why];
+  ({ work, reason }: NotMeasured) => [work, word, '', '', reason];
 
-/** Each arm beside itself in an earlier run. */
-export function comparisonTable(comparisons: Comparison[]): string {
+/** Formats each benchmark next to its value in an earlier run. */
+export function formatComparison(comparisons: Comparison[]): string {
   const lines = comparisons.map(({ name, before, now, change, isWorse }) => [
     name,
     before.toFixed(2),
@@ -44,10 +44,10 @@ export function comparisonTable(comparisons: Comparison[]): string {
     `× ${change.toFixed(2)}`,
     isWorse ? 'MUCH WORSE' : '',
   ]);
-  return table(['arm', '>before', '>now', '>as good', ''], lines);
+  return alignColumns(['benchmark', '>before', '>now', '>change', ''], lines);
 }
 
-function table(titles: string[], lines: string[][]): string {
+function alignColumns(titles: string[], lines: string[][]): string {
   const all = [titles.map((title) => title.replace('>', '')), ...lines];
   const widths = titles.map((_, at) => Math.max(...all.map((line) => line[at]?.length ?? 0)));
   const cell = (text: string, at: number) =>
@@ -55,16 +55,16 @@ function table(titles: string[], lines: string[][]): string {
   return all.map((line) => line.map(cell).join('  ').trimEnd()).join('\n');
 }
 
-const inWords = ({ judged_by }: Goal, value: number) =>
+const formatValue = ({ judged_by }: Goal, value: number) =>
   judged_by === 'seconds_more' ? `+${value.toFixed(2)} s` : value.toFixed(2);
 
-const boundOf = (goal: Goal) =>
-  `${goal.judged_by === 'ratio' ? '≥' : '≤'} ${inWords(goal, goal.bound)}${goal.growth_mb ? `, +${goal.growth_mb} MB` : ''}`;
+const formatGoal = (goal: Goal) =>
+  `${goal.judged_by === 'ratio' ? '≥' : '≤'} ${formatValue(goal, goal.bound)}${goal.growth_mb ? `, +${goal.growth_mb} MB` : ''}`;
 
-const memoryOf = (side: Side) =>
-  side.memory ? `${side.memory.peak_mb.toFixed(0)} MB (+${growthOf(side).toFixed(0)})` : '';
+const formatMemory = (side: Side) =>
+  side.memory ? `${side.memory.peak_mb.toFixed(0)} MB (+${memoryGrowthMb(side).toFixed(0)})` : '';
 
-const rate = (per_second: number) =>
+const formatRate = (per_second: number) =>
   per_second.toLocaleString('en', { maximumFractionDigits: per_second < 100 ? 1 : 0 });
 
-const milliseconds = (ms: number) => `${ms < 10 ? ms.toFixed(2) : ms.toFixed(0)} ms`;
+const formatMs = (ms: number) => `${ms < 10 ? ms.toFixed(2) : ms.toFixed(0)} ms`;

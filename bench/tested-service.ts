@@ -3,35 +3,35 @@ import { buildService } from '../build.ts';
 import { buildConsole } from '../web/build.ts';
 import { muster, type Running, start } from './processes.ts';
 
-/** The service as anyone would run it, as a process of its own, with the organization of the demo. */
+/** The built service with the demo data, in a separate process. */
 export type TestedService = Running & { port: number; key: string };
 
 export async function startService(): Promise<TestedService> {
   await buildConsole();
   await buildService();
-  // In a small heap no garbage piles up that would hide a leak, or be taken for one. Answers in memory are given under any
-  // load, and would hide what the work itself takes.
+  // A small heap keeps garbage from hiding a leak or looking like one. The response cache is off, because cached responses
+  // are cheap under any load and would hide the cost of the work.
   const running = start(...muster('demo', '--max-old-space-size=256'), {
     MUSTER_PORT: '0',
     MUSTER_RATE_LIMIT: '0',
     MUSTER_CACHE_MB: '0',
   });
-  const [, port, key = ''] = await running.says(/ready at http:\/\/[^:]+:(\d+)[\s\S]*(mst_\w+)/);
+  const [, port, key = ''] = await running.waitForOutput(/ready at http:\/\/[^:]+:(\d+)[\s\S]*(mst_\w+)/);
   return { ...running, port: Number(port), key };
 }
 
-export type Answer = { status: number; milliseconds: number };
+export type TimedResponse = { status: number; milliseconds: number };
 
 /**
- * A connection that sends one request after another as text, and reads of answers only what tells where they end: what
- * is measured is the service, not a client.
+ * A minimal HTTP client: it sends requests as text and parses only the status and the length of a response, so that the
+ * client uses little CPU.
  */
 export class Connection {
   readonly #socket: Socket;
   #received = '';
   #sentAt = 0;
-  #requestHistogram: ((answer: Answer) => void) | undefined;
-  #failed: ((error: Error) => void) | undefined;
+  #onResponse: ((response: TimedResponse) => void) | undefined;
+  #onError: ((error: Error) => void) | undefined;
 
   constructor(port: number) {
     this.#socket = connect(port, '127.0.0.1').setNoDelay().setEncoding('latin1');
@@ -40,12 +40,12 @@ export class Connection {
     this.#socket.on('close', () => this.#fail(new Error('The connection was closed.')));
   }
 
-  send(request: string): Promise<Answer> {
+  send(request: string): Promise<TimedResponse> {
     this.#sentAt = performance.now();
     this.#socket.write(request);
     return new Promise((resolve, reject) => {
-      this.#requestHistogram = resolve;
-      this.#failed = reject;
+      this.#onResponse = resolve;
+      this.#onError = reject;
     });
   }
 
@@ -61,17 +61,17 @@ export class Connection {
     if (this.#received.length < headEnd + 4 + length) return;
     const status = Number(this.#received.slice(9, 12));
     this.#received = '';
-    this.#requestHistogram?.({ status, milliseconds: performance.now() - this.#sentAt });
+    this.#onResponse?.({ status, milliseconds: performance.now() - this.#sentAt });
   }
 
   #fail(error: Error): void {
-    this.#failed?.(error);
+    this.#onError?.(error);
   }
 }
 
 let sent = 0;
 
-/** Requests as they come: mostly pages with a filter, and one write in ten. */
+/** Nine requests in ten read a filtered page; one adds an issue. */
 export function nextRequest({ key }: TestedService): string {
   const number = ++sent;
   const head = `host: bench\r\nauthorization: Bearer ${key}\r\n`;
@@ -86,22 +86,22 @@ export function nextRequest({ key }: TestedService): string {
   );
 }
 
-export const quantile = (values: number[], part: number): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ??
+export const quantile = (values: number[], fraction: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * fraction))] ??
   Number.NaN;
 
 export const milliseconds = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
 
-/** Prints what was found beside what was to be held, and says by the exit code whether all of it was. */
+/** Prints each measured value next to its limit. Sets the exit code to 1 if a limit is exceeded. */
 export function report(
   title: string,
-  rows: [what: string, found: string, goal: string, isMet: boolean][],
+  rows: [label: string, measured: string, goal: string, isMet: boolean][],
 ): void {
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => String(row[column]).length)));
   console.log(title);
-  for (const [what, found, goal, isMet] of rows) {
-    const cells = [what, found, goal].map((cell, column) => cell.padEnd(widths[column] ?? 0));
-    console.log(`  ${cells.join('  ')}  ${goal === '' ? '' : isMet ? 'held' : 'MISSED'}`.trimEnd());
+  for (const [label, measured, goal, isMet] of rows) {
+    const cells = [label, measured, goal].map((cell, column) => cell.padEnd(widths[column] ?? 0));
+    console.log(`  ${cells.join('  ')}  ${goal === '' ? '' : isMet ? 'met' : 'MISSED'}`.trimEnd());
   }
   if (rows.some(([, , , isMet]) => !isMet)) process.exitCode = 1;
 }

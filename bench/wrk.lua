@@ -1,6 +1,6 @@
--- What wrk sends beyond a plain GET, told by the environment, and what it says at the end: one line of JSON.
+-- Configures wrk through environment variables, and prints the result as one line of JSON.
 
--- BENCH_ORIGINS: the servers that share the connections, one a thread.
+-- BENCH_ORIGINS: the servers that share the connections. Each thread uses one server.
 local origins = {}
 for host, port in (os.getenv('BENCH_ORIGINS') or ''):gmatch('http://([^: ]+):(%d+)') do
   origins[#origins + 1] = { host = host, port = port }
@@ -13,7 +13,7 @@ function setup(thread)
   threads = threads + 1
 end
 
--- BENCH_WRITE_EVERY: each so manieth request writes; {n} in its body is a text never sent before.
+-- BENCH_WRITE_EVERY: every n-th request is a write. {n} in its body is replaced by a unique text.
 local every = tonumber(os.getenv('BENCH_WRITE_EVERY'))
 if every then
   local method, path = os.getenv('BENCH_WRITE_METHOD'), os.getenv('BENCH_WRITE_PATH')
@@ -37,7 +37,7 @@ function done(summary, latency)
   local errors = summary.errors
   print(
     string.format(
-      '{"requests":%d,"microseconds":%d,"bytes":%d,"failed":%d,"refused":%d,"p50":%d,"p99":%d}',
+      '{"requests":%d,"microseconds":%d,"bytes":%d,"failed":%d,"errorStatuses":%d,"p50":%d,"p99":%d}',
       summary.requests,
       summary.duration,
       summary.bytes,

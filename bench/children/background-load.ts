@@ -1,23 +1,23 @@
 import { setTimeout } from 'node:timers/promises';
 
 /**
- * Someone who asks a service for something, one thing after another, each fifth a write, until `SIGUSR2` comes; then it
- * says how many milliseconds each answer took. A process apart, so that it waits for nobody but the service.
+ * Sends requests one after another, every fifth a write, until it receives `SIGUSR2`. Then it prints the duration of each
+ * request in milliseconds. It is a separate process, so that only the service can delay it.
  */
-export type Others = { origin: string; key: string };
+export type BackgroundLoad = { origin: string; key: string };
 
-const { origin, key }: Others = JSON.parse(process.argv[2] ?? '');
+const { origin, key }: BackgroundLoad = JSON.parse(process.argv[2] ?? '');
 const headers = { authorization: `Bearer ${key}` };
-/** How long the first answers of a new process take is not meant here. */
-const warmUp = 100;
+/** The first requests of a new process are slow and are not counted. */
+const warmUpRequests = 100;
 
 const times: number[] = [];
-let isOver = false;
+let isStopped = false;
 process.once('SIGUSR2', () => {
-  isOver = true;
+  isStopped = true;
 });
 
-for (let i = 0; !isOver; i++) {
+for (let i = 0; !isStopped; i++) {
   const start = performance.now();
   const response = await (i % 5 === 0
     ? fetch(`${origin}/v1/groups`, {
@@ -27,9 +27,9 @@ for (let i = 0; !isOver; i++) {
       })
     : fetch(`${origin}/v1/personnel?limit=10&count=false`, { headers }));
   await response.arrayBuffer();
-  if (!response.ok) throw new Error(`another request was answered ${response.status}`);
-  if (i === warmUp) console.log('ready');
-  if (i > warmUp) times.push(performance.now() - start);
+  if (!response.ok) throw new Error(`the background load received status ${response.status}`);
+  if (i === warmUpRequests) console.log('ready');
+  if (i > warmUpRequests) times.push(performance.now() - start);
   await setTimeout(5);
 }
 console.log(JSON.stringify(times));

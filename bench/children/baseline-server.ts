@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The least that a server on Node can do: these bytes, whatever is asked. */
+/** The minimum that a Node server can do: it sends the same bytes to every request. */
 const { status, headers, isStream, file } = JSON.parse(process.argv[2] ?? '') as {
   status: number;
   headers: string[];
@@ -10,7 +10,7 @@ const { status, headers, isStream, file } = JSON.parse(process.argv[2] ?? '') as
   file: string;
 };
 const body = readFileSync(file);
-const pieceBytes = 64 * 1024;
+const chunkBytes = 64 * 1024;
 
 const server = createServer({ keepAliveTimeout: 72_000 }, (_request, response) => {
   response.writeHead(status, headers);
@@ -19,11 +19,11 @@ const server = createServer({ keepAliveTimeout: 72_000 }, (_request, response) =
 });
 server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port));
 
-/** Waits whenever the reader is behind. */
+/** Respects backpressure. */
 function streamFrom(response: ServerResponse, begin: number): void {
-  for (let at = begin; at < body.byteLength; at += pieceBytes) {
-    if (response.write(body.subarray(at, at + pieceBytes))) continue;
-    response.once('drain', () => streamFrom(response, at + pieceBytes));
+  for (let at = begin; at < body.byteLength; at += chunkBytes) {
+    if (response.write(body.subarray(at, at + chunkBytes))) continue;
+    response.once('drain', () => streamFrom(response, at + chunkBytes));
     return;
   }
   response.end();

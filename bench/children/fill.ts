@@ -5,9 +5,9 @@ import { systemClock } from '../../src/core/clock.ts';
 import { openDatabase } from '../../src/database/open.ts';
 import type { Tables } from '../../src/database/tables.ts';
 import { createKey } from '../../src/resources/keys/queries.ts';
-import { countDataset, fillDataset, type Sizes } from '../dataset.ts';
+import { fillDataset, type Sizes, updateProjectCounts } from '../dataset.ts';
 
-/** Makes the tables, a key (which it prints) and the rows; indexes that can wait are made after the rows. */
+/** Migrates a database, creates a key, fills the tables and prints the key. Creating the indexes last is faster. */
 const { url, sizes }: { url: string; sizes: Sizes } = JSON.parse(process.argv[2] ?? '');
 
 const database = openDatabase(url);
@@ -17,21 +17,21 @@ const key = await database.write((db) =>
 );
 await database.close();
 
-const { db, indexes, settle } = url.startsWith('sqlite:')
+const { db, indexes, finish } = url.startsWith('sqlite:')
   ? openSqlite(url.slice('sqlite:'.length))
   : openPostgres(url);
 const { rows } = await indexes.execute(db);
 for (const { name } of rows) await sql`drop index ${sql.ref(name)}`.execute(db);
 await fillDataset(db, sizes);
 for (const { definition } of rows) await sql.raw(definition).execute(db);
-await countDataset(db);
-await settle();
+await updateProjectCounts(db);
+await finish();
 await db.destroy();
 console.log(key.secret);
 
 type Index = { name: string; definition: string };
 
-/** Nothing here must survive a crash: what fails is made anew. */
+/** Opens the file without durability: a failed run starts over with an empty file. */
 function openSqlite(file: string) {
   const raw = new Sqlite(file);
   for (const pragma of [
@@ -42,19 +42,19 @@ function openSqlite(file: string) {
   ]) {
     raw.pragma(pragma);
   }
-  // Sorts of ten million keys are done in part by another thread.
+  // A second thread speeds up sorting ten million keys.
   raw.pragma('threads = 1');
   return {
     db: new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) }),
     indexes: sql<Index>`
       select name, sql as definition from sqlite_master where type = 'index' and sql is not null`,
-    // No `analyze`: the service does none, and its users have none.
-    settle: async () => void raw.pragma('journal_mode = wal'),
+    // No `analyze`, because the service does not run it either.
+    finish: async () => void raw.pragma('journal_mode = wal'),
   };
 }
 
 function openPostgres(connectionString: string) {
-  // Foreign keys are not looked up for rows that are right by construction.
+  // Skip foreign key checks: the generated rows are consistent.
   const options = '-c session_replication_role=replica';
   const pool = new pg.Pool({ connectionString, max: 1, options });
   return {
@@ -63,6 +63,6 @@ function openPostgres(connectionString: string) {
       select indexname as name, indexdef as definition from pg_indexes
       where schemaname = 'public' and indexname not in (
         select conname from pg_constraint where contype in ('p', 'u'))`,
-    settle: async () => void (await pool.query('vacuum analyze')),
+    finish: async () => void (await pool.query('vacuum analyze')),
   };
 }

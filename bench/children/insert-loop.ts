@@ -4,7 +4,7 @@ import { newId } from '../../src/core/ids.ts';
 import { personRow } from '../../src/resources/personnel/queries.ts';
 import { repeat } from '../measurement.ts';
 
-/** One person after another, each in a transaction of its own that is on disk before the next, in a bare loop. */
+/** Inserts one person after another, each in its own durable transaction. */
 export type InsertLoop = { file: string; warm: number; seconds: number };
 
 const { file, warm, seconds }: InsertLoop = JSON.parse(process.argv[2] ?? '');
@@ -28,6 +28,6 @@ const count = db.prepare('select count(*) from people').pluck();
 const before = count.get() as number;
 repeat(warm, add);
 const measurement = repeat(seconds, add);
-if (count.get() !== before + inserted) throw new Error('not every row that was inserted is there');
+if (count.get() !== before + inserted) throw new Error('inserted rows are missing');
 db.close();
 console.log(JSON.stringify({ measurement }));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { repeat } from '../measurement.ts';
 
-/** The page as one prepared query, in a loop, with nothing around it. */
+/** Runs the page as one prepared query in a loop. */
 export type PageLoop = { file: string; today: string; warm: number; seconds: number };
 
 const { file, today, warm, seconds }: PageLoop = JSON.parse(process.argv[2] ?? '');

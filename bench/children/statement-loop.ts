@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { repeatAsync } from '../measurement.ts';
 
-/** A prepared statement on PostgreSQL, by so many connections at once: in the place of pgbench where there is none. */
+/** Runs a prepared statement on several PostgreSQL connections. Used if pgbench is not installed. */
 export type StatementLoop = {
   url: string;
   sql: string;
@@ -13,9 +13,9 @@ export type StatementLoop = {
 
 const { url, sql, parameters, connections, warm, seconds }: StatementLoop = JSON.parse(process.argv[2] ?? '');
 const clients = new pg.Pool({ connectionString: url, max: connections });
-const ask = () => clients.query({ name: 'page', text: sql, values: parameters });
+const query = () => clients.query({ name: 'page', text: sql, values: parameters });
 
-await repeatAsync(warm, ask, connections);
-const measurement = await repeatAsync(seconds, ask, connections);
+await repeatAsync(warm, query, connections);
+const measurement = await repeatAsync(seconds, query, connections);
 await clients.end();
 console.log(JSON.stringify({ measurement }));
