@@ -11,7 +11,7 @@ import {
   type TimedResponse,
 } from './tested-service.ts';
 
-/** Sends ten times the capacity of the service. Accepted requests must stay fast, and the rest must be rejected cleanly. */
+/** Sends ten times the capacity of the service. Accepted requests must stay fast; the rest must get 503 or 429. */
 const capacityRun = { connections: 16, seconds: 5 };
 const overload = { times: 10, connections: 1000, seconds: 20 };
 
@@ -63,7 +63,7 @@ async function sendClosedLoop(
   return responses;
 }
 
-/** Open loop: requests are sent at a fixed rate, whether or not earlier ones have a response. */
+/** Open loop: requests become due at a fixed rate, whether or not earlier ones have a response. */
 async function sendOpenLoop(service: TestedService, rate: number) {
   const responses: TimedResponse[] = [];
   let failures = 0;
@@ -86,7 +86,7 @@ async function sendOpenLoop(service: TestedService, rate: number) {
   for (let now = start; now < start + overload.seconds * 1000; now = performance.now()) {
     for (let due = Math.floor(((now - start) / 1000) * rate) - sent; due > 0; due--) {
       const connection = idle.shift();
-      // Without a free connection, the request is dropped.
+      // Without a free connection, the remaining requests stay due.
       if (!connection) break;
       sent++;
       const sending = send(connection).finally(() => pending.delete(sending));

@@ -39,7 +39,7 @@ export type Results = {
   settings: { rounds: number; seconds: number; connections: number; sizes: Record<string, Sizes> };
   minutes: number;
   benchmarks: BenchmarkResult[];
-  /** Skipped benchmarks do not fit on this machine; failed ones returned wrong responses or ended with an error. */
+  /** A benchmark is skipped if its data does not fit on the disk, and failed if a check fails. */
   skipped: NotMeasured[];
   failed: NotMeasured[];
 };

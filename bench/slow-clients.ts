@@ -11,7 +11,7 @@ import {
   type TestedService,
 } from './tested-service.ts';
 
-/** Opens 1,000 connections that send one byte per second, and checks that a normal client is unaffected and that the service closes them. */
+/** Opens 1,000 connections that send one byte per second. A normal client must stay fast, and the service must close them. */
 const slow = { headers: 500, bodies: 500 };
 const seconds = 10;
 /** The request timeout of the service is 30 seconds; the rest is tolerance. */
