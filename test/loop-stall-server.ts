@@ -7,7 +7,7 @@ if (isMainThread) {
   const loop = watchLoop();
   const server = createServer((socket) => {
     socket.on('error', () => {});
-    socket.end(`${loop.takeLongestMs()}\n`);
+    socket.end(`${loop.takeMaxMs()}\n`);
   });
   server.listen(0, '127.0.0.1', () => {
     process.stdout.write(`loop stalls at http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);

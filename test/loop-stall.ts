@@ -4,21 +4,21 @@
  */
 export function watchLoop() {
   let before = processorMs();
-  let longestMs = 0;
+  let maxMs = 0;
   const tick = () => {
     const now = processorMs();
-    longestMs = Math.max(longestMs, now - before);
+    maxMs = Math.max(maxMs, now - before);
     before = now;
   };
   const timer = setInterval(tick, 1);
   timer.unref();
   return {
     /** The longest stall since this was last called. */
-    takeLongestMs(): number {
+    takeMaxMs(): number {
       tick();
-      const longest = longestMs;
-      longestMs = 0;
-      return longest;
+      const ms = maxMs;
+      maxMs = 0;
+      return ms;
     },
     stop: () => clearInterval(timer),
   };

@@ -1,23 +1,23 @@
-import type { ParsedRow } from './draft.ts';
-import type { Answer, Wire } from './send.ts';
+import type { Draft } from './draft.ts';
+import type { ServiceResponse, Wire } from './send.ts';
 import type { Side } from './target.ts';
 
-/** What one service was asked, and how it answered. */
-export type Told = { side: Side; draft: ParsedRow; wire: Wire; answer: Answer; errors: string[] };
+/** A request to one service and its response. */
+export type Exchange = { side: Side; draft: Draft; wire: Wire; response: ServiceResponse; errors: string[] };
 
-/** Where the services do not agree, apart from what cannot be the same. */
-export function differences(told: Told[]): string[] {
-  const [first, ...others] = told;
+/** Compares the responses of several services to the same request, without values that always differ. */
+export function findDifferences(exchanges: Exchange[]): string[] {
+  const [first, ...rest] = exchanges;
   if (!first?.draft.isComparable) return [];
-  return others.flatMap(({ side, answer }) => {
-    if (answer.status !== first.answer.status) {
+  return rest.flatMap(({ side, response }) => {
+    if (response.status !== first.response.status) {
       return [
-        `${first.side.name} answers ${first.answer.status}, ${side.name} ${answer.status} ${answer.text.slice(0, 300)}`,
+        `${first.side.name} returns ${first.response.status}, ${side.name} ${response.status} ${response.text.slice(0, 300)}`,
       ];
     }
-    // Pages, and what the service tells of itself, are its own.
-    if (!/json|csv/.test(answer.headers['content-type'] ?? '')) return [];
-    const [here, there] = [comparable(first.side, first.answer), comparable(side, answer)];
+    // HTML pages and metrics differ between services.
+    if (!/json|csv/.test(response.headers['content-type'] ?? '')) return [];
+    const [here, there] = [comparable(first.side, first.response), comparable(side, response)];
     if (here === there) return [];
     let at = 0;
     while (here[at] === there[at]) at++;
@@ -26,18 +26,18 @@ export function differences(told: Told[]): string[] {
   });
 }
 
-/** Without what is by chance: ids are numbered, secrets and cursors left out, and when a key was used is told by minutes. */
-const comparable = ({ origin, known }: Side, { text, headers }: Answer) =>
+/** Replaces random values: ids become numbers; secrets, cursors and the time a key was last used are removed. */
+const comparable = ({ origin, known }: Side, { text, headers }: ServiceResponse) =>
   known.label(
-    (/json/.test(headers['content-type'] ?? '') ? withoutBlanks(text) : text)
+    (/json/.test(headers['content-type'] ?? '') ? withoutWhitespace(text) : text)
       .replaceAll(new URL(origin).host, '')
       .replace(/mst_\w+(,\w{4},[^,]*,)?/g, 'mst')
       .replace(/…\w{4}/g, '…')
       .replace(/"(next_cursor|request_id|prefix|last_four|last_used_at)":(null|"[^"]*")/g, '"$1":"…"'),
   );
 
-/** The engines make the same JSON, but not always with the same blanks in it. */
-const withoutBlanks = (text: string) =>
+/** The engines return the same JSON with different whitespace. */
+const withoutWhitespace = (text: string) =>
   text
     .split('\n')
     .map((line) => (line === '' ? line : JSON.stringify(JSON.parse(line))))

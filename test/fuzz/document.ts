@@ -10,7 +10,7 @@ export type Operation = {
   name: string;
   method: string;
   template: string;
-  /** Undefined when no key is needed, empty when any will do. */
+  /** Undefined when the operation needs no key, empty when any key is enough. */
   scope: string | undefined;
   parameters: Parameter[];
   requestBody?: { required?: boolean; content: Content };
@@ -19,7 +19,7 @@ export type Operation = {
 
 export type Description = ReturnType<typeof describe>;
 
-/** All that the fuzzer knows of a service: what its OpenAPI document says. */
+/** Parses the OpenAPI document, the fuzzer's only source of knowledge about a service. */
 export function describe(document: object) {
   const operations = operationsOf(dereferenced(document) as OpenApi);
   const templates = [...new Set(operations.map(({ template }) => template))];
@@ -47,7 +47,7 @@ const operationsOf = ({ paths }: OpenApi): Operation[] =>
       })),
   );
 
-/** The document with every reference replaced by what it refers to: the same object each time. */
+/** Replaces every `$ref` with its target. Equal references share one object. */
 function dereferenced(document: object): unknown {
   const known = new Map<string, unknown>();
   const resolve = (value: unknown): unknown => {
@@ -59,7 +59,7 @@ function dereferenced(document: object): unknown {
         .split('/')
         .slice(1)
         .reduce<unknown>((at, name) => (at as Record<string, unknown>)?.[name], document);
-      if (target === undefined) throw new Error(`The document refers to ${$ref}, which it does not have.`);
+      if (target === undefined) throw new Error(`The document refers to ${$ref}, which does not exist.`);
       if (!known.has($ref)) known.set($ref, resolve(target));
       return known.get($ref);
     }
@@ -70,7 +70,7 @@ function dereferenced(document: object): unknown {
 
 type Place = { template: string; params: Record<string, string> };
 
-/** Finds what a path is of: what is fixed goes before what is a parameter, as in every router. */
+/** Finds the template of a path. Fixed segments win over parameters, as in any router. */
 function pathMatcher(templates: string[]): (path: string) => Place | undefined {
   const rank = (template: string) => template.replaceAll('{', '\uffff');
   const patterns = templates
@@ -90,7 +90,7 @@ function pathMatcher(templates: string[]): (path: string) => Place | undefined {
   };
 }
 
-/** A validator of its own: what the service validates with must not be its own judge. */
+/** Ajv instead of the service's validator, so that an error in that validator is found. */
 const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: true });
 
 const isDay = (text: string) =>
@@ -111,7 +111,7 @@ ajv.addFormat(
 ajv.addFormat('email', /^[^\s@]+@[^\s@]+$|^".*"@[^\s@]+$/);
 ajv.addFormat('uri', (text: string) => URL.canParse(text) && !/\s/.test(text));
 ajv.addFormat('time-zone', isTimeZone);
-/** What the service itself writes: always UTC, always with milliseconds. */
+/** The service returns times in UTC with milliseconds. */
 ajv.addFormat(
   'stored-time',
   (text: string) => isDay(text.slice(0, 10)) && /^.{10}T\d\d:\d\d:\d\d\.\d{3}Z$/.test(text),
@@ -119,7 +119,7 @@ ajv.addFormat(
 
 const validators = new WeakMap<object, ValidateFunction>();
 
-/** What is wrong with a value, in one line; undefined when nothing is. */
+/** The validation error of a value in one line; undefined when it is valid. */
 export function errorOf(schema: Schema, value: unknown): string | undefined {
   const validator = validators.get(schema) ?? ajv.compile(schema);
   validators.set(schema, validator);
@@ -127,11 +127,11 @@ export function errorOf(schema: Schema, value: unknown): string | undefined {
   return ajv.errorsText(validator.errors, { dataVar: 'it', separator: '; ' });
 }
 
-const answerSchemas = new WeakMap<object, Schema>();
+const responseSchemas = new WeakMap<object, Schema>();
 
-/** The schema of an answer, with the service's own form of times. */
-export function asAnswered(schema: Schema): Schema {
-  const known = answerSchemas.get(schema);
+/** The schema with the stricter time format that the service uses in responses. */
+export function toResponseSchema(schema: Schema): Schema {
+  const known = responseSchemas.get(schema);
   if (known) return known;
   const convert = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(convert);
@@ -142,11 +142,11 @@ export function asAnswered(schema: Schema): Schema {
     return Object.fromEntries(entries);
   };
   const converted = convert(schema) as Schema;
-  answerSchemas.set(schema, converted);
+  responseSchemas.set(schema, converted);
   return converted;
 }
 
-/** Every pattern by which the document refers to things. */
+/** Every pattern in the document that describes an id or key of a resource. */
 export function referencePatterns(operations: Operation[]): string[] {
   const patterns = new Set<string>();
   const walk = (value: unknown) => {

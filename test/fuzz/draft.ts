@@ -11,10 +11,10 @@ export type Actor =
   | 'revoked'
   | 'expired'
   | 'limited'
-  | 'made';
+  | 'created';
 
-/** A request being made: what was planned, then damaged. */
-export type ParsedRow = {
+/** A request under construction: resolved from a plan, then mutated. */
+export type Draft = {
   operation: Operation;
   actor: Actor;
   method: string;
@@ -26,15 +26,15 @@ export type ParsedRow = {
   bytes?: Buffer;
   contentType?: string;
   /** Whether the path and the method are still those of the operation. */
-  isPlaced: boolean;
-  isDamaged: boolean;
-  /** Whether it is so large that the event loop is watched while it is answered. */
+  targetsOperation: boolean;
+  isMutated: boolean;
+  /** Whether to measure event-loop stalls while the service handles it. */
   isOversized?: true;
-  /** Whether two services that agree must answer the same: not for what only one of them can have issued. */
+  /** Whether all services must return the same response; false for a cursor that only one of them issued. */
   isComparable: boolean;
 };
 
-/** A query parameter: `value` is undefined when what is sent cannot be decoded. */
+/** A query parameter; `value` is undefined when `sent` cannot be decoded. */
 export type Pair = { name: string; value: string | undefined; sent: string };
 
 export const isJsonType = (type: string) => /^application\/([\w-]+\+)?json$/.test(type);
@@ -46,7 +46,7 @@ export const textInQuery = (value: unknown): string =>
       ? JSON.stringify(value)
       : String(value);
 
-/** Lone surrogates cannot be percent-encoded; they are sent as the three bytes they would have. */
+/** `encodeURIComponent` rejects lone surrogates, so this appends the three bytes of one. */
 export const encoded = (text: string) =>
   text.isWellFormed() ? encodeURIComponent(text) : `${encodeURIComponent(text.toWellFormed())}%ED%A0%80`;
 
@@ -56,7 +56,7 @@ export const pair = (name: string, value: string): Pair => ({
   sent: `${encoded(name)}=${encoded(value)}`,
 });
 
-export function wireOf(draft: ParsedRow, secret: string | undefined): Wire {
+export function wireOf(draft: Draft, secret: string | undefined): Wire {
   const { method, path, query, headers, json, bytes, contentType } = draft;
   const body = bytes ?? (json === undefined ? undefined : Buffer.from(JSON.stringify(json)));
   return {

@@ -1,4 +1,4 @@
-/** Few words, so that names collide and searches find something. */
+/** A small set, so that names collide and searches find matches. */
 export const words = [
   'Ada',
   'Bo',
@@ -15,9 +15,9 @@ export const words = [
   '7',
 ];
 
-/** Texts that have broken one program or another, all of them allowed. */
+/** Valid texts that often break programs. */
 export const strangeTexts = [
-  // that mean something to a spreadsheet, a database, a page, a path or JavaScript
+  // Special in a spreadsheet, SQL, HTML, a path or JavaScript.
   ...[
     '=1+1',
     '-5',
@@ -35,12 +35,12 @@ export const strangeTexts = [
     '{{1}}',
   ],
   ...['a,b', 'a;b', '<b>', '&amp;', '..', '/', 'a b  c', '__proto__', 'constructor'],
-  // that change when they are normalised, folded or measured, or turn what follows around
+  // Change under Unicode normalization or case folding, have unusual lengths, or reverse the text direction.
   ...['\u202eabc', 'e\u0301', 'ﷺ', 'İ', 'ß', 'ﬁ', 'क़', '２', '½', 'ᄀ\u1161\u11a8', 'Z͑ͫ̓ͪ̂ͫ̽a', '𐍈', '👩‍👩‍👧‍👦'],
   ...['\ufeffx', 'a\u2028b', 'x\u00ady', '\u200d', '\u{10ffff}', '\uffff'],
 ];
 
-/** Texts that no field should take, or that come near to it. */
+/** Texts that are invalid or close to it. */
 export const edgeTexts = [
   ...strangeTexts,
   ...[
@@ -116,13 +116,13 @@ export const edgeNumbers = [
   5e-324,
 ];
 
-/** Bodies that are not quite the right one. */
-export const edgeBodies = (right: string, pick: number): (string | Buffer)[] => [
-  right.slice(0, pick % right.length),
+/** Nearly valid bodies. */
+export const edgeBodies = (valid: string, pick: number): (string | Buffer)[] => [
+  valid.slice(0, pick % valid.length),
   ...[
-    `${right},`,
-    right + right,
-    `\ufeff${right}`,
+    `${valid},`,
+    valid + valid,
+    `\ufeff${valid}`,
     '',
     ' ',
     '\u0000',
@@ -139,11 +139,11 @@ export const edgeBodies = (right: string, pick: number): (string | Buffer)[] => 
     '"\\ud800"',
     '"\u0000"',
   ],
-  Buffer.from(right, 'utf16le'),
+  Buffer.from(valid, 'utf16le'),
   Buffer.concat([
-    Buffer.from(right.slice(0, -1)),
+    Buffer.from(valid.slice(0, -1)),
     Buffer.from([0xff, 0xc0, 0x80]),
-    Buffer.from(right.slice(-1)),
+    Buffer.from(valid.slice(-1)),
   ]),
   Buffer.from([0xed, 0xa0, 0x80]),
 ];
@@ -210,7 +210,7 @@ export const edgePaths = (path: string): string[] => [
   ],
 ];
 
-/** Headers with values that few clients send; `tag` is one that the service gave. */
+/** Unusual header values; `tag` is an ETag from the service. */
 export function edgeHeaders(tag: string, text: string): [name: string, values: string[]][] {
   const printable = text.replace(/[^\x20-\x7e\xa0-\xff]/g, '?');
   const tags = ['*', '"1"', 'W/"1"', '"1", "2", "3"', '"999999"', '1', '', `${'"x",'.repeat(500)}"1"`];

@@ -8,87 +8,90 @@ import { parseCsv } from './oracle.ts';
 import { fuzz } from './run.ts';
 import { valuesOf } from './values.ts';
 
-test('finds nothing wrong with a service that does what its document says', async (t) => {
-  const { failures, requests } = await fuzzThings(t);
+test('reports no failure for a service that follows its document', async (t) => {
+  const { failures, requests } = await fuzzItems(t);
   assert.deepEqual(failures, []);
   assert.equal(requests, 300);
 });
 
-test('finds a 500, and the smallest request that leads to it', async (t) => {
-  const { failures } = await fuzzThings(t, (answer, sent) =>
-    sent?.size === 3 ? { ...answer, status: 500, body: problem(500, 'internal') } : answer,
+test('reports a 500 with the smallest request that causes it', async (t) => {
+  const { failures } = await fuzzItems(t, (response, sent) =>
+    sent?.size === 3 ? { ...response, status: 500, body: problem(500, 'internal') } : response,
   );
-  assert.equal(failures[0]?.error, 'POST /v1/things: 500 internal');
-  assert.match(failures[0]?.curl ?? '', /--data-binary '\{"name":"a","size":3\}' "\$MUSTER"'\/v1\/things'$/);
+  assert.equal(failures[0]?.error, 'POST /v1/items: 500 internal');
+  assert.match(failures[0]?.curl ?? '', /--data-binary '\{"name":"a","size":3\}' "\$MUSTER"'\/v1\/items'$/);
 });
 
-for (const [what, spoil, expected] of [
-  ['a status that is not documented', { status: 202 }, /202 .*is not documented/],
-  ['a field that is not documented', { body: { name: 'a', more: 1 } }, /additional properties/],
-  ['a field that is missing', { body: {} }, /required property 'name'/],
-  ['another type of content', { headers: { 'content-type': 'text/plain' } }, /as text\/plain/],
-  ['no Location', { headers: { 'content-type': 'application/json' } }, /Location undefined/],
+for (const [what, change, expected] of [
+  ['an undocumented status', { status: 202 }, /202 .*is not documented/],
+  ['an undocumented field', { body: { name: 'a', more: 1 } }, /additional properties/],
+  ['a missing field', { body: {} }, /required property 'name'/],
+  ['a wrong content type', { headers: { 'content-type': 'text/plain' } }, /as text\/plain/],
+  ['a missing Location', { headers: { 'content-type': 'application/json' } }, /Location undefined/],
   [
-    'a version that is not its ETag',
+    'a version that does not match the ETag',
     { body: { name: 'a', version: 7 } },
     /the ETag undefined is not the version 7/,
   ],
 ] as const) {
-  test(`finds ${what}`, async (t) => {
-    const { failures } = await fuzzThings(t, (answer) =>
-      answer.status === 201 ? { ...answer, ...(spoil as Partial<RequestHistogram>) } : answer,
+  test(`reports ${what}`, async (t) => {
+    const { failures } = await fuzzItems(t, (response) =>
+      response.status === 201 ? { ...response, ...(change as Partial<TestResponse>) } : response,
     );
     assert.match(failures[0]?.error ?? '', expected);
   });
 }
 
-test('finds an error that is no problem+json, or tells another status', async (t) => {
-  const plain = await fuzzThings(t, (answer) =>
-    answer.status === 422 ? { ...answer, headers: { 'content-type': 'application/json' } } : answer,
+test('reports an error that is not problem+json or contains a different status', async (t) => {
+  const plain = await fuzzItems(t, (response) =>
+    response.status === 422 ? { ...response, headers: { 'content-type': 'application/json' } } : response,
   );
   assert.match(plain.failures[0]?.error ?? '', /instead of problem\+json/);
-  const other = await fuzzThings(t, (answer) =>
-    answer.status === 422 ? { ...answer, body: problem(400, 'invalid_body') } : answer,
+  const other = await fuzzItems(t, (response) =>
+    response.status === 422 ? { ...response, body: problem(400, 'invalid_body') } : response,
   );
-  assert.match(other.failures[0]?.error ?? '', /the problem's status is 400 in an answer 422/);
+  assert.match(other.failures[0]?.error ?? '', /the problem's status is 400 in a response with status 422/);
 });
 
-test('finds a request that holds the event loop', async (t) => {
+test('reports a request that blocks the event loop', async (t) => {
   let isFirst = true;
-  const { failures } = await fuzzThings(t, (answer, sent) => {
+  const { failures } = await fuzzItems(t, (response, sent) => {
     const isLarge = JSON.stringify(sent ?? '').length > 50_000;
     const { user: began } = process.threadCpuUsage();
     while (isLarge && isFirst && process.threadCpuUsage().user - began < 1_200_000);
     if (isLarge) isFirst = false;
-    return answer;
+    return response;
   });
-  assert.match(failures[0]?.error ?? '', /holds the event loop for \d{4} ms/);
+  assert.match(failures[0]?.error ?? '', /blocks the event loop for \d{4} ms/);
 });
 
-test('finds that what is not allowed is taken, and what is allowed is refused', async (t) => {
-  const lax = await fuzzThings(t, (answer, sent) =>
-    answer.status === 422 && sent ? { ...answer, ...made({ name: 'a' }) } : answer,
+test('reports an accepted invalid request and a rejected valid request', async (t) => {
+  const lax = await fuzzItems(t, (response, sent) =>
+    response.status === 422 && sent ? { ...response, ...created({ name: 'a' }) } : response,
   );
-  assert.match(lax.failures[0]?.error ?? '', /201 for what the document does not allow/);
-  const strict = await fuzzThings(t, (answer, sent) =>
-    sent?.size === 2 ? { ...answer, ...refused(400, 'malformed_request') } : answer,
+  assert.match(lax.failures[0]?.error ?? '', /201 for a request that the document does not allow/);
+  const strict = await fuzzItems(t, (response, sent) =>
+    sent?.size === 2 ? { ...response, ...rejected(400, 'malformed_request') } : response,
   );
-  assert.match(strict.failures[0]?.error ?? '', /400 malformed_request for what the document allows/);
+  assert.match(
+    strict.failures[0]?.error ?? '',
+    /400 malformed_request for a request that the document allows/,
+  );
 });
 
-test('finds that two services do not agree', async (t) => {
-  const failures = await fuzzBoth(t, (answer, sent) =>
-    sent?.size === 1 && answer.status === 201 ? { ...answer, body: { name: 'b' } } : answer,
+test('reports different responses of two services', async (t) => {
+  const failures = await fuzzBoth(t, (response, sent) =>
+    sent?.size === 1 && response.status === 201 ? { ...response, body: { name: 'b' } } : response,
   );
   assert.match(failures[0]?.error ?? '', /the bodies differ/);
 });
 
-test('knows no keyword that it does not honour', () => {
+test('throws for an unsupported schema keyword or format', () => {
   assert.throws(() => valuesOf({ type: 'string', not: {} } as object), /schema keyword not/);
   assert.throws(() => valuesOf({ type: 'string', format: 'hostname' }), /format hostname/);
 });
 
-test('reads CSV as RFC 4180 has it, and nothing else', () => {
+test('parses RFC 4180 CSV and rejects anything else', () => {
   assert.deepEqual(parseCsv('a,b\r\n"x ""y"",\n",\r\n'), [
     ['a', 'b'],
     ['x "y",\n', ''],
@@ -96,13 +99,10 @@ test('reads CSV as RFC 4180 has it, and nothing else', () => {
   assert.throws(() => parseCsv('a"b,c\r\n'), /not CSV/);
 });
 
-type RequestHistogram = { status: number; headers: Record<string, string>; body: unknown };
-type Spoil = (
-  answer: RequestHistogram,
-  sent: { name?: unknown; size?: unknown } | undefined,
-) => RequestHistogram;
+type TestResponse = { status: number; headers: Record<string, string>; body: unknown };
+type Corrupt = (response: TestResponse, sent: { name?: unknown; size?: unknown } | undefined) => TestResponse;
 
-const thing = {
+const item = {
   type: 'object',
   required: ['name'],
   properties: {
@@ -111,19 +111,19 @@ const thing = {
   },
   additionalProperties: false,
 };
-const madeThing = { ...thing, properties: { ...thing.properties, version: { type: 'integer' } } };
+const createdItem = { ...item, properties: { ...item.properties, version: { type: 'integer' } } };
 const error = (...codes: string[]) => ({
   description: codes.map((code) => `\`${code}\``).join(' '),
   content: { 'application/problem+json': { schema: { type: 'object' } } },
 });
 const document = {
   paths: {
-    '/v1/things': {
+    '/v1/items': {
       post: {
         security: [],
-        requestBody: { required: true, content: { 'application/json': { schema: thing } } },
+        requestBody: { required: true, content: { 'application/json': { schema: item } } },
         responses: {
-          201: { description: 'Made.', content: { 'application/json': { schema: madeThing } } },
+          201: { description: 'Created.', content: { 'application/json': { schema: createdItem } } },
           400: error('malformed_request', 'unknown_parameter'),
           422: error('invalid_body'),
         },
@@ -132,46 +132,46 @@ const document = {
   },
 };
 
-/** Stands for the address of the service, which is known only when it runs. */
+/** A placeholder for the service's origin, whose port is known only after the start. */
 const origin = 'http://origin';
 const problem = (status: number, code: string) => ({
   type: `${origin}/problems/${code}`,
   title: code,
   status,
-  detail: 'Do it in another way.',
+  detail: 'Send a different request.',
   code,
   request_id: '1',
 });
-const refused = (status: number, code: string): RequestHistogram => ({
+const rejected = (status: number, code: string): TestResponse => ({
   status,
   headers: { 'content-type': 'application/problem+json', allow: 'OPTIONS, POST' },
   body: problem(status, code),
 });
-const made = (body: unknown): RequestHistogram => ({
+const created = (body: unknown): TestResponse => ({
   status: 201,
-  headers: { 'content-type': 'application/json', location: `${origin}/v1/things/1` },
+  headers: { 'content-type': 'application/json', location: `${origin}/v1/items/1` },
   body,
 });
 
-const fuzzThings = async (t: TestContext, spoil: Spoil = (answer) => answer) =>
-  fuzz([await startThings(t, spoil)], { seed: 7, requests: 300, maxFailures: 1 });
+const fuzzItems = async (t: TestContext, corrupt: Corrupt = (response) => response) =>
+  fuzz([await startItems(t, corrupt)], { seed: 7, requests: 300, maxFailures: 1 });
 
-async function fuzzBoth(t: TestContext, spoil: Spoil) {
-  const right = await startThings(t, (answer) => answer);
-  const wrong = await startThings(t, spoil);
+async function fuzzBoth(t: TestContext, corrupt: Corrupt) {
+  const right = await startItems(t, (response) => response);
+  const wrong = await startItems(t, corrupt);
   return (await fuzz([right, wrong], { seed: 7, requests: 300, maxFailures: 1 })).failures;
 }
 
-/** A service with one operation, which spoils some of its answers. */
-async function startThings(t: TestContext, spoil: Spoil) {
+/** Starts a service with one operation; `corrupt` changes its responses. */
+async function startItems(t: TestContext, corrupt: Corrupt) {
   const replays = new Set<string>();
   const port = () => (server.address() as AddressInfo).port;
-  // Large addresses get the answer of an address that is not there.
+  // Raises the header limit, so that long URLs get 404 instead of 431.
   const server = createServer({ maxHeaderSize: 65_536 }, async (request, response) => {
     const sent = await text(request);
     const isReplay = replays.has(`${request.headers['idempotency-key']} ${sent}`);
     if (request.headers['idempotency-key']) replays.add(`${request.headers['idempotency-key']} ${sent}`);
-    const { status, headers, body } = spoil(answerOf(request, sent), parsed(sent));
+    const { status, headers, body } = corrupt(respond(request, sent), parsed(sent));
     const instance = request.url?.split('?')[0];
     const shown = status >= 400 ? { ...(body as object), instance } : body;
     const atOrigin = (text = '') => text.replaceAll(origin, `http://127.0.0.1:${port()}`);
@@ -183,25 +183,25 @@ async function startThings(t: TestContext, spoil: Spoil) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close());
   return {
-    name: 'things',
+    name: 'items',
     origin: `http://127.0.0.1:${port()}`,
     keys: { all: 'mst_x', id: '', byScope: {}, revoked: '', expired: '' },
   };
 }
 
-function answerOf({ url = '', method }: IncomingMessage, sent: string): RequestHistogram {
+function respond({ url = '', method }: IncomingMessage, sent: string): TestResponse {
   const json = { 'content-type': 'application/json' };
   const [path, query = ''] = url.replace(/^http:\/\/[^/]+/, '').split('?');
   if (path === '/v1/openapi.json') return { status: 200, headers: json, body: document };
-  if (path === '/v1/things/1')
+  if (path === '/v1/items/1')
     return { status: 200, headers: { ...json, 'cache-control': 'private' }, body: {} };
-  if (path !== '/v1/things') return refused(404, 'not_found');
+  if (path !== '/v1/items') return rejected(404, 'not_found');
   if (method === 'OPTIONS') return { status: 204, headers: {}, body: undefined };
-  if (method !== 'POST') return refused(405, 'method_not_allowed');
-  if (query !== '') return refused(400, 'unknown_parameter');
+  if (method !== 'POST') return rejected(405, 'method_not_allowed');
+  if (query !== '') return rejected(400, 'unknown_parameter');
   const value = parsed(sent);
-  if (value === undefined) return refused(400, 'malformed_request');
-  return errorOf(thing, value) ? refused(422, 'invalid_body') : made(value);
+  if (value === undefined) return rejected(400, 'malformed_request');
+  return errorOf(item, value) ? rejected(422, 'invalid_body') : created(value);
 }
 
 function parsed(sent: string) {

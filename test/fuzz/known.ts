@@ -1,15 +1,15 @@
 import { type Description, type Operation, referencePatterns } from './document.ts';
-import type { Answer } from './send.ts';
+import type { ServiceResponse } from './send.ts';
 
 export type Params = Record<string, string>;
 export type Known = ReturnType<typeof recordResources>;
 
-/** As many of a kind as are kept to choose from; the oldest go first. */
-const maxOfAKind = 80;
+/** Values stored per kind; the oldest are dropped first. */
+const maxPerKind = 80;
 
-/** What exists in a service, learnt from its answers, so that requests can be about things that are there. */
-export function recordResources({ operations, match, templates }: Description, untouchable: string[]) {
-  const things = new Map(referencePatterns(operations).map((pattern) => [pattern, [] as string[]]));
+/** Records the resources in a service from its responses, so that later requests can refer to them. */
+export function recordResources({ operations, match, templates }: Description, protectedIds: string[]) {
+  const references = new Map(referencePatterns(operations).map((pattern) => [pattern, [] as string[]]));
   const places = new Map(templates.map((template) => [template, [] as Params[]]));
   const aliases = new Map<string, string>();
   const labels = new Map<string, string>();
@@ -17,18 +17,18 @@ export function recordResources({ operations, match, templates }: Description, u
   const tags: string[] = [];
   const secrets: string[] = [];
 
-  /** A name under which something may be referred to. */
+  /** Stores an id or key that a request can refer to. */
   function learn(token: string): void {
-    if (untouchable.includes(token)) return;
-    for (const [pattern, known] of things)
-      if (new RegExp(pattern).test(token) && !known.includes(token)) keep(known, token);
+    if (protectedIds.includes(token)) return;
+    for (const [pattern, known] of references)
+      if (new RegExp(pattern).test(token) && !known.includes(token)) store(known, token);
   }
 
   function learnAll(value: unknown): void {
     if (typeof value !== 'object' || value === null) return;
     const { id, key, secret } = value as Record<string, unknown>;
     if (typeof id === 'string' && typeof key === 'string') aliases.set(id, key);
-    if (typeof secret === 'string') keep(secrets, secret);
+    if (typeof secret === 'string') store(secrets, secret);
     for (const [name, member] of Object.entries(value)) {
       if (typeof member === 'string' && /(^|_)(id|key)$/.test(name)) learn(member);
       else learnAll(member);
@@ -42,36 +42,36 @@ export function recordResources({ operations, match, templates }: Description, u
     const [last = ''] = Object.keys(params).slice(-1);
     const alias = aliases.get(params[last] ?? '');
     for (const place of [params, ...(alias ? [{ ...params, [last]: alias }] : [])]) {
-      keep(places.get(template) ?? [], place);
+      store(places.get(template) ?? [], place);
     }
   }
 
   function forget(token: string): void {
     const names = [token, aliases.get(token), [...aliases].find(([, alias]) => alias === token)?.[0]];
-    for (const list of things.values()) drop(list, (known) => names.includes(known));
+    for (const list of references.values()) drop(list, (known) => names.includes(known));
     for (const list of places.values())
       drop(list, (place) => Object.values(place).some((name) => names.includes(name)));
   }
 
   return {
-    learn(operation: Operation, params: Params, answer: Answer, pick: number): void {
-      if (answer.status >= 300) return;
+    learn(operation: Operation, params: Params, response: ServiceResponse, pick: number): void {
+      if (response.status >= 300) return;
       if (operation.method === 'GET') {
-        const cursor = (answer.json as { page?: { next_cursor?: string } } | undefined)?.page?.next_cursor;
-        if (cursor) keep(cursors, cursor);
-        const tag = answer.headers.etag;
-        if (tag) keep(tags, tag);
+        const cursor = (response.json as { page?: { next_cursor?: string } } | undefined)?.page?.next_cursor;
+        if (cursor) store(cursors, cursor);
+        const tag = response.headers.etag;
+        if (tag) store(tags, tag);
         return;
       }
-      learnAll(answer.json);
-      if (answer.headers.location) learnPlace(answer.headers.location);
-      // Some of what is gone stays to choose from: it must be answered well, too.
+      learnAll(response.json);
+      if (response.headers.location) learnPlace(response.headers.location);
+      // Keep some deleted resources: requests for them must get a correct response, too.
       if (operation.method === 'DELETE' && pick % 4 !== 0) forget(Object.values(params).at(-1) ?? '');
     },
 
-    /** Values for the parameters of a path: those of one existing thing as far as there is one. */
+    /** Values for the path parameters, taken from one existing resource if possible. */
     place({ template, parameters }: Operation, pick: number, isMixed: boolean): Params {
-      const wanted = parameters.filter((parameter) => parameter.in === 'path');
+      const pathParameters = parameters.filter((parameter) => parameter.in === 'path');
       const prefixes = [...template.matchAll(/\}/g)]
         .map(({ index }) => template.slice(0, index + 1))
         .reverse();
@@ -80,23 +80,23 @@ export function recordResources({ operations, match, templates }: Description, u
         : (prefixes.map((prefix) => places.get(prefix) ?? []).find((list) => list.length > 0) ?? []);
       const chosen = known[pick % Math.max(known.length, 1)] ?? {};
       return Object.fromEntries(
-        wanted.map(({ name, schema }, i) => [
+        pathParameters.map(({ name, schema }, i) => [
           name,
           chosen[name] ?? this.refer(schema.pattern ?? '', pick + i),
         ]),
       );
     },
 
-    /** Something that fits the pattern; when there is nothing yet, a name that nothing has. */
+    /** An existing id or key that matches the pattern, or an unused id when there is none yet. */
     refer: (pattern: string, pick: number): string =>
-      pickFrom(things.get(pattern) ?? [], pick) ?? nameless(pattern),
+      pickFrom(references.get(pattern) ?? [], pick) ?? unusedId(pattern),
 
     cursor: (pick: number) => pickFrom(cursors, pick),
     tag: (pick: number) => pickFrom(tags, pick),
     secret: (pick: number) => pickFrom(secrets, pick),
     hasPlace: (template: string) => (places.get(template)?.length ?? 0) > 0,
 
-    /** The text with every id replaced by the order in which it was first seen here. */
+    /** Replaces every id with the order in which it was first seen, so that services can be compared. */
     label: (text: string) =>
       text.replace(/[a-z]{3}_[0-9a-v]{26}/gi, (id) => {
         const label = labels.get(id.toLowerCase()) ?? `${id.slice(0, 3)}#${labels.size}`;
@@ -108,13 +108,13 @@ export function recordResources({ operations, match, templates }: Description, u
 
 const pickFrom = <T>(list: T[], pick: number): T | undefined => list[pick % Math.max(list.length, 1)];
 
-function keep<T>(list: T[], item: T): void {
+function store<T>(list: T[], item: T): void {
   list.push(item);
-  if (list.length > maxOfAKind) list.shift();
+  if (list.length > maxPerKind) list.shift();
 }
 
 function drop<T>(list: T[], isGone: (item: T) => boolean): void {
   list.splice(0, list.length, ...list.filter((item) => !isGone(item)));
 }
 
-const nameless = (pattern: string) => `${/^\^([a-z]{3})_/.exec(pattern)?.[1] ?? 'xxx'}_${'0'.repeat(26)}`;
+const unusedId = (pattern: string) => `${/^\^([a-z]{3})_/.exec(pattern)?.[1] ?? 'xxx'}_${'0'.repeat(26)}`;

@@ -4,7 +4,7 @@ import { type Failure, fuzz, type Outcome } from './run.ts';
 import { startTarget, steppingClock } from './services.ts';
 import type { Target } from './target.ts';
 
-/** `npm run fuzz -- --requests 20000 --seed 42`: exits with 1 when an answer was not as it should be. */
+/** `npm run fuzz -- --requests 20000 --seed 42`: exits with 1 when a response violates the contract. */
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '20000' },
@@ -13,26 +13,26 @@ const { values } = parseArgs({
     'at-once': { type: 'string', default: '8' },
   },
 });
-const requests = wholeNumber('requests', values.requests);
-const seed = wholeNumber('seed', values.seed);
-const atOnce = wholeNumber('at-once', values['at-once']);
+const requests = parseWholeNumber('requests', values.requests);
+const seed = parseWholeNumber('seed', values.seed);
+const atOnce = parseWholeNumber('at-once', values['at-once']);
 const engines: Engine[] = values.engine === 'both' ? ['sqlite', 'postgres'] : [values.engine as Engine];
 if (!engines.every((engine) => ['sqlite', 'postgres'].includes(engine))) {
   throw new Error(`--engine is “${values.engine}” but must be sqlite, postgres or both.`);
 }
 
-const endings: (() => unknown)[] = [];
-const t = { after: (end: () => unknown) => endings.push(end) } as unknown as Parameters<
+const cleanups: (() => unknown)[] = [];
+const t = { after: (end: () => unknown) => cleanups.push(end) } as unknown as Parameters<
   typeof startTarget
 >[0];
 
 console.log(
-  `Seed ${seed}: ${requests} requests one by one, then ${requests} with ${atOnce} at once, on ${engines.join(' and ')}.`,
+  `Seed ${seed}: ${requests} sequential requests, then ${requests} requests, ${atOnce} at a time, on ${engines.join(' and ')}.`,
 );
 const failures = [...(await run(1)), ...(atOnce > 1 ? await run(atOnce) : [])];
-for (const end of endings) await end();
+for (const end of cleanups) await end();
 if (failures.length > 0)
-  console.log(`\nAgain: npm run fuzz -- --seed ${seed} --requests ${requests} --engine ${values.engine}`);
+  console.log(`\nTo repeat: npm run fuzz -- --seed ${seed} --requests ${requests} --engine ${values.engine}`);
 process.exit(failures.length > 0 ? 1 : 0);
 
 async function run(atOnce: number): Promise<Failure[]> {
@@ -45,31 +45,31 @@ async function run(atOnce: number): Promise<Failure[]> {
     requests,
     atOnce,
     tick,
-    onProgress: show,
+    onProgress: showProgress,
   });
   if (process.stdout.isTTY) process.stdout.write('\r\x1b[K');
   const seconds = (performance.now() - started) / 1000;
-  console.log(table(outcome));
+  console.log(formatTable(outcome));
   console.log(
-    `${outcome.requests} requests on each engine, ${atOnce} at a time, in ${seconds.toFixed(1)} s: ${Math.round(outcome.requests / seconds)} a second.`,
+    `${outcome.requests} requests on each engine, ${atOnce} at a time, in ${seconds.toFixed(1)} s (${Math.round(outcome.requests / seconds)} per second).`,
   );
-  for (const failure of outcome.failures) console.log(told(failure));
+  for (const failure of outcome.failures) console.log(formatFailure(failure));
   return outcome.failures;
 }
 
-/** On a terminal a line that goes on; elsewhere a line for each tenth. */
-function show(done: number): void {
+/** Updates one line on a terminal; prints ten lines elsewhere. */
+function showProgress(done: number): void {
   if (process.stdout.isTTY && done % 50 === 0) process.stdout.write(`\r${done} of ${requests} requests`);
   else if (!process.stdout.isTTY && done % Math.ceil(requests / 10) === 0)
     console.log(`${done} of ${requests} requests`);
 }
 
-function told({ error, request, curl, answer }: Failure): string {
-  return `\nNot as it should be, at request ${request} of seed ${seed}:\n  ${error}\n  ${curl}\n  → ${answer}`;
+function formatFailure({ error, request, curl, response }: Failure): string {
+  return `\nFailed at request ${request} of seed ${seed}:\n  ${error}\n  ${curl}\n  → ${response}`;
 }
 
-/** A line an operation, a column a status. */
-function table({ statuses }: Outcome): string {
+/** One line per operation, one column per status. */
+function formatTable({ statuses }: Outcome): string {
   const columns = [...new Set([...statuses.values()].flatMap((counts) => [...counts.keys()]))].sort();
   const width = Math.max(...[...statuses.keys()].map((name) => name.length));
   const line = (name: string, cells: (string | number)[]) =>
@@ -87,7 +87,7 @@ function table({ statuses }: Outcome): string {
   ].join('\n');
 }
 
-function wholeNumber(name: string, text: string): number {
+function parseWholeNumber(name: string, text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name} is “${text}” but must be a whole number.`);
   return Number(text);
 }

@@ -1,31 +1,30 @@
 import type { Operation, Parameter } from './document.ts';
-import { encoded, isJsonType, type Pair, type ParsedRow, pair, textInQuery } from './draft.ts';
+import { type Draft, encoded, isJsonType, type Pair, pair, textInQuery } from './draft.ts';
 import { edgeBodies, edgeContentTypes, edgeHeaders, edgeMethods, edgePaths } from './edge-values.ts';
 import type { Known } from './known.ts';
 import { oversizedFor } from './oversized.ts';
-import { type Schema, valuesBeside } from './values.ts';
+import { nearlyValidValues, type Schema } from './values.ts';
 
-/** One thing wrong with a request: what, and the chance it needs. */
-export type Mutation = { kind: keyof typeof damagers; pick: number; text: string; value: unknown };
+/** One change that may make a request invalid, with the random values it uses. */
+export type Mutation = { kind: keyof typeof mutators; pick: number; text: string; value: unknown };
 
-/** Does to a request what a damage says. */
-export const mutate = (draft: ParsedRow, one: Mutation, known: Known) =>
-  damagers[one.kind](draft, structuredClone(one), known);
+export const mutate = (draft: Draft, mutation: Mutation, known: Known) =>
+  mutators[mutation.kind](draft, structuredClone(mutation), known);
 
-type Damager = (draft: ParsedRow, mutate: Mutation, known: Known) => void;
+type Mutator = (draft: Draft, mutation: Mutation, known: Known) => void;
 
 export const mutationsFor = ({ requestBody, parameters }: Operation) => {
-  const all = Object.keys(damagers) as (keyof typeof damagers)[];
-  const takesJson = Object.keys(requestBody?.content ?? {}).some(isJsonType);
-  const takesQuery = parameters.some((parameter) => parameter.in === 'query');
+  const all = Object.keys(mutators) as (keyof typeof mutators)[];
+  const acceptsJson = Object.keys(requestBody?.content ?? {}).some(isJsonType);
+  const acceptsQuery = parameters.some((parameter) => parameter.in === 'query');
   const likely = all.filter(
-    (kind) => (takesJson && /Member$/.test(kind)) || (takesQuery && /Parameter$/.test(kind)),
+    (kind) => (acceptsJson && /Member$/.test(kind)) || (acceptsQuery && /Parameter$/.test(kind)),
   );
-  // What is wrong in a way of this operation's own teaches most.
+  // Mutations of the operation's own body and parameters find the most errors, so they are more frequent.
   return [...all, ...likely, ...likely];
 };
 
-const damagers = {
+const mutators = {
   dropMember(draft, { pick }) {
     const members = Object.entries(membersOf(draft));
     if (members.length > 0) draft.json = Object.fromEntries(members.toSpliced(pick % members.length, 1));
@@ -38,11 +37,11 @@ const damagers = {
     const name = names[pick % Math.max(names.length, 1)];
     if (name !== undefined) draft.json = { ...membersOf(draft), [name]: value };
   },
-  besideMember(draft, { pick }) {
+  nearlyValidMember(draft, { pick }) {
     const properties = Object.entries(bodySchema(draft)?.properties ?? {});
     const [name, schema] = properties[pick % Math.max(properties.length, 1)] ?? [];
     if (name === undefined || schema === undefined) return;
-    const values = valuesBeside(schema);
+    const values = nearlyValidValues(schema);
     draft.json = {
       ...membersOf(draft),
       [name]: values[Math.floor(pick / properties.length) % values.length],
@@ -75,14 +74,14 @@ const damagers = {
     draft.json ??= {};
   },
   hugeBody(draft, { pick }) {
-    // Seldom: it takes a hundred times as long as others.
+    // Rare, because it takes a hundred times as long as other mutations.
     if (pick % 5 > 0) return;
     const size = pick % 2 ? 1_048_577 : 1_100_000;
     draft.bytes = Buffer.from(JSON.stringify({ ...membersOf(draft), name: 'x'.repeat(size) }));
     draft.contentType ??= 'application/json';
   },
   oversized(draft, { pick }) {
-    // Seldom, for the same reason.
+    // Rare, for the same reason.
     if (pick % 3 > 0) return;
     const all = oversizedFor(draft.operation);
     const { body, query, headers } = all[Math.floor(pick / 3) % all.length] ?? {};
@@ -91,8 +90,8 @@ const damagers = {
     if (query !== undefined) draft.query = [{ name: '', value: undefined, sent: query }];
     Object.assign(draft.headers, headers);
     draft.isOversized = true;
-    // Some of it is allowed; which cannot be told from the document alone.
-    draft.isPlaced = false;
+    // Some oversized requests are valid, and the document does not define which.
+    draft.targetsOperation = false;
   },
   deepBody(draft, { pick }) {
     const depth = [19, 20, 21, 22, 1000, 20_000][pick % 6] ?? 0;
@@ -109,14 +108,14 @@ const damagers = {
     const again = draft.query[pick % Math.max(draft.query.length, 1)] ?? pair('limit', '1');
     draft.query.push(again, ...(draft.query.includes(again) ? [] : [again]));
   },
-  oddParameter(draft, { pick, text }) {
+  edgeParameter(draft, { pick, text }) {
     setParameter(draft, pick, () =>
       pair(parameterNames(draft)[pick % parameterNames(draft).length] ?? 'q', text),
     );
   },
-  besideParameter(draft, { pick }) {
+  nearlyValidParameter(draft, { pick }) {
     setParameter(draft, pick, ({ name, schema }) => {
-      const values = [...valuesBeside(schema), ...valuesBeside(schema.items ?? {})];
+      const values = [...nearlyValidValues(schema), ...nearlyValidValues(schema.items ?? {})];
       return pair(name, textInQuery(values[Math.floor(pick / 7) % values.length]));
     });
   },
@@ -132,7 +131,7 @@ const damagers = {
   },
   cursorParameter(draft, { pick, text }, known) {
     const real = known.cursor(pick);
-    const odd = [
+    const invalid = [
       text,
       'AA',
       'W10',
@@ -141,43 +140,45 @@ const damagers = {
       Buffer.from(JSON.stringify(['x', text, 0, ''])).toString('base64url'),
     ];
     const cursor =
-      real === undefined || pick % 5 === 0 ? (odd[pick % odd.length] ?? '') : distorted(real, pick);
+      real === undefined || pick % 5 === 0
+        ? (invalid[pick % invalid.length] ?? '')
+        : distortCursor(real, pick);
     draft.query = [...draft.query.filter(({ name }) => name !== 'cursor'), pair('cursor', cursor || 'x')];
     draft.isComparable = false;
   },
 
-  oddSegment(draft, { pick, text }) {
+  edgeSegment(draft, { pick, text }) {
     const segments = draft.path.split('/');
     segments[1 + (pick % Math.max(1, segments.length - 1))] = encoded(text || ' ');
-    misplace(draft, segments.join('/'));
+    replacePath(draft, segments.join('/'));
   },
-  oddPath(draft, { pick }) {
+  edgePath(draft, { pick }) {
     const paths = edgePaths(draft.path);
-    misplace(draft, paths[pick % paths.length] ?? '/');
+    replacePath(draft, paths[pick % paths.length] ?? '/');
   },
   longPath(draft, { pick }) {
     const length = [199, 200, 201, 500, 4000, 15_000, 17_000][pick % 7] ?? 0;
-    misplace(
+    replacePath(
       draft,
       draft.path.replace(/[^/]*$/, (last) => last + 'x'.repeat(length)),
     );
   },
   method(draft, { pick }) {
     draft.method = edgeMethods[pick % edgeMethods.length] ?? 'GET';
-    draft.isPlaced = false;
+    draft.targetsOperation = false;
   },
   header(draft, { pick, text }, known) {
     const all = edgeHeaders(known.tag(pick) ?? '"1"', text);
     const [name, values] = all[pick % all.length] ?? ['x', ['y']];
     draft.headers[name] = (values[Math.floor(pick / all.length) % values.length] ?? '').trim();
   },
-} satisfies Record<string, Damager>;
+} satisfies Record<string, Mutator>;
 
-const bodySchema = ({ operation }: ParsedRow): Schema | undefined =>
+const bodySchema = ({ operation }: Draft): Schema | undefined =>
   operation.requestBody?.content['application/json']?.schema;
 
-/** The members of the body, of which there may be none. */
-function membersOf(draft: ParsedRow): Record<string, unknown> {
+/** The members of a JSON object body; empty for any other body. */
+function membersOf(draft: Draft): Record<string, unknown> {
   draft.contentType ??= 'application/json';
   const { json } = draft;
   return typeof json === 'object' && json !== null && !Array.isArray(json)
@@ -195,12 +196,12 @@ const nestedIn = (value: unknown): Spot[] =>
         ...nestedIn(member),
       ]);
 
-const parameterNames = ({ operation }: ParsedRow) => {
+const parameterNames = ({ operation }: Draft) => {
   const names = operation.parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
   return names.length > 0 ? names : ['limit'];
 };
 
-function setParameter(draft: ParsedRow, pick: number, change: (parameter: Parameter) => Pair): void {
+function setParameter(draft: Draft, pick: number, change: (parameter: Parameter) => Pair): void {
   const parameters = draft.operation.parameters.filter((parameter) => parameter.in === 'query');
   const chosen = parameters[pick % Math.max(parameters.length, 1)] ?? {
     name: 'limit',
@@ -210,8 +211,8 @@ function setParameter(draft: ParsedRow, pick: number, change: (parameter: Parame
   draft.query = [...draft.query.filter(({ name }) => name !== chosen.name), change(chosen)];
 }
 
-/** Cut off, with a bit turned, or as it is: then it belongs to another list most of the time. */
-function distorted(cursor: string, pick: number): string {
+/** Returns the cursor truncated, with one bit flipped, or unchanged; unchanged it usually belongs to another list. */
+function distortCursor(cursor: string, pick: number): string {
   if (pick % 3 === 0) return cursor;
   if (pick % 3 === 1) return cursor.slice(0, pick % cursor.length);
   const bytes = Buffer.from(cursor, 'base64url');
@@ -220,7 +221,7 @@ function distorted(cursor: string, pick: number): string {
   return bytes.toString('base64url');
 }
 
-function misplace(draft: ParsedRow, path: string): void {
+function replacePath(draft: Draft, path: string): void {
   draft.path = path;
-  draft.isPlaced = false;
+  draft.targetsOperation = false;
 }

@@ -1,11 +1,11 @@
-import { asAnswered, type Description, errorOf, type Operation } from './document.ts';
-import type { ParsedRow } from './draft.ts';
-import { refusalOf } from './refusal.ts';
-import { type Answer, isWorkbook } from './send.ts';
+import { type Description, errorOf, type Operation, toResponseSchema } from './document.ts';
+import type { Draft } from './draft.ts';
+import { findRejection } from './rejection.ts';
+import { isWorkbook, type ServiceResponse } from './send.ts';
 import type { Target } from './target.ts';
 import type { Schema } from './values.ts';
 
-/** Answers that no operation is needed for: there is nothing at the path, or the request cannot be read. */
+/** Error codes that need no operation: the path does not exist, or the request cannot be parsed. */
 const generalCodes: Record<number, string[]> = {
   400: ['malformed_request'],
   404: ['not_found'],
@@ -18,8 +18,8 @@ const generalCodes: Record<number, string[]> = {
   431: ['headers_too_large'],
 };
 
-/** Errors of single values: what the schema allows cannot have them. */
-const schemaFaults = [
+/** Validation codes for single values. A value that matches the schema must never get one. */
+const schemaErrorCodes = [
   'type',
   'enum',
   'const',
@@ -31,40 +31,40 @@ const schemaFaults = [
   'maximum',
 ];
 
-/** What is wrong with an answer; nothing when it is as the document and the contract say. */
+/** Lists every way in which a response violates the OpenAPI document or the general contract. */
 export function checkResponse(
   description: Description,
   { origin, keys }: Target,
-  draft: ParsedRow,
-  answer: Answer,
+  draft: Draft,
+  response: ServiceResponse,
 ): string[] {
   const operation = operationOf(description, draft);
-  if (!operation && isPage(answer)) return [];
+  if (!operation && isPage(response)) return [];
   return [
-    ...statusFaults(operation, draft, answer),
-    ...contentFaults(operation, origin, draft, answer),
-    ...headerFaults(description, origin, draft, answer),
-    ...pageFaults(draft, answer),
-    ...expectationFaults(operation, draft, answer),
+    ...statusErrors(operation, draft, response),
+    ...contentErrors(operation, origin, draft, response),
+    ...headerErrors(description, origin, draft, response),
+    ...pageErrors(draft, response),
+    ...expectationErrors(operation, draft, response),
     ...(draft.actor === 'limited' && draft.headers.authorization === undefined
-      ? strayFaults(keys, answer)
+      ? projectLeakErrors(keys, response)
       : []),
   ].filter((error) => error !== undefined);
 }
 
-/** The operation that is really asked for; none when the path or the method was changed into one that is not there. */
+/** The operation that the request reaches; undefined when a mutation changed the path or method to an unknown one. */
 function operationOf(
   { operations, match }: Description,
-  { operation, method, path, isPlaced }: ParsedRow,
+  { operation, method, path, targetsOperation }: Draft,
 ): Operation | undefined {
-  if (isPlaced) return operation;
+  if (targetsOperation) return operation;
   const template = match(decodedPath(path))?.template;
-  const wanted = method === 'HEAD' ? 'GET' : method;
-  return operations.find((other) => other.template === template && other.method === wanted);
+  const routedMethod = method === 'HEAD' ? 'GET' : method;
+  return operations.find((candidate) => candidate.template === template && candidate.method === routedMethod);
 }
 
-/** The pages for people are no part of the document. */
-const isPage = ({ status, headers }: Answer) =>
+/** HTML pages are not part of the OpenAPI document. */
+const isPage = ({ status, headers }: ServiceResponse) =>
   status === 200 && /^text\/html/.test(headers['content-type'] ?? '');
 
 function decodedPath(path: string): string {
@@ -75,10 +75,10 @@ function decodedPath(path: string): string {
   }
 }
 
-function statusFaults(
+function statusErrors(
   operation: Operation | undefined,
-  draft: ParsedRow,
-  { status, json }: Answer,
+  draft: Draft,
+  { status, json }: ServiceResponse,
 ): string[] {
   if (status >= 500) return [`${status} ${codeOf(json)}`];
   if (status === 304)
@@ -90,55 +90,55 @@ function statusFaults(
     return status >= 400 &&
       !description.includes(`\`${code}\``) &&
       draft.method !== 'HEAD' &&
-      !(!draft.isPlaced && generalCodes[status]?.includes(code))
+      !(!draft.targetsOperation && generalCodes[status]?.includes(code))
       ? [`${status} ${code} is not documented`]
       : [];
   }
   if (
-    !draft.isPlaced &&
+    !draft.targetsOperation &&
     (generalCodes[status]?.includes(code) || (draft.method === 'HEAD' && status in generalCodes))
   )
     return [];
-  // Headers and addresses that cannot be taken are refused before any operation is chosen.
+  // Oversized headers and URLs are rejected before routing.
   if ((status === 431 || status === 414) && generalCodes[status]?.includes(code)) return [];
-  return [`${status} ${code} is not documented${operation ? '' : ' for what is not there'}`];
+  return [`${status} ${code} is not documented${operation ? '' : ' for an unknown operation'}`];
 }
 
 const codeOf = (json: unknown) => String((json as { code?: unknown } | undefined)?.code ?? '');
 
-function contentFaults(
+function contentErrors(
   operation: Operation | undefined,
   origin: string,
-  draft: ParsedRow,
-  answer: Answer,
+  draft: Draft,
+  response: ServiceResponse,
 ): (string | undefined)[] {
-  const { status, headers, text, json } = answer;
+  const { status, headers, text, json } = response;
   const type = (headers['content-type'] ?? '').split(';')[0] ?? '';
   if (draft.method === 'HEAD' || status === 304 || status === 204) {
     return [text === '' ? undefined : `${status} ${draft.method} with a body`];
   }
-  if (status >= 400) return problemFaults(origin, draft, answer, type);
+  if (status >= 400) return problemErrors(origin, draft, response, type);
   const content = operation?.responses[status]?.content;
   if (!content)
-    return operation?.responses[status] && text === '' ? [] : [`${status} has a body that is not documented`];
+    return operation?.responses[status] && text === '' ? [] : [`${status} has an undocumented body`];
   const schema = content[type]?.schema;
   if (!schema) return [`${status} as ${type}, which is not documented`];
   if (type === 'application/json') {
     if (json === undefined) return ['not JSON'];
-    const error = errorOf(asAnswered(schema), json);
+    const error = errorOf(toResponseSchema(schema), json);
     return [error && `${status} does not match its schema: ${error}`];
   }
   const row = (content['application/json']?.schema?.properties?.data as Schema | undefined)?.items;
-  if (type === 'application/x-ndjson' && row) return [ndjsonFault(text, asAnswered(row))];
-  if (type === 'text/csv' && row) return [csvFault(text, row)];
+  if (type === 'application/x-ndjson' && row) return [ndjsonError(text, toResponseSchema(row))];
+  if (type === 'text/csv' && row) return [csvError(text, row)];
   if (isWorkbook(headers)) return [text.startsWith('PK') ? undefined : 'not a workbook'];
   return [];
 }
 
-function problemFaults(
+function problemErrors(
   origin: string,
-  { path, method }: ParsedRow,
-  { status, json }: Answer,
+  { path, method }: Draft,
+  { status, json }: ServiceResponse,
   type: string,
 ): (string | undefined)[] {
   if (type !== 'application/problem+json') return [`${status} as “${type}” instead of problem+json`];
@@ -150,7 +150,7 @@ function problemFaults(
   return [
     problem.status === status
       ? undefined
-      : `the problem's status is ${problem.status} in an answer ${status}`,
+      : `the problem's status is ${problem.status} in a response with status ${status}`,
     problem.type === `${origin}/problems/${code}` ? undefined : `the problem's type is ${problem.type}`,
     typeof request_id === 'string' && request_id !== ''
       ? undefined
@@ -159,7 +159,7 @@ function problemFaults(
     !isRouted || instance === path.split('?')[0] || /[#]|^http|^\*/.test(path)
       ? undefined
       : `instance is ${instance}`,
-    /node_modules|SQLITE_|\n +at /.test(String(detail)) ? 'the detail tells of the inside' : undefined,
+    /node_modules|SQLITE_|\n +at /.test(String(detail)) ? 'the detail exposes internals' : undefined,
     method === 'HEAD' || errorOf(problemSchema, json) === undefined
       ? undefined
       : `not a problem: ${errorOf(problemSchema, json)}`,
@@ -188,7 +188,7 @@ const problemSchema: Schema = {
   },
 };
 
-function ndjsonFault(text: string, row: Schema): string | undefined {
+function ndjsonError(text: string, row: Schema): string | undefined {
   if (text !== '' && !text.endsWith('\n')) return 'the last line does not end';
   for (const line of text.split('\n').slice(0, -1)) {
     const error = errorOf(row, JSON.parse(line));
@@ -197,9 +197,9 @@ function ndjsonFault(text: string, row: Schema): string | undefined {
   return undefined;
 }
 
-function csvFault(text: string, { properties = {}, required = [] }: Schema): string | undefined {
+function csvError(text: string, { properties = {}, required = [] }: Schema): string | undefined {
   const [header = [], ...rows] = parseCsv(text);
-  // What is given only when asked for is named only then.
+  // Optional columns are in the header only when the request selects them.
   const named = Object.keys(properties).filter((name) => required.includes(name) || header.includes(name));
   if (header.join() !== named.join()) return `the header row is ${header}`;
   const uneven = rows.find((row) => row.length !== header.length);
@@ -208,7 +208,7 @@ function csvFault(text: string, { properties = {}, required = [] }: Schema): str
   return formula === undefined ? undefined : `a cell is a formula: ${formula}`;
 }
 
-/** RFC 4180, strictly. */
+/** A strict RFC 4180 parser. */
 export function parseCsv(text: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];
@@ -224,18 +224,18 @@ export function parseCsv(text: string): string[][] {
   return rows;
 }
 
-function headerFaults(
+function headerErrors(
   { operations, match }: Description,
   origin: string,
-  draft: ParsedRow,
-  { status, headers, json }: Answer,
+  draft: Draft,
+  { status, headers, json }: ServiceResponse,
 ): (string | undefined)[] {
   const { method, path } = draft;
   const body = json as { version?: unknown } | undefined;
-  const own = operations.filter(({ template }) => template === match(decodedPath(path))?.template);
+  const siblings = operations.filter(({ template }) => template === match(decodedPath(path))?.template);
   const allowed = [
-    ...own.map((operation) => operation.method),
-    ...(own.some((one) => one.method === 'GET') ? ['HEAD'] : []),
+    ...siblings.map((operation) => operation.method),
+    ...(siblings.some((one) => one.method === 'GET') ? ['HEAD'] : []),
     'OPTIONS',
   ].sort();
   const isWrite = status < 300 && method !== 'GET' && method !== 'HEAD';
@@ -248,7 +248,7 @@ function headerFaults(
     !/error="insufficient_scope", .*scope="/.test(headers['www-authenticate'] ?? '')
       ? `403 with WWW-Authenticate ${headers['www-authenticate']}`
       : undefined,
-    status === 405 && own.length > 0 && headers.allow !== allowed.join(', ')
+    status === 405 && siblings.length > 0 && headers.allow !== allowed.join(', ')
       ? `Allow is ${headers.allow} instead of ${allowed.join(', ')}`
       : undefined,
     status === 201 && !headers.location?.startsWith(`${origin}/v1/`)
@@ -265,31 +265,31 @@ function headerFaults(
       : undefined,
     [200, 304].includes(status) &&
     method === 'GET' &&
-    own[0]?.template.startsWith('/v1/') &&
+    siblings[0]?.template.startsWith('/v1/') &&
     !/^"[^"]+"$/.test(headers.etag ?? '')
       ? `${status} with the ETag ${headers.etag}`
       : undefined,
     status < 300 &&
-    own[0]?.scope !== undefined &&
+    siblings[0]?.scope !== undefined &&
     !/private|no-store/.test(headers['cache-control'] ?? '') &&
     method !== 'OPTIONS'
-      ? 'an answer that shared caches may keep'
+      ? 'a response that shared caches may store'
       : undefined,
-    isWrite && draft.headers['if-none-match'] && status === 304 ? 'a write answered with 304' : undefined,
+    isWrite && draft.headers['if-none-match'] && status === 304 ? 'a write returned 304' : undefined,
   ];
 }
 
 type Page = { limit: number | null; next_cursor: string | null; has_more: boolean; total: number | null };
 
-function pageFaults(
-  { query, method, isPlaced }: ParsedRow,
-  { status, headers, json }: Answer,
+function pageErrors(
+  { query, method, targetsOperation }: Draft,
+  { status, headers, json }: ServiceResponse,
 ): (string | undefined)[] {
   const { data, page } = (json ?? {}) as { data?: unknown[]; page?: Page };
-  if (status !== 200 || method !== 'GET' || !page || !data || !isPlaced) return [];
-  const given = (name: string) => query.find((one) => one.name === name)?.value;
-  const limit = given('limit') === undefined ? null : Number(given('limit'));
-  const isCounted = given('count') === 'true' || (limit === null && given('cursor') === undefined);
+  if (status !== 200 || method !== 'GET' || !page || !data || !targetsOperation) return [];
+  const parameter = (name: string) => query.find((one) => one.name === name)?.value;
+  const limit = parameter('limit') === undefined ? null : Number(parameter('limit'));
+  const isCounted = parameter('count') === 'true' || (limit === null && parameter('cursor') === undefined);
   return [
     page.limit === limit ? undefined : `page.limit is ${page.limit} for limit=${limit}`,
     limit === null || data.length <= limit ? undefined : `${data.length} rows for limit=${limit}`,
@@ -299,56 +299,56 @@ function pageFaults(
       : 'has_more and Link disagree',
     limit === null && page.has_more ? 'a whole list that has more' : undefined,
     isCounted === (page.total !== null) ? undefined : `page.total is ${page.total}`,
-    limit === null && given('cursor') === undefined && page.total !== data.length
+    limit === null && parameter('cursor') === undefined && page.total !== data.length
       ? `${data.length} rows, page.total ${page.total}`
       : undefined,
   ];
 }
 
-/** What must, or must not, be refused. */
-function expectationFaults(
+/** Checks that invalid requests are rejected and that valid ones are not. */
+function expectationErrors(
   operation: Operation | undefined,
-  draft: ParsedRow,
-  { status, json }: Answer,
+  draft: Draft,
+  { status, json }: ServiceResponse,
 ): (string | undefined)[] {
-  const refusal = refusalOf(draft);
+  const rejection = findRejection(draft);
   const isOk = status < 400 && draft.method !== 'OPTIONS';
   const needsKey = operation?.scope !== undefined;
   const isKeyless =
     ['none', 'garbage', 'revoked', 'expired'].includes(draft.actor) &&
     draft.headers.authorization === undefined;
-  // Another scope than the one of the operation that was planned.
-  const lacksScope = draft.isPlaced && draft.actor === 'other' && operation?.scope !== '';
+  // The actor `other` has a scope that the planned operation does not accept.
+  const lacksScope = draft.targetsOperation && draft.actor === 'other' && operation?.scope !== '';
   if (isOk && needsKey && (isKeyless || lacksScope)) return [`${status} with the key “${draft.actor}”`];
-  if (isOk && refusal) return [`${status} for what the document does not allow (${refusal})`];
-  if (draft.isDamaged || refusal || !['all', 'exact'].includes(draft.actor)) return [];
-  // What a file must be is more than a schema can say.
+  if (isOk && rejection) return [`${status} for a request that the document does not allow (${rejection})`];
+  if (draft.isMutated || rejection || !['all', 'exact'].includes(draft.actor)) return [];
+  // A schema cannot describe everything that an import file must contain.
   const acceptsFile = operation?.requestBody?.content['text/csv'] !== undefined;
   const errors = (json as { errors?: { code: string }[] } | undefined)?.errors ?? [];
   const codes = errors.map(({ code }) => code);
-  const ofSchema = codes.filter((code) => schemaFaults.includes(code));
+  const schemaErrors = codes.filter((code) => schemaErrorCodes.includes(code));
   return [
-    ofSchema.length > 0 ? `${status} ${ofSchema} for what the document allows` : undefined,
-    // Filters that contradict each other are told from those that are wrong in themselves by their code.
+    schemaErrors.length > 0 ? `${status} ${schemaErrors} for a request that the document allows` : undefined,
+    // Valid filters that contradict each other get the code `invalid_parameter`.
     status === 400 &&
     !acceptsFile &&
     (codes.length === 0 || codes.some((code) => code !== 'invalid_parameter'))
-      ? `400 ${codeOf(json)} for what the document allows`
+      ? `400 ${codeOf(json)} for a request that the document allows`
       : undefined,
-    // Where no key is needed, 401 is about one in the body: made-up keys are good for nothing.
+    // An operation without authentication returns 401 for a key in the body, and generated keys are never valid.
     [...(needsKey ? [401] : []), 405, 406, 413, ...(isLong(draft) ? [] : [414]), 415].includes(status)
-      ? `${status} for what the document allows`
+      ? `${status} for a request that the document allows`
       : undefined,
     status === 403 && draft.actor === 'all' ? '403 for a key with every scope' : undefined,
   ];
 }
 
-/** Longer than the headers of a request may be, though each parameter is allowed. */
-const isLong = ({ path, query }: ParsedRow) =>
+/** The URL exceeds the header limit although each parameter is valid. */
+const isLong = ({ path, query }: Draft) =>
   path.length + query.reduce((length, { sent }) => length + sent.length + 1, 0) > 15_000;
 
-/** What a key that is limited to some projects must not see. */
-function strayFaults({ limited }: Target['keys'], { status, text }: Answer): string[] {
+/** A key limited to some projects must not see any other project. */
+function projectLeakErrors({ limited }: Target['keys'], { status, text }: ServiceResponse): string[] {
   if (!limited || status >= 300) return [];
   const seen = [...text.matchAll(/"project_id": ?"([^"]+)"/g)].map(([, id = '']) => id);
   return seen.every((id) => limited.projects.includes(id))

@@ -2,7 +2,7 @@ import type { Operation } from './document.ts';
 import { isJsonType } from './draft.ts';
 import type { Schema } from './values.ts';
 
-/** A part of a request that is as large as the service may be sent it, or larger. */
+/** A request part at or above the service's size limits. */
 export type Oversized = {
   name: string;
   body?: () => Buffer;
@@ -10,14 +10,14 @@ export type Oversized = {
   headers?: Record<string, string>;
 };
 
-/** Bytes of the largest body, and of a query or a header that just fits. */
+/** The maximum body size, and the size of a query or header just below the limit. */
 const bodyBytes = 1024 * 1024;
 const headBytes = 14_000;
 
-/** More values than any valid body has, and as many as are still looked at. */
+/** More values than any valid body has: above and below the number at which validation stops. */
 const counts = [95_000, 9_000];
 
-/** All that a client can send too much of: bodies where one is taken, queries and headers everywhere. */
+/** Oversized queries and headers for every operation, and bodies where it accepts JSON. */
 export function oversizedFor(operation: Operation): Oversized[] {
   const schema = Object.entries(operation.requestBody?.content ?? {}).find(([type]) => isJsonType(type))?.[1]
     .schema;
@@ -28,12 +28,12 @@ export function oversizedFor(operation: Operation): Oversized[] {
   ];
 }
 
-/** Made when it is first sent. */
+/** Creates the body on first use. */
 const text = (name: string, make: () => string): Oversized => {
-  let made: Buffer | undefined;
+  let created: Buffer | undefined;
   const body = () => {
-    made ??= Buffer.from(make());
-    return made;
+    created ??= Buffer.from(make());
+    return created;
   };
   return { name, body };
 };
@@ -46,7 +46,7 @@ const filled = (part: string, start: string, end: string) =>
 
 const marks = (count: number) => '\u0301'.repeat(count / 2) + '\u0323'.repeat(count / 2);
 
-/** Bodies that are too much for any schema; most have a field `name` or none that is like it. */
+/** Bodies that are too large for any schema. */
 const oversizedBodies: Oversized[] = [
   ...counts.flatMap((count) => [
     text(`${count} unknown members`, () => members(count, (i) => i.toString(36))),
@@ -63,14 +63,14 @@ const oversizedBodies: Oversized[] = [
   text('a list of empty objects', () => filled('{},', '[', '1]')),
   text('a list in a field', () => filled('[],', '{"name":[', '1]}')),
   text('a number of a megabyte', () => filled('9', '{"name":', '}')),
-  text('blanks', () => filled(' ', '{', '}')),
-  text('a text that never ends', () => filled('\\\\', '{"', '')),
+  text('whitespace', () => filled(' ', '{', '}')),
+  text('an unterminated string', () => filled('\\\\', '{"', '')),
   text('texts that look like a prototype', () => filled('"__proto__" ,', '["constructor":', '1]')),
   text('a text of combining marks', () => filled(marks(5000), '{"name":"a', '"}')),
-  text('a text of as many marks as there may be', () => filled(`a${marks(30)}`, '{"name":"', '"}')),
+  text('a text with the maximum number of marks', () => filled(`a${marks(30)}`, '{"name":"', '"}')),
 ];
 
-/** Bodies with all their fields as large as allowed, or far larger. */
+/** Bodies with every field at its limit, or far above it. */
 function oversizedMembers(schema: Schema): Oversized[] {
   const bodies: [string, (member: Schema) => unknown][] = [
     ['equal items in every list', (member) => listOf(member, 9000, () => itemOf(member))],
@@ -91,7 +91,7 @@ function oversizedMembers(schema: Schema): Oversized[] {
   return bodies.map(([name, fill]) => text(name, () => JSON.stringify(bodyOf(schema, fill))));
 }
 
-/** Repeated, these make a careless pattern try all ways to match them. */
+/** Repeated, these cause catastrophic backtracking in a careless regular expression. */
 const hostileTexts: [part: string, end: string][] = [
   ['a', '!'],
   ['a.', '@'],
@@ -108,7 +108,7 @@ const hostileTexts: [part: string, end: string][] = [
   ['\t', 'x'],
 ];
 
-const isOfType = ({ type }: Schema, wanted: string) => [type].flat().includes(wanted);
+const isOfType = ({ type }: Schema, expected: string) => [type].flat().includes(expected);
 
 const listOf = (schema: Schema, count = 9000, item: (i: number) => unknown = () => 'x') =>
   isOfType(schema, 'array') ? Array.from({ length: count }, (_, i) => item(i)) : undefined;
@@ -129,7 +129,7 @@ const textOf = (schema: Schema, length = 10_000, part = 'x', end = '') =>
     ? part.repeat(Math.ceil(length / part.length)).slice(0, length - end.length) + end
     : undefined;
 
-/** What is valid where it must be there, and what `fill` gives where it gives something. */
+/** The schema's example, with each member replaced that `fill` returns a value for. */
 function bodyOf({ properties = {}, examples = [] }: Schema, fill: (member: Schema) => unknown): object {
   const members = Object.entries(properties).map(([name, member]) => [name, fill(member)]);
   return {

@@ -3,19 +3,19 @@ import { type TestContext, test } from 'node:test';
 import { fuzz, type Outcome } from './run.ts';
 import { startTarget, steppingClock } from './services.ts';
 
-/** Always the same requests, so that a run fails for a change and never by chance. `npm run fuzz` takes others. */
+/** A fixed seed, so that a failure comes from a code change. `npm run fuzz` uses a random one. */
 const seed = 1815;
 
-test('requests made from the document, right and wrong, are answered as documented, alike on both engines', async (t) => {
+test('generated valid and invalid requests get documented responses, equal on both engines', async (t) => {
   const outcome = await run(t, { requests: 700 });
-  assert.ok(outcome.statuses.size > 50, 'every operation is asked');
+  assert.ok(outcome.statuses.size > 50, 'every operation is requested');
   const statuses = [...outcome.statuses.values()].flatMap((counts) => [...counts.keys()]);
   for (const status of [200, 201, 204, 400, 401, 403, 404, 409, 415, 422]) {
-    assert.ok(statuses.includes(status), `some are answered with ${status}`);
+    assert.ok(statuses.includes(status), `some responses have status ${status}`);
   }
 });
 
-test('eight such requests at a time are answered as documented, too', async (t) => {
+test('eight concurrent generated requests get documented responses', async (t) => {
   await run(t, { requests: 240, atOnce: 8 });
 });
 

@@ -2,18 +2,22 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { xlsxType } from '../../src/formats/xlsx.ts';
 
-/** A request as it goes over the wire, right or wrong. */
+/** A request as sent, valid or not. */
 export type Wire = { method: string; path: string; headers: Record<string, string>; body?: Buffer };
 
-export type Answer = { status: number; headers: IncomingHttpHeaders; text: string; json: unknown };
+export type ServiceResponse = { status: number; headers: IncomingHttpHeaders; text: string; json: unknown };
 
 export const openAgent = () => new Agent({ keepAlive: true, maxSockets: 32 });
 
-/** Not `fetch`: that one mends what it is given before it sends it. */
-export function send(origin: string, agent: Agent, { method, path, headers, body }: Wire): Promise<Answer> {
+/** Uses `node:http` because `fetch` corrects invalid requests before it sends them. */
+export function send(
+  origin: string,
+  agent: Agent,
+  { method, path, headers, body }: Wire,
+): Promise<ServiceResponse> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(origin);
-    let isAnswered = false;
+    let hasResponse = false;
     const outgoing = request(
       {
         hostname,
@@ -24,8 +28,8 @@ export function send(origin: string, agent: Agent, { method, path, headers, body
         headers: { ...headers, ...(body && { 'content-length': body.length }) },
       },
       (incoming) => {
-        isAnswered = true;
-        // What never ends is judged by how it begins.
+        hasResponse = true;
+        // An event stream never ends, so only its head is checked.
         if (/^text\/event-stream/.test(incoming.headers['content-type'] ?? '')) {
           resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text: '', json: undefined });
           return void incoming.destroy();
@@ -34,20 +38,20 @@ export function send(origin: string, agent: Agent, { method, path, headers, body
         incoming.on('data', (chunk) => chunks.push(chunk));
         incoming.on('error', reject);
         incoming.on('end', () =>
-          resolve(answerOf(incoming.statusCode ?? 0, incoming.headers, Buffer.concat(chunks))),
+          resolve(parseResponse(incoming.statusCode ?? 0, incoming.headers, Buffer.concat(chunks))),
         );
       },
     );
-    outgoing.setTimeout(30_000, () => outgoing.destroy(new Error('no answer within 30 seconds')));
-    // A body that is refused before all of it was sent.
-    outgoing.on('error', (error) => isAnswered || reject(error));
+    outgoing.setTimeout(30_000, () => outgoing.destroy(new Error('no response within 30 seconds')));
+    // The service may reject a body and close the connection before all of it was sent.
+    outgoing.on('error', (error) => hasResponse || reject(error));
     outgoing.end(body);
   });
 }
 
-function answerOf(status: number, headers: IncomingHttpHeaders, bytes: Buffer): Answer {
+function parseResponse(status: number, headers: IncomingHttpHeaders, bytes: Buffer): ServiceResponse {
   const content = bytes.length === 0 ? bytes : decoded(bytes, headers['content-encoding']);
-  // A workbook is no text, and must not be taken for one.
+  // A workbook is binary.
   const text = isWorkbook(headers) ? content.toString('latin1') : utf8.decode(content);
   const isJson = /^application\/(problem\+)?json(;|$)/.test(headers['content-type'] ?? '');
   return { status, headers, text, json: isJson && text !== '' ? parsed(text) : undefined };
@@ -65,7 +69,7 @@ function decoded(bytes: Buffer, encoding = 'identity'): Buffer {
     br: brotliDecompressSync,
     zstd: zstdDecompressSync,
   }[encoding];
-  if (!decode) throw new Error(`an answer in the encoding ${encoding}`);
+  if (!decode) throw new Error(`unknown Content-Encoding ${encoding}`);
   return decode(bytes);
 }
 
@@ -77,7 +81,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The request for a terminal, with the service's address and the key as variables. */
+/** The request as a curl command, with the origin and the key as variables. */
 export function asCurl({ method, path, headers, body }: Wire): string {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
   const shown = Object.entries(headers).map(([name, value]) =>

@@ -5,7 +5,7 @@ import { type Scope, scopes } from '../../src/resources/keys/schema.ts';
 import { type Engine, startTestService } from '../service.ts';
 import type { Target } from './target.ts';
 
-/** A clock for all services: it goes on only when told to, a second at a time, and now and then by some hours. */
+/** A clock for all services. Each tick advances it by one second, and every 400th by seven hours. */
 export function steppingClock(): { clock: Clock; tick(): void } {
   let now = Date.parse('2026-11-15T12:00:00Z');
   let ticks = 0;
@@ -18,21 +18,21 @@ export function steppingClock(): { clock: Clock; tick(): void } {
   };
 }
 
-/** A service on a fresh database, with the keys that requests are sent with. */
+/** Starts a service on a fresh database and creates its keys. */
 export async function startTarget(
   t: Pick<TestContext, 'after'>,
   engine: Engine,
   clock: Clock,
 ): Promise<Target> {
   const { origin, database } = await startTestService(t, engine, { clock });
-  const make = (held: readonly Scope[], more: object = {}) =>
+  const createTestKey = (held: readonly Scope[], more: object = {}) =>
     database.write((db) => createKey(db, { name: held.join(' '), scopes: [...held], ...more }, clock()));
-  const all = await make(scopes);
+  const all = await createTestKey(scopes);
   const byScope: Record<string, string> = {};
-  for (const scope of scopes) byScope[scope] = (await make([scope])).secret;
-  const revoked = await make(scopes);
+  for (const scope of scopes) byScope[scope] = (await createTestKey([scope])).secret;
+  const revoked = await createTestKey(scopes);
   await database.write((db) => revokeKey(db, revoked.id, clock()));
-  const expired = await make(scopes, { expires_at: '2026-01-01T00:00:00.000Z' });
+  const expired = await createTestKey(scopes, { expires_at: '2026-01-01T00:00:00.000Z' });
   return {
     name: engine,
     origin,

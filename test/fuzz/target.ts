@@ -1,21 +1,21 @@
 import type { Agent } from 'node:http';
 import type { Known } from './known.ts';
 
-/** A running service and the keys to it. */
+/** A running service and its API keys. */
 export type Target = {
   name: string;
   origin: string;
-  /** One key with every scope, which nothing may touch, and one for each single scope. */
+  /** One key with every scope, which no request may change, and one key per scope. */
   keys: {
     all: string;
     id: string;
     byScope: Record<string, string>;
     revoked: string;
     expired: string;
-    /** For some projects only, made as soon as there are any, if the service has such keys. */
+    /** Limited to some projects; created after the first projects, if the service supports it. */
     limited?: { secret: string; projects: string[] };
   };
 };
 
-/** A target, and what was learnt of it. */
+/** A target with the resources recorded from its responses. */
 export type Side = Target & { known: Known; agent: Agent };

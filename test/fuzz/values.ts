@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { hasForbiddenCharacters, normalize } from '../../src/core/text.ts';
 import { edgeNumbers, edgeTexts, strangeTexts, words } from './edge-values.ts';
 
-/** As much of JSON Schema as OpenAPI documents of this service use. */
+/** The part of JSON Schema that the service's OpenAPI document uses. */
 export type Schema = {
   type?: string | string[];
   enum?: unknown[];
@@ -30,13 +30,13 @@ export type Schema = {
   multipleOf?: number;
   examples?: unknown[];
   default?: unknown;
-  /** Fields that may be read and not sent. */
+  /** Read-only fields. */
   'x-set-by-service'?: string[];
 };
 
-/** Says nothing about which values are valid. */
+/** Keywords that do not affect validity. */
 const annotations = ['title', 'description', 'examples', 'example', 'default', 'deprecated', 'readOnly'];
-const understood = new Set([
+const supported = new Set([
   ...annotations,
   ...['type', 'enum', 'const', 'anyOf', 'oneOf', 'properties', 'required', 'patternProperties'],
   ...[
@@ -52,7 +52,7 @@ const understood = new Set([
   ...['exclusiveMaximum', 'multipleOf', 'contentMediaType', 'contentEncoding'],
 ]);
 
-/** Stands for the id or key of something that exists; which one is known only when the request is sent. */
+/** A placeholder for the id or key of an existing resource, resolved when the request is sent. */
 export class Reference {
   readonly pattern: string;
   readonly pick: number;
@@ -67,20 +67,20 @@ export class Reference {
 
 const arbitraries = new Map<string, Arbitrary<unknown>>();
 
-/** Values that the schema allows, made once for each schema: that takes a moment. */
+/** Valid values for a schema. Arbitraries are cached because creating one is slow. */
 export function valuesOf(schema: Schema): Arbitrary<unknown> {
   const text = JSON.stringify(schema);
-  const values = arbitraries.get(text) ?? makeValues(schema);
+  const values = arbitraries.get(text) ?? createValues(schema);
   arbitraries.set(text, values);
   return values;
 }
 
-/** A keyword that it cannot honour is an error, so that none is ignored unnoticed. */
-function makeValues(schema: Schema): Arbitrary<unknown> {
-  const strange = Object.keys(schema).find(
-    (keyword) => !understood.has(keyword) && !keyword.startsWith('x-'),
+/** Throws for an unsupported keyword instead of ignoring it. */
+function createValues(schema: Schema): Arbitrary<unknown> {
+  const unsupported = Object.keys(schema).find(
+    (keyword) => !supported.has(keyword) && !keyword.startsWith('x-'),
   );
-  if (strange) throw new Error(`The fuzzer does not know the schema keyword ${strange}.`);
+  if (unsupported) throw new Error(`The fuzzer does not support the schema keyword ${unsupported}.`);
   if ('const' in schema) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
   const choices = schema.anyOf ?? schema.oneOf;
@@ -109,7 +109,7 @@ function valuesOfType(type: string, schema: Schema): Arbitrary<unknown> {
     case 'object':
       return objectsOf(schema);
     default:
-      throw new Error(`The fuzzer does not know the type ${type}.`);
+      throw new Error(`The fuzzer does not support the type ${type}.`);
   }
 }
 
@@ -125,7 +125,7 @@ function integersOf(schema: Schema): Arbitrary<number> {
   return fc.oneof({ weight: 3, arbitrary: small }, fc.integer({ min, max }), fc.constantFrom(min, max));
 }
 
-/** The day that days are near to. */
+/** Generated days are close to this one. */
 const today = Date.parse('2026-11-15');
 const dayNumber = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: -400, max: 400 }) },
@@ -172,17 +172,17 @@ function textsOf({ minLength = 0, maxLength = 20_000, pattern, format }: Schema)
   }
   const expression = new RegExp(pattern ?? '', 'u');
   const isAllowed = (text: string) =>
-    isLength(text, minLength, maxLength) && expression.test(text) && isTidy(text);
+    isLength(text, minLength, maxLength) && expression.test(text) && isNormalized(text);
   if (format !== undefined) {
     const known = formats[format];
-    if (!known) throw new Error(`The fuzzer does not know the format ${format}.`);
+    if (!known) throw new Error(`The fuzzer does not support the format ${format}.`);
     return known.filter(isAllowed);
   }
   if (pattern !== undefined && /^\^\[[A-Z]/.test(pattern)) return fc.stringMatching(expression);
   const allowedWords = [...words, ...strangeTexts].filter(isAllowed);
   if (allowedWords.length === 0) return fc.stringMatching(expression).filter(isAllowed);
-  // Up to the last character, each of them two units of UTF-16 and four bytes of UTF-8.
-  const longest = '𐍈'.repeat(maxLength);
+  // Each character has two UTF-16 units and four UTF-8 bytes.
+  const maxText = '𐍈'.repeat(maxLength);
   return fc.oneof(
     { weight: 60, arbitrary: fc.constantFrom(...words.filter(isAllowed), ...allowedWords.slice(0, 1)) },
     { weight: 20, arbitrary: fc.constantFrom(...allowedWords) },
@@ -192,17 +192,17 @@ function textsOf({ minLength = 0, maxLength = 20_000, pattern, format }: Schema)
         isAllowed(normalize(text)) ? normalize(text) : (allowedWords[0] ?? ''),
       ),
     },
-    ...(isAllowed(longest) ? [{ weight: 1, arbitrary: fc.constant(longest) }] : []),
+    ...(isAllowed(maxText) ? [{ weight: 1, arbitrary: fc.constant(maxText) }] : []),
   );
 }
 
-const isLength = (text: string, least: number, most: number) => {
+const isLength = (text: string, min: number, max: number) => {
   const length = [...text].length;
-  return length >= least && length <= most;
+  return length >= min && length <= max;
 };
 
-/** As the service keeps texts. */
-const isTidy = (text: string) => normalize(text) === text && !hasForbiddenCharacters(text);
+/** Whether the service would store the text unchanged. */
+const isNormalized = (text: string) => normalize(text) === text && !hasForbiddenCharacters(text);
 
 function arraysOf({
   items = {},
@@ -210,10 +210,10 @@ function arraysOf({
   maxItems = 20,
   uniqueItems = false,
 }: Schema): Arbitrary<unknown[]> {
-  const few = { minLength: minItems, maxLength: Math.max(minItems, Math.min(maxItems, 4)) };
+  const lengths = { minLength: minItems, maxLength: Math.max(minItems, Math.min(maxItems, 4)) };
   return uniqueItems
-    ? fc.uniqueArray(valuesOf(items), { ...few, selector: (item) => JSON.stringify(item) })
-    : fc.array(valuesOf(items), few);
+    ? fc.uniqueArray(valuesOf(items), { ...lengths, selector: (item) => JSON.stringify(item) })
+    : fc.array(valuesOf(items), lengths);
 }
 
 function objectsOf(schema: Schema): Arbitrary<Record<string, unknown>> {
@@ -231,7 +231,7 @@ function objectsOf(schema: Schema): Arbitrary<Record<string, unknown>> {
     ...Object.entries(patternProperties),
     ...(typeof additionalProperties === 'object' ? [['', additionalProperties] as const] : []),
   ];
-  const others = free
+  const extraMembers = free
     ? fc.dictionary(
         textsOf({ minLength: 1, maxLength: 40, pattern: free[0] }) as Arbitrary<string>,
         valuesOf(free[1]),
@@ -242,13 +242,13 @@ function objectsOf(schema: Schema): Arbitrary<Record<string, unknown>> {
         },
       )
     : fc.constant({});
-  return fc.tuple(members, chosen, others).map(([all, names, more]) => {
-    const kept = Object.entries(all).filter(([name]) => required.includes(name) || names.includes(name));
-    return { ...more, ...Object.fromEntries(kept) };
+  return fc.tuple(members, chosen, extraMembers).map(([all, names, more]) => {
+    const selected = Object.entries(all).filter(([name]) => required.includes(name) || names.includes(name));
+    return { ...more, ...Object.fromEntries(selected) };
   });
 }
 
-/** Any JSON, with a liking for what is odd. */
+/** Any JSON, mostly edge cases. */
 export const edgeJson: Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(...edgeTexts),
   fc.constantFrom<unknown>(...edgeNumbers, null, true, false),
@@ -257,8 +257,8 @@ export const edgeJson: Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3, noUnicodeString: false }),
 );
 
-/** Values just outside of what the schema allows. */
-export function valuesBeside(schema: Schema): unknown[] {
+/** Values that just violate the schema. */
+export function nearlyValidValues(schema: Schema): unknown[] {
   const { minimum, maximum, maxLength, minLength, maxItems, minItems, uniqueItems, maxProperties } = schema;
   const { enum: allowed, items } = schema;
   const some = (length: number, item: unknown) => Array.from({ length: Math.max(0, length) }, () => item);
