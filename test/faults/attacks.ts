@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import { type Client, createClient } from './client.ts';
 import { repeatingWorkbook, sheet, workbook } from './xlsx.ts';
 
-/** Something a hostile client sends. It ends when it is answered, or after its time. */
-export type Attack = { name: string; isIndexed: boolean; send(client: Client): Promise<unknown> };
+/** A hostile request. `send` resolves with the response, or after a fixed time. */
+export type Attack = { name: string; isInQuickRun: boolean; send(client: Client): Promise<unknown> };
 
 const xlsx = { 'content-type': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet' };
 const csv = { 'content-type': 'text/csv' };
@@ -16,17 +16,17 @@ const repeated = (text: string, count: number) => Array.from({ length: count }, 
 const body =
   (path: string, text: () => string | Buffer, headers?: Record<string, string>) => (client: Client) =>
     client.send('POST', path, text(), headers);
-const file = (make: () => string | Buffer, headers: Record<string, string>, query = '') =>
-  body(`/v1/personnel/import${query}`, make, headers);
+const file = (createContent: () => string | Buffer, headers: Record<string, string>, query = '') =>
+  body(`/v1/personnel/import${query}`, createContent, headers);
 
-/** The largest number of rows that a sheet can have, each so long that they fill 480 MiB. */
+/** Repeated for nearly every row that a sheet can have, this fills 480 MiB. */
 const blankRow = `<row>${' '.repeat(469)}</row>`;
 
-/** The worst that is known of each kind: bodies, queries, files, and connections. */
+/** The worst known request of each kind: bodies, queries, files and connections. */
 export const attacks: readonly Attack[] = [
   {
     name: '95,000 unknown members, without a key',
-    isIndexed: true,
+    isInQuickRun: true,
     async send({ origin }) {
       const stranger = createClient(origin, { connections: 3 });
       await Promise.allSettled(
@@ -37,22 +37,22 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: '95,000 unknown members of a person',
-    isIndexed: true,
+    isInQuickRun: true,
     send: body('/v1/personnel', () => members(95_000)),
   },
   {
     name: '200,000 equal skills',
-    isIndexed: true,
+    isInQuickRun: true,
     send: body('/v1/personnel', () => `{"name":"x","skills":[${repeated('"a"', 200_000)}]}`),
   },
   {
     name: '60,000 scopes',
-    isIndexed: true,
+    isInQuickRun: true,
     send: body('/v1/keys', () => `{"name":"x","scopes":[${repeated('"keys.read"', 60_000)}]}`),
   },
   {
     name: '30,000 projects of a key',
-    isIndexed: false,
+    isInQuickRun: false,
     send: body('/v1/keys', () => {
       const ids = repeated('"prj_01jd3k9m5vqs8h2n6r4t0c7e1b"', 30_000);
       return `{"name":"x","scopes":["keys.read"],"project_ids":[${ids}]}`;
@@ -60,33 +60,33 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: '60,000 attributes',
-    isIndexed: false,
+    isInQuickRun: false,
     send: body('/v1/personnel', () => `{"name":"x","attributes":${members(60_000)}}`),
   },
   {
     name: '500,000 nested arrays',
-    isIndexed: false,
+    isInQuickRun: false,
     send: body('/v1/personnel', () => `{"name":${'['.repeat(500_000)}${']'.repeat(500_000)}}`),
   },
   {
     name: '300,000 combining marks',
-    isIndexed: false,
+    isInQuickRun: false,
     send: body('/v1/personnel', () => JSON.stringify({ name: `a${'\u0327\u0301'.repeat(150_000)}` })),
   },
   {
     name: '1,500 unknown parameters',
-    isIndexed: true,
+    isInQuickRun: true,
     send: (client) =>
       client.send('GET', `/v1/risks?${Array.from({ length: 1500 }, (_, i) => `p${i}=1`).join('&')}`),
   },
   {
     name: '3,000 values of a filter',
-    isIndexed: false,
+    isInQuickRun: false,
     send: (client) => client.send('GET', `/v1/risks?level=${'high,'.repeat(3000)}high`),
   },
   {
     name: 'a workbook with unclosed CDATA',
-    isIndexed: true,
+    isInQuickRun: true,
     send: file(() => {
       const text = '<![CDATA['.repeat(100_000);
       return workbook(sheet(`<row r="2"><c r="A2" t="inlineStr"><is><t>${text}</t></is></c></row>`));
@@ -94,7 +94,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: 'a workbook with cells in column XFD',
-    isIndexed: true,
+    isInQuickRun: true,
     send: file(() => {
       const rows = Array.from(
         { length: 20_000 },
@@ -105,37 +105,37 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: '480 MiB of blank rows',
-    isIndexed: false,
+    isInQuickRun: false,
     send: async (client) =>
       client.send('POST', '/v1/personnel/import', await repeatingWorkbook(blankRow, 1_040_000), xlsx),
   },
   {
     name: '24 MiB of quotes in a CSV file',
-    isIndexed: false,
+    isInQuickRun: false,
     send: file(() => `name\n${'"'.repeat(24 * 1024 * 1024)}`, csv),
   },
   {
     name: '100,000 rows of 60 empty cells',
-    isIndexed: false,
+    isInQuickRun: false,
     send: file(() => `name,title\n${`${','.repeat(60)}\n`.repeat(100_000)}`, csv),
   },
   {
     name: '100,000 rows with an unknown manager',
-    isIndexed: false,
+    isInQuickRun: false,
     send: file(
-      () => `name,manager\n${Array.from({ length: 100_000 }, (_, i) => `p${i},nobody ${i}\n`).join('')}`,
+      () => `name,manager\n${Array.from({ length: 100_000 }, (_, i) => `p${i},unknown ${i}\n`).join('')}`,
       csv,
       '?dry_run=true',
     ),
   },
   {
     name: '2,000 nested arrays in each of 2,000 rows',
-    isIndexed: false,
+    isInQuickRun: false,
     send: file(() => `{"name":${'['.repeat(2000)}${']'.repeat(2000)}}\n`.repeat(2000), ndjson),
   },
   {
     name: 'a dry run of a chain of 4,000 managers',
-    isIndexed: true,
+    isInQuickRun: true,
     send: file(
       () => {
         const rows = Array.from(
@@ -150,7 +150,7 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: '70 half-sent sign-ins',
-    isIndexed: true,
+    isInQuickRun: true,
     async send({ origin }) {
       const head =
         'POST /v1/session HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1048576\r\n\r\n{';

@@ -1,4 +1,4 @@
-/** What must be undone at the end of a scenario, last things first. It has the shape of a test's context. */
+/** Cleanup steps of a scenario, run in reverse order. The type is compatible with `TestContext`. */
 export type Cleanup = { after(step: () => unknown): void; run(): Promise<void> };
 
 export function createCleanup(): Cleanup {
@@ -9,7 +9,7 @@ export function createCleanup(): Cleanup {
     },
     async run() {
       for (let step = steps.pop(); step; step = steps.pop()) {
-        // One step that fails must not leave the processes of the others running.
+        // A step that fails must not prevent the next steps from ending their processes.
         await Promise.resolve()
           .then(step)
           .catch(() => {});

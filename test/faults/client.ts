@@ -6,14 +6,14 @@ export type Response = {
   headers: IncomingHttpHeaders;
   text: string;
   ms: number;
-  // biome-ignore lint/suspicious/noExplicitAny: a scenario says what it expects of the body
+  // biome-ignore lint/suspicious/noExplicitAny: each scenario knows the shape of the body
   json(): any;
 };
 
 export type Client = {
   origin: string;
   key: string;
-  /** Resolves with any status; rejects only when no complete response came. */
+  /** Resolves with any status; rejects only when no complete response arrives. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
   close(): void;
 };
@@ -21,8 +21,8 @@ export type Client = {
 type ClientOptions = { key?: string | undefined; connections?: number; timeoutMs?: number; tally?: Tally };
 
 /**
- * A client on keep-alive connections. What no response may ever be is counted here, for all scenarios: 500, and 503
- * without `Retry-After`.
+ * A client with keep-alive connections. It counts the responses that no scenario allows: 500, and 503 without
+ * `Retry-After`.
  */
 export function createClient(
   origin: string,
@@ -101,18 +101,18 @@ function toPayload(body: unknown): Buffer | undefined {
 function countResponse(tally: Tally, what: string, { status, headers, text }: Response): void {
   if (status === 500) {
     tally.responses500++;
-    tally.fail(`${what} was answered with 500: ${text.slice(0, 200)}`);
+    tally.fail(`${what} returned 500: ${text.slice(0, 200)}`);
   }
   if (status === 503 && headers['retry-after'] === undefined) {
-    tally.fail(`${what} was answered with 503 without Retry-After.`);
+    tally.fail(`${what} returned 503 without Retry-After.`);
   }
 }
 
-/** Sends a request that must succeed, and gives its JSON. */
+/** Sends a request that must succeed and returns the JSON of its response. */
 export async function expectJson(client: Client, method: string, path: string, body?: unknown) {
   const response = await client.send(method, path, body);
   if (response.status >= 300) {
-    throw new Error(`${method} ${path} was answered with ${response.status}: ${response.text.slice(0, 500)}`);
+    throw new Error(`${method} ${path} returned ${response.status}: ${response.text.slice(0, 500)}`);
   }
   return response.text === '' ? undefined : response.json();
 }

@@ -1,26 +1,26 @@
 import { type Client, expectJson } from './client.ts';
 import type { Tally } from './outcome.ts';
 
-/** What one resource is known to be. */
+/** The state of one resource. */
 type State = { title: string; version: number; isDeleted: boolean; isMember: boolean };
 
-/** A resource that a writer creates and changes, with what was acknowledged of it. */
+/** A resource that a writer creates and changes, with its last acknowledged state. */
 export type Entry = {
   kind: 'person' | 'task';
-  /** In the title of this resource alone, so that copies of it can be found. */
+  /** A unique part of the title, so that a search finds duplicates. */
   token: string;
   idempotencyKey: string;
   /** Unknown until its creation is acknowledged. */
   path: string | undefined;
   acknowledged: State | undefined;
-  /** The state after a write whose response never came, or was a refusal: it may be there or not, but not half. */
+  /** The state after a write without a successful response: it is stored completely or not at all. */
   pending: State | undefined;
 };
 
-/** An import of all its rows or none. */
+/** An atomic import. */
 type ImportEntry = { token: string; rows: number; isAcknowledged: boolean };
 
-/** Every write that a scenario sends, so that what the database holds afterwards can be compared with it. */
+/** Every write that a scenario sends, for comparison with the database afterwards. */
 export type Ledger = {
   project: string;
   group: string;
@@ -42,7 +42,7 @@ export async function createLedger(client: Client): Promise<Ledger> {
   return { project: project.key, group: group.id, entries: [], imports: [], touched: new Set() };
 }
 
-/** Compares everything written since the last check, one resource after another, with its history. */
+/** Checks every resource written since the last check, and its history. */
 export async function verifyTouched(client: Client, ledger: Ledger, tally: Tally): Promise<void> {
   const queue = [...ledger.touched].values();
   ledger.touched.clear();
@@ -58,12 +58,10 @@ async function verifyEntry(client: Client, ledger: Ledger, tally: Tally, entry: 
   if (entry.path === undefined) return;
   const response = await client.send('GET', entry.path);
   if (response.status !== 200 && response.status !== 404) {
-    return tally.fail(
-      `A read after recovery was answered with ${response.status}: ${response.text.slice(0, 200)}`,
-    );
+    return tally.fail(`A read after recovery returned ${response.status}: ${response.text.slice(0, 200)}`);
   }
   const found = response.status === 404 ? undefined : response.json();
-  if (!inConstantArray(found, entry)) {
+  if (!matchesEntry(found, entry)) {
     tally.lost++;
     tally.fail(`${entry.path} is ${describeFound(found)}, but ${describe(entry)} was acknowledged.`);
   }
@@ -74,23 +72,20 @@ async function verifyEntry(client: Client, ledger: Ledger, tally: Tally, entry: 
   entry.pending = undefined;
 }
 
-/** Sends a creation again under its Idempotency-Key: whether it was done before or not, there must be one resource. */
+/** Retries a creation with its Idempotency-Key. Exactly one resource must exist, whether the first attempt succeeded or not. */
 async function retryCreation(client: Client, ledger: Ledger, tally: Tally, entry: Entry): Promise<void> {
   const collection = collectionOf(ledger, entry.kind);
   const headers = { 'idempotency-key': entry.idempotencyKey };
   const created = await client.send('POST', collection, inputOf(entry), headers);
   if (created.status !== 201) {
-    return tally.fail(
-      `A creation sent again was answered with ${created.status}: ${created.text.slice(0, 200)}`,
-    );
+    return tally.fail(`A retried creation returned ${created.status}: ${created.text.slice(0, 200)}`);
   }
   const resource = created.json();
   entry.path = `${collection}/${resource.user_id ?? resource.id}`;
   entry.acknowledged = stateOf(resource);
   tally.acknowledged++;
   const { data } = await expectJson(client, 'GET', `${collection}?q=${entry.token}&limit=10`);
-  if (data.length !== 1)
-    tally.fail(`A creation sent twice under one Idempotency-Key left ${data.length} resources.`);
+  if (data.length !== 1) tally.fail(`Two creations with one Idempotency-Key left ${data.length} resources.`);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a resource as the service sent it
@@ -103,7 +98,7 @@ const stateOf = (found: Found): State => ({
   isMember: (found.groups ?? []).length > 0,
 });
 
-function inConstantArray(found: Found, { acknowledged, pending }: Entry): boolean {
+function matchesEntry(found: Found, { acknowledged, pending }: Entry): boolean {
   const isSame = (state: State | undefined) => {
     if (state === undefined) return false;
     if (state.isDeleted || found === undefined) return state.isDeleted && found === undefined;
@@ -116,23 +111,23 @@ function inConstantArray(found: Found, { acknowledged, pending }: Entry): boolea
 const describe = ({ acknowledged: state }: Entry) =>
   state?.isDeleted ? 'its deletion' : `version ${state?.version} “${state?.title}”`;
 
-const describeFound = (found: Found) => (found ? `version ${found.version} “${found.title}”` : 'not there');
+const describeFound = (found: Found) => (found ? `version ${found.version} “${found.title}”` : 'missing');
 
-/** A change and its history are written together, so one must follow from the other. */
+/** A change and its history are written in one transaction, so they must agree. */
 async function verifyHistory(client: Client, tally: Tally, entry: Entry, found: Found): Promise<void> {
   const response = await client.send('GET', `${entry.path}/history`);
-  if (response.status !== 200) return tally.fail(`A history was answered with ${response.status}.`);
+  if (response.status !== 200) return tally.fail(`GET history returned ${response.status}.`);
   const { data } = response.json();
   const of = (field: string) => data.filter((change: { field: string }) => change.field === field);
   const [created, titles, groups] = [of('created'), of('title'), of('group')];
-  const isWhole =
+  const isConsistent =
     created.length === 1 &&
     found.version === 1 + titles.length + groups.length &&
     (titles.length === 0 || titles.at(-1).to === found.title) &&
     stateOf(found).isMember === groups.length > 0;
-  if (!isWhole) {
+  if (!isConsistent) {
     tally.lost++;
-    tally.fail(`${entry.path} has version ${found.version}, which does not follow from its history.`);
+    tally.fail(`${entry.path} has version ${found.version}, which does not match its history.`);
   }
 }
 
@@ -143,7 +138,7 @@ async function verifyImport(client: Client, tally: Tally, { token, rows, isAckno
   tally.fail(`An atomic import of ${rows} rows left ${page.total} of them.`);
 }
 
-/** Compares all that was ever acknowledged with the whole lists; for resources that `verifyTouched` has settled. */
+/** Compares all acknowledged states with the complete lists. Skips resources that `verifyTouched` has not checked yet. */
 export async function verifyAll(client: Client, ledger: Ledger, tally: Tally): Promise<void> {
   for (const kind of ['person', 'task'] as const) {
     const collection = collectionOf(ledger, kind);
@@ -153,7 +148,7 @@ export async function verifyAll(client: Client, ledger: Ledger, tally: Tally): P
     );
     for (const entry of ledger.entries) {
       if (entry.kind !== kind || entry.path === undefined || ledger.touched.has(entry)) continue;
-      if (inConstantArray(found.get(entry.path), entry)) continue;
+      if (matchesEntry(found.get(entry.path), entry)) continue;
       tally.lost++;
       tally.fail(`${entry.path} is not in the list as acknowledged: ${describe(entry)}.`);
     }

@@ -7,12 +7,12 @@ import type { Stalls } from './livez-probe.ts';
 const { origin, pid } = workerData as { origin: string; pid: number };
 const intervalMs = 5;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-const none: Stalls = { longestMs: 0, longestHeldMs: 0, probes: 0, unanswered: 0 };
+const none: Stalls = { maxMs: 0, maxBusyMs: 0, probes: 0, unanswered: 0 };
 
 let stalls = none;
-let probe: { startedAt: number; before: Processor } | undefined;
+let probe: { startedAt: number; before: CpuTime } | undefined;
 
-/** How late this thread itself was during a probe: on a busy machine that is not the service's doing. */
+/** The delay of this thread's own timer during a probe. The service does not cause it, so it is subtracted. */
 let lateMs = 0;
 let tickedAt = performance.now();
 setInterval(() => {
@@ -29,13 +29,13 @@ parentPort?.on('message', () => {
 
 for (;;) {
   lateMs = 0;
-  probe = { startedAt: performance.now(), before: processorOf(pid) };
-  const isAnswered = await get();
-  if (isAnswered) countStall();
+  probe = { startedAt: performance.now(), before: readCpuTime(pid) };
+  const hasResponse = await get();
+  if (hasResponse) countStall();
   stalls = {
     ...stalls,
     probes: stalls.probes + 1,
-    unanswered: stalls.unanswered + (isAnswered ? 0 : 1),
+    unanswered: stalls.unanswered + (hasResponse ? 0 : 1),
   };
   probe = undefined;
   await setTimeout(intervalMs);
@@ -44,22 +44,22 @@ for (;;) {
 function countStall(): void {
   if (!probe) return;
   const { startedAt, before } = probe;
-  const after = processorOf(pid);
+  const after = readCpuTime(pid);
   const elapsedMs = performance.now() - startedAt;
   const waitedMs = after.waitedMs - before.waitedMs;
   const usedMs = after.usedMs - before.usedMs;
   stalls = {
     ...stalls,
-    longestMs: Math.max(stalls.longestMs, elapsedMs - lateMs),
-    longestHeldMs: Math.max(stalls.longestHeldMs, usedMs, elapsedMs - lateMs - waitedMs),
+    maxMs: Math.max(stalls.maxMs, elapsedMs - lateMs),
+    maxBusyMs: Math.max(stalls.maxBusyMs, usedMs, elapsedMs - lateMs - waitedMs),
   };
 }
 
-/** How long the main thread of a process has used a processor, and how long it was ready to run and had none. */
-type Processor = { usedMs: number; waitedMs: number };
+/** The time that a process's main thread ran on a CPU, and the time that it was runnable but waited for one. */
+type CpuTime = { usedMs: number; waitedMs: number };
 
-/** Linux alone says so. */
-function processorOf(id: number): Processor {
+/** Only Linux reports these times. */
+function readCpuTime(id: number): CpuTime {
   try {
     const [used, waited] = readFileSync(`/proc/${id}/schedstat`, 'utf8').split(' ');
     return { usedMs: Number(used) / 1e6, waitedMs: Number(waited) / 1e6 };

@@ -4,19 +4,19 @@ import type { Tally } from './outcome.ts';
 import type { Service } from './service.ts';
 
 export type Stalls = {
-  longestMs: number;
-  /** Of that, without the time in which other processes kept the service, or the probe, from running. */
-  longestHeldMs: number;
+  maxMs: number;
+  /** Excludes the time in which the service or the probe waited for a CPU. */
+  maxBusyMs: number;
   probes: number;
   unanswered: number;
 };
 
 export type LivezProbe = {
-  /** What was measured since the last call; a request that is still waiting counts with its time so far. */
+  /** Returns the measurements since the last call. A pending request counts with its time so far. */
   take(): Promise<Stalls>;
 };
 
-/** Probes `/livez` every 5 ms from a thread of its own, so that what a scenario computes is not taken for a stall. */
+/** Probes `/livez` every 5 ms from a worker thread, so that work in the scenario does not count as a stall. */
 export function probeLivez(cleanup: Cleanup, { origin, pid }: Service): LivezProbe {
   const thread = new Worker(new URL('./livez-probe-thread.ts', import.meta.url), {
     workerData: { origin, pid },
@@ -31,22 +31,22 @@ export function probeLivez(cleanup: Cleanup, { origin, pid }: Service): LivezPro
   };
 }
 
-/** What the service promises whatever a client, or the database, does. */
-const maxStallMs = 100;
+/** The service's guarantee under any behavior of clients or the database. */
+const stallLimitMs = 100;
 
-/** Adds what was measured since the last call to the table; gives the longest stall. */
+/** Adds the measurements since the last call to the tally and returns the longest stall. */
 export async function countStalls(
   tally: Tally,
   probe: LivezProbe,
   { isBound, during = '' }: { isBound: boolean; during?: string },
 ): Promise<number> {
-  const { longestMs, longestHeldMs, unanswered } = await probe.take();
-  tally.stall(longestMs);
-  const sentence = `/livez stalled for ${Math.round(longestMs)} ms${during && ` during ${during}`}`;
-  if (unanswered > 0) tally.fail(`/livez was not answered${during && ` during ${during}`}.`);
-  if (isBound && longestHeldMs >= maxStallMs) tally.fail(`${sentence}.`);
-  else if (isBound && longestMs >= maxStallMs) {
-    tally.note(`${sentence}, of which the service itself ran for at most ${Math.round(longestHeldMs)} ms`);
+  const { maxMs, maxBusyMs, unanswered } = await probe.take();
+  tally.stall(maxMs);
+  const sentence = `/livez stalled for ${Math.round(maxMs)} ms${during && ` during ${during}`}`;
+  if (unanswered > 0) tally.fail(`/livez did not respond${during && ` during ${during}`}.`);
+  if (isBound && maxBusyMs >= stallLimitMs) tally.fail(`${sentence}.`);
+  else if (isBound && maxMs >= stallLimitMs) {
+    tally.note(`${sentence}, of which the service itself ran for at most ${Math.round(maxBusyMs)} ms`);
   }
-  return longestMs;
+  return maxMs;
 }

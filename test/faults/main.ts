@@ -10,42 +10,35 @@ import { formatTable, type Result, verdictOf } from './table.ts';
 type Flags = { quick?: true; only?: string[]; rounds?: number; seed: number; json?: string; soak?: number };
 
 const names = scenarios.map(({ name }) => name);
-const flags = new Command('test:errors')
-  .description(
-    'Breaks the service, its database and its disk in every way it must survive, and prints what was lost.',
-  )
-  .option('--quick', 'only the short part that npm test runs')
-  .option('--only <scenario...>', `only these of ${names.join(', ')}`)
-  .option('--rounds <number>', 'rounds of each scenario', wholeNumber)
-  .option(
-    '--seed <number>',
-    'the seed of all random choices',
-    wholeNumber,
-    Math.floor(Math.random() * 2 ** 31),
-  )
-  .option('--json <file>', 'also write the table there as JSON')
-  .option('--soak <minutes>', 'also run for so long and watch the memory', wholeNumber)
+const flags = new Command('test:faults')
+  .description('Runs failure scenarios for the service, its database and its disk, and prints the results.')
+  .option('--quick', 'run only the quick part, as npm test does')
+  .option('--only <scenario...>', `run only these scenarios: ${names.join(', ')}`)
+  .option('--rounds <number>', 'number of rounds per scenario', wholeNumber)
+  .option('--seed <number>', 'seed for all random choices', wholeNumber, Math.floor(Math.random() * 2 ** 31))
+  .option('--json <file>', 'also write the results to this file as JSON')
+  .option('--soak <minutes>', 'also run the soak scenario for this long and check memory', wholeNumber)
   .parse()
   .opts<Flags>();
 
 const unknown = (flags.only ?? []).filter((name) => !names.includes(name));
 if (unknown.length > 0) {
-  console.error(`There is no scenario ${unknown.join(', ')}; there are ${names.join(', ')}.`);
+  console.error(`Unknown scenario: ${unknown.join(', ')}. Choose from: ${names.join(', ')}.`);
   process.exit(2);
 }
-const chosen = scenarios.filter(({ name, isIndexed }) =>
+const chosen = scenarios.filter(({ name, isInQuickRun }) =>
   flags.only
     ? flags.only.includes(name)
     : name === 'soak'
       ? flags.soak !== undefined
-      : !flags.quick || isIndexed,
+      : !flags.quick || isInQuickRun,
 );
 
 await buildConsole();
 await buildService();
 console.log(`seed ${flags.seed}`);
 const runner = createRunner({
-  isIndexed: flags.quick ?? false,
+  isQuickRun: flags.quick ?? false,
   rounds: flags.rounds,
   seed: flags.seed,
   soakMinutes: flags.soak ?? 10,
@@ -70,6 +63,6 @@ if (flags.json) writeFileSync(flags.json, `${JSON.stringify({ seed: flags.seed, 
 process.exit(results.every(hasPassed) ? 0 : 1);
 
 function wholeNumber(text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('Enter a whole number.');
   return Number(text);
 }

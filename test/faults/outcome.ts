@@ -2,22 +2,22 @@ import type { PostgresServer } from '../postgres-server.ts';
 import type { Cleanup } from './cleanup.ts';
 import type { Random } from './random.ts';
 
-/** One way in which the machine, the database or a client can fail, and what the service must do then. */
+/** A failure of the machine, the database or a client, with the checks of the service's behavior. */
 export type Scenario = {
   name: string;
-  /** Ends the scenario as failed when it takes longer. */
+  /** The scenario fails when it takes longer. */
   limitMs: number;
-  /** Whether the short run includes it. */
-  isIndexed: boolean;
+  /** Whether the quick run includes it. */
+  isInQuickRun: boolean;
   run(options: Options): Promise<Outcome>;
 };
 
 export type Options = {
-  isIndexed: boolean;
-  /** The number of rounds asked for on the command line, or else this scenario's own number. */
+  isQuickRun: boolean;
+  /** The number of rounds from the command line, or the scenario's default. */
   rounds(full: number, quick: number): number;
   random: Random;
-  /** What has been counted so far also holds when the scenario does not come to its end. */
+  /** Keeps the counts of a scenario that is aborted. */
   tally: Tally;
   cleanup: Cleanup;
   /** One server for all scenarios of a run, with durable writes; started at the first use. */
@@ -30,16 +30,16 @@ export type Outcome = {
   rounds: number;
   /** Writes that the service confirmed with 200, 201 or 204. */
   acknowledged: number;
-  /** Acknowledged writes that were gone, or changed, afterwards. */
+  /** Acknowledged writes that were missing or changed afterwards. */
   lost: number;
-  /** Reads that showed less than what was acknowledged before they began. */
+  /** Reads that missed a write acknowledged before they began. */
   stale: number;
   responses500: number;
-  /** Of `/livez`; null where it was not probed. */
-  longestStallMs: number | null;
-  /** What must not happen and did. */
+  /** The longest stall of `/livez`; null when the scenario does not probe it. */
+  maxStallMs: number | null;
+  /** Violated guarantees. */
   failures: string[];
-  /** Measured numbers that a reader of the table may want. */
+  /** Additional measurements. */
   notes: string[];
   /** Why this machine cannot run the scenario. */
   skipped?: string;
@@ -51,10 +51,10 @@ export type Tally = Outcome & {
   stall(ms: number): void;
 };
 
-/** Enough to see what went wrong; the numbers in the table are complete. */
+/** Limits the printed failures; the counts in the table are complete. */
 const maxSentences = 12;
 
-/** What a scenario counts while it runs. */
+/** Creates the counters of a scenario. */
 export function createTally(): Tally {
   return {
     rounds: 0,
@@ -62,7 +62,7 @@ export function createTally(): Tally {
     lost: 0,
     stale: 0,
     responses500: 0,
-    longestStallMs: null,
+    maxStallMs: null,
     failures: [],
     notes: [],
     fail(sentence) {
@@ -73,7 +73,7 @@ export function createTally(): Tally {
       this.notes.push(sentence);
     },
     stall(ms) {
-      this.longestStallMs = Math.max(this.longestStallMs ?? 0, Math.round(ms));
+      this.maxStallMs = Math.max(this.maxStallMs ?? 0, Math.round(ms));
     },
   };
 }
@@ -81,7 +81,7 @@ export function createTally(): Tally {
 export const hasPassed = (outcome: Outcome) =>
   outcome.failures.length === 0 && outcome.lost === 0 && outcome.stale === 0 && outcome.responses500 === 0;
 
-/** Ids, ports and random names differ each time, and one sentence of a kind is enough. */
+/** Removes ids, ports and random names, so that equal failures are printed once. */
 const withoutIds = (sentence: string) =>
   sentence
     .replace(/\b([a-z]{3}_)[0-9a-z]{26}\b/g, '$1…')

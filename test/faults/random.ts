@@ -1,11 +1,11 @@
-/** Random numbers that the same seed gives again (mulberry32). */
+/** A seeded random number generator (mulberry32). */
 export type Random = {
-  /** From 0 up to 1. */
+  /** At least 0 and less than 1. */
   next(): number;
-  /** A whole number from `min` to `max`. */
+  /** An integer from `min` to `max`, both included. */
   integer(min: number, max: number): number;
   pick<T>(items: readonly T[]): T | undefined;
-  /** Another sequence, so that concurrent clients do not share one. */
+  /** A new generator, so that concurrent clients do not share a sequence. */
   fork(): Random;
 };
 

@@ -5,24 +5,24 @@ import { createTally, type Options, type Outcome, type Scenario } from './outcom
 import { createRandom } from './random.ts';
 import type { Result } from './table.ts';
 
-/** What survives a kill is tested, so writes must be as durable as in production. */
+/** The scenarios test durability, so PostgreSQL flushes writes as in production. */
 const durableSettings = ['fsync=on', 'full_page_writes=on', 'max_connections=200'];
 
 export type RunOptions = {
-  isIndexed: boolean;
+  isQuickRun: boolean;
   rounds?: number | undefined;
   seed: number;
   soakMinutes?: number;
   log?: (text: string) => void;
 };
 
-/** Scenarios one after another, so that none disturbs the times of the next. `stop` ends everything they started. */
-export function createRunner({ isIndexed, rounds, seed, soakMinutes = 0, log = () => {} }: RunOptions) {
+/** Runs scenarios sequentially, so that they do not affect each other's timing. `stop` ends all their processes. */
+export function createRunner({ isQuickRun, rounds, seed, soakMinutes = 0, log = () => {} }: RunOptions) {
   const afterAll = createCleanup();
   let current = createCleanup();
   let postgres: Promise<PostgresServer> | undefined;
 
-  async function startedPostgres(): Promise<PostgresServer> {
+  async function getPostgres(): Promise<PostgresServer> {
     if (!postgres) {
       const starting = startPostgresServer(durableSettings);
       postgres = starting;
@@ -36,19 +36,19 @@ export function createRunner({ isIndexed, rounds, seed, soakMinutes = 0, log = (
     const cleanup = createCleanup();
     current = cleanup;
     const options: Options = {
-      isIndexed,
-      rounds: (full, quick) => rounds ?? (isIndexed ? quick : full),
+      isQuickRun,
+      rounds: (full, quick) => rounds ?? (isQuickRun ? quick : full),
       random: createRandom(seed),
       tally: createTally(),
       cleanup,
-      postgres: startedPostgres,
+      postgres: getPostgres,
       soakMinutes,
       log: (text) => log(`${scenario.name}: ${text}`),
     };
     const outcome = await withinLimit(scenario, options);
     await cleanup.run();
-    // A scenario that did not come to its end may have left the server killed or frozen.
-    if (outcome.failures.some((failure) => failure.startsWith(brokenOff))) {
+    // An aborted scenario may leave the server killed or frozen.
+    if (outcome.failures.some((failure) => failure.startsWith(abortedPrefix))) {
       await afterAll.run();
       postgres = undefined;
     }
@@ -65,20 +65,20 @@ export function createRunner({ isIndexed, rounds, seed, soakMinutes = 0, log = (
   };
 }
 
-const brokenOff = 'The scenario was broken off';
+const abortedPrefix = 'The scenario was aborted';
 
 async function withinLimit(scenario: Scenario, options: Options): Promise<Outcome> {
-  const timeIsUp = new AbortController();
-  const breakOff = (reason: string) => {
-    options.tally.failures.unshift(`${brokenOff}: ${reason}`);
+  const timer = new AbortController();
+  const abort = (reason: string) => {
+    options.tally.failures.unshift(`${abortedPrefix}: ${reason}`);
     return options.tally;
   };
-  const running = scenario.run(options).catch((error: Error) => breakOff(error.message));
-  const limit = setTimeout(scenario.limitMs, undefined, { signal: timeIsUp.signal }).then(
-    () => breakOff(`it took longer than ${scenario.limitMs / 1000} s`),
+  const running = scenario.run(options).catch((error: Error) => abort(error.message));
+  const limit = setTimeout(scenario.limitMs, undefined, { signal: timer.signal }).then(
+    () => abort(`it took longer than ${scenario.limitMs / 1000} s`),
     () => options.tally,
   );
   const outcome = await Promise.race([running, limit]);
-  timeIsUp.abort();
+  timer.abort();
   return outcome;
 }

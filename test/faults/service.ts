@@ -5,12 +5,12 @@ import type { Options } from './outcome.ts';
 
 export type Service = {
   origin: string;
-  /** Printed at the first start on a database, and then only. */
+  /** Printed only at the first start on a database. */
   key: string | undefined;
   pid: number;
   isRunning(): boolean;
   kill9(): Promise<void>;
-  /** Asks the process to end, and waits for it. */
+  /** Sends SIGTERM and waits for the exit. */
   terminate(): Promise<number | null>;
   stdout(): string;
   stderr(): string;
@@ -20,7 +20,7 @@ export type Engine = 'sqlite' | 'postgres';
 
 const environment = { MUSTER_RATE_LIMIT: '0', MUSTER_FAILED_AUTH_LIMIT: '0', MUSTER_LOG_LEVEL: 'error' };
 
-/** Starts the built service as users do, in a process of its own. */
+/** Starts the built service in a child process. */
 export async function startService(
   cleanup: Cleanup,
   url: string,
@@ -47,13 +47,13 @@ export async function startService(
   };
 }
 
-/** The address of an empty database. */
+/** The URL of an empty database. */
 export async function emptyDatabase(options: Options, engine: Engine): Promise<string> {
   if (engine === 'postgres') return (await options.postgres()).createDatabase();
   return `sqlite:${temporaryFolder(options.cleanup)}/muster.db`;
 }
 
-/** A SQLite database for which the disk is not the limit, where the system has memory to mount one in. */
+/** The URL of a SQLite database in memory where the system has `/dev/shm`, so that the disk is not the bottleneck. */
 export function databaseInMemory({ cleanup }: Options): string {
   if (!existsSync('/dev/shm')) return `sqlite:${temporaryFolder(cleanup)}/muster.db`;
   const folder = mkdtempSync('/dev/shm/muster-faults-');

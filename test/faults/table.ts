@@ -9,7 +9,7 @@ const columns: [title: string, value: (result: Result) => string][] = [
   ['lost', ({ lost }) => String(lost)],
   ['stale', ({ stale }) => String(stale)],
   ['500s', ({ responses500 }) => String(responses500)],
-  ['longest stall', ({ longestStallMs }) => (longestStallMs === null ? '–' : `${longestStallMs} ms`)],
+  ['max stall', ({ maxStallMs }) => (maxStallMs === null ? '–' : `${maxStallMs} ms`)],
   ['time', ({ seconds }) => `${Math.round(seconds)} s`],
   ['verdict', verdictOf],
 ];
@@ -19,7 +19,7 @@ export function verdictOf(result: Result): string {
   return hasPassed(result) ? 'passed' : 'FAILED';
 }
 
-/** A line a scenario, then what was measured and what went wrong. */
+/** One line per scenario, then the notes and failures. */
 export function formatTable(results: Result[]): string {
   const rows = [
     columns.map(([title]) => title),

@@ -4,11 +4,11 @@ import { collectionOf, type Entry, inputOf, type Ledger } from './ledger.ts';
 import type { Tally } from './outcome.ts';
 import type { Random } from './random.ts';
 
-/** One write that ended: with its status, or with none when the connection broke. */
+/** A finished write; `status` is undefined when the connection broke. */
 export type Write = { startedAt: number; endedAt: number; status: number | undefined };
 
 export type Writers = {
-  /** Lets the writes in flight end, and gives what was sent. */
+  /** Waits for the writes in flight and returns all writes. */
   stop(): Promise<Write[]>;
   writes: Write[];
 };
@@ -22,10 +22,10 @@ type WritersOptions = {
   allowed?: readonly number[];
 };
 
-/** The pause after a refusal doubles with each in a row, up to a bound that still shows when the service heals. */
+/** The pause doubles with each consecutive rejection. The maximum is short enough to notice when the service recovers. */
 const pauseMs = { min: 20, max: 320 };
 
-/** Clients that create, change, join and delete as fast as they are answered, and record each acknowledgement. */
+/** Starts clients that create, change, join and delete in a loop, and record each acknowledgement. */
 export function startWriters(
   client: Client,
   ledger: Ledger,
@@ -34,7 +34,7 @@ export function startWriters(
 ): Writers {
   const writes: Write[] = [];
   let isStopped = false;
-  let refusedInARow = 0;
+  let consecutiveRejections = 0;
 
   async function attempt(send: () => Promise<Response>): Promise<Response | undefined> {
     const startedAt = performance.now();
@@ -42,13 +42,13 @@ export function startWriters(
     writes.push({ startedAt, endedAt: performance.now(), status: response?.status });
     if (response && response.status < 300) {
       tally.acknowledged++;
-      refusedInARow = 0;
+      consecutiveRejections = 0;
       return response;
     }
     if (response && response.status !== 500 && !allowed.includes(response.status)) {
-      tally.fail(`A write was answered with ${response.status}: ${response.text.slice(0, 200)}`);
+      tally.fail(`A write returned ${response.status}: ${response.text.slice(0, 200)}`);
     }
-    await setTimeout(Math.min(pauseMs.max, pauseMs.min * 2 ** Math.floor(refusedInARow++ / count)));
+    await setTimeout(Math.min(pauseMs.max, pauseMs.min * 2 ** Math.floor(consecutiveRejections++ / count)));
     return undefined;
   }
 
@@ -96,7 +96,7 @@ export function startWriters(
       response = await attempt(() => client.send('PATCH', path, { title }));
     }
     if (response) acknowledge(entry);
-    // What became of it is unknown until the next check, so it is left alone until then.
+    // The state of the resource is unknown until the next check, so the writer stops changing it.
     else if (mine.includes(entry)) mine.splice(mine.indexOf(entry), 1);
   }
 
@@ -125,7 +125,7 @@ export function startWriters(
     }
   }
 
-  async function importNowAndThen(): Promise<void> {
+  async function importRepeatedly(): Promise<void> {
     while (!isStopped) {
       await setTimeout(random.integer(0, 200));
       if (!isStopped) await importPeople();
@@ -133,7 +133,7 @@ export function startWriters(
   }
 
   const loops = Array.from({ length: count }, write);
-  if (hasImports) loops.push(importNowAndThen());
+  if (hasImports) loops.push(importRepeatedly());
   return {
     writes,
     async stop() {

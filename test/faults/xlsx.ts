@@ -2,7 +2,7 @@ import { crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
 
 type Part = { name: string; crc: number; size: number; packed: Buffer };
 
-/** A workbook whose one sheet is `xml`, well formed or not. */
+/** A workbook whose only sheet is `xml`, well-formed or not. */
 export function workbook(xml: string): Buffer {
   const bytes = Buffer.from(xml);
   return zip([
@@ -11,7 +11,7 @@ export function workbook(xml: string): Buffer {
   ]);
 }
 
-/** A workbook whose sheet repeats a text, so that a small file unpacks to a very large one. */
+/** A workbook whose sheet repeats a text: a small file with a very large uncompressed size. */
 export async function repeatingWorkbook(repeated: string, times: number): Promise<Buffer> {
   const deflate = createDeflateRaw({ level: 1 });
   const pieces: Buffer[] = [];
@@ -67,7 +67,7 @@ const fixedParts = Object.entries({
   return { name, crc: crc32(bytes), size: bytes.length, packed: deflateRawSync(bytes) };
 });
 
-/** A ZIP file of parts that are packed already. */
+/** Creates a ZIP file from compressed parts. */
 function zip(parts: Part[]): Buffer {
   const bodies: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -91,7 +91,7 @@ function zip(parts: Part[]): Buffer {
     bodies.push(...body);
     offset += body.reduce((sum, { length }) => sum + length, 0);
   }
-  const joinWords = Buffer.concat(directory);
+  const directoryBytes = Buffer.concat(directory);
   const count = parts.length;
   const end = fields(
     [4, 0x06054b50],
@@ -99,11 +99,11 @@ function zip(parts: Part[]): Buffer {
     [2, 0],
     [2, count],
     [2, count],
-    [4, joinWords.length],
+    [4, directoryBytes.length],
     [4, offset],
     [2, 0],
   );
-  return Buffer.concat([...bodies, joinWords, end]);
+  return Buffer.concat([...bodies, directoryBytes, end]);
 }
 
 function fields(...values: (readonly [bytes: 2 | 4, value: number])[]): Buffer {

@@ -10,31 +10,32 @@ import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
 import { startService } from '../service.ts';
 import { startWriters } from '../writers.ts';
 
-/** Fills the disk of a SQLite database, and makes it read-only, on small file systems of their own. */
+/** Fills the file system of a SQLite database. */
 export const diskFull: Scenario = {
   name: 'disk-full',
   limitMs: 10 * 60_000,
-  isIndexed: true,
-  run: (options) => onFileSystem(options, mountMemory, fillAndFree),
+  isInQuickRun: true,
+  run: (options) => runOnFileSystem(options, mountMemory, fillAndFree),
 };
 
+/** Turns the file system of a SQLite database read-only. */
 export const diskReadOnly: Scenario = {
   name: 'disk-read-only',
   limitMs: 10 * 60_000,
-  isIndexed: true,
-  run: (options) => onFileSystem(options, mountExt4, makeReadOnly),
+  isInQuickRun: true,
+  run: (options) => runOnFileSystem(options, mountExt4, turnReadOnly),
 };
 
 type Work = (options: Options, tally: Tally, folder: string) => Promise<void>;
 
-async function onFileSystem(
+async function runOnFileSystem(
   options: Options,
   mount: (options: Options) => string,
   work: Work,
 ): Promise<Outcome> {
   const { tally } = options;
   if (process.platform !== 'linux' || process.getuid?.() !== 0) {
-    return { ...tally, skipped: 'Only root can mount a small file system, on Linux.' };
+    return { ...tally, skipped: 'Needs root on Linux to mount a small file system.' };
   }
   let folder: string;
   try {
@@ -53,7 +54,7 @@ function mountMemory({ cleanup }: Options): string {
   return folder;
 }
 
-/** Only a file system with errors of its own becomes read-only under files that are open for writing. */
+/** Linux remounts a file system read-only while files are open for writing only after a file system error. */
 function mountExt4({ cleanup }: Options): string {
   const parent = temporaryFolder(cleanup);
   const [image, folder] = [join(parent, 'image'), join(parent, 'mounted')];
@@ -94,7 +95,9 @@ async function fillAndFree(options: Options, tally: Tally, folder: string): Prom
     const freedAt = performance.now();
     await waitForStatus(() => addPerson(client), 201);
     await waitForStatus(() => client.send('GET', '/readyz'), 200);
-    tally.note(`wrote again ${Math.round(performance.now() - freedAt)} ms after space was freed`);
+    tally.note(
+      `the first write succeeded ${Math.round(performance.now() - freedAt)} ms after space was freed`,
+    );
     await writers.stop();
     await verifyTouched(client, ledger, tally);
     tally.rounds++;
@@ -114,15 +117,13 @@ async function fillAndFree(options: Options, tally: Tally, folder: string): Prom
   await service.kill9();
 }
 
-/** The disk has room when the import begins, and none before it ends. */
+/** The disk runs out of space during the import. */
 async function checkImportThatFillsDisk(client: Client, tally: Tally, filler: string): Promise<void> {
   fillDisk(filler);
   truncateSync(filler, sizeToLeave(filler));
   const response = await importPeople(client, 20_000);
   if (response.status !== 507) {
-    tally.fail(
-      `An import that fills the disk was answered with ${response.status}: ${response.text.slice(0, 200)}`,
-    );
+    tally.fail(`An import that fills the disk returned ${response.status}: ${response.text.slice(0, 200)}`);
   }
   rmSync(filler);
   await waitForStatus(() => client.send('GET', '/readyz'), 200);
@@ -133,8 +134,8 @@ const bytesToLeave = 2 * 1024 * 1024;
 const sizeToLeave = (filler: string) =>
   Math.max(0, Number(execFileSync('stat', ['-c', '%s', filler], { encoding: 'utf8' })) - bytesToLeave);
 
-/** A file system that the kernel has made read-only stays so until it is mounted again. */
-async function makeReadOnly(options: Options, tally: Tally, folder: string): Promise<void> {
+/** A file system that the kernel turned read-only stays so until it is mounted again. */
+async function turnReadOnly(options: Options, tally: Tally, folder: string): Promise<void> {
   const { cleanup, random } = options;
   const url = `sqlite:${join(folder, 'muster.db')}`;
   const service = await startService(cleanup, url);
@@ -159,7 +160,7 @@ async function makeReadOnly(options: Options, tally: Tally, folder: string): Pro
   await service.kill9();
 }
 
-/** Writes until the disk has no byte left. */
+/** Writes until the disk is completely full. */
 function fillDisk(file: string): void {
   const descriptor = openSync(file, 'a');
   for (let size = 1024 * 1024; size >= 1; ) {
@@ -188,9 +189,7 @@ async function expectStatus(
 ) {
   const response = await send().catch((error: Error) => ({ status: error.message, text: '' }));
   if (response.status !== expected) {
-    tally.fail(
-      `${what} was answered with ${response.status}, not ${expected}: ${response.text.slice(0, 200)}`,
-    );
+    tally.fail(`${what} returned ${response.status}, not ${expected}: ${response.text.slice(0, 200)}`);
   }
 }
 

@@ -9,17 +9,17 @@ import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
 import { startService } from '../service.ts';
 import { startWriters, type Write } from '../writers.ts';
 
-/** Within this time the service must have noticed, and must have stopped acknowledging writes. */
+/** The service must detect the change and stop acknowledging writes within this time. */
 const maxDetectionMs = 2000;
 
-/** How long writes go on after that, to see that they are refused. */
+/** Writes continue for this long afterwards, to check that the service rejects them. */
 const observedMs = 1000;
 
-/** Takes the database file away under a running service; gives back how to undo it. */
+/** Removes or replaces the database file of a running service; `remove` returns a function that restores it. */
 type Removal = {
   name: string;
   remove(file: string, other: string): () => void;
-  /** Whether a start must refuse, because a log without its database says that this is not the first start. */
+  /** Whether the next start must fail: a WAL without its database shows that this is not the first start. */
   blocksStart: boolean;
 };
 
@@ -59,11 +59,11 @@ const removals: Removal[] = [
 export const fileReplaced: Scenario = {
   name: 'file-replaced',
   limitMs: 15 * 60_000,
-  isIndexed: true,
-  run: replaceAgainAndAgain,
+  isInQuickRun: true,
+  run: replaceRepeatedly,
 };
 
-async function replaceAgainAndAgain(options: Options): Promise<Outcome> {
+async function replaceRepeatedly(options: Options): Promise<Outcome> {
   const { tally } = options;
   const rounds = options.rounds(9, 1);
   const other = await otherDatabase(options);
@@ -75,7 +75,7 @@ async function replaceAgainAndAgain(options: Options): Promise<Outcome> {
   return tally;
 }
 
-/** A good database that is not the service's own. */
+/** A valid database of another service. */
 async function otherDatabase({ cleanup }: Options): Promise<string> {
   const file = join(temporaryFolder(cleanup), 'other.db');
   const service = await startService(cleanup, `sqlite:${file}`);
@@ -95,7 +95,7 @@ async function removeOnce(options: Options, tally: Tally, removal: Removal, othe
   await setTimeout(random.integer(200, 600));
 
   const removedAt = performance.now();
-  const putBack = removal.remove(file, other);
+  const restore = removal.remove(file, other);
   await setTimeout(maxDetectionMs);
   await checkNotReady(client, tally, removal);
   await checkImport(client, tally, removal);
@@ -107,10 +107,10 @@ async function removeOnce(options: Options, tally: Tally, removal: Removal, othe
   client.close();
   await (random.next() < 0.5 ? service.terminate() : service.kill9());
 
-  if (removal.blocksStart) await checkStartRefuses(url, file, tally);
-  putBack();
+  if (removal.blocksStart) await checkStartFails(url, file, tally);
+  restore();
   const again = await startService(cleanup, url);
-  if (again.key !== undefined) tally.fail(`${removal.name}: the start after it printed a new key.`);
+  if (again.key !== undefined) tally.fail(`${removal.name}: the next start printed a new key.`);
   const reader = createClient(again.origin, { key: service.key, tally });
   await verifyTouched(reader, ledger, tally);
   await verifyAll(reader, ledger, tally);
@@ -120,32 +120,32 @@ async function removeOnce(options: Options, tally: Tally, removal: Removal, othe
 
 async function checkNotReady(client: Client, tally: Tally, { name }: Removal): Promise<void> {
   const { status } = await client.send('GET', '/readyz');
-  if (status !== 503) tally.fail(`${name}: /readyz was answered with ${status}.`);
+  if (status !== 503) tally.fail(`${name}: /readyz returned ${status}.`);
 }
 
-/** An import writes through a connection of its own, which must not create another file. */
+/** An import opens its own connection, which must not create a new file. */
 async function checkImport(client: Client, tally: Tally, { name }: Removal): Promise<void> {
   const headers = { 'content-type': 'text/csv' };
   const { status } = await client.send('POST', '/v1/personnel/import', 'name\nAda\nBob\n', headers);
-  if (status !== 503) tally.fail(`${name}: an import was answered with ${status}.`);
+  if (status !== 503) tally.fail(`${name}: an import returned ${status}.`);
 }
 
 function checkWrites(writes: Write[], since: number, tally: Tally, { name }: Removal): void {
   const late = writes.filter(({ startedAt }) => startedAt > since);
   const acknowledged = late.filter(({ status }) => status !== undefined && status < 300).length;
   if (acknowledged > 0) {
-    tally.fail(`${name}: writes were acknowledged later than ${maxDetectionMs} ms after it.`);
-    tally.note(`${name}: ${acknowledged} writes were acknowledged after the bound`);
+    tally.fail(`${name}: writes were acknowledged more than ${maxDetectionMs} ms later.`);
+    tally.note(`${name}: ${acknowledged} writes were acknowledged after the limit`);
   }
-  if (late.length === 0) tally.fail(`${name}: no write was tried after the bound.`);
+  if (late.length === 0) tally.fail(`${name}: no write was sent after the limit.`);
 }
 
-async function checkStartRefuses(url: string, file: string, tally: Tally): Promise<void> {
+async function checkStartFails(url: string, file: string, tally: Tally): Promise<void> {
   const cleanup = createCleanup();
   const started = await startService(cleanup, url).catch(() => undefined);
   if (started) {
     tally.fail(
-      `A start without the database file made another one${started.key ? ' and printed a new key' : ''}.`,
+      `A start without the database file created a new one${started.key ? ' and printed a new key' : ''}.`,
     );
     await started.kill9();
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });

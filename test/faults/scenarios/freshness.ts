@@ -6,11 +6,11 @@ import { type Engine, emptyDatabase, startService } from '../service.ts';
 const risks = 4;
 const readersPerPath = 2;
 
-/** Two processes on one database: a read that begins after an acknowledged write shows it, also by a 304. */
+/** Two processes share a database: a read that begins after an acknowledged write must include it, also with a 304. */
 const freshnessScenario = (engine: Engine): Scenario => ({
   name: `freshness-${engine}`,
   limitMs: 30 * 60_000,
-  isIndexed: true,
+  isInQuickRun: true,
   run: (options) => checkFreshness(options, engine, options.rounds(100_000, 600)),
 });
 
@@ -32,7 +32,7 @@ async function checkFreshness(options: Options, engine: Engine, checks: number):
       return (await expectJson(writing, 'POST', '/v1/projects/APOLLO/risks', body)).key as string;
     }),
   );
-  /** The last number that each risk was acknowledged to have as its title. */
+  /** The number in the last acknowledged title of each risk. */
   const acknowledged: Record<string, number> = Object.fromEntries(keys.map((key) => [key, 0]));
   let notModified = 0;
 
@@ -41,12 +41,12 @@ async function checkFreshness(options: Options, engine: Engine, checks: number):
       await expectJson(writing, 'PATCH', `/v1/projects/APOLLO/risks/${key}`, { title: `R${number}` });
       acknowledged[key] = number;
       tally.acknowledged++;
-      // Long enough for responses to be cached, and validated again, in between.
+      // Leaves time to cache and revalidate responses between writes.
       await setTimeout(random.integer(0, 30));
     }
   }
 
-  /** A client with a cache of one response, which it validates with `If-None-Match`. */
+  /** Reads with a cache of one response, revalidated with `If-None-Match`. */
   async function read(path: string): Promise<void> {
     let cached: { etag: string; seen: Map<string, number> } | undefined;
     while (tally.rounds < checks) {
@@ -57,7 +57,7 @@ async function checkFreshness(options: Options, engine: Engine, checks: number):
       if (response.status === 304) notModified++;
       else if (response.status === 200)
         cached = { etag: String(response.headers.etag), seen: numbersIn(response.json()) };
-      else tally.fail(`GET ${path} was answered with ${response.status}.`);
+      else tally.fail(`GET ${path} returned ${response.status}.`);
       countStale(tally, path, response.status, before, cached?.seen);
     }
   }
@@ -71,7 +71,7 @@ async function checkFreshness(options: Options, engine: Engine, checks: number):
   const readers = paths.flatMap((path) => Array.from({ length: readersPerPath }, () => read(path)));
   await Promise.all([...keys.map(write), ...readers]);
   tally.note(`${notModified} of ${tally.rounds} reads were 304`);
-  if (notModified === 0) tally.fail('No read was a 304, so none was checked.');
+  if (notModified === 0) tally.fail('No read returned 304, so revalidation was not checked.');
   closeAll(writing, reading);
   await Promise.all([first.kill9(), second.kill9()]);
   return tally;

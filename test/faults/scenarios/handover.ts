@@ -4,23 +4,23 @@ import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
 import type { Random } from '../random.ts';
 import { type Engine, emptyDatabase, startService } from '../service.ts';
 
-/** Deactivates a person with a hand-over while others assign work to that person. */
+/** Deactivates a person with a hand-over while other clients assign work to that person. */
 const handoverScenario = (engine: Engine): Scenario => ({
   name: `handover-${engine}`,
   limitMs: 20 * 60_000,
-  isIndexed: true,
+  isInQuickRun: true,
   run: (options) => raceHandovers(options, engine, options.rounds(40, 2)),
 });
 
 export const handoverSqlite = handoverScenario('sqlite');
 export const handoverPostgres = handoverScenario('postgres');
 
-/** Work is assigned in projects in which the person has none yet, so that no lock on a project makes it wait. */
+/** Projects in which the person has no work yet, so that assignments do not wait for a project lock. */
 const otherProjects = ['ARES', 'GEMINI', 'MERCURY', 'ORION', 'VEGA', 'VOYAGER'];
 
 type Assigned = { kind: string; path: string; acknowledgedAt: number };
 
-/** Gives a person something to do; gives the path of it, or nothing when it was refused. */
+/** Assigns work to a person; returns its path, or undefined when the service rejected it. */
 type Assign = (person: string) => Promise<string | undefined>;
 
 async function raceHandovers(options: Options, engine: Engine, rounds: number): Promise<Outcome> {
@@ -31,13 +31,15 @@ async function raceHandovers(options: Options, engine: Engine, rounds: number): 
   for (const key of ['APOLLO', ...otherProjects])
     await expectJson(client, 'POST', '/v1/projects', { name: key, key });
   const kinds = createKinds(client, tally, random.fork());
-  const refusing = await kindsThatRefuse(client, kinds);
-  const tolerant = Object.keys(kinds).filter((kind) => !refusing.includes(kind));
-  tally.note(`an inactive person may get ${tolerant.join(', ')}: of these only earlier ones must have moved`);
+  const rejecting = await findRejectingKinds(client, kinds);
+  const accepting = Object.keys(kinds).filter((kind) => !rejecting.includes(kind));
+  tally.note(
+    `inactive people accept ${accepting.join(', ')}: only assignments before the hand-over are checked`,
+  );
 
   for (let round = 1; round <= rounds; round++) {
     const [leaver, successor] = [await createPerson(client), await createPerson(client)];
-    await giveTasks(client, leaver, options.isIndexed ? 100 : 300);
+    await assignTasks(client, leaver, options.isQuickRun ? 100 : 300);
     const assigned: Assigned[] = [];
     let isOver = false;
     const assign = async (kind: string) => {
@@ -49,17 +51,17 @@ async function raceHandovers(options: Options, engine: Engine, rounds: number): 
         }
       }
     };
-    const assigners = [...Array.from({ length: 4 }, () => refusing), tolerant].flat().map(assign);
+    const assigners = [...Array.from({ length: 4 }, () => rejecting), accepting].flat().map(assign);
     await setTimeout(random.integer(5, 150));
     const sentAt = performance.now();
     const handover = { handover_to_user_id: successor };
     const { status, text } = await client.send('POST', `/v1/personnel/${leaver}/deactivate`, handover);
-    if (status !== 200) tally.fail(`The hand-over was answered with ${status}: ${text.slice(0, 200)}`);
+    if (status !== 200) tally.fail(`The hand-over returned ${status}: ${text.slice(0, 200)}`);
     await setTimeout(20);
     isOver = true;
     await Promise.all(assigners);
     const mustHaveMoved = (all: Assigned[]) =>
-      all.filter(({ kind, acknowledgedAt }) => refusing.includes(kind) || acknowledgedAt < sentAt);
+      all.filter(({ kind, acknowledgedAt }) => rejecting.includes(kind) || acknowledgedAt < sentAt);
     await checkMoved(client, tally, leaver, successor, mustHaveMoved(assigned));
     tally.rounds++;
   }
@@ -71,14 +73,14 @@ async function raceHandovers(options: Options, engine: Engine, rounds: number): 
 const createPerson = async (client: Client, more: object = {}): Promise<string> =>
   (await expectJson(client, 'POST', '/v1/personnel', { name: crypto.randomUUID(), ...more })).user_id;
 
-/** So many that the hand-over takes a while, in which others assign more. */
-async function giveTasks(client: Client, assignee_user_id: string, count: number): Promise<void> {
+/** Assigns enough tasks to slow down the hand-over, so that other clients can assign more meanwhile. */
+async function assignTasks(client: Client, assignee_user_id: string, count: number): Promise<void> {
   const rows = Array.from({ length: count }, () => JSON.stringify({ title: 'x', assignee_user_id })).join(
     '\n',
   );
   const headers = { 'content-type': 'application/x-ndjson' };
   const { status, text } = await client.send('POST', '/v1/projects/APOLLO/tasks/import', rows, headers);
-  if (status !== 200) throw new Error(`An import was answered with ${status}: ${text.slice(0, 200)}`);
+  if (status !== 200) throw new Error(`An import returned ${status}: ${text.slice(0, 200)}`);
 }
 
 function createKinds(client: Client, tally: Tally, random: Random): Record<string, Assign> {
@@ -86,7 +88,7 @@ function createKinds(client: Client, tally: Tally, random: Random): Record<strin
     const response = await client.send(method, path, body);
     if (response.status < 300) return response.text === '' ? {} : response.json();
     if (![409, 422].includes(response.status)) {
-      tally.fail(`${method} ${path} was answered with ${response.status}: ${response.text.slice(0, 200)}`);
+      tally.fail(`${method} ${path} returned ${response.status}: ${response.text.slice(0, 200)}`);
     }
     return undefined;
   };
@@ -121,14 +123,14 @@ function createKinds(client: Client, tally: Tally, random: Random): Record<strin
   };
 }
 
-/** What nobody may give to an inactive person must not stay with one after a race either. */
-async function kindsThatRefuse(client: Client, kinds: Record<string, Assign>): Promise<string[]> {
+/** The kinds of work that inactive people cannot get. None of it may stay with a person after the race. */
+async function findRejectingKinds(client: Client, kinds: Record<string, Assign>): Promise<string[]> {
   const inactive = await createPerson(client, { status: 'inactive' });
-  const refusing: string[] = [];
+  const rejecting: string[] = [];
   for (const [kind, assign] of Object.entries(kinds)) {
-    if ((await assign(inactive)) === undefined) refusing.push(kind);
+    if ((await assign(inactive)) === undefined) rejecting.push(kind);
   }
-  return refusing;
+  return rejecting;
 }
 
 async function checkMoved(
@@ -142,6 +144,6 @@ async function checkMoved(
     const { status, text } = await client.send('GET', path);
     if (status === 200 && text.includes(successor) && !text.includes(leaver)) continue;
     tally.lost++;
-    tally.fail(`${kind}: an acknowledged assignment stayed with a person who had handed over.`);
+    tally.fail(`${kind}: an acknowledged assignment stayed with a deactivated person.`);
   }
 }

@@ -5,30 +5,30 @@ import { countStalls, probeLivez } from '../livez-probe.ts';
 import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
 import { databaseInMemory, type Engine, emptyDatabase, startService } from '../service.ts';
 
-/** Sends the worst bodies, queries and files, while `/livez` is probed and a good client writes. */
-const hostileScenario = (engine: Engine, isIndexed: boolean): Scenario => ({
+/** Sends hostile bodies, queries and files while it probes `/livez` and a well-behaved client writes. */
+const hostileScenario = (engine: Engine, isInQuickRun: boolean): Scenario => ({
   name: `hostile-input-${engine}`,
   limitMs: 30 * 60_000,
-  isIndexed,
-  run: (options) => attackAgainAndAgain(options, engine),
+  isInQuickRun,
+  run: (options) => attackRepeatedly(options, engine),
 });
 
 export const hostileInputSqlite = hostileScenario('sqlite', true);
 export const hostileInputPostgres = hostileScenario('postgres', false);
 
-/** A good write may wait for others, but not longer than a client would. */
+/** A write of the well-behaved client may wait for other requests, but not longer than a typical client timeout. */
 const maxWriteMs = 5000;
 
-async function attackAgainAndAgain(options: Options, engine: Engine): Promise<Outcome> {
-  const { tally, isIndexed, log } = options;
+async function attackRepeatedly(options: Options, engine: Engine): Promise<Outcome> {
+  const { tally, isQuickRun, log } = options;
   const url = engine === 'sqlite' ? databaseInMemory(options) : await emptyDatabase(options, engine);
-  const chosen = attacks.filter((attack) => !isIndexed || attack.isIndexed);
+  const chosen = attacks.filter((attack) => !isQuickRun || attack.isInQuickRun);
   let target = await startTarget(options, url);
   const { key } = target.service;
   for (let round = 1; round <= options.rounds(2, 1); round++) {
     for (const attack of chosen) {
       const isOver = await attackOnce(tally, target, attack, log);
-      // A service that is still held would fail the attacks that follow.
+      // A service that is still busy would fail the next attacks.
       if (!isOver) {
         await target.stop();
         target = await startTarget(options, url, key);
@@ -42,9 +42,9 @@ async function attackAgainAndAgain(options: Options, engine: Engine): Promise<Ou
 
 type Target = Awaited<ReturnType<typeof startTarget>>;
 
-async function startTarget({ cleanup, tally, isIndexed }: Options, url: string, key?: string) {
+async function startTarget({ cleanup, tally, isQuickRun }: Options, url: string, key?: string) {
   const service = await startService(cleanup, url);
-  const timeoutMs = isIndexed ? 5000 : 60_000;
+  const timeoutMs = isQuickRun ? 5000 : 60_000;
   const client = createClient(service.origin, { key: key ?? service.key, timeoutMs, tally });
   const probe = probeLivez(cleanup, service);
   await warmUp(createClient(service.origin, { key: client.key, tally }), probe);
@@ -59,7 +59,7 @@ async function startTarget({ cleanup, tally, isIndexed }: Options, url: string, 
   };
 }
 
-/** Whether the service has done with it. */
+/** Returns whether the service finished handling the attack. */
 async function attackOnce(
   tally: Tally,
   { service, client, probe }: Target,
@@ -68,7 +68,7 @@ async function attackOnce(
 ): Promise<boolean> {
   const writer = startGoodWriter(client, tally, attack.name);
   const sentAt = performance.now();
-  const isAnswered = await attack.send(client).then(
+  const hasResponse = await attack.send(client).then(
     () => true,
     () => false,
   );
@@ -79,10 +79,10 @@ async function attackOnce(
   tally.note(sentence);
   log(sentence);
   if (!service.isRunning()) tally.fail(`${attack.name}: the service died: ${service.stderr().slice(-300)}`);
-  return isAnswered && hasStopped && service.isRunning();
+  return hasResponse && hasStopped && service.isRunning();
 }
 
-/** What a process does once, such as compiling, is over before it is measured. */
+/** Runs one-time work, such as compilation, before the measurements. */
 async function warmUp(client: Client, probe: ReturnType<typeof probeLivez>): Promise<void> {
   for (let i = 0; i < 5; i++) await client.send('POST', '/v1/personnel', { name: 'x' });
   await client.send('POST', '/v1/personnel', { nothing: 'x' });
@@ -93,7 +93,7 @@ async function warmUp(client: Client, probe: ReturnType<typeof probeLivez>): Pro
 }
 
 function startGoodWriter({ origin, key }: Client, tally: Tally, attack: string) {
-  // Connections of its own, which the attack does not use up.
+  // A separate client, because the attack may use all connections of its own.
   const client = createClient(origin, { key, connections: 1, timeoutMs: 120_000, tally });
   let isStopped = false;
   const write = async () => {
@@ -101,7 +101,7 @@ function startGoodWriter({ origin, key }: Client, tally: Tally, attack: string) 
       const response = await client.send('POST', '/v1/personnel', { name: 'Good' }).catch(() => undefined);
       if (isStopped) break;
       if (response?.status === 201) tally.acknowledged++;
-      else tally.fail(`${attack}: a good write was answered with ${response?.status ?? 'nothing'}.`);
+      else tally.fail(`${attack}: a good write returned ${response?.status ?? 'nothing'}.`);
       if (response && response.ms > maxWriteMs) {
         tally.fail(`${attack}: a good write took ${Math.round(response.ms)} ms.`);
       }

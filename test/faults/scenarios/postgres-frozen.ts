@@ -6,20 +6,20 @@ import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
 import { startService } from '../service.ts';
 import { startWriters } from '../writers.ts';
 
-/** What the service promises while its database hangs, and what a busy machine gets on top. */
-const promises = { requestMs: 10_000, readyzMs: 2000, healMs: 1000 };
+/** The service's guarantees while its database hangs, and extra time for a busy machine. */
+const limits = { requestMs: 10_000, readyzMs: 2000, healMs: 1000 };
 const slackMs = 1000;
 
-/** Stops all processes of PostgreSQL for a while, as a hung machine or a lost network would. */
+/** Pauses all PostgreSQL processes, which looks like a hung machine or a lost network. */
 export const freeze: Scenario = {
   name: 'freeze',
   limitMs: 10 * 60_000,
-  isIndexed: true,
+  isInQuickRun: true,
   run: freezeAndThaw,
 };
 
 async function freezeAndThaw(options: Options): Promise<Outcome> {
-  const { random, cleanup, isIndexed } = options;
+  const { random, cleanup, isQuickRun } = options;
   const { tally } = options;
   const server = await options.postgres();
   const url = await server.createDatabase();
@@ -38,20 +38,19 @@ async function freezeAndThaw(options: Options): Promise<Outcome> {
     await setTimeout(500);
     await probe.take();
     await server.freeze();
-    const thawAt = performance.now() + (isIndexed ? 3500 : 15_000);
+    const thawAt = performance.now() + (isQuickRun ? 3500 : 15_000);
     const requests = sendWhileFrozen(client, service.origin, otherKey.secret);
     await setTimeout(200);
     await checkReadyz(client, tally);
     await checkBadKey(service.origin, tally);
     await setTimeout(Math.max(0, thawAt - performance.now()));
-    if (!isIndexed) await checkRequests(requests, tally);
+    if (!isQuickRun) await checkRequests(requests, tally);
     await countStalls(tally, probe, { isBound: true });
 
     await server.thaw();
     const healMs = await timeToHeal(client);
     tally.note(`healed within ${Math.round(healMs)} ms`);
-    if (healMs > promises.healMs + slackMs)
-      tally.fail(`The service needed ${Math.round(healMs)} ms to heal.`);
+    if (healMs > limits.healMs + slackMs) tally.fail(`The service needed ${Math.round(healMs)} ms to heal.`);
     await Promise.allSettled(requests.map(({ response }) => response));
     const writes = await writers.stop();
     checkWrites(writes, tally);
@@ -67,7 +66,7 @@ async function freezeAndThaw(options: Options): Promise<Outcome> {
 
 type Sent = { what: string; response: Promise<Response> };
 
-/** One request of each kind that needs the database, with a key that the service has seen and one that it has not. */
+/** Sends one request of each kind that needs the database, with a cached key and with an unused one. */
 function sendWhileFrozen(client: Client, origin: string, unusedKey: string): Sent[] {
   const stranger = createClient(origin, { key: unusedKey });
   const send = (method: string, path: string, body?: unknown, by = client): Sent => ({
@@ -82,7 +81,7 @@ function sendWhileFrozen(client: Client, origin: string, unusedKey: string): Sen
     send('GET', '/v1/personnel?limit=1', undefined, stranger),
     send('POST', '/v1/session', { key: unusedKey }),
   ];
-  // Its failure is looked at later.
+  // `checkRequests` reports the failures.
   for (const { response } of sent) response.catch(() => {});
   return sent;
 }
@@ -94,8 +93,8 @@ async function checkRequests(sent: Sent[], tally: Tally): Promise<void> {
     if (settled === pending) tally.fail(`${what} had no response when the database was thawed.`);
     else if (settled instanceof Error) tally.fail(`${what} ended without a response: ${settled.message}`);
     else if (typeof settled === 'object') {
-      if (settled.status !== 503) tally.fail(`${what} was answered with ${settled.status}.`);
-      if (settled.ms > promises.requestMs + slackMs) tally.fail(`${what} took ${Math.round(settled.ms)} ms.`);
+      if (settled.status !== 503) tally.fail(`${what} returned ${settled.status}.`);
+      if (settled.ms > limits.requestMs + slackMs) tally.fail(`${what} took ${Math.round(settled.ms)} ms.`);
     }
   }
 }
@@ -104,18 +103,18 @@ async function checkReadyz(client: Client, tally: Tally): Promise<void> {
   const late = { status: 0, ms: Number.POSITIVE_INFINITY };
   const ready = await Promise.race([
     client.send('GET', '/readyz').catch(() => late),
-    setTimeout(promises.readyzMs + slackMs, late),
+    setTimeout(limits.readyzMs + slackMs, late),
   ]);
-  if (ready === late) tally.fail(`/readyz had no response within ${promises.readyzMs + slackMs} ms.`);
-  else if (ready.status !== 503) tally.fail(`/readyz was answered with ${ready.status}.`);
+  if (ready === late) tally.fail(`/readyz had no response within ${limits.readyzMs + slackMs} ms.`);
+  else if (ready.status !== 503) tally.fail(`/readyz returned ${ready.status}.`);
 }
 
-/** Its checksum is wrong, so the database need not be asked. */
+/** The key's checksum is wrong, so the service rejects it without a query. */
 async function checkBadKey(origin: string, tally: Tally): Promise<void> {
   const client = createClient(origin, { key: 'mst_notakey', timeoutMs: slackMs });
   const response = await client.send('GET', '/v1/personnel').catch(() => undefined);
   if (response?.status !== 401) {
-    tally.fail(`A key with a wrong checksum was answered with ${response?.status ?? 'nothing'}.`);
+    tally.fail(`A key with a wrong checksum returned ${response?.status ?? 'nothing'}.`);
   }
   client.close();
 }
@@ -124,10 +123,10 @@ function checkWrites(
   writes: { startedAt: number; endedAt: number; status: number | undefined }[],
   tally: Tally,
 ) {
-  const longestMs = Math.max(...writes.map(({ startedAt, endedAt }) => endedAt - startedAt));
-  if (longestMs > promises.requestMs + slackMs) tally.fail(`A write took ${Math.round(longestMs)} ms.`);
-  const unanswered = writes.filter(({ status }) => status === undefined).length;
-  if (unanswered > 0) tally.fail(`${unanswered} writes ended without a response.`);
+  const maxMs = Math.max(...writes.map(({ startedAt, endedAt }) => endedAt - startedAt));
+  if (maxMs > limits.requestMs + slackMs) tally.fail(`A write took ${Math.round(maxMs)} ms.`);
+  const withoutResponse = writes.filter(({ status }) => status === undefined).length;
+  if (withoutResponse > 0) tally.fail(`${withoutResponse} writes ended without a response.`);
 }
 
 async function timeToHeal(client: Client): Promise<number> {

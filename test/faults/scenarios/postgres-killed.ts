@@ -7,17 +7,17 @@ import type { Options, Outcome, Scenario } from '../outcome.ts';
 import { type Service, startService } from '../service.ts';
 import { startWriters } from '../writers.ts';
 
-/** The promise is one second; a busy machine gets a second more. */
+/** The guarantee is one second; a busy machine gets one more. */
 const maxHealMs = 2000;
 
-/** Breaks the database connections, or the whole database, under a busy service; resolves when it is back. */
+/** Breaks the connections or the whole database under load; resolves when the database is available again. */
 type Break = (server: PostgresServer, url: string) => Promise<void>;
 
 const postgresScenario = (name: string, full: number, quick: number, breakDatabase: Break): Scenario => ({
   name,
   limitMs: 20 * 60_000,
-  isIndexed: true,
-  run: (options) => breakAgainAndAgain(options, options.rounds(full, quick), breakDatabase),
+  isInQuickRun: true,
+  run: (options) => breakRepeatedly(options, options.rounds(full, quick), breakDatabase),
 });
 
 export const backendKill = postgresScenario('backend-kill', 100, 3, async (server, url) => {
@@ -30,7 +30,7 @@ export const postmasterKill = postgresScenario('postmaster-kill', 50, 1, async (
   await server.restart();
 });
 
-async function breakAgainAndAgain(options: Options, rounds: number, breakDatabase: Break): Promise<Outcome> {
+async function breakRepeatedly(options: Options, rounds: number, breakDatabase: Break): Promise<Outcome> {
   const { random, cleanup } = options;
   const { tally } = options;
   const server = await options.postgres();
@@ -41,7 +41,7 @@ async function breakAgainAndAgain(options: Options, rounds: number, breakDatabas
   let client = connect();
   let probe = probeLivez(cleanup, service);
   const ledger = await createLedger(client);
-  let longestHealMs = 0;
+  let slowestHealMs = 0;
 
   for (let round = 1; round <= rounds; round++) {
     const writers = startWriters(client, ledger, tally, {
@@ -53,7 +53,7 @@ async function breakAgainAndAgain(options: Options, rounds: number, breakDatabas
     await setTimeout(random.integer(100, 400));
     await breakDatabase(server, url);
     const healMs = await timeToHeal(client, service);
-    if (service.isRunning()) longestHealMs = Math.max(longestHealMs, healMs);
+    if (service.isRunning()) slowestHealMs = Math.max(slowestHealMs, healMs);
     await Promise.all([writers.stop(), readers.stop()]);
     tally.rounds++;
     if (!service.isRunning()) {
@@ -69,13 +69,13 @@ async function breakAgainAndAgain(options: Options, rounds: number, breakDatabas
     await verifyTouched(client, ledger, tally);
   }
   await verifyAll(client, ledger, tally);
-  tally.note(`healed within ${Math.round(longestHealMs)} ms of the database's return`);
+  tally.note(`healed within ${Math.round(slowestHealMs)} ms of the database's restart`);
   client.close();
   await service.kill9();
   return tally;
 }
 
-/** Reads of a page, a whole list and one resource, which must not fail with 500 either. */
+/** Reads a page, a complete list and one resource. Reads must not fail with 500 either. */
 function startReaders(client: Client, ledger: Ledger) {
   let isStopped = false;
   const read = async (path: string) => {
@@ -94,7 +94,7 @@ function startReaders(client: Client, ledger: Ledger) {
   };
 }
 
-/** Until a write succeeds and the service reports that it is ready. */
+/** Measures the time until a write succeeds and `/readyz` returns 200. */
 async function timeToHeal(client: Client, service: Service): Promise<number> {
   const startedAt = performance.now();
   const elapsedMs = () => performance.now() - startedAt;

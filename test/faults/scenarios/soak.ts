@@ -6,11 +6,11 @@ import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
 import type { Random } from '../random.ts';
 import { emptyDatabase, startService } from '../service.ts';
 
-/** Requests that are never the same twice, for a long time: memory must stay flat after the first two minutes. */
+/** Sends distinct requests for a long time: memory must stay flat after the first two minutes. */
 export const soak: Scenario = {
   name: 'soak',
   limitMs: 3 * 60 * 60_000,
-  isIndexed: false,
+  isInQuickRun: false,
   run: soakForMinutes,
 };
 
@@ -46,11 +46,11 @@ async function soakForMinutes(options: Options): Promise<Outcome> {
   return tally;
 }
 
-/** The median of the last minute is at most a tenth and 10 MB above that of the third. */
+/** The median of the last minute may exceed that of the third minute by at most 10% plus 10 MB. */
 function checkMemory(tally: Tally, samples: number[]): void {
   const [third, last] = [median(samples.slice(120, 180)), median(samples.slice(-60))];
   tally.note(`memory: ${third} MB in the third minute, ${last} MB in the last`);
-  if (samples.length < 180) tally.note('memory is judged only in a soak of 4 minutes or more');
+  if (samples.length < 180) tally.note('memory is checked only in a soak of at least 4 minutes');
   else if (last > third * 1.1 + 10)
     tally.fail(`Memory grew from ${third} MB in the third minute to ${last} MB.`);
 }
@@ -62,7 +62,7 @@ async function addPeople(client: Client): Promise<string[]> {
   return data.map(({ user_id }: { user_id: string }) => user_id);
 }
 
-/** A query, a change or a key whose shape has probably not come before. */
+/** Sends a query, a change or a key that probably differs from all earlier ones. */
 async function sendDistinct(client: Client, tally: Tally, random: Random, ids: string[]): Promise<void> {
   const kind = random.next();
   const id = random.pick(ids);
@@ -79,7 +79,7 @@ async function sendDistinct(client: Client, tally: Tally, random: Random, ids: s
     const patch = Object.fromEntries(someOf(random, fields).map((field) => [field, patchValue(field, word)]));
     const { status, text } = await client.send('PATCH', `/v1/personnel/${id}`, patch);
     if (status === 200) tally.acknowledged++;
-    else if (status >= 500) tally.fail(`PATCH was answered with ${status}: ${text.slice(0, 200)}`);
+    else if (status >= 500) tally.fail(`PATCH returned ${status}: ${text.slice(0, 200)}`);
   } else if (kind < 0.9) {
     const headers = { 'idempotency-key': word(), 'x-request-id': word() };
     await client.send('POST', '/v1/personnel', { [word()]: word() }, headers);
@@ -109,7 +109,7 @@ function patchValue(field: string, word: () => string): unknown {
   return word();
 }
 
-/** A key that is created, used on connections of its own, and revoked. */
+/** Creates a key, uses it on a new connection, and revokes it. */
 async function sendWithNewKey(client: Client, name: string): Promise<void> {
   const created = await client.send('POST', '/v1/keys', { name, scopes: ['personnel.read'] });
   if (created.status !== 201) return;
