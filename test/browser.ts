@@ -12,7 +12,7 @@ const flags = [
   '--no-first-run',
 ];
 
-/** A headless Chromium; undefined when this machine has none. */
+/** Launches a headless Chromium; undefined when this machine has none. */
 export async function launchBrowser(): Promise<Browser | undefined> {
   const executablePath = await findChromium();
   return executablePath === undefined ? undefined : chromium.launch({ executablePath, args: flags });
@@ -20,16 +20,16 @@ export async function launchBrowser(): Promise<Browser | undefined> {
 
 async function findChromium(): Promise<string | undefined> {
   if (process.env.TEST_BROWSER) return process.env.TEST_BROWSER;
-  // The package has a binary for this platform only. Its own flags put everything into one process, which crashes
-  // when a page is closed.
+  // The package has a binary for this platform only. Its default flags are not used: they include --single-process,
+  // which crashes when a page is closed.
   if (process.platform === 'linux' && process.arch === 'x64') {
     const { default: packaged } = await import('@sparticuz/chromium');
     return packaged.executablePath();
   }
-  return onPath(['chromium', 'chromium-browser', 'google-chrome']);
+  return findOnPath(['chromium', 'chromium-browser', 'google-chrome']);
 }
 
-const onPath = (names: string[]) =>
+const findOnPath = (names: string[]) =>
   (process.env.PATH ?? '')
     .split(delimiter)
     .flatMap((folder) => names.map((name) => join(folder, name)))

@@ -1,6 +1,6 @@
 import { type Clock, momentOf } from '../src/core/clock.ts';
 
-/** A clock that a test sets; it stands still until it is set again. */
+/** A clock that changes only when a test sets it. */
 export function settableClock(start: string): Clock & { set(time: string): void } {
   let now = new Date(start);
   const clock = () => momentOf(now);

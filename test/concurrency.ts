@@ -1,4 +1,4 @@
-/** Runs `work` for every item, a few at a time. */
+/** Runs `work` for every item with a limited number of workers. */
 export async function runConcurrently<T>(
   items: Iterable<T>,
   work: (item: T) => Promise<unknown>,

@@ -10,7 +10,7 @@ type TestDatabase = { url: string; drop(): Promise<void> };
 
 const postgresTemplate = 'muster_template';
 
-/** Migrates one database of each engine, which tests then copy. Returns the environment of the tests. */
+/** Migrates one template database per engine for tests to copy. Returns the environment variables of the tests. */
 export async function createTemplates(postgresUrl: string, folder: string): Promise<Record<string, string>> {
   const file = join(folder, 'template.db');
   await administer(postgresUrl, `create database ${postgresTemplate}`);
@@ -62,7 +62,7 @@ function readEnvironment(name: string): string {
 
 let pool: pg.Pool | undefined;
 
-/** One connection for all statements of a process; it does not keep the process alive. */
+/** Runs a statement on one shared connection, which does not keep the process alive. */
 async function administer(server: string, statement: string): Promise<void> {
   pool ??= new pg.Pool({
     connectionString: `${server}/postgres`,

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-/** Mounts a small file system of its own, or skips the test and gives undefined where that is not allowed. */
+/** Mounts a small file system. Without permission it skips the test and returns undefined. */
 export function mountSmallDisk(t: TestContext, size: string): string | undefined {
   if (process.getuid?.() !== 0) {
-    t.skip('only root can mount the small file system that this test fills');
+    t.skip('needs root to mount a small file system');
     return undefined;
   }
   const folder = mkdtempSync(join(tmpdir(), 'muster-disk-'));
@@ -15,7 +15,7 @@ export function mountSmallDisk(t: TestContext, size: string): string | undefined
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder], { stdio: 'pipe' });
   } catch (error) {
     rmdirSync(folder);
-    t.skip(`a small file system cannot be mounted here: ${error instanceof Error ? error.message : error}`);
+    t.skip(`cannot mount a small file system: ${error instanceof Error ? error.message : error}`);
     return undefined;
   }
   t.after(() => {
@@ -25,7 +25,7 @@ export function mountSmallDisk(t: TestContext, size: string): string | undefined
   return folder;
 }
 
-/** A file of such a disk that can only be read by those who open it from now on; not even root may write to it. */
+/** Makes a file read-only for all processes that open it from now on, root included. */
 export function mountReadOnly(file: string): void {
   execFileSync('mount', ['--bind', file, file]);
   execFileSync('mount', ['-o', 'remount,ro,bind', file]);

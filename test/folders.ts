@@ -2,18 +2,18 @@ import { mkdtempSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** An empty folder for the data of a test. */
+/** Creates an empty folder for the data of a test. */
 export const makeFolder = () => mkdtempSync(join(process.env.TEST_FOLDER ?? tmpdir(), 'muster-test-'));
 
 const minFreeBytes = 4 * 1024 ** 3;
 
-/** Memory where there is enough of it: SQLite flushes every commit, and test data need not survive. */
+/** `/dev/shm` if it has enough space: SQLite flushes every commit, and test data need not be durable. */
 export function parentFolder(): string {
   try {
     const { bavail, bsize } = statfsSync('/dev/shm');
     if (bavail * bsize >= minFreeBytes) return '/dev/shm';
   } catch {
-    // Only Linux has it.
+    // Only Linux has /dev/shm.
   }
   return tmpdir();
 }

@@ -9,12 +9,12 @@ import { startMuster, temporaryFolder } from './process.ts';
 const main = join(import.meta.dirname, '../src/main.ts');
 const guide = readFileSync(new URL('../docs/roster.md', import.meta.url), 'utf8');
 
-/** The blocks of the guide, in order: files to write, commands to run, and what they print. */
+/** The code blocks of the guide in order: files, commands, and the output of the commands. */
 const blocks = [...guide.matchAll(/```(csv|sh|text) ?(\S*)\n([\s\S]*?)```/g)].map(
   ([, kind = '', name = '', content = '']) => ({ kind, name, content }),
 );
 
-test('docs/roster.md: every command does what the guide says it prints', async (t) => {
+test('docs/roster.md: every command prints the documented output', async (t) => {
   const folder = temporaryFolder(t);
   const { origin, key = '' } = await startMuster(t, folder);
   let printed: string[] = [];
@@ -28,14 +28,14 @@ test('docs/roster.md: every command does what the guide says it prints', async (
     if (kind === 'text') {
       const expected = content.trimEnd().split('\n');
       assert.equal(printed.length, expected.length, printed.join('\n'));
-      for (const [i, line] of expected.entries()) assert.match(printed[i] ?? '', patternOf(line));
+      for (const [i, line] of expected.entries()) assert.match(printed[i] ?? '', toPattern(line));
     }
   }
   assert.ok(commands >= 12);
 });
 
-/** `…` stands for anything. */
-const patternOf = (line: string) =>
+/** `…` matches any text. */
+const toPattern = (line: string) =>
   new RegExp(`^${line.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*')}$`);
 
 async function run(folder: string, commands: string, environment: Record<string, string>): Promise<string> {

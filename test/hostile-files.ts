@@ -8,8 +8,8 @@ export const fileTypesByFormat = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 };
 
-/** As much of a text, again and again, as fits. */
-const filled = (text: string, bytes: number) => text.repeat(Math.floor(bytes / Buffer.byteLength(text)));
+/** Repeats a text up to a size. */
+const repeatUpTo = (text: string, bytes: number) => text.repeat(Math.floor(bytes / Buffer.byteLength(text)));
 
 async function workbook(parts: Record<string, Iterable<string>>): Promise<Buffer> {
   const all = {
@@ -32,18 +32,18 @@ const header = '<row><c t="inlineStr"><is><t>name</t></is></c></row>';
 
 function* sheetOf(...content: Iterable<string>[]): Generator<string> {
   yield `<worksheet><sheetData>${header}`;
-  for (const some of content) yield* some;
+  for (const part of content) yield* part;
   yield '</sheetData></worksheet>';
 }
 
 const sheetBook = (...content: Iterable<string>[]) =>
   workbook({ 'xl/worksheets/sheet1.xml': sheetOf(...content) });
 
-function* times(count: number, make: (i: number) => string): Generator<string> {
-  for (let i = 0; i < count; i++) yield make(i);
+function* times(count: number, createText: (i: number) => string): Generator<string> {
+  for (let i = 0; i < count; i++) yield createText(i);
 }
 
-/** A ZIP file whose directory has the same entry as often as its count can say. */
+/** A ZIP file whose directory repeats one entry up to the maximum count. */
 function manyEntries(): Buffer {
   const entry = Buffer.alloc(46 + 300, 'a');
   entry.writeUInt32LE(0x02014b50, 0);
@@ -62,12 +62,12 @@ function manyEntries(): Buffer {
 const marks = '\u0301\u0316';
 const wide = `name,${Array.from({ length: 999 }, (_, i) => `attributes.a${i}`).join(',')}`;
 
-/** The worst files that are known for each format. */
+/** The worst known files of each format. */
 export const hostileFiles: Record<
   string,
-  [format: keyof typeof fileTypesByFormat, make: () => Buffer | string | Promise<Buffer>]
+  [format: keyof typeof fileTypesByFormat, create: () => Buffer | string | Promise<Buffer>]
 > = {
-  'CDATA sections that are never closed': [
+  'unclosed CDATA sections': [
     'xlsx',
     () => sheetBook([`<row><c t="inlineStr"><is><t>${'<![CDATA['.repeat(100_000)}`]),
   ],
@@ -77,9 +77,9 @@ export const hostileFiles: Record<
   ],
   'blank rows that unpack to 480 MiB': [
     'xlsx',
-    () => sheetBook(times(480, () => filled('<row></row>', mebibyte))),
+    () => sheetBook(times(480, () => repeatUpTo('<row></row>', mebibyte))),
   ],
-  'as many blank rows as a sheet has': [
+  'the maximum number of blank rows': [
     'xlsx',
     () => sheetBook(times(1_048_000, (i) => `<row r="${i + 2}" ht="${(i * 7919) % 1000}"/>`)),
   ],
@@ -87,9 +87,9 @@ export const hostileFiles: Record<
     'xlsx',
     () => sheetBook(times(2000, (i) => `<row r="${i + 2}">${'<c/>'.repeat(16_000)}</row>`)),
   ],
-  'attributes without end': ['xlsx', () => sheetBook(times(40_000, (i) => `<row a${i}="${i}" `))],
-  'elements that are nested without end': ['xlsx', () => sheetBook(times(500_000, () => '<a>'))],
-  'an endless comment': [
+  'unlimited attributes': ['xlsx', () => sheetBook(times(40_000, (i) => `<row a${i}="${i}" `))],
+  'deeply nested elements': ['xlsx', () => sheetBook(times(500_000, () => '<a>'))],
+  'an unterminated comment': [
     'xlsx',
     () =>
       sheetBook(
@@ -97,15 +97,15 @@ export const hostileFiles: Record<
         times(40_000, (i) => `${i * 7919} `.repeat(20)),
       ),
   ],
-  'shared texts without a text': [
+  'empty shared strings': [
     'xlsx',
     () =>
       workbook({
-        'xl/sharedStrings.xml': ['<sst>', ...times(10, () => filled('<si/>', mebibyte)), '</sst>'],
+        'xl/sharedStrings.xml': ['<sst>', ...times(10, () => repeatUpTo('<si/>', mebibyte)), '</sst>'],
         'xl/worksheets/sheet1.xml': sheetOf(),
       }),
   ],
-  'entities in entities': [
+  'nested entities': [
     'xlsx',
     () =>
       workbook({
@@ -116,65 +116,67 @@ export const hostileFiles: Record<
       }),
   ],
   'a directory of 65,535 parts': ['xlsx', manyEntries],
-  'blank lines': ['csv', () => `name\n${filled('\n', 30 * mebibyte)}`],
-  'blank rows': ['csv', () => `name,title\n${filled(',\r\n', 30 * mebibyte)}`],
-  'a quoted cell that goes on to the end': ['csv', () => `name\n"${filled('x"" ', 30 * mebibyte)}`],
+  'blank lines': ['csv', () => `name\n${repeatUpTo('\n', 30 * mebibyte)}`],
+  'blank rows': ['csv', () => `name,title\n${repeatUpTo(',\r\n', 30 * mebibyte)}`],
+  'an unterminated quoted cell': ['csv', () => `name\n"${repeatUpTo('x"" ', 30 * mebibyte)}`],
   'rows of quoted empty cells': [
     'csv',
-    () => `name,title\n${filled(`${'"",'.repeat(300_000)}\n`, 30 * mebibyte)}`,
+    () => `name,title\n${repeatUpTo(`${'"",'.repeat(300_000)}\n`, 30 * mebibyte)}`,
   ],
-  'rows of commas': ['csv', () => `name,title\n${filled(`a${','.repeat(1_000_000)}\n`, 30 * mebibyte)}`],
-  'a first line without end': ['csv', () => filled('",', 30 * mebibyte)],
+  'rows of commas': ['csv', () => `name,title\n${repeatUpTo(`a${','.repeat(1_000_000)}\n`, 30 * mebibyte)}`],
+  'a very long first line': ['csv', () => repeatUpTo('",', 30 * mebibyte)],
   'rows of a thousand long cells': [
     'csv',
-    () => `${wide}\n${filled(`${`"${'é'.repeat(500)}",`.repeat(999)}x\n`, 30 * mebibyte)}`,
+    () => `${wide}\n${repeatUpTo(`${`"${'é'.repeat(500)}",`.repeat(999)}x\n`, 30 * mebibyte)}`,
   ],
-  'a thousand columns nobody knows': [
+  'a thousand unknown columns': [
     'csv',
     () => `${Array.from({ length: 1000 }, (_, i) => `manager e-mial ${i}`).join(',')}\n`,
   ],
   'columns with long names': ['csv', () => `name,${'manager '.repeat(60_000)},${'x'.repeat(400_000)}\n`],
   'texts of combining marks': [
     'csv',
-    () => `name,skills,title\n${filled(`a${marks.repeat(100_000)},b,c\n`, 10 * mebibyte)}`,
+    () => `name,skills,title\n${repeatUpTo(`a${marks.repeat(100_000)},b,c\n`, 10 * mebibyte)}`,
   ],
   'lists of empty items': [
     'csv',
-    () => `name,skills\n${filled(`a,${';x'.repeat(400_000)}\n`, 10 * mebibyte)}`,
+    () => `name,skills\n${repeatUpTo(`a,${';x'.repeat(400_000)}\n`, 10 * mebibyte)}`,
   ],
-  'names of managers without end': [
+  'very long manager names': [
     'csv',
-    () => `name,manager\n${filled(`a,${'x'.repeat(900_000)}\n`, 10 * mebibyte)}`,
+    () => `name,manager\n${repeatUpTo(`a,${'x'.repeat(900_000)}\n`, 10 * mebibyte)}`,
   ],
   'JSON cells of brackets': [
     'csv',
     () =>
-      `name,attributes,skills\n${filled(`a,${'['.repeat(400_000)},${'['.repeat(400_000)}\n`, 10 * mebibyte)}`,
+      `name,attributes,skills\n${repeatUpTo(`a,${'['.repeat(400_000)},${'['.repeat(400_000)}\n`, 10 * mebibyte)}`,
   ],
-  'lines of brackets': ['ndjson', () => filled(`${'['.repeat(mebibyte - 10)}\n`, 30 * mebibyte)],
-  'objects in objects': [
+  'lines of brackets': ['ndjson', () => repeatUpTo(`${'['.repeat(mebibyte - 10)}\n`, 30 * mebibyte)],
+  'nested objects': [
     'ndjson',
-    () => filled(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}\n`, 10 * mebibyte),
+    () => repeatUpTo(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}\n`, 10 * mebibyte),
   ],
   'lists of numbers': [
     'ndjson',
-    () => filled(`{"name":"a","skills":[${'1,'.repeat(9000)}1]}\n`, 10 * mebibyte),
+    () => repeatUpTo(`{"name":"a","skills":[${'1,'.repeat(9000)}1]}\n`, 10 * mebibyte),
   ],
-  'objects of members nobody knows': [
+  'objects with unknown members': [
     'ndjson',
-    () => filled(`{${Array.from({ length: 900 }, (_, i) => `"manager_${i}":1`).join(',')}}\n`, 10 * mebibyte),
+    () =>
+      repeatUpTo(`{${Array.from({ length: 900 }, (_, i) => `"manager_${i}":1`).join(',')}}\n`, 10 * mebibyte),
   ],
   'members with long names': [
     'ndjson',
     () =>
-      filled(
+      repeatUpTo(
         `{"name":"a","${'x'.repeat(500_000)}":1,"manager_user_id":"${'y'.repeat(400_000)}"}\n`,
         10 * mebibyte,
       ),
   ],
   'names of combining marks': [
     'ndjson',
-    () => filled(`{"name":"a${marks.repeat(100_000)}","${`b${marks.repeat(20_000)}`}":1}\n`, 10 * mebibyte),
+    () =>
+      repeatUpTo(`{"name":"a${marks.repeat(100_000)}","${`b${marks.repeat(20_000)}`}":1}\n`, 10 * mebibyte),
   ],
-  'a line without end': ['ndjson', () => filled('{"a":1},', 30 * mebibyte)],
+  'a very long line': ['ndjson', () => repeatUpTo('{"a":1},', 30 * mebibyte)],
 };

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 /**
- * Asks `/livez` again and again, from a thread of its own, so that a busy test does not look like a busy service.
- * `stop` returns the longest time that a response took, in milliseconds.
+ * Requests `/livez` in a loop from a worker thread, so that a busy test does not look like a busy service.
+ * `stop` returns the maximum response time in milliseconds.
  */
 export async function probeLivez(origin: string): Promise<{ stop(): Promise<number> }> {
   const worker = new Worker(program, { eval: true, workerData: `${origin}/livez` });
@@ -11,9 +11,9 @@ export async function probeLivez(origin: string): Promise<{ stop(): Promise<numb
   return {
     async stop() {
       worker.postMessage('stop');
-      const [longest] = await once(worker, 'message');
+      const [maxMs] = await once(worker, 'message');
       await worker.terminate();
-      return longest;
+      return maxMs;
     },
   };
 }
@@ -22,21 +22,21 @@ const program = `
   const http = require('node:http');
   const { parentPort, workerData } = require('node:worker_threads');
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-  let longest = 0;
+  let maxMs = 0;
   let isStopped = false;
   parentPort.on('message', () => { isStopped = true; });
-  const ask = () => new Promise((resolve, reject) => {
+  const get = () => new Promise((resolve, reject) => {
     http.get(workerData, { agent }, (response) => response.resume().on('end', resolve)).on('error', reject);
   });
   (async () => {
-    await ask();
+    await get();
     parentPort.postMessage('started');
     while (!isStopped) {
       const start = performance.now();
-      await ask();
-      longest = Math.max(longest, performance.now() - start);
+      await get();
+      maxMs = Math.max(maxMs, performance.now() - start);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    parentPort.postMessage(longest);
+    parentPort.postMessage(maxMs);
   })();
 `;

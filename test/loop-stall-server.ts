@@ -2,7 +2,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 import { watchLoop } from './loop-stall.ts';
 
-/** Loaded into a process with `--import`: tells whoever connects the longest stall of its event loop since the last time. */
+/** Loaded into a process with `--import`: sends each TCP client the longest event-loop stall since the previous one. */
 if (isMainThread) {
   const loop = watchLoop();
   const server = createServer((socket) => {

@@ -1,19 +1,19 @@
 /**
- * Watches for how long the event loop of this thread is held. Counted is processor time, not time of day: a machine that
- * is busy with other things stalls nothing here.
+ * Measures how long callbacks block the event loop of this thread. It counts CPU time instead of wall-clock time, so
+ * that other processes on a busy machine do not count as stalls.
  */
 export function watchLoop() {
-  let before = processorMs();
+  let before = readCpuMs();
   let maxMs = 0;
   const tick = () => {
-    const now = processorMs();
+    const now = readCpuMs();
     maxMs = Math.max(maxMs, now - before);
     before = now;
   };
   const timer = setInterval(tick, 1);
   timer.unref();
   return {
-    /** The longest stall since this was last called. */
+    /** Returns the longest stall since the last call. */
     takeMaxMs(): number {
       tick();
       const ms = maxMs;
@@ -24,7 +24,7 @@ export function watchLoop() {
   };
 }
 
-function processorMs(): number {
+function readCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }

@@ -8,9 +8,9 @@ const root = join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const dependenciesOf = (file: string) => Object.keys(JSON.parse(read(file)).dependencies);
 
-/** The packages that these files import when they run; types do not count. */
-function importsOf(pattern: string, isWanted: (file: string) => boolean = () => true): string[] {
-  const files = globSync(pattern, { cwd: root }).filter(isWanted);
+/** The packages that these files import at run time; type imports do not count. */
+function findImports(pattern: string, isIncluded: (file: string) => boolean = () => true): string[] {
+  const files = globSync(pattern, { cwd: root }).filter(isIncluded);
   assert.ok(files.length > 0, pattern);
   const names = files.flatMap((file) =>
     [
@@ -22,7 +22,7 @@ function importsOf(pattern: string, isWanted: (file: string) => boolean = () => 
   return [...new Set(names.filter((name) => !isBuiltin(name)).map(packageOf))].sort();
 }
 
-/** At the start of a line, so that examples in comments do not count. */
+/** Matches at the start of a line, so that examples in comments do not count. */
 const imported =
   /^(?:import\b[^'"\n]*|\} from |[^*/\n]*\bimport\()["']((?:@[a-z0-9-]+\/)?[a-z0-9][a-z0-9./_-]*)["']/gm;
 
@@ -32,34 +32,34 @@ const isProduct = (file: string) => !/\.test\.ts$|^src\/testing\//.test(file);
 const isListed = (licences: string, name: string) =>
   read(licences).includes(`\n${name} `) || read(licences).startsWith(`${name} `);
 
-test('what running needs is a dependency, of the sources and of the built package', () => {
+test('every package that the sources or the build import at run time is a dependency', () => {
   const dependencies = dependenciesOf('package.json');
   const missing = (names: string[]) => names.filter((name) => !dependencies.includes(name));
-  assert.deepEqual(missing(importsOf('src/**/*.ts', isProduct)), []);
-  const external = importsOf('dist/*.js');
+  assert.deepEqual(missing(findImports('src/**/*.ts', isProduct)), []);
+  const external = findImports('dist/*.js');
   assert.ok(external.includes('better-sqlite3'));
   assert.deepEqual(missing(external), []);
-  // The scripts run on it, also where development dependencies are left out.
+  // The npm scripts need it, also without development dependencies.
   assert.ok(dependencies.includes('node'));
 });
 
-test('what building needs is a dependency of the console, which is no part of the package', () => {
+test('build-time packages are dependencies of the console, which is not published', () => {
   const { files } = JSON.parse(read('package.json'));
   assert.deepEqual(files, ['dist', 'docs', 'openapi.json']);
   const dependencies = dependenciesOf('web/package.json');
-  const needed = [...importsOf('web/*.ts'), ...importsOf('web/src/**/*.{ts,tsx}')];
+  const needed = [...findImports('web/*.ts'), ...findImports('web/src/**/*.{ts,tsx}')];
   assert.deepEqual(
     needed.filter((name) => !dependencies.includes(name)),
     [],
   );
-  assert.deepEqual(importsOf('build.ts'), []);
+  assert.deepEqual(findImports('build.ts'), []);
 });
 
-test('the package contains the licence of each library that is built in', () => {
-  const external = importsOf('dist/*.js');
-  const builtIn = importsOf('src/**/*.ts', isProduct).filter((name) => !external.includes(name));
+test('the package contains the license of each bundled library', () => {
+  const external = findImports('dist/*.js');
+  const builtIn = findImports('src/**/*.ts', isProduct).filter((name) => !external.includes(name));
   for (const name of builtIn) assert.ok(isListed('dist/licences.txt', name), name);
-  for (const name of importsOf('web/src/**/*.{ts,tsx}')) {
+  for (const name of findImports('web/src/**/*.{ts,tsx}')) {
     assert.ok(isListed('dist/web/licences.txt', name), name);
   }
 });

@@ -6,18 +6,18 @@ import { delimiter, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 /**
- * Installs the service as its users do, without development dependencies, from a clean checkout and from the packed
- * archive, and looks at what it serves. It takes minutes, and needs the npm registry or a filled npm cache.
+ * Installs the service without development dependencies, from a clean checkout and from the packed archive, and checks
+ * that it starts and serves the console. Takes minutes, and needs the npm registry or a filled npm cache.
  */
 const root = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'muster-package-'));
 try {
-  const checkout = copyOfSources();
+  const checkout = copySources();
   npm(checkout, ['ci', '--omit=dev']);
   await check('npm ci --omit=dev && npm start', checkout, ['npm', 'start']);
 
   const production = { NODE_ENV: 'production' };
-  for (const made of ['dist', 'node_modules']) rmSync(join(checkout, made), { recursive: true });
+  for (const generated of ['dist', 'node_modules']) rmSync(join(checkout, generated), { recursive: true });
   npm(checkout, ['ci'], production);
   await check('NODE_ENV=production npm ci && npm start', checkout, ['npm', 'start'], production);
 
@@ -36,8 +36,8 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** What a clone has, with changes that are not committed yet. */
-function copyOfSources(): string {
+/** Copies the files of a clone, including uncommitted changes. */
+function copySources(): string {
   const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const files = execFileSync('git', list, { cwd: root, encoding: 'utf8' }).split('\0');
   const target = join(folder, 'checkout');
@@ -49,18 +49,18 @@ function copyOfSources(): string {
 
 function npm(cwd: string, args: string[], environment = {}): void {
   const options = [...args, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
-  execFileSync('npm', options, { cwd, env: environmentOfUser(environment), stdio: ['ignore', 2, 2] });
+  execFileSync('npm', options, { cwd, env: userEnvironment(environment), stdio: ['ignore', 2, 2] });
 }
 
-/** Starts the service in a folder, and looks at its health and its console. */
+/** Starts the service in a folder, and checks `/livez` and the console. */
 async function check(name: string, cwd: string, command: string[], environment = {}): Promise<void> {
   const [program = '', ...args] = command;
   const settings = { MUSTER_PORT: '0', MUSTER_DATABASE_URL: `sqlite:${join(cwd, 'check.db')}` };
   const child = spawn(program, args, {
     cwd,
-    env: environmentOfUser({ ...settings, ...environment }),
+    env: userEnvironment({ ...settings, ...environment }),
     stdio: ['ignore', 'pipe', 'inherit'],
-    // In a group of its own, so that the service ends with npm.
+    // A separate process group, so that the signal reaches both npm and the service.
     detached: true,
   });
   let printed = '';
@@ -91,8 +91,8 @@ async function check(name: string, cwd: string, command: string[], environment =
   }
 }
 
-/** Without what npm has set for this script: above all the Node of this package. */
-function environmentOfUser(more: Record<string, string>): NodeJS.ProcessEnv {
+/** The environment without the variables that npm sets for this script, and without this package's Node in PATH. */
+function userEnvironment(more: Record<string, string>): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(npm_|MUSTER_|NODE_)/.test(name));
   const paths = (process.env.PATH ?? '')
     .split(delimiter)

@@ -4,7 +4,7 @@ import type { Database } from '../src/database/open.ts';
 import { personRow } from '../src/resources/personnel/queries.ts';
 import type { PersonInput } from '../src/resources/personnel/schema.ts';
 
-/** Puts people straight into the table: `Person 0`, `Person 1` and so on. */
+/** Inserts people directly into the table: `Person 0`, `Person 1` and so on. */
 export async function fillPeople(database: Database, count: number, fields: Partial<PersonInput> = {}) {
   const moment = systemClock();
   const rows = Array.from({ length: count }, (_, i) =>

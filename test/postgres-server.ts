@@ -7,38 +7,38 @@ export type Command = 'start' | 'kill' | 'freeze' | 'thaw';
 export type Reply = { url: string } | { error: string };
 
 export type PostgresServer = {
-  /** Without a database: append `/postgres`, or what `createDatabase` returns in full. */
+  /** The server URL without a database; append `/postgres`, or use the URL that `createDatabase` returns. */
   url: string;
   /** Creates an empty database and returns its URL. */
   createDatabase(): Promise<string>;
-  /** `pg_terminate_backend` of all clients of a database URL; returns how many there were. */
+  /** Calls `pg_terminate_backend` for all clients of a database; returns their number. */
   terminateBackends(databaseUrl: string): Promise<number>;
-  /** SIGKILL of the postmaster and of all its processes. Data and address stay; `restart()` brings it back. */
+  /** Sends SIGKILL to the postmaster and all its processes. Data and port stay the same for `restart()`. */
   kill9(): Promise<void>;
-  /** SIGSTOP of all processes: connections stay open, and new ones are accepted by the kernel, but nothing responds. */
+  /** Sends SIGSTOP to all processes: connections stay open and the kernel accepts new ones, but nothing responds. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
-  /** Starts it again at the same address after `kill9()`; resolves when it accepts connections. */
+  /** Restarts the server on the same port after `kill9()`; resolves when it accepts connections. */
   restart(): Promise<void>;
   /** Runs a statement as superuser, outside any transaction, in the database `postgres` or the one of the URL. */
   run(statement: string, databaseUrl?: string): Promise<Record<string, unknown>[]>;
-  /** Kills it, whatever its state, and deletes its data. */
+  /** Kills the server in any state and deletes its data. */
   stop(): Promise<void>;
 };
 
 /**
- * A PostgreSQL for tests that kill or freeze it, in a child process that also ends it when this process dies.
+ * Starts a PostgreSQL server for tests that kill or freeze it. Its child process also ends it when this process dies.
  * `settings` are server settings such as `max_connections=50`. `stop()` it when the test ends.
  */
 export async function startPostgresServer(settings: readonly string[] = []): Promise<PostgresServer> {
   const child = fork(join(import.meta.dirname, 'children/postgres.ts'), [...settings], {
-    // Without the options of the test runner.
+    // The child must not inherit the options of the test runner.
     execArgv: [],
     env: { ...process.env, NODE_TEST_CONTEXT: undefined, NODE_OPTIONS: undefined },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const ended = once(child, 'exit');
-  // One command at a time, so that the next message is the reply to it.
+  // Send one command at a time: the next message is its reply.
   const send = async (command: Command): Promise<string> => {
     const reply = once(child, 'message');
     child.send(command);

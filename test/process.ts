@@ -4,24 +4,24 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { makeFolder } from './folders.ts';
 
-/** What users run: built from the sources before the tests are. */
+/** The built service. The test runner builds it before the tests. */
 const main = join(import.meta.dirname, '../dist/main.js');
 
-/** An empty folder that goes when the test ends. */
+/** Creates an empty folder that is deleted when the test ends. */
 export function temporaryFolder(t: Pick<TestContext, 'after'>): string {
   const folder = makeFolder();
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Runs the command line in a folder to its end. */
+/** Runs a command in a folder and waits for its exit. */
 export async function muster(folder: string, args: string[], environment: Record<string, string> = {}) {
   const running = launch(folder, args, environment);
   const code = await running.exit;
   return { code, stdout: running.stdout(), stderr: running.stderr() };
 }
 
-/** Runs a command that goes on, and waits until it says it is ready. */
+/** Starts a long-running command and waits until it prints that it is ready. */
 export async function startMuster(
   t: Pick<TestContext, 'after'>,
   folder: string,
@@ -35,7 +35,7 @@ export async function startMuster(
   for (;;) {
     const output = new Promise((resolve) => running.child.stdout?.once('data', resolve));
     const [, origin] = / is ready at (\S+)/.exec(running.stdout()) ?? [];
-    // The key of a first start is printed together with the address.
+    // The first start prints the key together with the address.
     if (origin) {
       const [key] = /mst_\w+/.exec(running.stdout()) ?? [];
       return { ...running, origin, key };

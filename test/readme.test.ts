@@ -5,7 +5,7 @@ import { test } from 'node:test';
 const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
 
-test('every npm script that a document names is there', () => {
+test('every npm script in the documents exists', () => {
   for (const document of [
     'README.md',
     'CONTRIBUTING.md',
@@ -19,13 +19,13 @@ test('every npm script that a document names is there', () => {
   }
 });
 
-test('what must pass before a change lands is the README’s own test command', () => {
+test('CI runs the test command of the README', () => {
   const command = 'npm ci && npm test';
   assert.ok(read('README.md').includes(`\`\`\`sh\n${command}\n\`\`\``));
   assert.ok(read('.ci/run').trimEnd().endsWith(`\n${command}`));
 });
 
-test('every link between the documents leads to a file', () => {
+test('every link between the documents points to a file', () => {
   for (const document of [
     'README.md',
     'ARCHITECTURE.md',

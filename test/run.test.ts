@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from './process.ts';
 
-test('a run with a failing test fails, and its last line names the tests that were skipped', (t) => {
+test('a run with a failing test fails, and its last line lists the skipped tests', (t) => {
   const file = join(temporaryFolder(t), 'failing.test.ts');
   writeFileSync(
     file,

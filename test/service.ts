@@ -9,15 +9,15 @@ import { type Engine, migratedDatabase } from './databases.ts';
 
 export { type Engine, freshDatabase } from './databases.ts';
 
-type Answer = {
+type TestResponse = {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of the body
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the shape of the body
   body: any;
   text: string;
 };
 
-/** Runs the same tests on every engine; `start` gives each test a service on a fresh database. */
+/** Runs the same tests on every engine; `start` starts a service on a fresh database. */
 export function onBothEngines(name: string, tests: (start: Start, engine: Engine) => void): void {
   for (const engine of ['sqlite', 'postgres'] as const) {
     describe(`${name}, on ${engine}`, () =>
@@ -77,18 +77,18 @@ export async function startTestService(
     const isJson =
       response.headers.get('content-type')?.includes('json') &&
       !response.headers.get('content-type')?.includes('ndjson');
-    const answer: Answer = {
+    const received: TestResponse = {
       status: response.status,
       headers: response.headers,
       text,
       body: isJson && text !== '' ? JSON.parse(text) : undefined,
     };
-    return answer;
+    return received;
   }
 
-  async function makeKey(held: Scope[], project_ids: string[] | null = null): Promise<string> {
-    const named = { name: held.join(' ') || 'all', scopes: held.length > 0 ? held : [...scopes] };
-    const { secret } = await database.write((db) => createKey(db, { ...named, project_ids }, clock()));
+  async function createTestKey(granted: Scope[], project_ids: string[] | null = null): Promise<string> {
+    const input = { name: granted.join(' ') || 'all', scopes: granted.length > 0 ? granted : [...scopes] };
+    const { secret } = await database.write((db) => createKey(db, { ...input, project_ids }, clock()));
     return secret;
   }
 
@@ -102,15 +102,16 @@ export async function startTestService(
       call('GET', path, key, undefined, headers),
     post: (path: string, key: string | undefined, body: unknown, headers?: Record<string, string>) =>
       call('POST', path, key, body, headers),
-    /** A key with these scopes; all of them when none is named. */
-    key: (...held: Scope[]) => makeKey(held),
-    /** The same, limited to these projects. */
-    limitedKey: (projects: string[], ...held: Scope[]) => makeKey(held, projects),
-    /** Posts a body that must be taken, and gives the resource made. */
+    /** Creates a key with these scopes, or with all scopes. */
+    key: (...granted: Scope[]) => createTestKey(granted),
+    /** Creates a key that is limited to these projects. */
+    limitedKey: (projects: string[], ...granted: Scope[]) => createTestKey(granted, projects),
+    /** Creates a resource and returns it; throws when the status is not 201. */
     async make(path: string, key: string, body: unknown) {
-      const answer = await call('POST', path, key, body);
-      if (answer.status !== 201) throw new Error(`POST ${path} answered ${answer.status}: ${answer.text}`);
-      return answer.body;
+      const response = await call('POST', path, key, body);
+      if (response.status !== 201)
+        throw new Error(`POST ${path} returned ${response.status}: ${response.text}`);
+      return response.body;
     },
   };
 }

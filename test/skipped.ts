@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 
-/** A reporter of node:test that writes a line for each skipped test: the file, the name and the reason. */
-// biome-ignore lint/style/noDefaultExport: node:test takes the default export of a reporter
+/** A node:test reporter that writes the file, name and reason of each skipped test. */
+// biome-ignore lint/style/noDefaultExport: node:test loads the default export of a reporter
 export default async function* reportSkipped(events: AsyncIterable<TestEvent>) {
   for await (const { type, data } of events) {
     if (type !== 'test:pass' || data.skip === undefined) continue;
@@ -10,7 +10,7 @@ export default async function* reportSkipped(events: AsyncIterable<TestEvent>) {
   }
 }
 
-/** All skipped tests in one line, by file and reason; empty when there are none. */
+/** Lists all skipped tests in one line by file and reason; empty when there are none. */
 export function summarizeSkipped(report: string): string {
   const names = new Map<string, string[]>();
   for (const line of report.split('\n').filter((line) => line !== '')) {

@@ -7,13 +7,13 @@ const root = join(import.meta.dirname, '..');
 const files = globSync('{src,demo}/**/*.ts', { cwd: root }).filter((file) => !file.endsWith('.test.ts'));
 const source = (file: string) => readFileSync(join(root, file), 'utf8');
 
-/** What a file imports from this project. Types count: they tie files together as well. */
-const importsOf = (file: string) =>
+/** The project files that a file imports. Type imports count, because they also couple files. */
+const findImports = (file: string) =>
   [...source(file).matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path = '']) =>
     join(dirname(file), path),
   );
 
-/** From left to right: a file imports only from its own layer or from one before it. */
+/** In order: a file imports only from its own layer or an earlier one. */
 const layers = [
   /^src\/core\//,
   /^src\/config\.ts$/,
@@ -35,7 +35,7 @@ const layerOf = (file: string) => layers.findIndex((layer) => layer.test(file));
 test('every file has a layer and imports only from its own or an earlier one', () => {
   for (const file of files) {
     assert.notEqual(layerOf(file), -1, `${file} is in no layer`);
-    for (const imported of importsOf(file)) {
+    for (const imported of findImports(file)) {
       assert.ok(
         layerOf(imported) <= layerOf(file),
         `${file} must not import ${imported}, which is in a later layer`,
@@ -46,7 +46,7 @@ test('every file has a layer and imports only from its own or an earlier one', (
 
 test('a resource never imports the routes of another resource', () => {
   for (const file of files.filter((file) => file !== 'src/app.ts')) {
-    const foreign = importsOf(file).filter(
+    const foreign = findImports(file).filter(
       (path) => path.endsWith('/routes.ts') && !path.startsWith('src/resources/project-items/'),
     );
     assert.deepEqual(foreign, [], file);
@@ -54,7 +54,7 @@ test('a resource never imports the routes of another resource', () => {
 });
 
 test('imports form no cycle', () => {
-  const graph = new Map(files.map((file) => [file, importsOf(file)]));
+  const graph = new Map(files.map((file) => [file, findImports(file)]));
   const done = new Set<string>();
   const walk = (file: string, path: string[]) => {
     assert.ok(!path.includes(file), `cycle: ${[...path, file].join(' → ')}`);
@@ -66,23 +66,24 @@ test('imports form no cycle', () => {
 });
 
 test('a folder has at most twelve source files, and a file at most 300 lines', () => {
-  const rooms = Map.groupBy(
+  const folders = Map.groupBy(
     files.filter((file) => file.startsWith('src/')),
     (file) => dirname(file),
   );
-  for (const [room, inRoom] of rooms) {
-    if (!room.endsWith('/migrations')) assert.ok(inRoom.length <= 12, `${room} has ${inRoom.length} files`);
-    for (const file of inRoom.filter((file) => !file.includes('/migrations/'))) {
+  for (const [folder, inFolder] of folders) {
+    if (!folder.endsWith('/migrations'))
+      assert.ok(inFolder.length <= 12, `${folder} has ${inFolder.length} files`);
+    for (const file of inFolder.filter((file) => !file.includes('/migrations/'))) {
       const lines = source(file).split('\n').length - 1;
       assert.ok(lines <= 300, `${file} has ${lines} lines`);
     }
   }
 });
 
-test('migrations import nothing but other migrations, because what they do must never change', () => {
+test('migrations import only other migrations, because their behavior must never change', () => {
   for (const file of files.filter((file) => file.startsWith('src/database/migrations/'))) {
-    const others = importsOf(file).filter((path) => !path.startsWith('src/database/migrations/'));
-    assert.deepEqual(others, [], file);
+    const foreign = findImports(file).filter((path) => !path.startsWith('src/database/migrations/'));
+    assert.deepEqual(foreign, [], file);
   }
 });
 
@@ -105,7 +106,7 @@ test('routes reach the database only within the project scope of the key', () =>
   }
 });
 
-test('there is no index.ts, no utils, and only main reads the environment', () => {
+test('no file is named index, utils, helpers or types, and only main reads the environment', () => {
   for (const file of files) {
     assert.doesNotMatch(file, /(^|\/)(index|utils|helpers|types)\.ts$/);
     if (file !== 'src/main.ts') assert.doesNotMatch(source(file), /process\.env/, file);

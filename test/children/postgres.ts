@@ -7,11 +7,11 @@ import { startPostgres } from '../postgres.ts';
 import type { Command, Reply } from '../postgres-server.ts';
 
 /**
- * The process of `startPostgresServer`: it starts a PostgreSQL, and kills or freezes it on command. When the parent
+ * The child process of `startPostgresServer`: it starts PostgreSQL, and kills or freezes it on command. When the parent
  * disconnects or dies, it kills the server and deletes its data.
  */
 const folder = mkdtempSync(join(tmpdir(), 'muster-postgres-'));
-// The server may run as another user, who must be able to reach its data.
+// The server may run as another user, which needs access to its data.
 chmodSync(folder, 0o755);
 
 let server: Awaited<ReturnType<typeof startPostgres>> | undefined;
@@ -19,25 +19,25 @@ let isRunning = false;
 
 async function start(): Promise<void> {
   if (!server) server = await startPostgres(folder, process.argv.slice(2));
-  else await startAgain(server);
+  else await restart(server);
   isRunning = true;
 }
 
-/** Processes that lost their postmaster may hold its shared memory for a moment, and a new one refuses to start. */
-async function startAgain(server: { startAgain(): Promise<void> }): Promise<void> {
+/** Retries, because orphaned processes may hold the shared memory for a moment, and the postmaster cannot start then. */
+async function restart(server: { restart(): Promise<void> }): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await server.startAgain();
+      return await server.restart();
     } catch (error) {
-      if (attempt === 100) throw error ?? new Error('it ended at once');
+      if (attempt === 100) throw error ?? new Error('the server ended immediately');
       await setTimeout(100);
     }
   }
 }
 
-/** The postmaster and its processes. It is stopped first, so that it starts no other meanwhile. */
-function processes(): number[] {
-  // Once it is dead, its number may become another process's.
+/** Lists the postmaster and its child processes. Stops the postmaster first, so that it starts no more of them. */
+function listProcesses(): number[] {
+  // The system may reuse the process id of a dead server.
   if (!server || !isRunning) return [];
   const parent = server.pid();
   send(parent, 'SIGSTOP');
@@ -47,7 +47,7 @@ function processes(): number[] {
 }
 
 function signal(name: NodeJS.Signals): void {
-  for (const pid of processes()) send(pid, name);
+  for (const pid of listProcesses()) send(pid, name);
 }
 
 function send(pid: number, name: NodeJS.Signals): void {
@@ -84,6 +84,6 @@ process.on('message', async (command: Command) => {
 process.on('disconnect', () => {
   kill();
   rmSync(folder, { recursive: true, force: true });
-  // The package would wait for a server that is gone already.
+  // The package would wait for the dead server.
   process.kill(process.pid, 'SIGKILL');
 });
