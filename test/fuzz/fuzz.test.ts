@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import { parseCsv } from './content.ts';
 import { errorOf } from './document.ts';
-import { parseCsv } from './oracle.ts';
 import { fuzz } from './run.ts';
 import { valuesOf } from './values.ts';
 
