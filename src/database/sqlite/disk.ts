@@ -1,4 +1,4 @@
-import { access, constants, statfs } from 'node:fs/promises';
+import { access, constants, open, rm, statfs } from 'node:fs/promises';
 import { Problem } from '../../core/errors.ts';
 
 /** With less space, the next write or checkpoint may fail. */
@@ -6,7 +6,7 @@ const minFreeBytes = 1024 * 1024;
 /** `/readyz` needs no key and may be called often, so the result is cached. */
 const cacheMs = 1000;
 
-/** Returns a check that rejects with a Problem if the disk is full or the file is read-only. It does not write. */
+/** Returns a check that rejects with a Problem if the disk is full or read-only. */
 export function createDiskCheck(file: string): () => Promise<void> {
   let checkedAt = Number.NEGATIVE_INFINITY;
   let result = Promise.resolve();
@@ -24,10 +24,27 @@ async function check(file: string): Promise<void> {
   await access(file, constants.W_OK).catch((cause) => {
     throw notWritable('The database file is read-only, so writes fail.', cause);
   });
+  await createProbe(`${file}-probe`);
   const { bsize, bfree, bavail } = await statfs(file);
   // Only root may use the reserved blocks.
   const freeBytes = bsize * (process.getuid?.() === 0 ? bfree : bavail);
   if (freeBytes < minFreeBytes) throw notWritable('The disk of the service is full, so writes fail.');
+}
+
+/**
+ * Creates and removes an empty file beside the database. Linux may stop writes to a file system after an error without
+ * reporting it as read-only. The database file itself must not be opened here: closing it would release SQLite's locks.
+ */
+async function createProbe(probe: string): Promise<void> {
+  try {
+    await (await open(probe, 'w', 0o600)).close();
+    await rm(probe);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    // A folder in which files may not be created is no obstacle: the database file and its log exist.
+    if (code !== 'EACCES' && code !== 'EPERM')
+      throw notWritable('The disk of the service accepts no writes.', error);
+  }
 }
 
 const notWritable = (detail: string, cause?: unknown) =>
