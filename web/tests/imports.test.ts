@@ -138,7 +138,7 @@ test('a file that cannot be read shows the reason, and another file can be chose
   await waitUntilLoaded(page);
   await drop(page, 'people.xlsx', 'name\nNo workbook\n');
   const dialog = page.getByRole('dialog', { name: 'Import people' });
-  await dialog.getByRole('alert').getByText('The file is no workbook').waitFor();
+  await dialog.getByRole('alert').getByText('The file is not a workbook').waitFor();
   await drop(page, 'people.csv', 'Titel\nNo name\n');
   await dialog.getByRole('alert').getByText('The first line must name the columns').waitFor();
   await dialog.getByLabel('Titel').selectOption('Name');
