@@ -10,7 +10,7 @@ if (isMainThread) {
     socket.end(`${loop.takeMaxMs()}\n`);
   });
   server.listen(0, '127.0.0.1', () => {
-    process.stdout.write(`loop stalls at http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+    process.stdout.write(`loop stalls at port ${(server.address() as AddressInfo).port}\n`);
   });
   server.unref();
 }

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileTypesByFormat, hostileFiles } from '../../test/hostile-files.ts';
-import { probeLivez } from '../../test/livez.ts';
+import { stallEnvironment, takeStallMs } from '../../test/loop-stall.ts';
 import { startMuster, temporaryFolder } from '../../test/process.ts';
 
 const maxStallMs = 100;
 const maxResponseMs = 90_000;
 
-/** On a busy machine one attempt can stall by chance; a file that blocks the event loop does so every time. */
-const maxAttempts = 4;
+/** A garbage collection may lengthen one attempt; a file that blocks the event loop does so every time. */
+const maxAttempts = 3;
 
 test('no imported file blocks the event loop', async (t) => {
-  const service = await startMuster(t, temporaryFolder(t));
+  const service = await startMuster(t, temporaryFolder(t), stallEnvironment);
 
   async function send(path: string, type: string, body: Buffer | string) {
-    const probe = await probeLivez(service.origin);
+    await takeStallMs(service);
     const start = performance.now();
     const response = await fetch(service.origin + path, {
       method: 'POST',
@@ -23,7 +23,7 @@ test('no imported file blocks the event loop', async (t) => {
     });
     const text = await response.text();
     const elapsedMs = performance.now() - start;
-    return { status: response.status, text, elapsedMs, stallMs: await probe.stop() };
+    return { status: response.status, text, elapsedMs, stallMs: await takeStallMs(service) };
   }
 
   for (const [name, [format, create]] of Object.entries(hostileFiles)) {
@@ -36,7 +36,7 @@ test('no imported file blocks the event loop', async (t) => {
         assert.ok(status < 500, `${status} ${text.slice(0, 300)}`);
         assert.ok(elapsedMs < maxResponseMs, `${elapsedMs} ms`);
         stalls.push(Math.round(stallMs));
-        if (attempt >= 2 && Math.min(...stalls) < maxStallMs) break;
+        if (attempt >= 2 && stallMs < maxStallMs) break;
       }
       assert.ok(Math.min(...stalls) < maxStallMs, `stalls of ${stalls.join(', ')} ms`);
     });

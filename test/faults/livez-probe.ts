@@ -1,33 +1,38 @@
 import { Worker } from 'node:worker_threads';
+import { takeStallMs } from '../loop-stall.ts';
 import type { Cleanup } from './cleanup.ts';
 import type { Tally } from './outcome.ts';
 import type { Service } from './service.ts';
 
-export type Stalls = {
+export type Measurements = {
+  /** The longest time that `/livez` took, which includes waiting for a CPU. */
   maxMs: number;
-  /** Excludes the time in which the service or the probe waited for a CPU. */
-  maxBusyMs: number;
-  probes: number;
   unanswered: number;
 };
 
 export type LivezProbe = {
   /** Returns the measurements since the last call. A pending request counts with its time so far. */
-  take(): Promise<Stalls>;
+  take(): Promise<Measurements & { stallMs: number }>;
 };
 
-/** Probes `/livez` every 5 ms from a worker thread, so that work in the scenario does not count as a stall. */
-export function probeLivez(cleanup: Cleanup, { origin, pid }: Service): LivezProbe {
+/** Probes `/livez` every 5 ms from a worker thread, so that work in the scenario does not count. */
+export function probeLivez(cleanup: Cleanup, service: Service): LivezProbe {
   const thread = new Worker(new URL('./livez-probe-thread.ts', import.meta.url), {
-    workerData: { origin, pid },
+    workerData: service.origin,
   });
   cleanup.after(() => thread.terminate());
+  const takeServiceStallMs = async () => (service.isRunning() ? takeStallMs(service) : 0);
+  // The start of the service does not count.
+  const started = takeServiceStallMs();
   return {
-    take: () =>
-      new Promise((resolve) => {
+    async take() {
+      await started;
+      const measurements = await new Promise<Measurements>((resolve) => {
         thread.once('message', resolve);
         thread.postMessage('take');
-      }),
+      });
+      return { ...measurements, stallMs: await takeServiceStallMs() };
+    },
   };
 }
 
@@ -40,13 +45,12 @@ export async function countStalls(
   probe: LivezProbe,
   { isBound, during = '' }: { isBound: boolean; during?: string },
 ): Promise<number> {
-  const { maxMs, maxBusyMs, unanswered } = await probe.take();
-  tally.stall(maxMs);
-  const sentence = `/livez stalled for ${Math.round(maxMs)} ms${during && ` during ${during}`}`;
-  if (unanswered > 0) tally.fail(`/livez did not respond${during && ` during ${during}`}.`);
-  if (isBound && maxBusyMs >= stallLimitMs) tally.fail(`${sentence}.`);
-  else if (isBound && maxMs >= stallLimitMs) {
-    tally.note(`${sentence}, of which the service itself ran for at most ${Math.round(maxBusyMs)} ms`);
+  const { maxMs, stallMs, unanswered } = await probe.take();
+  tally.stall(stallMs, maxMs);
+  const suffix = during && ` during ${during}`;
+  if (unanswered > 0) tally.fail(`/livez did not respond${suffix}.`);
+  if (isBound && stallMs >= stallLimitMs) {
+    tally.fail(`The event loop stalled for ${Math.round(stallMs)} ms${suffix}.`);
   }
-  return maxMs;
+  return stallMs;
 }

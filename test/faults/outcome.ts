@@ -23,6 +23,8 @@ export type Options = {
   /** One server for all scenarios of a run, with durable writes; started at the first use. */
   postgres(): Promise<PostgresServer>;
   soakMinutes: number;
+  /** Added to every time limit: the quick run shares the machine with other tests. */
+  slackMs: number;
   log(text: string): void;
 };
 
@@ -35,8 +37,10 @@ export type Outcome = {
   /** Reads that missed a write acknowledged before they began. */
   stale: number;
   responses500: number;
-  /** The longest stall of `/livez`; null when the scenario does not probe it. */
+  /** The most CPU time that one turn of the event loop took; null when the scenario does not measure it. */
   maxStallMs: number | null;
+  /** The longest response time of `/livez`, which depends on the load of the machine. */
+  maxLivezMs: number | null;
   /** Violated guarantees. */
   failures: string[];
   /** Additional measurements. */
@@ -48,7 +52,7 @@ export type Outcome = {
 export type Tally = Outcome & {
   fail(sentence: string): void;
   note(sentence: string): void;
-  stall(ms: number): void;
+  stall(ms: number, livezMs: number): void;
 };
 
 /** Limits the printed failures; the counts in the table are complete. */
@@ -63,6 +67,7 @@ export function createTally(): Tally {
     stale: 0,
     responses500: 0,
     maxStallMs: null,
+    maxLivezMs: null,
     failures: [],
     notes: [],
     fail(sentence) {
@@ -72,8 +77,9 @@ export function createTally(): Tally {
     note(sentence) {
       this.notes.push(sentence);
     },
-    stall(ms) {
+    stall(ms, livezMs) {
       this.maxStallMs = Math.max(this.maxStallMs ?? 0, Math.round(ms));
+      this.maxLivezMs = Math.max(this.maxLivezMs ?? 0, Math.round(livezMs));
     },
   };
 }

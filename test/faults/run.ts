@@ -43,6 +43,7 @@ export function createRunner({ isQuickRun, rounds, seed, soakMinutes = 0, log = 
       cleanup,
       postgres: getPostgres,
       soakMinutes,
+      slackMs: isQuickRun ? 5000 : 1000,
       log: (text) => log(`${scenario.name}: ${text}`),
     };
     const outcome = await withinLimit(scenario, options);

@@ -1,4 +1,5 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { stallEnvironment } from '../loop-stall.ts';
 import { startMuster, temporaryFolder } from '../process.ts';
 import type { Cleanup } from './cleanup.ts';
 import type { Options } from './outcome.ts';
@@ -18,7 +19,12 @@ export type Service = {
 
 export type Engine = 'sqlite' | 'postgres';
 
-const environment = { MUSTER_RATE_LIMIT: '0', MUSTER_FAILED_AUTH_LIMIT: '0', MUSTER_LOG_LEVEL: 'error' };
+const environment = {
+  ...stallEnvironment,
+  MUSTER_RATE_LIMIT: '0',
+  MUSTER_FAILED_AUTH_LIMIT: '0',
+  MUSTER_LOG_LEVEL: 'error',
+};
 
 /** Starts the built service in a child process. */
 export async function startService(

@@ -9,7 +9,8 @@ const columns: [title: string, value: (result: Result) => string][] = [
   ['lost', ({ lost }) => String(lost)],
   ['stale', ({ stale }) => String(stale)],
   ['500s', ({ responses500 }) => String(responses500)],
-  ['max stall', ({ maxStallMs }) => (maxStallMs === null ? '–' : `${maxStallMs} ms`)],
+  ['max stall', ({ maxStallMs }) => formatMs(maxStallMs)],
+  ['max /livez', ({ maxLivezMs }) => formatMs(maxLivezMs)],
   ['time', ({ seconds }) => `${Math.round(seconds)} s`],
   ['verdict', verdictOf],
 ];
@@ -18,6 +19,8 @@ export function verdictOf(result: Result): string {
   if (result.skipped !== undefined) return 'skipped';
   return hasPassed(result) ? 'passed' : 'FAILED';
 }
+
+const formatMs = (ms: number | null) => (ms === null ? '–' : `${ms} ms`);
 
 /** One line per scenario, then the notes and failures. */
 export function formatTable(results: Result[]): string {

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { describe, type Operation } from '../../../test/fuzz/document.ts';
 import { type Oversized, oversizedFor } from '../../../test/fuzz/oversized.ts';
 import { openAgent, send } from '../../../test/fuzz/send.ts';
+import { stallEnvironment, takeStallMs } from '../../../test/loop-stall.ts';
 import { startMuster, temporaryFolder } from '../../../test/process.ts';
 
 /** `/livez` must respond within this time, whatever a client sends. */
@@ -45,17 +43,12 @@ test('no request blocks the event loop for 100 ms', async (t) => {
 
 /** A service with data of every kind in its own process, which reports how long its event loop was blocked. */
 async function startWatched(t: TestContext) {
-  const monitor = pathToFileURL(join(import.meta.dirname, '../../../test/loop-stall-server.ts'));
-  const {
-    origin,
-    key = '',
-    stdout,
-  } = await startMuster(t, temporaryFolder(t), {
-    NODE_OPTIONS: `--import=${monitor}`,
+  const running = await startMuster(t, temporaryFolder(t), {
+    ...stallEnvironment,
     MUSTER_LOG_LEVEL: 'silent',
     MUSTER_FAILED_AUTH_LIMIT: '0',
   });
-  const [, stalls = ''] = /loop stalls at (\S+)/.exec(stdout()) ?? [];
+  const { origin, key = '' } = running;
   const agent = openAgent();
   t.after(() => agent.destroy());
   const authorization = `Bearer ${key}`;
@@ -99,15 +92,6 @@ async function startWatched(t: TestContext) {
       const type = body ? { 'content-type': 'application/json' } : {};
       await call(operation.method, path, body?.(), { ...type, ...headers }).catch(() => {});
     },
-    takeStallMs: () =>
-      new Promise<number>((resolve, reject) => {
-        let text = '';
-        const socket = connect(Number(new URL(stalls).port), '127.0.0.1');
-        socket.on('data', (data) => {
-          text += data;
-        });
-        socket.on('end', () => resolve(Number(text)));
-        socket.on('error', reject);
-      }),
+    takeStallMs: () => takeStallMs(running),
   };
 }

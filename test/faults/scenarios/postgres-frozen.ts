@@ -2,13 +2,12 @@ import { setTimeout } from 'node:timers/promises';
 import { type Client, createClient, expectJson, type Response } from '../client.ts';
 import { createLedger, verifyAll, verifyTouched } from '../ledger.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
-import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
+import type { Options, Outcome, Scenario } from '../outcome.ts';
 import { startService } from '../service.ts';
 import { startWriters } from '../writers.ts';
 
-/** The service's guarantees while its database hangs, and extra time for a busy machine. */
+/** The service's guarantees while its database hangs. */
 const limits = { requestMs: 10_000, readyzMs: 2000, healMs: 1000 };
-const slackMs = 1000;
 
 /** Pauses all PostgreSQL processes, which looks like a hung machine or a lost network. */
 export const freeze: Scenario = {
@@ -19,8 +18,7 @@ export const freeze: Scenario = {
 };
 
 async function freezeAndThaw(options: Options): Promise<Outcome> {
-  const { random, cleanup, isQuickRun } = options;
-  const { tally } = options;
+  const { random, cleanup, tally, isQuickRun, slackMs } = options;
   const server = await options.postgres();
   const url = await server.createDatabase();
   const service = await startService(cleanup, url);
@@ -41,10 +39,10 @@ async function freezeAndThaw(options: Options): Promise<Outcome> {
     const thawAt = performance.now() + (isQuickRun ? 3500 : 15_000);
     const requests = sendWhileFrozen(client, service.origin, otherKey.secret);
     await setTimeout(200);
-    await checkReadyz(client, tally);
-    await checkBadKey(service.origin, tally);
+    await checkReadyz(client, options);
+    await checkBadKey(service.origin, options);
     await setTimeout(Math.max(0, thawAt - performance.now()));
-    if (!isQuickRun) await checkRequests(requests, tally);
+    if (!isQuickRun) await checkRequests(requests, options);
     await countStalls(tally, probe, { isBound: true });
 
     await server.thaw();
@@ -53,7 +51,7 @@ async function freezeAndThaw(options: Options): Promise<Outcome> {
     if (healMs > limits.healMs + slackMs) tally.fail(`The service needed ${Math.round(healMs)} ms to heal.`);
     await Promise.allSettled(requests.map(({ response }) => response));
     const writes = await writers.stop();
-    checkWrites(writes, tally);
+    checkWrites(writes, options);
     if (!service.isRunning()) throw new Error(`The service died: ${service.stderr().slice(-300)}`);
     await verifyTouched(client, ledger, tally);
     tally.rounds++;
@@ -86,7 +84,7 @@ function sendWhileFrozen(client: Client, origin: string, unusedKey: string): Sen
   return sent;
 }
 
-async function checkRequests(sent: Sent[], tally: Tally): Promise<void> {
+async function checkRequests(sent: Sent[], { tally, slackMs }: Options): Promise<void> {
   for (const { what, response } of sent) {
     const pending = Symbol('pending');
     const settled = await Promise.race([response.catch((error: Error) => error), setTimeout(0, pending)]);
@@ -99,7 +97,7 @@ async function checkRequests(sent: Sent[], tally: Tally): Promise<void> {
   }
 }
 
-async function checkReadyz(client: Client, tally: Tally): Promise<void> {
+async function checkReadyz(client: Client, { tally, slackMs }: Options): Promise<void> {
   const late = { status: 0, ms: Number.POSITIVE_INFINITY };
   const ready = await Promise.race([
     client.send('GET', '/readyz').catch(() => late),
@@ -110,7 +108,7 @@ async function checkReadyz(client: Client, tally: Tally): Promise<void> {
 }
 
 /** The key's checksum is wrong, so the service rejects it without a query. */
-async function checkBadKey(origin: string, tally: Tally): Promise<void> {
+async function checkBadKey(origin: string, { tally, slackMs }: Options): Promise<void> {
   const client = createClient(origin, { key: 'mst_notakey', timeoutMs: slackMs });
   const response = await client.send('GET', '/v1/personnel').catch(() => undefined);
   if (response?.status !== 401) {
@@ -121,7 +119,7 @@ async function checkBadKey(origin: string, tally: Tally): Promise<void> {
 
 function checkWrites(
   writes: { startedAt: number; endedAt: number; status: number | undefined }[],
-  tally: Tally,
+  { tally, slackMs }: Options,
 ) {
   const maxMs = Math.max(...writes.map(({ startedAt, endedAt }) => endedAt - startedAt));
   if (maxMs > limits.requestMs + slackMs) tally.fail(`A write took ${Math.round(maxMs)} ms.`);
