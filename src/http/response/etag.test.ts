@@ -59,23 +59,55 @@ onBothEngines('ETags', (start) => {
     // Derived data may have changed since; If-Match compares only the version.
     await service.make('/v1/projects/APOLLO/risks', key, { title: 'x' });
     assert.equal((await patch('Apollo 4', '"3-anything"')).body.version, 4);
-    for (const stale of [
-      tag,
-      '"1"',
-      '"3"',
-      '"40"',
-      '"4',
-      '4',
-      'W/"4"',
-      '"4-a""',
-      '""',
-      '"-4"',
-      '"04x"',
-      'x, y',
-    ]) {
+    for (const stale of [tag, '"1"', '"3"', '"40"', 'W/"3"', '"4x"', '"04x"', '""', '"-4"', '"1", "2,4"']) {
       const response = await patch('Apollo 5', stale);
       assert.equal(response.status, 412, stale);
       assert.equal(response.headers.get('etag'), '"4"');
     }
+  });
+
+  test('If-Match accepts the weak ETag of a proxy that compresses, and lists', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const { headers } = await service.post('/v1/projects', key, { name: 'Apollo' });
+    let version = 1;
+    const weak = `W/${headers.get('etag')}`;
+    const tags = [weak, 'W/"2"', '"3-a-gzip"', '"9,9", W/"4-x" , "7"', ', "5",,', '"x","6"'];
+    for (const tag of tags) {
+      const change = { name: `Apollo ${++version}` };
+      const response = await service.call('PATCH', '/v1/projects/APOLLO', key, change, { 'if-match': tag });
+      assert.deepEqual([response.status, response.body.version], [200, version], tag);
+    }
+  });
+
+  test('a malformed If-Match is 400 and changes nothing', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    for (const malformed of [
+      '"1',
+      '1',
+      '',
+      ',',
+      'w/"1"',
+      'W/1',
+      'W/ "1"',
+      '"1""',
+      '"1" "1"',
+      '"1", x',
+      '*, "1"',
+    ]) {
+      for (const [method, body] of [
+        ['PATCH', { name: 'x' }],
+        ['DELETE', undefined],
+      ] as const) {
+        const response = await service.call(method, '/v1/projects/APOLLO', key, body, {
+          'if-match': malformed,
+        });
+        assert.deepEqual([response.status, response.body?.code], [400, 'malformed_request'], malformed);
+        assert.match(response.body.detail, /`If-Match`/);
+      }
+    }
+    assert.equal((await service.get('/v1/projects/APOLLO', key)).body.name, 'Apollo');
   });
 });

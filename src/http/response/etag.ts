@@ -62,14 +62,28 @@ export function dropContentLengthOn304(app: FastifyInstance): void {
   });
 }
 
-/** Rejects a change if `If-Match` names another version. Only the version part of the ETag is compared. */
+/**
+ * Rejects a change if `If-Match` names another version. Only the version part of the ETag is compared, so a weak ETag is
+ * accepted too: a proxy that compresses a response weakens its ETag.
+ */
 export function assertIfMatch({ headers }: FastifyRequest, { version }: { version: number }): void {
   const header = headers['if-match'];
   if (header === undefined || header.trim() === '*') return;
-  if (header.split(',').some((tag) => Number(/^"(\d+)(-[^"]*)?"$/.exec(tag.trim())?.[1]) === version)) return;
+  if (parseEntityTags(header).some((tag) => Number(/^(\d+)(-|$)/.exec(tag)?.[1]) === version)) return;
   throw new Problem(
     'stale',
     `The resource is now at version ${version}. Read it again, then repeat your change.`,
     { headers: { etag: `"${version}"` } },
+  );
+}
+
+/** Returns the ETags of a list (RFC 9110) without quotes and `W/`. */
+function parseEntityTags(header: string): string[] {
+  const matches = [...header.matchAll(/[\t ,]*(?:W\/)?"([^"]*)"[\t ]*(?:,[\t ,]*|$)/gy)];
+  const parsed = matches.reduce((length, [match]) => length + match.length, 0);
+  if (matches.length > 0 && parsed === header.length) return matches.map(([, tag = '']) => tag);
+  throw new Problem(
+    'malformed_request',
+    '`If-Match` is not a list of ETags. Send the `ETag` that you read, or the version in quotes, such as `If-Match: "3"`.',
   );
 }
