@@ -52,6 +52,11 @@ onBothEngines('the register', (start) => {
         ['new', 2, { rank_then: null, score_then: null, delta: null }],
       ],
     );
+    const critical = await get('/v1/risks?level=critical&include=movement&since=2026-11-04&limit=10');
+    assert.deepEqual(
+      critical.data.map(({ title, movement }: Row) => [title, movement]),
+      [['rising', { rank_then: null, score_then: 1, delta: null }]],
+    );
     assert.equal((await service.get('/v1/risks?include=movement', key)).status, 400);
     assert.equal((await service.get('/v1/risks?since=2026-11-04', key)).status, 400);
 

@@ -56,7 +56,7 @@ function newRiskList(register: Register, sort: string, movementSince: string | u
   const moment = momentOfRegister(register);
   return {
     schema: RankedRisk,
-    json: movementSince ? riskJson(moment, { movement }) : riskJson(moment),
+    json: movementSince ? riskJson(moment, { movement: movementFrom(movementSince) }) : riskJson(moment),
     reads: register.as_of || movementSince ? riskTables : currentRiskTables,
     order,
     ranked: sort === 'rank',
@@ -163,7 +163,7 @@ export const riskJson = (moment: Moment, more: Record<string, Expression<unknown
 
 const MovedRisk = Strict({ ...Risk.properties, movement: RankedRisk.properties.movement });
 
-/** Joins to each risk its rank and score in the same register at the end of an earlier day. */
+/** Joins to each risk its rank in the same register at the end of an earlier day. */
 const withMovement = (register: Register, day: string) => (db: Kysely<Tables>) =>
   riskRows(db, register.as_of)
     .leftJoin(ranks(db, { ...register, as_of: day }).as('then'), (join) =>
@@ -174,15 +174,21 @@ const withMovement = (register: Register, day: string) => (db: Kysely<Tables>) =
 const ranks = (db: Kysely<Tables>, register: Register) =>
   registerRows(db, register).select([
     sql.ref('risks.id').as('id'),
-    sql.ref('risks.score').as('score'),
     sql<number>`row_number() over (order by risks.rank_key)`.as('rank'),
   ]);
 
-const movement = jsonObject({
-  rank_then: sql`"then".rank`,
-  score_then: sql`"then".score`,
-  delta: sql`"then".rank - "now".rank`,
-});
+const movementFrom = (day: string) =>
+  jsonObject({
+    rank_then: sql`"then".rank`,
+    score_then: scoreAt(day),
+    delta: sql`"then".rank - "now".rank`,
+  });
+
+/** The score of a risk at the end of a day, also if the risk did not match the filters then. */
+const scoreAt = (day: string) => sql`coalesce(
+  (select current.score from risks as current where current.id = risks.id and current.updated_at < ${endOf(day)}),
+  (select past.score from past_risks as past where past.id = risks.id
+    and past.updated_at < ${endOf(day)} and past.valid_until >= ${endOf(day)}))`;
 
 /** The default register uses the counters of the projects, so its cost does not grow with the number of risks. */
 async function countUnassessed(

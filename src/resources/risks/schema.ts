@@ -189,12 +189,15 @@ export const RankedRisk = Strict(
       Strict(
         {
           rank_then: OrNull(Type.Integer({ description: 'The rank at the end of that day.' })),
-          score_then: OrNull(Type.Integer()),
+          score_then: OrNull(
+            Type.Integer({ description: 'The score at the end of that day, whatever the filters.' }),
+          ),
           delta: OrNull(Type.Integer({ description: 'Ranks gained since then; negative if it fell.' })),
         },
         {
           description:
-            'Present with `include=movement&since=DAY`. All null if the risk was not in the register then.',
+            'Present with `include=movement&since=DAY`. `rank_then` and `delta` are null if the risk did not match the ' +
+            'filters then; `score_then` is null if it did not exist or was not assessed.',
         },
       ),
     ),

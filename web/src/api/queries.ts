@@ -42,7 +42,14 @@ type Paging = { limit: number; cursor?: string; count?: boolean };
 /** What `List` needs to show a paged list. */
 export type Rows<Row> = Pick<
   UseInfiniteQueryResult,
-  'isError' | 'error' | 'refetch' | 'isPending' | 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage'
+  | 'isError'
+  | 'error'
+  | 'refetch'
+  | 'isPending'
+  | 'isPlaceholderData'
+  | 'hasNextPage'
+  | 'isFetchingNextPage'
+  | 'fetchNextPage'
 > & { firstPage: unknown; rows: Row[]; total: number | null };
 
 /** Reads a list page by page. A separate request counts it, so that the rows do not wait for the count. */
@@ -66,7 +73,9 @@ export function useRows<Page extends ListPage>(
     queryFn: () => read({ limit: 1, count: true }),
     select: ({ page }) => page.total,
   });
-  const total = query.hasNextPage ? (count.data ?? null) : rows.length;
+  // Until the new rows arrive, the rows and their number are those of the previous filters.
+  const isCurrent = !query.isPlaceholderData;
+  const total = isCurrent ? (query.hasNextPage ? (count.data ?? null) : rows.length) : null;
   return { ...query, firstPage: pages[0], rows, total };
 }
 

@@ -33,23 +33,36 @@ export const Health = ({ state }: { state: Project['health']['state'] }) => (
   <span className={`health health-${state}`}>{humanize(state)}</span>
 );
 
-/** How many ranks a risk has moved. */
-export function Movement({ delta, rank_then }: NonNullable<RankedRisk['movement']>) {
-  if (rank_then === null) return <span className="movement new">New</span>;
-  if (!delta)
+/**
+ * How the score of a risk has changed since a day. The rank alone also changes when other risks come and go, so it is
+ * only in the tooltip.
+ */
+export function Movement({ risk, since }: { risk: RankedRisk; since: string }) {
+  const { movement, score, status, created_at, rank } = risk;
+  if (!movement) return null;
+  const { score_then, rank_then } = movement;
+  const isActive = status !== 'closed' && status !== 'materialized';
+  if (created_at.slice(0, 10) > since && isActive) return <span className="movement new">New</span>;
+  if (score !== null && score_then === null && created_at.slice(0, 10) <= since)
+    return <span className="movement new">Assessed</span>;
+  if (score === null || score_then === null || score === score_then) {
+    const hasDrifted = rank !== undefined && rank_then !== null && rank_then !== rank;
+    const drift = hasDrifted ? `. Rank ${formatNumber(rank_then)} to ${formatNumber(rank)}` : '';
     return (
-      <span className="movement" role="img" aria-label="No change">
+      <span className="movement" role="img" aria-label="Score unchanged" title={`Score unchanged${drift}`}>
         –
       </span>
     );
-  const places = formatNumber(Math.abs(delta));
-  return delta > 0 ? (
-    <span className="movement up" role="img" aria-label={`Up ${places}`}>
-      ↑ {places}
-    </span>
-  ) : (
-    <span className="movement down" role="img" aria-label={`Down ${places}`}>
-      ↓ {places}
+  }
+  const isUp = score > score_then;
+  return (
+    <span
+      className={isUp ? 'movement up' : 'movement down'}
+      role="img"
+      aria-label={`Score ${isUp ? 'up' : 'down'} from ${score_then} to ${score}`}
+      title={`Score ${isUp ? 'up' : 'down'} from ${score_then} to ${score}`}
+    >
+      {isUp ? '↑' : '↓'} from {score_then}
     </span>
   );
 }

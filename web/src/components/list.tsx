@@ -20,12 +20,12 @@ export const List = <Row,>({ label, list, columns, rowKey, summary, empty }: Pro
   <>
     {list.isError && <ErrorNotice error={list.error} retry={() => list.refetch()} />}
     {list.isPending && <Loading />}
-    {list.firstPage && list.rows.length === 0 && empty}
+    {list.firstPage && list.rows.length === 0 && !list.isPlaceholderData && empty}
     {list.rows.length > 0 && (
-      <>
+      <div className={list.isPlaceholderData ? 'updating' : undefined} aria-busy={list.isPlaceholderData}>
         {summary !== undefined && (
           <p className="summary-line" role="status">
-            {summary}
+            {list.isPlaceholderData ? 'Updating…' : summary || 'Counting…'}
           </p>
         )}
         <Table
@@ -36,7 +36,8 @@ export const List = <Row,>({ label, list, columns, rowKey, summary, empty }: Pro
           total={list.total}
           loadMore={list.hasNextPage && !list.isFetchingNextPage ? list.fetchNextPage : undefined}
         />
-      </>
+      </div>
     )}
+    {list.isPlaceholderData && list.rows.length === 0 && <Loading />}
   </>
 );

@@ -13,7 +13,7 @@ import { daysFromToday, formatNumber, humanize, pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { healthStates, useProjects } from '../projects/queries.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
-import { useRisks } from '../risks/queries.ts';
+import { movementSince, useRisks } from '../risks/queries.ts';
 import { Trend } from './trend.tsx';
 import './overview.css';
 
@@ -107,7 +107,7 @@ function TopRisks() {
     <section className="card top-risks" aria-labelledby="top-risks">
       <header>
         <h2 id="top-risks">Top 10 risks</h2>
-        <span className="quiet">movement over 30 days</span>
+        <span className="quiet">score change in 30 days</span>
       </header>
       {risks.isError && <ErrorNotice error={risks.error} retry={() => risks.refetch()} />}
       {risks.isPending && <Loading />}
@@ -132,7 +132,7 @@ const TopRisk = ({ risk }: { risk: RankedRisk }) => (
       <bdi>{risk.title}</bdi>
     </Link>
     <span className="key">{risk.key}</span>
-    {risk.movement && <Movement {...risk.movement} />}
+    <Movement risk={risk} since={movementSince()} />
   </li>
 );
 

@@ -20,7 +20,7 @@ import { Title } from '../layout/title.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 import { HeatMap } from './heat-map.tsx';
 import { checks, levels, riskStatuses } from './model.ts';
-import { riskFilterNames, useHeatMap, useRisks } from './queries.ts';
+import { movementSince, riskFilterNames, useHeatMap, useRisks } from './queries.ts';
 import { NewRisk } from './risk-form.tsx';
 
 /** The risks of all projects by rank, with a heat map. */
@@ -29,8 +29,8 @@ export function RisksPage() {
   const { filters, bind, isFiltered, clear } = filterState;
   const hasScope = useHasScope();
   const risks = useRisks(filters);
-  const { firstPage, total, hasNextPage, fetchNextPage } = risks;
-  const unassessed = firstPage?.meta.unassessed ?? 0;
+  const { firstPage, total, hasNextPage, fetchNextPage, isPlaceholderData } = risks;
+  const unassessed = isPlaceholderData ? 0 : (firstPage?.meta.unassessed ?? 0);
   return (
     <>
       <Title title="Risks">
@@ -63,13 +63,16 @@ export function RisksPage() {
           <List
             label="Risks"
             list={risks}
-            columns={columns}
+            columns={columnsOf(isFiltered)}
             rowKey={({ id }) => id}
             summary={
-              <>
-                {total !== null && pluralize(total, 'risk')}
-                {unassessed > 0 && `, ${formatNumber(unassessed)} not assessed`}
-              </>
+              total !== null && (
+                <>
+                  {pluralize(total, 'risk')}
+                  {unassessed > 0 && `, ${formatNumber(unassessed)} not assessed`}
+                  {isFiltered && !filters.sort && '. Ranks are within these filters.'}
+                </>
+              )
             }
             empty={
               isFiltered ? (
@@ -108,14 +111,21 @@ const appliedFilters = (rows: readonly RankedRisk[]) => ({
   sort: (value: string) => `Sorted by ${value}`,
 });
 
-const columns: readonly Column<RankedRisk>[] = [
-  { name: 'rank', header: 'Rank', width: 3.2, end: true, cell: ({ rank }) => rank && formatNumber(rank) },
+/** Filters change the ranks, so the header says that they are not the ranks among all risks. */
+const columnsOf = (isFiltered: boolean): readonly Column<RankedRisk>[] => [
+  {
+    name: 'rank',
+    header: isFiltered ? 'Rank here' : 'Rank',
+    width: isFiltered ? 5 : 3.2,
+    end: true,
+    cell: ({ rank }) => rank && formatNumber(rank),
+  },
   {
     name: 'movement',
     header: '30 days',
-    width: 4.2,
+    width: 5,
     from: 'tablet',
-    cell: ({ movement }) => movement && <Movement {...movement} />,
+    cell: (risk) => <Movement risk={risk} since={movementSince()} />,
   },
   {
     name: 'score',
@@ -162,9 +172,11 @@ function HeatMapCard({ filters }: { filters: Filters }) {
   return (
     <details className="card heat-map-card no-print" open={isWide}>
       <summary>Heat map</summary>
-      <Loaded query={query}>
-        {({ data }) => <HeatMap cells={data} hrefOf={hrefOf} isSelected={isSelected} />}
-      </Loaded>
+      <div className={query.isPlaceholderData ? 'updating' : undefined} aria-busy={query.isPlaceholderData}>
+        <Loaded query={query}>
+          {({ data }) => <HeatMap cells={data} hrefOf={hrefOf} isSelected={isSelected} />}
+        </Loaded>
+      </div>
     </details>
   );
 }

@@ -34,12 +34,15 @@ const asQuery = (filters: Filters) => filters as unknown as Query;
 
 const readRisks = (query: Query) => dataOrThrow(api.GET('/v1/risks', { params: { query } }));
 
+/** The day that the scores are compared with. */
+export const movementSince = () => daysFromToday(-30);
+
 /**
  * The ranked risks and how each has moved in 30 days. For the movement the service ranks all risks as of that day, which
  * is slow, so a second query reads it page by page after the rows.
  */
 export function useRisks(filters: Filters, { limit = 100, isCounted = true } = {}) {
-  const since = daysFromToday(-30);
+  const since = movementSince();
   const risks = useRows(
     ['risks', 'list', filters],
     (paging) => readRisks({ ...asQuery(filters), ...paging }),
