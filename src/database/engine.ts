@@ -43,6 +43,8 @@ export type Engine = {
     /** Runs maintenance after each commit, without delaying the response. Never fails. */
     afterCommit(db: Kysely<Tables>, runExclusive: RunExclusive): Promise<void>;
   };
+  /** How long a batch of a bulk write should take. With a single writer, other requests wait until its end. */
+  bulkBatchMs: number;
   /** How to run a dry run: a transaction that is always rolled back and must not block writers. */
   rehearsal: {
     /** Copies the database to run on, if only one transaction can write at a time. */

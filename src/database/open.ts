@@ -29,6 +29,8 @@ export type Database = {
    * of the database; on PostgreSQL it takes no advisory locks.
    */
   rehearse<T>(work: Work<T>): Promise<T>;
+  /** How long a batch of a bulk write should take, so that other writers do not wait long. */
+  bulkBatchMs: number;
   /** Runs pending migrations and returns their names. */
   migrate(): Promise<string[]>;
   versions: ReadVersions;
@@ -103,6 +105,8 @@ export function openDatabase(url: string, report?: Report): Database {
         await remove();
       }
     },
+
+    bulkBatchMs: engine.bulkBatchMs,
 
     async migrate() {
       engine.createIfMissing?.();

@@ -7,17 +7,20 @@ import type { ParsedRow } from './parse-rows.ts';
 /** Rows to write together, and whether a row among them may still wait for another row of the file. */
 export type Batch = { rows: readonly ParsedRow[]; mayWait: boolean };
 
-/** How long it may take to write a batch. With a single writer, other requests wait until its end. */
-const maxBatchMs = { singleWriter: 8, concurrent: 40 };
 const minBatchRows = 25;
 const maxBatchRows = 1000;
 
 /** Adapts the number of rows in a batch to the time that the previous batches took. */
 export class AdaptiveBatchSize {
   rows = minBatchRows;
+  readonly #targetMs: number;
 
-  adapt(rows: number, milliseconds: number, writers: keyof typeof maxBatchMs): void {
-    const fittingRows = (rows * maxBatchMs[writers]) / Math.max(milliseconds, 1);
+  constructor(targetMs: number) {
+    this.#targetMs = targetMs;
+  }
+
+  adapt(rows: number, milliseconds: number): void {
+    const fittingRows = (rows * this.#targetMs) / Math.max(milliseconds, 1);
     this.rows = Math.round(Math.min(maxBatchRows, Math.max(minBatchRows, (this.rows + fittingRows) / 2)));
   }
 }

@@ -88,6 +88,7 @@ function importFile(request: FastifyRequest, reply: FastifyReply, task: Task, fi
   const store: Store = {
     rehearse,
     write: (work) => write(work, 'bulk'),
+    bulkBatchMs: request.server.database.bulkBatchMs,
     explain: request.server.database.explain,
   };
   if (dry_run || request.headers['idempotency-key'] === undefined) return runImport(store, task);

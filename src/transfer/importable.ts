@@ -1,5 +1,5 @@
 import type { RawBuilder, Transaction } from 'kysely';
-import type { TObject } from 'typebox';
+import type { Static, TObject } from 'typebox';
 import type { Problem } from '../core/errors.ts';
 import type { Tables } from '../database/tables.ts';
 import type { Change } from '../database/writes/change.ts';
@@ -12,11 +12,16 @@ export type ReferenceKind = 'person' | 'group' | 'risk' | 'issue';
 /** A JSON object whose fields are checked by a schema at run time. */
 export type Resource = Record<string, unknown>;
 
-type ImportDeclaration = {
+/** What a resource declares about its import. This folder reads, matches and writes the rows of all resources. */
+export type Importable<
+  Current = Resource,
+  Input extends TObject = TObject,
+  Patch extends TObject = TObject,
+> = {
   /** The singular noun for messages. */
   what: 'person' | 'group' | 'project' | 'risk' | 'issue' | 'task';
-  input: TObject;
-  patch: TObject;
+  input: Input;
+  patch: Patch;
   /** The stored resources, to compare rows with. Its schema is the schema of the resource. */
   existing: List;
   /** The fields that identify a resource, the most reliable first: its id. */
@@ -31,22 +36,13 @@ type ImportDeclaration = {
   project?: { id: string; key: string };
   /** Statuses that no single transition reaches, and the status to go through first. */
   intermediateStatus?: Readonly<Record<string, string>>;
-};
-
-/** What a resource declares about its import. This folder reads, matches and writes the rows of all resources. */
-export type Importable = ImportDeclaration & {
-  create(db: Transaction<Tables>, inputs: readonly never[], change: Change): Promise<(Created | Problem)[]>;
-  update(db: Transaction<Tables>, current: never, patch: never, change: Change): Promise<unknown>;
-};
-
-/** Any `Importable`, for rows whose types only the schemas know. */
-export type UntypedImportable = ImportDeclaration & {
+  // Methods, not function properties: a schema has checked the rows before they get here.
   create(
     db: Transaction<Tables>,
-    inputs: readonly Resource[],
+    inputs: readonly Static<Input>[],
     change: Change,
   ): Promise<(Created | Problem)[]>;
-  update(db: Transaction<Tables>, current: Resource, patch: Resource, change: Change): Promise<unknown>;
+  update(db: Transaction<Tables>, current: Current, patch: Static<Patch>, change: Change): Promise<unknown>;
 };
 
 export type ImportKey = { field: string; column: RawBuilder<string>; compared?(value: string): string };

@@ -35,6 +35,7 @@ export type Store = {
   write: Write;
   /** Runs a transaction that is always rolled back. */
   rehearse: Write;
+  bulkBatchMs: number;
   /** Translates an error of the database driver. */
   explain(error: unknown): Problem | undefined;
 };
@@ -51,17 +52,18 @@ export async function runImport(store: Store, task: Task): Promise<{ scan: FileS
   const { importable, source, options, map } = task;
   const { mode, atomic, dry_run } = options;
   const scan = await scanFile(importable, source, mode, map);
-  if (dry_run) return { scan, results: await store.rehearse((db) => importInOneTransaction(db, task, scan)) };
+  if (dry_run)
+    return { scan, results: await store.rehearse((db) => importInOneTransaction(store, db, task, scan)) };
   if (!atomic) {
     const results = new Results(scan.rows);
-    await importRows(task, scan, results, store.write).catch((error) => {
+    await importRows(store, task, scan, results).catch((error) => {
       throw results.done === 0 ? error : interrupted(task, scan, results, store.explain(error) ?? error);
     });
     return { scan, results };
   }
   const results = await store
     .write(async (db) => {
-      const results = await importInOneTransaction(db, task, scan);
+      const results = await importInOneTransaction(store, db, task, scan);
       if (results.counts.failed > 0) throw new ImportRollback(results);
       return results;
     })
@@ -109,25 +111,30 @@ class ImportRollback extends Error {
   }
 }
 
-async function importInOneTransaction(db: Transaction<Tables>, task: Task, scan: FileScan): Promise<Results> {
+async function importInOneTransaction(
+  store: Store,
+  db: Transaction<Tables>,
+  task: Task,
+  scan: FileScan,
+): Promise<Results> {
   const results = new Results(scan.rows);
-  await importRows(task, scan, results, (work) => work(db));
+  await importRows({ ...store, write: (work) => work(db) }, task, scan, results);
   return results;
 }
 
 /** The rows of a batch that were written, without those that wait for other rows. */
 type WrittenBatch = { rows: readonly ParsedRow[]; written: readonly Written[] };
 
-/** Writes all rows in batches. `write` runs each group of batches in a transaction. */
-async function importRows(task: Task, scan: FileScan, results: Results, write: Write): Promise<void> {
+/** Writes all rows in batches. Each group of batches is one transaction of the store. */
+async function importRows(store: Store, task: Task, scan: FileScan, results: Results): Promise<void> {
   const { importable, source, options, change, onProgress } = task;
   const waiting = createWaitingRows(importable, scan.rowsByKey);
   const newIds = new Map<string, string>();
-  const size = new AdaptiveBatchSize();
+  const size = new AdaptiveBatchSize(store.bulkBatchMs);
 
   /** Writes batches until the transaction takes too long or another writer waits. False if no batch was left. */
   async function writeBatches(nextBatch: (position: number) => Promise<Batch | undefined>): Promise<boolean> {
-    const batches = await write(async (db, hasWaiters) => {
+    const batches = await store.write(async (db, hasWaiters) => {
       // The database may retry a transaction.
       waiting.rollback();
       const batches: WrittenBatch[] = [];
@@ -137,7 +144,7 @@ async function importRows(task: Task, scan: FileScan, results: Results, write: W
         if (!batch) break;
         const start = performance.now();
         batches.push(await writeBatch(db, batch));
-        size.adapt(batch.rows.length, performance.now() - start, hasWaiters ? 'singleWriter' : 'concurrent');
+        size.adapt(batch.rows.length, performance.now() - start);
       }
       return batches;
     });

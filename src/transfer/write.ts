@@ -7,14 +7,14 @@ import { param, type Statement, statement } from '../database/sql/statement.ts';
 import type { Tables } from '../database/tables.ts';
 import type { Change } from '../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../database/writes/create-many.ts';
-import type { ImportKey, Resource, UntypedImportable } from './importable.ts';
+import type { Importable, ImportKey, Resource } from './importable.ts';
 import type { ParsedRow } from './parse-rows.ts';
 import { failed, failedFor, type Written } from './results.ts';
 
 /** Writes rows with resolved references in order, and returns a result for each. */
 export async function writeRows(
   db: Transaction<Tables>,
-  importable: UntypedImportable,
+  importable: Importable,
   mode: 'create' | 'upsert',
   rows: readonly ParsedRow[],
   change: Change,
@@ -41,10 +41,7 @@ const keyValue = (row: ParsedRow, { field }: ImportKey) =>
 const comparedBy = (key: ImportKey, value: string) => key.compared?.(value) ?? value;
 
 /** Splits rows so that no two in a run share a key: the second must find the resource that the first creates. */
-function* splitAtRepeatedKeys(
-  { keys }: UntypedImportable,
-  rows: readonly ParsedRow[],
-): Generator<ParsedRow[]> {
+function* splitAtRepeatedKeys({ keys }: Importable, rows: readonly ParsedRow[]): Generator<ParsedRow[]> {
   let run: ParsedRow[] = [];
   let seen = new Set<string>();
   for (const row of rows) {
@@ -66,7 +63,7 @@ function* splitAtRepeatedKeys(
 /** Finds the existing resource of each row by its most reliable key. */
 async function findExisting(
   db: Transaction<Tables>,
-  importable: UntypedImportable,
+  importable: Importable,
   mode: 'create' | 'upsert',
   rows: readonly ParsedRow[],
 ): Promise<Map<ParsedRow, Resource>> {
@@ -96,7 +93,7 @@ async function findExisting(
 
 const statements = new WeakMap<ImportKey, Statement<{ json: string }>>();
 
-function findByKey({ existing }: UntypedImportable, key: ImportKey): Statement<{ json: string }> {
+function findByKey({ existing }: Importable, key: ImportKey): Statement<{ json: string }> {
   const find =
     statements.get(key) ??
     statement<{ json: string }>((db) =>
@@ -112,7 +109,7 @@ function findByKey({ existing }: UntypedImportable, key: ImportKey): Statement<{
 
 /** Errors from comparing a row with the existing resource, or from its absence. */
 function conflictErrors(
-  { what, keys, input, patch }: UntypedImportable,
+  { what, keys, input, patch }: Importable,
   mode: 'create' | 'upsert',
   row: ParsedRow,
   current: Resource | undefined,
@@ -157,7 +154,7 @@ const labelOf = ({ key, name, title, user_id, id }: Resource) => `${key ?? name 
 /** Updates the fields that differ. A resource without differences keeps its version. */
 async function updateRow(
   db: Transaction<Tables>,
-  importable: UntypedImportable,
+  importable: Importable,
   current: Resource,
   row: ParsedRow,
   change: Change,
@@ -177,7 +174,7 @@ async function updateRow(
   }
 }
 
-function patchOf({ additive = [] }: UntypedImportable, current: Resource, row: ParsedRow): Resource {
+function patchOf({ additive = [] }: Importable, current: Resource, row: ParsedRow): Resource {
   const patch: Resource = {};
   for (const [field, value] of Object.entries(row.values)) {
     if (value === undefined || field === 'reason') continue;
@@ -209,7 +206,7 @@ function attributesPatch(
 /** Updates as PATCH does, through an intermediate status if no single transition reaches the new one. */
 async function applyPatch(
   db: Transaction<Tables>,
-  { update, intermediateStatus = {} }: UntypedImportable,
+  { update, intermediateStatus = {} }: Importable,
   current: Resource,
   patch: Resource,
   { values }: ParsedRow,
@@ -226,7 +223,7 @@ async function applyPatch(
 /** Creates resources as POST does, many at once. Values that only PATCH accepts are set by a patch afterwards. */
 async function createRows(
   db: Transaction<Tables>,
-  importable: UntypedImportable,
+  importable: Importable,
   rows: readonly ParsedRow[],
   change: Change,
   written: Map<ParsedRow, Written>,
@@ -253,7 +250,7 @@ async function createRows(
 }
 
 /** Splits values into the input for creation and a patch: patch-only fields and statuses that cannot be initial. */
-function splitInput({ input: { properties } }: UntypedImportable, { values }: ParsedRow) {
+function splitInput({ input: { properties } }: Importable, { values }: ParsedRow) {
   const input: Resource = {};
   let patch: Resource | undefined;
   for (const field in values) {
@@ -270,7 +267,7 @@ function splitInput({ input: { properties } }: UntypedImportable, { values }: Pa
 const withoutNulls = (members: Resource) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 
-function createdOf({ existing }: UntypedImportable, created: Created | Problem | undefined): Written {
+function createdOf({ existing }: Importable, created: Created | Problem | undefined): Written {
   if (created instanceof Problem) return failedFor(created);
   const { id = '', label = '' } = created ?? {};
   return { status: 'created', id, ...('key' in existing.schema.properties && { key: label }) };
@@ -278,7 +275,7 @@ function createdOf({ existing }: UntypedImportable, created: Created | Problem |
 
 async function createAndPatch(
   db: Transaction<Tables>,
-  importable: UntypedImportable,
+  importable: Importable,
   row: ParsedRow,
   input: Resource,
   patch: Resource,

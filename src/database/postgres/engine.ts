@@ -44,6 +44,7 @@ export function postgresEngine(url: string): Engine {
     checkReady: () => rejectReadOnly(versions),
     pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, useOf(pool)])),
     close: () => versions.end(),
+    bulkBatchMs: 40,
     rehearsal: { begin: (db) => sql`set local muster.rehearsal = 'on'`.execute(db) },
     isRetryable: (error) => ['40001', '40P01', '55P03', '23503', '23505'].includes(codeOf(error)),
     isConnectionLost: isAway,

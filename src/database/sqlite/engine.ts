@@ -100,6 +100,7 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
       await copier.destroy();
       if (guard.canClose()) versions.close();
     },
+    bulkBatchMs: 8,
     rehearsal: {
       async copy() {
         const copy = await copyDatabase(file, copier);

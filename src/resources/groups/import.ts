@@ -12,7 +12,7 @@ import { createGroups, groupList, updateGroup } from './queries.ts';
 import { GroupRowInput, GroupRowPatch, type GroupWithMembers } from './schema.ts';
 
 /** A group's members are in one row or spread over several rows. An import adds members and never removes any. */
-export const groupImport = (): Importable => ({
+export const groupImport = (): Importable<GroupWithMembers, typeof GroupRowInput, typeof GroupRowPatch> => ({
   what: 'group',
   input: GroupRowInput,
   patch: GroupRowPatch,

@@ -2,9 +2,12 @@ import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import type { Importable } from '../../transfer/importable.ts';
 import { createIssues, issueList, updateIssue } from './queries.ts';
-import { IssueInput, IssuePatch } from './schema.ts';
+import { type Issue, IssueInput, IssuePatch } from './schema.ts';
 
-export const issueImport = (project: { id: string; key: string }, moment: Moment): Importable => ({
+export const issueImport = (
+  project: { id: string; key: string },
+  moment: Moment,
+): Importable<Issue, typeof IssueInput, typeof IssuePatch> => ({
   what: 'issue',
   input: IssueInput,
   patch: IssuePatch,

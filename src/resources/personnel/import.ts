@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import type { Importable } from '../../transfer/importable.ts';
 import { createPeople, personnelList, updatePerson } from './queries.ts';
-import { PersonInput, PersonPatch } from './schema.ts';
+import { type Person, PersonInput, PersonPatch } from './schema.ts';
 
-export const peopleImport = (moment: Moment): Importable => ({
+export const peopleImport = (moment: Moment): Importable<Person, typeof PersonInput, typeof PersonPatch> => ({
   what: 'person',
   input: PersonInput,
   patch: PersonPatch,

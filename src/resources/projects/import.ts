@@ -2,9 +2,11 @@ import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import type { Importable } from '../../transfer/importable.ts';
 import { createProjects, projectList, updateProject } from './queries.ts';
-import { ProjectInput, ProjectPatch } from './schema.ts';
+import { type Project, ProjectInput, ProjectPatch } from './schema.ts';
 
-export const projectImport = (moment: Moment): Importable => ({
+export const projectImport = (
+  moment: Moment,
+): Importable<Project, typeof ProjectInput, typeof ProjectPatch> => ({
   what: 'project',
   input: ProjectInput,
   patch: ProjectPatch,

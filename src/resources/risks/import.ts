@@ -3,9 +3,12 @@ import type { Moment } from '../../core/clock.ts';
 import type { Importable } from '../../transfer/importable.ts';
 import { createRisks, updateRisk } from './queries.ts';
 import { riskList } from './register.ts';
-import { RiskInput, RiskPatch } from './schema.ts';
+import { type Risk, RiskInput, RiskPatch } from './schema.ts';
 
-export const riskImport = (project: { id: string; key: string }, moment: Moment): Importable => ({
+export const riskImport = (
+  project: { id: string; key: string },
+  moment: Moment,
+): Importable<Risk, typeof RiskInput, typeof RiskPatch> => ({
   what: 'risk',
   input: RiskInput,
   patch: RiskPatch,

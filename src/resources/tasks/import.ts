@@ -2,9 +2,12 @@ import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import type { Importable } from '../../transfer/importable.ts';
 import { createTasks, taskList, updateTask } from './queries.ts';
-import { TaskInput, TaskPatch } from './schema.ts';
+import { type Task, TaskInput, TaskPatch } from './schema.ts';
 
-export const taskImport = (project: { id: string; key: string }, moment: Moment): Importable => ({
+export const taskImport = (
+  project: { id: string; key: string },
+  moment: Moment,
+): Importable<Task, typeof TaskInput, typeof TaskPatch> => ({
   what: 'task',
   input: TaskInput,
   patch: TaskPatch,
