@@ -20,7 +20,7 @@ import { limitBodies } from './http/request/body-budgets.ts';
 import { acceptFiles, installBodyParsers } from './http/request/body-parsers.ts';
 import { parseQueryString } from './http/request/query-string.ts';
 import { requestIdOf } from './http/request/request-ids.ts';
-import { rejectMalformedRequests, serverOptions } from './http/request/request-sanity.ts';
+import { rejectMalformedRequests } from './http/request/request-sanity.ts';
 import { compileValidator, rejectUnknownParameters } from './http/request/validation.ts';
 import { compressResponses } from './http/response/compression.ts';
 import { dropContentLengthOn304 } from './http/response/etag.ts';
@@ -31,6 +31,7 @@ import {
   sendBrokenRequestError,
   sendFrameworkError,
 } from './http/response/problems.ts';
+import { createServer } from './http/server.ts';
 import { createSpool } from './lists/spool.ts';
 import { pageRoutes } from './pages/routes.ts';
 import { groupRoutes } from './resources/groups/routes.ts';
@@ -54,11 +55,7 @@ export async function createApp(service: Service): Promise<App> {
     ...logOptions(config),
     genReqId: ({ headers }) => requestIdOf(headers),
     bodyLimit: limits.body_bytes,
-    // Without these timeouts a client that sends one byte a minute would hold its connection open indefinitely.
-    http: { ...serverOptions, headersTimeout: 15_000, connectionsCheckingInterval: 2_000 },
-    requestTimeout: 30_000,
-    connectionTimeout: 60_000,
-    keepAliveTimeout: 72_000,
+    serverFactory: createServer,
     // `rejectUnlessReady` rejects requests during shutdown, as a problem document like every other error.
     return503OnClosing: false,
     clientErrorHandler: sendBrokenRequestError,

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Clock, Moment } from '../../core/clock.ts';
 import type { Versions } from '../../database/versions.ts';
@@ -18,8 +18,6 @@ import { type CachedResponse, cacheKey, isFresh } from './response-cache.ts';
  * functions for keys, access and rate limits. A request that fails such a check goes to Fastify, which sends the error.
  */
 export function installFastPath(app: FastifyInstance, clock: Clock, readiness: Readiness): void {
-  const [route] = app.server.listeners('request') as [RequestListener];
-  app.server.removeListener('request', route);
   const rejectIfOverloaded = (request: IncomingMessage, response: ServerResponse): boolean => {
     if (!app.load.isOverloaded() || isProbe(request.url)) return false;
     if (!app.load.reject(() => writeProblem(app, request, response, overloaded()))) request.destroy();
@@ -33,7 +31,7 @@ export function installFastPath(app: FastifyInstance, clock: Clock, readiness: R
     // Probes and malformed keys get a response without the database, so that they work while it is unavailable.
     const needsDatabase = secret !== undefined && app.keyCache.isPlausible(secret) && !isProbe(request.url);
     if (!needsDatabase || !isEligible(request) || readiness.state !== 'ready') {
-      return rejectIfOverloaded(request, response) ? undefined : route(request, response);
+      return rejectIfOverloaded(request, response) ? undefined : app.routing(request, response);
     }
     // Requests that arrive in the same tick share one version check, started after the last of them arrived.
     if (arrivals.push({ request, response, secret, start }) === 1) setImmediate(checkVersions);
@@ -69,8 +67,8 @@ export function installFastPath(app: FastifyInstance, clock: Clock, readiness: R
     const next = missQueue.shift();
     if (next) {
       app.load.end(next);
-      if (!next.response.destroyed) route(next.request, next.response);
-      // After `route`, which counts the request again: a count of 0 would report the service as idle.
+      if (!next.response.destroyed) app.routing(next.request, next.response);
+      // After `routing`, which counts the request again: a count of 0 would report the service as idle.
       app.load.inFlight--;
     }
     if (missQueue.length > 0) setImmediate(routeNextMiss);

@@ -1,12 +1,8 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Each connection takes memory even when idle, so more than this are closed on arrival. */
-const maxConnections = 10_000;
-
 /** Returns a function that reads connection totals. The work happens per connection and per read, not per request. */
 export function watchConnections(server: Server) {
-  server.maxConnections = maxConnections;
   const open = new Set<Socket>();
   const closed = { received: 0, sent: 0 };
   server.on('connection', (socket: Socket) => {

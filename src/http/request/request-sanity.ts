@@ -2,15 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 
-/** Ambiguous requests are rejected, because a proxy could interpret them differently (request smuggling). */
-export const serverOptions = {
-  // By default Node silently uses the first of two duplicate headers.
-  joinDuplicateHeaders: true,
-  // `findMalformation` rejects it instead, with a problem document.
-  requireHostHeader: false,
-};
-
-/** Finds violations of HTTP that Node's parser accepts. */
+/**
+ * Finds violations of HTTP that Node's parser accepts. Ambiguous requests are rejected, because a proxy could interpret
+ * them differently (request smuggling).
+ */
 export function findMalformation({
   headers,
   method,

@@ -7,12 +7,11 @@ import { limits } from '../../core/schemas.ts';
 import { shortened } from '../../core/text.ts';
 import { allAllowedMethods, allowedMethods } from '../request/allowed-methods.ts';
 import { requestIdOf } from '../request/request-ids.ts';
+import { isResponding } from '../server.ts';
 import { preflightHeaders } from './headers.ts';
 
 /** Sends every error as a problem document (RFC 9457), including errors of Fastify and the database. */
 export function installErrorHandlers(app: FastifyInstance): void {
-  // Node sends a bare 417 for an unknown `Expect` header; HTTP allows to ignore the header instead.
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setErrorHandler((error: FastifyError, request, reply) =>
     sendProblem(request, reply, problemOf(request, error)),
   );
@@ -84,6 +83,7 @@ export function writeProblem(
 
 /** Handles bytes that are not an HTTP request: there is no reply object, so it writes to the socket. */
 export function sendBrokenRequestError(this: FastifyInstance, error: ConnectionError, socket: Socket): void {
+  // During a response the client would mistake the error for a part of it.
   if (error.code === 'ECONNRESET' || !socket.writable || isResponding(socket)) return void socket.destroy();
   const problem = isTargetTooLong(error)
     ? new Problem('uri_too_long', 'The URL is longer than 16 KiB. Use fewer or shorter parameters.')
@@ -107,12 +107,6 @@ export function sendBrokenRequestError(this: FastifyInstance, error: ConnectionE
 /** The parser reports a long request line as a header overflow; the raw bytes show the difference. */
 function isTargetTooLong({ code, rawPacket }: ConnectionError): boolean {
   return code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\r\n]{16384}/.test(String(rawPacket));
-}
-
-/** A response to an earlier request is in progress; the client would mistake the error for a part of it. */
-function isResponding(socket: Socket): boolean {
-  const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
-  return response ? response.headersSent || response.req.complete : false;
 }
 
 function sendProblem(request: FastifyRequest, reply: FastifyReply, problem: Problem) {
