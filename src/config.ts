@@ -71,6 +71,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return Object.freeze(config);
 }
 
+/** The URL of a database that is one file. */
+export const fileDatabaseUrl = (path: string) => `sqlite:${path}`;
+
 /** Merges the process environment with the `.env` file of the working directory. The process environment wins. */
 export function environmentWithFile(environment: NodeJS.ProcessEnv, file = '.env'): NodeJS.ProcessEnv {
   return existsSync(file) ? { ...parseEnv(readFileSync(file, 'utf8')), ...environment } : environment;

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Counts, fillDemo } from '../../demo/fill.ts';
-import type { Config } from '../config.ts';
+import { type Config, fileDatabaseUrl } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import type { App } from '../http/fastify.ts';
 import { curl, startService, stopWithGrace } from './serve.ts';
 
 /** Runs the service with sample data in a temporary database, which is deleted when the process exits. */
 export async function demo(config: Config, print: (text: string) => void): Promise<void> {
-  const database_url = `sqlite:${join(createTemporaryFolder(), 'muster.db')}`;
+  const database_url = fileDatabaseUrl(join(createTemporaryFolder(), 'muster.db'));
   const { app, firstKey = '' } = await startService({ ...config, database_url });
   try {
     const counts = await fillDemo(app.database, systemClock());

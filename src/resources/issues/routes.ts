@@ -3,7 +3,7 @@ import type { App } from '../../http/fastify.ts';
 import { ListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf, SummaryOf } from '../../lists/schema.ts';
 import { sendList, sendSummary } from '../../lists/send-list.ts';
-import { projectItemRoutes } from '../project-items/routes.ts';
+import { projectItemRoutes } from '../project-items/define-routes.ts';
 import { getProject, resolveProjectFilter } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { issueImport } from './import.ts';

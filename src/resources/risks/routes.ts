@@ -12,7 +12,7 @@ import { type Filters, SortableListQuery, splitQuery } from '../../lists/query.t
 import { ListOf, SummaryOf } from '../../lists/schema.ts';
 import { sendList, sendSummary } from '../../lists/send-list.ts';
 import { Issue } from '../issues/schema.ts';
-import { projectItemRoutes } from '../project-items/routes.ts';
+import { projectItemRoutes } from '../project-items/define-routes.ts';
 import { getProject, resolveProjectFilter } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { riskImport } from './import.ts';
