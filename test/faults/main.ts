@@ -56,6 +56,7 @@ for (const scenario of chosen) {
   const result = await runner.run(scenario);
   results.push(result);
   console.log(`${scenario.name}: ${verdictOf(result)} after ${Math.round(result.seconds)} s`);
+  for (const failure of result.failures) console.log(`  ${failure}`);
 }
 await runner.stop();
 console.log(`\n${formatTable(results)}`);
