@@ -24,7 +24,7 @@ import * as words from './words.ts';
 export type CreatedIssue = {
   row: Row<'issues'>;
   history: Row<'history'>[];
-  template: words.IssueStory;
+  template: words.IssueTemplate;
   fill: FillTemplate;
   offset: number;
 };
@@ -40,7 +40,7 @@ const issueStatuses: Record<Phase, Partial<Record<Issue['status'], number>>> = {
   ended: { open: 2, resolved: 8, closed: 90 },
 };
 
-const severities: Record<words.IssueStory['gravity'], Partial<Record<Issue['severity'], number>>> = {
+const severities: Record<words.IssueTemplate['gravity'], Partial<Record<Issue['severity'], number>>> = {
   grave: { critical: 22, high: 50, medium: 28 },
   normal: { critical: 1, high: 21, medium: 54, low: 24 },
   slight: { medium: 28, low: 72 },
@@ -85,7 +85,7 @@ export function createIssues(
   risks: CreatedRisk[],
   count: number,
 ): CreatedIssue[] {
-  const pickTemplate = createTemplatePicker(dataset, context, words.issueStories);
+  const pickTemplate = createTemplatePicker(dataset, context, words.issueTemplates);
   const materialized: IssueDraft[] = risks
     .filter(({ row }) => row.status === 'materialized')
     .map((risk) => ({
@@ -109,7 +109,7 @@ export function createIssues(
 
 /** Creates the issue that follows from a materialized risk. */
 function createFollowUpTemplate({ row, template, fill }: CreatedRisk): {
-  template: words.IssueStory;
+  template: words.IssueTemplate;
   fill: FillTemplate;
 } {
   const { key, contingency_plan } = row;
@@ -133,7 +133,7 @@ function createIssue(
   context: ProjectContext,
   draft: IssueDraft,
   n: number,
-  { template, fill }: { template: words.IssueStory; fill: FillTemplate },
+  { template, fill }: { template: words.IssueTemplate; fill: FillTemplate },
 ): CreatedIssue {
   const { random, moment } = dataset;
   const { risk, offset, created_at } = draft;

@@ -7,7 +7,7 @@ import * as words from './words.ts';
 
 /** A project with the people and groups that work on it. */
 export type ProjectContext = {
-  profile: words.ProjectStory;
+  profile: words.ProjectProfile;
   project: Row<'projects'>;
   history: Row<'history'>[];
   /** Day offsets of the first and last activity in the project. */
@@ -23,7 +23,7 @@ export type ProjectContext = {
 
 export function createProjectContext(
   dataset: Dataset,
-  profile: words.ProjectStory,
+  profile: words.ProjectProfile,
   personnel: Colleague[],
   groups: Row<'groups'>[],
 ): ProjectContext {
@@ -52,7 +52,7 @@ export function createProjectContext(
 
 function createProject(
   dataset: Dataset,
-  profile: words.ProjectStory,
+  profile: words.ProjectProfile,
   team: Colleague[],
   leads: Colleague[],
 ): Pick<ProjectContext, 'project' | 'history'> {
@@ -85,7 +85,7 @@ type ProjectRevision = Revision & { state: ProjectState };
 /** Creates the revisions from planning to the current status. A project is archived some weeks after its end. */
 function createProjectRevisions(
   dataset: Dataset,
-  { status, from, to, archived, suppliers }: words.ProjectStory,
+  { status, from, to, archived, suppliers }: words.ProjectProfile,
   team: Colleague[],
 ): [ProjectRevision, ...ProjectRevision[]] {
   const { random } = dataset;

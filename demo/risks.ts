@@ -31,7 +31,7 @@ export type CreatedRisk = {
   row: Row<'risks'>;
   past: Row<'past_risks'>[];
   history: Row<'history'>[];
-  template: words.RiskStory;
+  template: words.RiskTemplate;
   fill: FillTemplate;
   planned: CreationTime;
 };
@@ -77,7 +77,7 @@ const unassessedProbability: Partial<Record<Risk['status'], number>> = {
 };
 
 export function createRisks(dataset: Dataset, context: ProjectContext, count: number): CreatedRisk[] {
-  const pickTemplate = createTemplatePicker(dataset, context, words.riskStories);
+  const pickTemplate = createTemplatePicker(dataset, context, words.riskTemplates);
   return pickCreationTimes(dataset, context, count).map((creation, i) =>
     createRisk(dataset, context, creation, i + 1, pickTemplate()),
   );
@@ -88,7 +88,7 @@ function createRisk(
   context: ProjectContext,
   creation: CreationTime,
   n: number,
-  { template, fill }: { template: words.RiskStory; fill: FillTemplate },
+  { template, fill }: { template: words.RiskTemplate; fill: FillTemplate },
 ): CreatedRisk {
   const { random } = dataset;
   const { status, times } = pickRiskCourse(dataset, context, creation, template);
@@ -126,7 +126,7 @@ function pickRiskCourse(
   dataset: Dataset,
   context: ProjectContext,
   { offset, created_at }: CreationTime,
-  template: words.RiskStory,
+  template: words.RiskTemplate,
 ) {
   const status = pickRiskStatus(dataset, context, offset, template);
   const count = dataset.random.pickWeightedNumber(riskChanges[status]);
@@ -165,14 +165,14 @@ function pickRiskStatus(
   dataset: Dataset,
   context: ProjectContext,
   offset: number,
-  template: words.RiskStory,
+  template: words.RiskTemplate,
 ): Risk['status'] {
   const status = dataset.random.pickWeighted(riskStatuses[getPhase(context, offset)]);
   return status === 'materialized' && template.opportunity ? 'closed' : status;
 }
 
 /** The impact depends on the template; the probability does not. */
-function pickAssessment({ random }: Dataset, template: words.RiskStory, isPlanned: boolean) {
+function pickAssessment({ random }: Dataset, template: words.RiskTemplate, isPlanned: boolean) {
   const probability = random.pickWeightedNumber({ 1: 16, 2: 33, 3: 31, 4: 15, 5: 5 });
   const impact = limitRating(template.impact + random.pickWeightedNumber({ [-1]: 34, 0: 54, 1: 12 }));
   if (!isPlanned || random.chance(0.1)) return { probability, impact };
@@ -189,7 +189,7 @@ function pickAssessment({ random }: Dataset, template: words.RiskStory, isPlanne
 
 function pickResponse(
   { random }: Dataset,
-  template: words.RiskStory,
+  template: words.RiskTemplate,
   fill: FillTemplate,
   status: Risk['status'],
 ) {
@@ -228,7 +228,7 @@ function pickOutcome(
   dataset: Dataset,
   context: ProjectContext,
   status: Risk['status'],
-  { template, fill }: { template: words.RiskStory; fill: FillTemplate },
+  { template, fill }: { template: words.RiskTemplate; fill: FillTemplate },
 ) {
   const { random } = dataset;
   if (status === 'accepted') {

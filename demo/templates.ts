@@ -5,7 +5,7 @@ import * as words from './words.ts';
 /** Replaces the placeholders in a text with names from one project. */
 export type FillTemplate = (text: string) => string;
 
-type Template = { fits?: words.Domain[]; of?: words.Trait[]; title: string };
+type Template = words.Suitability & { title: string };
 
 /**
  * Returns a function that picks templates for the project in random order. Each template is used once before any is
@@ -18,8 +18,8 @@ export function createTemplatePicker<T extends Template>(
 ) {
   const eligible = templates.filter((template) => {
     const minSubjects = template.title.includes('{other}') ? 2 : 1;
-    const fitsDomain = template.fits?.includes(profile.domain) !== false;
-    return fitsDomain && findSubjects(profile, template).length >= minSubjects;
+    const suitsDomain = template.domains?.includes(profile.domain) !== false;
+    return suitsDomain && findSubjects(profile, template).length >= minSubjects;
   });
   const usedTitles = new Set<string>();
   let remaining: T[] = [];
@@ -35,12 +35,12 @@ export function createTemplatePicker<T extends Template>(
 }
 
 /** Lists the project's subjects that have one of the template's traits; a template without traits matches all. */
-const findSubjects = ({ things }: words.ProjectStory, { of }: Template) =>
+const findSubjects = ({ things }: words.ProjectProfile, { traits }: Template) =>
   Object.entries(things).flatMap(([trait, subjects]) =>
-    of?.some((one) => one === trait) === false ? [] : subjects,
+    traits?.some((one) => one === trait) === false ? [] : subjects,
   );
 
-function createFill({ random }: Dataset, profile: words.ProjectStory, template: Template): FillTemplate {
+function createFill({ random }: Dataset, profile: words.ProjectProfile, template: Template): FillTemplate {
   const [subject = '', secondSubject = ''] = random.sample(findSubjects(profile, template), 2);
   const values: Record<string, string> = {
     thing: subject,

@@ -1,13 +1,13 @@
 import type { Project } from '../src/resources/projects/schema.ts';
 
-/** What a project is about, so that it gets risks, issues and tasks that could happen to it. */
+/** The field of a project. It decides which risks, issues and tasks the project gets. */
 export type Domain = 'works' | 'fleet' | 'digital' | 'business';
 
-/** What a thing is made of decides what can go wrong with it. */
-export type Trait = 'structure' | 'equipment' | 'system' | 'scheme';
+/** The nature of an asset. It decides what can go wrong with it. */
+type Trait = 'structure' | 'equipment' | 'system' | 'scheme';
 
-/** The projects and the things a story can be told of; of all, unless it says otherwise. */
-type Scope = { fits?: Domain[]; of?: Trait[] };
+/** The projects and assets that a template suits: all, by default. */
+export type Suitability = { domains?: Domain[]; traits?: Trait[] };
 
 export type Site = { city: string; time_zone: string; phone: string | null; names: keyof typeof names };
 
@@ -23,14 +23,14 @@ export type Team = {
   skills: string[];
 };
 
-export type ProjectStory = {
+export type ProjectProfile = {
   key: string;
   name: string;
   description: string;
   domain: Domain;
   status: Project['status'];
   archived?: true;
-  /** How much happens here, compared with the others. */
+  /** The number of risks, issues and tasks, relative to other projects. */
   size: number;
   /** The first and the last day, in days from today. */
   from: number;
@@ -42,8 +42,8 @@ export type ProjectStory = {
   scarce: string;
 };
 
-/** `steps` are the response plan and, later, the tasks; a threat says which issue it `becomes`. */
-export type RiskStory = Scope & {
+/** `steps` are the response plan and, later, the tasks. `becomes` is the title of the issue when a threat occurs. */
+export type RiskTemplate = Suitability & {
   category: string;
   opportunity?: true;
   impact: number;
@@ -55,14 +55,14 @@ export type RiskStory = Scope & {
   becomes?: string;
 };
 
-export type IssueStory = Scope & {
+export type IssueTemplate = Suitability & {
   gravity: 'grave' | 'normal' | 'slight';
   title: string;
   description: string;
   steps: string[];
 };
 
-/** Kept apart by language, so that first and last names go together. */
+/** By language, so that first and last names match. */
 export const names = {
   german: {
     first: 'Jürgen Anneliese Björn Käthe Matthias Friederike Götz Sabine Thorsten Lea Jörg Hannah',
@@ -113,7 +113,7 @@ export const names = {
   korean: { first: 'Ji-woo Soo-jin Min-jun Ha-eun', last: 'Park Choi Kang Seo' },
 };
 
-/** The numbers are from ranges that regulators keep free for fiction; other places have none. */
+/** The phone numbers are from ranges reserved for fiction. Places without such a range have none. */
 export const sites: Site[] = [
   { city: 'Hamburg', time_zone: 'Europe/Berlin', phone: '+49 40 66969 ###', names: 'german' },
   { city: 'Köln', time_zone: 'Europe/Berlin', phone: '+49 221 4710 ###', names: 'german' },
@@ -130,7 +130,7 @@ export const sites: Site[] = [
 
 export const mobile = '+44 7700 900###';
 
-/** Above all teams, and no group. */
+/** The top of the reporting line. It is not a group. */
 export const executive: Team = {
   name: 'Executive',
   parent: null,
@@ -143,7 +143,7 @@ export const executive: Team = {
   skills: ['strategy', 'public affairs', 'governance'],
 };
 
-/** Parents come before their parts. */
+/** Parents precede their children. */
 export const teams: Team[] = [
   {
     name: 'Infrastructure',
@@ -416,8 +416,8 @@ export const externalTitles: { title: string; team: string }[] = [
   { title: 'Quantity Surveyor', team: 'Finance and Procurement' },
 ];
 
-/** `size` makes the safety-critical and the digital projects the busiest. */
-export const projects: ProjectStory[] = [
+/** Safety-critical and digital projects have the largest `size`. */
+export const projects: ProjectProfile[] = [
   {
     key: 'ETCS',
     name: 'ETCS Level 2 on the Coast Line',
@@ -969,11 +969,11 @@ export const authorities: Record<Domain, string[]> = {
   business: ['the rail regulator', 'the internal audit'],
 };
 
-/** In braces: words of the project. `{other}` is a second thing of it. */
-export const riskStories: RiskStory[] = [
+/** Words in braces are replaced with words of the project. `{other}` is a second asset. */
+export const riskTemplates: RiskTemplate[] = [
   {
     category: 'supply',
-    of: ['structure', 'equipment', 'system'],
+    traits: ['structure', 'equipment', 'system'],
     impact: 4,
     title: '{supplier} delivers {thing} later than agreed',
     description:
@@ -989,7 +989,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'supply',
-    of: ['structure', 'equipment', 'system'],
+    traits: ['structure', 'equipment', 'system'],
     impact: 5,
     title: '{supplier} becomes insolvent before {thing} is accepted',
     description:
@@ -1005,7 +1005,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'supply',
-    of: ['equipment'],
+    traits: ['equipment'],
     impact: 3,
     title: 'Spare parts for {thing} are discontinued',
     description:
@@ -1020,7 +1020,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'supply',
-    fits: ['works', 'fleet'],
+    domains: ['works', 'fleet'],
     impact: 3,
     title: 'Lead times for cable and switchgear outgrow the plan for {place}',
     description: 'Quoted lead times doubled in a year. The plan for {place} still uses the old ones.',
@@ -1034,7 +1034,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'supply',
-    of: ['equipment', 'system'],
+    traits: ['equipment', 'system'],
     impact: 3,
     title: '{supplier} moves its experts on {thing} to another customer',
     description: 'Two people at {supplier} know {thing}. Nothing in the contract keeps them with us.',
@@ -1048,7 +1048,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'supply',
-    fits: ['works'],
+    domains: ['works'],
     impact: 3,
     title: 'Subcontractors of {supplier} at {place} fall short of the quality plan',
     description: 'Three tiers of subcontractors work at {place}; only the first is inspected.',
@@ -1062,7 +1062,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'supply',
-    of: ['system'],
+    traits: ['system'],
     impact: 4,
     title: '{supplier} ends support for our version of {thing}',
     description: 'The version of {thing} we run leaves support next year; the next one needs a new database.',
@@ -1073,7 +1073,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'safety',
-    fits: ['works'],
+    domains: ['works'],
     impact: 5,
     title: 'A worker is struck by a train during works at {place}',
     description: 'Trains pass {place} on the adjacent track at up to 90 km/h while {thing} is worked on.',
@@ -1088,7 +1088,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'safety',
-    fits: ['works', 'fleet'],
+    domains: ['works', 'fleet'],
     impact: 5,
     title: 'An isolation at {place} is misunderstood and work starts under voltage',
     description: 'Two power supply sections meet at {place}, and their names differ by one letter.',
@@ -1102,8 +1102,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'safety',
-    fits: ['works', 'fleet'],
-    of: ['structure', 'equipment'],
+    domains: ['works', 'fleet'],
+    traits: ['structure', 'equipment'],
     impact: 4,
     title: 'Asbestos or lead paint is found when {thing} is opened',
     description: 'The register of hazardous material has no entry for {thing}, which was built before 1990.',
@@ -1117,7 +1117,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'safety',
-    fits: ['works'],
+    domains: ['works'],
     impact: 4,
     title: 'Passengers or trespassers enter the work site at {place}',
     description: 'The usual footpath crosses the site at {place}, and the diversion is 600 metres long.',
@@ -1131,8 +1131,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'safety',
-    fits: ['fleet'],
-    of: ['equipment'],
+    domains: ['fleet'],
+    traits: ['equipment'],
     impact: 5,
     title: 'A train is moved at {place} while somebody works beneath it',
     description: 'Tests of {thing} need short moves between jobs, and several firms work on the same road.',
@@ -1146,8 +1146,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'safety',
-    fits: ['works', 'fleet'],
-    of: ['structure'],
+    domains: ['works', 'fleet'],
+    traits: ['structure'],
     impact: 5,
     title: 'Somebody falls while working at height on {thing}',
     description: 'Work on {thing} is above four metres, partly at night and in wind.',
@@ -1161,7 +1161,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'safety',
-    fits: ['business', 'fleet'],
+    domains: ['business', 'fleet'],
     impact: 4,
     title: 'Crew at {place} become fatigued by overtime',
     description:
@@ -1176,7 +1176,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'technical',
-    of: ['equipment', 'system'],
+    traits: ['equipment', 'system'],
     impact: 3,
     title: 'The interface between {thing} and {other} is understood differently by both sides',
     description:
@@ -1191,8 +1191,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'technical',
-    fits: ['works'],
-    of: ['structure'],
+    domains: ['works'],
+    traits: ['structure'],
     impact: 4,
     title: 'Ground conditions at {place} are worse than the survey shows',
     description:
@@ -1204,7 +1204,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'technical',
-    of: ['system'],
+    traits: ['system'],
     impact: 4,
     title: '{thing} does not hold its response times under peak load',
     description: 'Load tests of {thing} stopped at half of what a day of disruption brings.',
@@ -1218,8 +1218,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'technical',
-    fits: ['works', 'fleet'],
-    of: ['structure', 'equipment'],
+    domains: ['works', 'fleet'],
+    traits: ['structure', 'equipment'],
     impact: 3,
     title: 'Drawings of {thing} do not match what was built',
     description:
@@ -1234,8 +1234,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'technical',
-    fits: ['digital', 'works'],
-    of: ['equipment', 'system'],
+    domains: ['digital', 'works'],
+    traits: ['equipment', 'system'],
     impact: 4,
     title: '{thing} has a single point of failure that was not designed out',
     description: 'Both paths of {thing} pass through the same cabinet at {place}.',
@@ -1246,8 +1246,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'technical',
-    fits: ['digital'],
-    of: ['system'],
+    domains: ['digital'],
+    traits: ['system'],
     impact: 4,
     title: 'Records lose their meaning when they are migrated into {thing}',
     description:
@@ -1262,8 +1262,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'technical',
-    fits: ['fleet'],
-    of: ['equipment'],
+    domains: ['fleet'],
+    traits: ['equipment'],
     impact: 4,
     title: '{thing} disturbs track circuits near {place}',
     description: 'Measured return currents of {thing} come close to the limit at full power.',
@@ -1274,7 +1274,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'technical',
-    of: ['system'],
+    traits: ['system'],
     impact: 3,
     title: 'A software update of {thing} brings back defects that were closed',
     description: '{supplier} maintains two branches of {thing} and merges them by hand.',
@@ -1288,8 +1288,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'technical',
-    fits: ['works', 'fleet'],
-    of: ['equipment'],
+    domains: ['works', 'fleet'],
+    traits: ['equipment'],
     impact: 3,
     title: '{thing} fails more often in its first year than the contract assumes',
     description: 'The reliability figures of {thing} come from a milder climate and lower mileage.',
@@ -1303,7 +1303,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'cyber',
-    of: ['system'],
+    traits: ['system'],
     impact: 4,
     title: 'Credentials for {thing} are stolen by phishing',
     description: 'One in nine clicked in the last exercise, and {thing} still takes a password alone.',
@@ -1314,7 +1314,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'cyber',
-    of: ['system'],
+    traits: ['system'],
     impact: 4,
     title: 'A known vulnerability in {thing} stays unpatched for more than 30 days',
     description: 'Patches of {thing} need a release by {supplier} and a night without traffic.',
@@ -1325,7 +1325,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'cyber',
-    of: ['equipment', 'system'],
+    traits: ['equipment', 'system'],
     impact: 5,
     title: 'The remote access of {supplier} to {thing} is misused',
     description: '{supplier} reaches {thing} with a shared account through a permanent tunnel.',
@@ -1339,8 +1339,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'cyber',
-    fits: ['digital'],
-    of: ['system'],
+    domains: ['digital'],
+    traits: ['system'],
     impact: 5,
     title: 'Backups of {thing} cannot be restored after ransomware',
     description:
@@ -1355,7 +1355,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'cyber',
-    of: ['system'],
+    traits: ['system'],
     impact: 3,
     title: 'A certificate of {thing} expires unnoticed',
     description: 'The certificates of {thing} are tracked in a spreadsheet of somebody who changed jobs.',
@@ -1369,8 +1369,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'cyber',
-    fits: ['digital', 'business'],
-    of: ['system', 'scheme'],
+    domains: ['digital', 'business'],
+    traits: ['system', 'scheme'],
     impact: 4,
     title: 'Personal data leaks from {thing}',
     description: 'Extracts of {thing} are sent by e-mail to {supplier} and to three departments.',
@@ -1384,8 +1384,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'regulatory',
-    fits: ['works', 'fleet'],
-    of: ['structure', 'equipment', 'system'],
+    domains: ['works', 'fleet'],
+    traits: ['structure', 'equipment', 'system'],
     impact: 4,
     title: '{authority} approves {thing} later than planned',
     description: 'The plan gives {authority} twelve weeks; the last three approvals took twenty.',
@@ -1399,8 +1399,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'regulatory',
-    fits: ['works', 'fleet'],
-    of: ['structure', 'equipment', 'system'],
+    domains: ['works', 'fleet'],
+    traits: ['structure', 'equipment', 'system'],
     impact: 3,
     title: 'A revised standard applies to {thing} before it is handed over',
     description: 'The revision is out for comment and has no clear rule for projects under way.',
@@ -1411,8 +1411,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'regulatory',
-    fits: ['digital', 'business'],
-    of: ['system', 'scheme'],
+    domains: ['digital', 'business'],
+    traits: ['system', 'scheme'],
     impact: 3,
     title: '{authority} objects to how {thing} keeps personal data',
     description: 'The retention periods of {thing} were set for the convenience of reports.',
@@ -1426,7 +1426,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'regulatory',
-    fits: ['works'],
+    domains: ['works'],
     impact: 3,
     title: 'The consent for night work at {place} is limited or withdrawn',
     description: 'The city gave consent for {place} for one season, subject to complaints.',
@@ -1471,7 +1471,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'financial',
-    fits: ['works', 'fleet'],
+    domains: ['works', 'fleet'],
     impact: 3,
     title: '{supplier} claims additional cost for {thing}',
     description: 'Access to {place} was late twice, and the site diary has gaps for both weeks.',
@@ -1482,8 +1482,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'financial',
-    fits: ['digital', 'business'],
-    of: ['system'],
+    domains: ['digital', 'business'],
+    traits: ['system'],
     impact: 2,
     title: 'The licence cost of {thing} grows with every new user',
     description: 'Six hundred users were priced, and twice as many are expected to ask for {thing}.',
@@ -1507,7 +1507,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'financial',
-    of: ['equipment'],
+    traits: ['equipment'],
     impact: 2,
     title: 'Exchange rates make imported parts of {thing} dearer',
     description: 'Half of the price of {thing} is in another currency and is not hedged.',
@@ -1528,7 +1528,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'people',
-    of: ['equipment', 'system', 'scheme'],
+    traits: ['equipment', 'system', 'scheme'],
     impact: 4,
     title: 'The one person who knows {thing} leaves',
     description:
@@ -1540,7 +1540,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'people',
-    of: ['equipment', 'system', 'scheme'],
+    traits: ['equipment', 'system', 'scheme'],
     impact: 3,
     title: 'Staff at {place} are not trained when {thing} goes live',
     description: 'Training for {thing} needs two days for each person at {place}, and rosters leave one.',
@@ -1551,8 +1551,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'people',
-    fits: ['business', 'digital'],
-    of: ['system', 'scheme'],
+    domains: ['business', 'digital'],
+    traits: ['system', 'scheme'],
     impact: 3,
     title: 'The works council does not agree to {thing} at {place}',
     description: 'The agreement on working time covers neither {thing} nor the shifts it brings.',
@@ -1576,7 +1576,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'schedule',
-    fits: ['works'],
+    domains: ['works'],
     impact: 4,
     title: 'A possession at {place} is cancelled at short notice',
     description: 'Diverted freight needs the line at {place} in the same weekends.',
@@ -1590,7 +1590,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'schedule',
-    of: ['equipment', 'system'],
+    traits: ['equipment', 'system'],
     impact: 3,
     title: 'Another project holds the people needed to test {thing}',
     description: 'Tests of {thing} and the autumn release of another project fall into the same fortnight.',
@@ -1601,7 +1601,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'schedule',
-    fits: ['works'],
+    domains: ['works'],
     impact: 3,
     title: 'Planning permission for {place} takes longer than assumed',
     description: 'Two objections were filed, and the hearing has no date.',
@@ -1612,7 +1612,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'schedule',
-    of: ['equipment', 'system'],
+    traits: ['equipment', 'system'],
     impact: 3,
     title: 'Late design changes squeeze the testing of {thing}',
     description: 'Design of {thing} ends four weeks late, and the date of opening is public.',
@@ -1623,8 +1623,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'schedule',
-    fits: ['digital'],
-    of: ['system'],
+    domains: ['digital'],
+    traits: ['system'],
     impact: 2,
     title: 'The change freeze around the timetable change delays {thing}',
     description:
@@ -1639,7 +1639,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'schedule',
-    of: ['scheme'],
+    traits: ['scheme'],
     impact: 2,
     title: 'Decisions on {thing} wait for a board that meets four times a year',
     description: 'Everything above 250,000 euros goes to the board, and papers are due five weeks before.',
@@ -1650,7 +1650,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'environment',
-    fits: ['works'],
+    domains: ['works'],
     impact: 4,
     title: 'Flooding stops work at {place}',
     description: '{place} lies below the level of the last two floods, and so does the store of material.',
@@ -1664,7 +1664,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'environment',
-    fits: ['works'],
+    domains: ['works'],
     impact: 3,
     title: 'Protected species are found at {place}',
     description: 'Bats were seen near {thing}. Work would stop from April to September.',
@@ -1675,7 +1675,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'environment',
-    fits: ['works'],
+    domains: ['works'],
     impact: 3,
     title: 'The soil at {place} is contaminated beyond the survey',
     description: '{place} was a coal yard until 1962, and the survey covers the surface only.',
@@ -1689,7 +1689,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'environment',
-    of: ['equipment'],
+    traits: ['equipment'],
     impact: 3,
     title: 'Summer heat shuts down {thing}',
     description: '{thing} is specified up to 40 °C, and cabinets in the sun reached 52 °C last July.',
@@ -1700,7 +1700,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'environment',
-    fits: ['works'],
+    domains: ['works'],
     impact: 2,
     title: 'Neighbours of {place} take action against noise and dust',
     description: 'Eighty households live within 50 metres of {place}; two have written to their lawyer.',
@@ -1711,7 +1711,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'environment',
-    fits: ['works'],
+    domains: ['works'],
     impact: 3,
     title: 'A storm damages what is stored at {place}',
     description: 'Material worth 400,000 euros stands in the open at {place}.',
@@ -1722,8 +1722,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'operations',
-    fits: ['works', 'fleet', 'digital'],
-    of: ['equipment', 'system'],
+    domains: ['works', 'fleet', 'digital'],
+    traits: ['equipment', 'system'],
     impact: 4,
     title: 'The cutover of {thing} disrupts the morning peak at {place}',
     description: 'The cutover ends at 04:30 and the first train leaves at 04:52.',
@@ -1734,7 +1734,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'operations',
-    of: ['system'],
+    traits: ['system'],
     impact: 4,
     title: 'The manual fallback for {thing} was never rehearsed',
     description: 'The paper forms for a failure of {thing} are from before half the controllers joined.',
@@ -1745,7 +1745,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'operations',
-    of: ['system'],
+    traits: ['system'],
     impact: 3,
     title: 'Staff at {place} reject {thing} because it slows them down',
     description: 'In the pilot, {thing} took 40 seconds longer for a step done 200 times a shift.',
@@ -1756,7 +1756,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'operations',
-    fits: ['works'],
+    domains: ['works'],
     impact: 3,
     title: 'Diversions around {place} overload the remaining line',
     description: 'With {place} closed, 14 trains an hour share a single track.',
@@ -1767,7 +1767,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'operations',
-    of: ['system'],
+    traits: ['system'],
     impact: 3,
     title: 'Users at {place} see wrong data while {thing} is changed over',
     description: 'Old and new sources run side by side for six weeks and disagree in one record of fifty.',
@@ -1781,8 +1781,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'operations',
-    fits: ['business'],
-    of: ['scheme'],
+    domains: ['business'],
+    traits: ['scheme'],
     impact: 3,
     title: 'Daily work at {place} suffers while {thing} is introduced',
     description: 'The same ten people at {place} do the daily work and introduce {thing}.',
@@ -1793,7 +1793,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'schedule',
-    fits: ['works'],
+    domains: ['works'],
     opportunity: true,
     impact: 3,
     title: 'The work at {place} could share a possession that is booked already',
@@ -1807,7 +1807,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'supply',
-    of: ['equipment', 'system'],
+    traits: ['equipment', 'system'],
     opportunity: true,
     impact: 3,
     title: 'A neighbouring operator would buy {thing} together with us',
@@ -1822,8 +1822,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'financial',
-    fits: ['works', 'fleet'],
-    of: ['equipment'],
+    domains: ['works', 'fleet'],
+    traits: ['equipment'],
     opportunity: true,
     impact: 4,
     title: 'A subsidy for low-carbon equipment could pay part of {thing}',
@@ -1834,7 +1834,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'environment',
-    fits: ['works'],
+    domains: ['works'],
     opportunity: true,
     impact: 2,
     title: 'Ballast and steel recovered at {place} could be used again',
@@ -1845,8 +1845,8 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'technical',
-    fits: ['fleet'],
-    of: ['equipment'],
+    domains: ['fleet'],
+    traits: ['equipment'],
     opportunity: true,
     impact: 3,
     title: 'Data from {thing} could shorten inspections elsewhere',
@@ -1860,7 +1860,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'financial',
-    of: ['equipment', 'system'],
+    traits: ['equipment', 'system'],
     opportunity: true,
     impact: 2,
     title: '{supplier} offers a discount for an early order of {thing}',
@@ -1871,7 +1871,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'people',
-    of: ['equipment'],
+    traits: ['equipment'],
     opportunity: true,
     impact: 3,
     title: 'Apprentices trained on {thing} could fill vacancies at {place}',
@@ -1882,7 +1882,7 @@ export const riskStories: RiskStory[] = [
   },
   {
     category: 'technical',
-    of: ['system'],
+    traits: ['system'],
     opportunity: true,
     impact: 3,
     title: 'An open interface of {thing} could replace two licensed products',
@@ -1893,16 +1893,16 @@ export const riskStories: RiskStory[] = [
   },
 ];
 
-export const issueStories: IssueStory[] = [
+export const issueTemplates: IssueTemplate[] = [
   {
-    of: ['structure'],
+    traits: ['structure'],
     gravity: 'grave',
     title: 'Cracks found in {thing}',
     description: 'The monthly inspection found hairline cracks in {thing}, the longest 40 centimetres.',
     steps: ['Fit crack gauges to {thing}', 'Have the cracks in {thing} assessed by the designer'],
   },
   {
-    fits: ['works'],
+    domains: ['works'],
     gravity: 'normal',
     title: 'The possession at {place} overran by two hours',
     description: 'The line was handed back at 06:50. Eleven trains were late, three were cancelled.',
@@ -1912,66 +1912,66 @@ export const issueStories: IssueStory[] = [
     ],
   },
   {
-    fits: ['works'],
+    domains: ['works'],
     gravity: 'normal',
     title: 'The cable route at {place} is blocked by an unrecorded duct',
     description: 'A duct of unknown owner crosses the trench at {place} at a depth of 60 centimetres.',
     steps: ['Find the owner of the duct at {place}', 'Design a detour for the cable at {place}'],
   },
   {
-    fits: ['works'],
+    domains: ['works'],
     gravity: 'normal',
     title: 'Drainage at {place} backs up after heavy rain',
     description: 'Water stood 15 centimetres deep at {place} after the last two storms.',
     steps: ['Inspect the drains at {place} by camera', 'Clear the outfall at {place}'],
   },
   {
-    fits: ['works'],
+    domains: ['works'],
     gravity: 'grave',
     title: 'Concrete samples from {place} are below strength',
     description: 'Three of eight samples reached 82 percent of the specified strength after 28 days.',
     steps: ['Take cores at {place}', 'Agree acceptance or removal with the designer'],
   },
   {
-    fits: ['works'],
+    domains: ['works'],
     gravity: 'slight',
     title: 'Site access at {place} is shared with a contractor of the city',
     description: 'Deliveries for {thing} wait up to half an hour at the gate.',
     steps: ['Agree delivery slots for {place}', 'Open the second gate at {place}'],
   },
   {
-    fits: ['works'],
-    of: ['structure'],
+    domains: ['works'],
+    traits: ['structure'],
     gravity: 'normal',
     title: 'Survey data for {thing} is missing',
     description: 'The archive has the index but not the files of the last survey.',
     steps: ['Ask {supplier} for its copy of the survey', 'Repeat the survey of {thing}'],
   },
   {
-    fits: ['works'],
+    domains: ['works'],
     gravity: 'slight',
     title: 'Neighbours complain of noise at night at {place}',
     description: 'Nineteen complaints since Monday, all after 22:00, about reversing alarms.',
     steps: ['Fit broadband alarms to the machines at {place}', 'Write to the neighbours of {place}'],
   },
   {
-    fits: ['works'],
-    of: ['equipment'],
+    domains: ['works'],
+    traits: ['equipment'],
     gravity: 'grave',
     title: 'Earthing of {thing} measures out of tolerance',
     description: 'Four of twelve points at {thing} measure above 10 ohms.',
     steps: ['Repeat the earthing measurements at {thing}', 'Install more earth rods at {place}'],
   },
   {
-    fits: ['works', 'fleet'],
-    of: ['structure', 'equipment'],
+    domains: ['works', 'fleet'],
+    traits: ['structure', 'equipment'],
     gravity: 'normal',
     title: 'A superseded drawing was used for {thing}',
     description: 'The crew at {place} worked from revision C; revision E moves the fixings.',
     steps: ['Withdraw old drawings at {place}', 'Check what was built of {thing} against revision E'],
   },
   {
-    fits: ['works', 'fleet'],
+    domains: ['works', 'fleet'],
     gravity: 'grave',
     title: 'A near miss at {place} was reported two days late',
     description:
@@ -1979,61 +1979,61 @@ export const issueStories: IssueStory[] = [
     steps: ['Investigate the near miss at {place}', 'Brief all shifts at {place} on reporting'],
   },
   {
-    of: ['equipment'],
+    traits: ['equipment'],
     gravity: 'normal',
     title: '{supplier} delivered the wrong parts for {thing}',
     description: 'The parts are from the earlier series and do not fit without an adapter.',
     steps: ['Return the parts to {supplier}', 'Borrow parts for {thing} from another site'],
   },
   {
-    fits: ['fleet', 'digital'],
-    of: ['equipment'],
+    domains: ['fleet', 'digital'],
+    traits: ['equipment'],
     gravity: 'grave',
     title: '{thing} fails intermittently in service',
     description: 'Five trains taken out of service in two weeks. The fault clears when {thing} is restarted.',
     steps: ['Fit a data logger to {thing}', 'Send a failed unit of {thing} to {supplier}'],
   },
   {
-    fits: ['fleet'],
-    of: ['equipment'],
+    domains: ['fleet'],
+    traits: ['equipment'],
     gravity: 'normal',
     title: 'Wear on {thing} is above the limit',
     description: 'Two units reached the wear limit at 60 percent of the expected mileage.',
     steps: ['Measure {thing} on the whole fleet', 'Shorten the inspection interval of {thing}'],
   },
   {
-    fits: ['works', 'fleet'],
-    of: ['equipment'],
+    domains: ['works', 'fleet'],
+    traits: ['equipment'],
     gravity: 'slight',
     title: 'Fault codes of {thing} are not explained in the manual',
     description: 'Technicians at {place} telephone {supplier} for eleven of the codes.',
     steps: ['Get the list of fault codes of {thing}', 'Add the fault codes to the handbook at {place}'],
   },
   {
-    fits: ['fleet'],
-    of: ['equipment'],
+    domains: ['fleet'],
+    traits: ['equipment'],
     gravity: 'normal',
     title: 'Units wait at {place} for parts of {thing}',
     description: 'Three units are stopped. The parts are promised for the end of the month.',
     steps: ['Ask {supplier} for parts of {thing} by air', 'Swap parts of {thing} between stopped units'],
   },
   {
-    fits: ['works', 'fleet'],
-    of: ['equipment'],
+    domains: ['works', 'fleet'],
+    traits: ['equipment'],
     gravity: 'grave',
     title: 'Commissioning of {thing} stopped after an insulation fault',
     description: 'The insulation test failed at 60 percent of the test voltage.',
     steps: ['Locate the insulation fault in {thing}', 'Repeat the insulation test of {thing}'],
   },
   {
-    of: ['system'],
+    traits: ['system'],
     gravity: 'grave',
     title: '{thing} is down for users at {place}',
     description: 'No answers since the change of last night. Users at {place} work on paper.',
     steps: ['Roll back the last change of {thing}', 'Write the incident report on {thing}'],
   },
   {
-    of: ['system'],
+    traits: ['system'],
     gravity: 'normal',
     title: '{thing} answers slowly on Monday mornings',
     description: 'Between 06:00 and 08:00 answers take up to 20 seconds, when weekly reports are made.',
@@ -2043,42 +2043,42 @@ export const issueStories: IssueStory[] = [
     ],
   },
   {
-    of: ['system'],
+    traits: ['system'],
     gravity: 'normal',
     title: 'Duplicate records in {thing} after the nightly import',
     description: 'About 1,200 records came in twice when the import was restarted.',
     steps: ['Remove the duplicates from {thing}', 'Make the nightly import of {thing} safe to repeat'],
   },
   {
-    of: ['system'],
+    traits: ['system'],
     gravity: 'grave',
     title: 'Users at {place} cannot sign in to {thing}',
     description: 'Accounts at {place} are locked after one attempt since the directory was moved.',
     steps: ['Unlock the accounts at {place}', 'Correct the lockout rule of {thing}'],
   },
   {
-    of: ['system'],
+    traits: ['system'],
     gravity: 'slight',
     title: 'Reports from {thing} show the wrong time zone',
     description: 'Times are an hour early since the end of summer time.',
     steps: ['Store times in {thing} in UTC', 'Reissue the wrong reports from {thing}'],
   },
   {
-    of: ['system'],
+    traits: ['system'],
     gravity: 'slight',
     title: 'Names with accents are shown wrongly in {thing}',
     description: 'Łukasz and Müller appear as question marks on printouts.',
     steps: ['Set the character encoding of {thing}', 'Correct the names stored in {thing}'],
   },
   {
-    of: ['system'],
+    traits: ['system'],
     gravity: 'normal',
     title: 'Alerts of {thing} reach the wrong on-call team',
     description: 'The alerts of three nights went to a team that no longer looks after {thing}.',
     steps: ['Correct the alert routes of {thing}', 'Test the on-call chain of {thing}'],
   },
   {
-    of: ['system'],
+    traits: ['system'],
     gravity: 'normal',
     title: 'The test environment of {thing} differs from production',
     description: 'A release passed all tests and failed in production: the versions of the database differ.',
@@ -2088,49 +2088,49 @@ export const issueStories: IssueStory[] = [
     ],
   },
   {
-    of: ['system'],
+    traits: ['system'],
     gravity: 'grave',
     title: 'The penetration test reports a high finding in {thing}',
     description: 'Testers could read the records of other users by changing a number in the address.',
     steps: ['Correct the access check in {thing}', 'Have the finding in {thing} retested'],
   },
   {
-    of: ['system'],
+    traits: ['system'],
     gravity: 'normal',
     title: 'Access rights in {thing} survive a change of role',
     description: 'Of 40 people who changed roles this year, 27 kept their old rights in {thing}.',
     steps: ['Review all access rights in {thing}', 'Connect {thing} to the joiner and leaver process'],
   },
   {
-    of: ['system'],
+    traits: ['system'],
     gravity: 'grave',
     title: 'The nightly backup of {thing} failed three times in a row',
     description: 'The backup runs out of space before it ends. The last good one is from Thursday.',
     steps: ['Extend the backup storage of {thing}', 'Restore the last backup of {thing} as a test'],
   },
   {
-    of: ['system'],
+    traits: ['system'],
     gravity: 'slight',
     title: 'The help texts of {thing} describe the previous version',
     description: 'Four of the screenshots show buttons that are gone.',
     steps: ['Rewrite the help texts of {thing}', 'Add the help texts of {thing} to the release checklist'],
   },
   {
-    of: ['scheme'],
+    traits: ['scheme'],
     gravity: 'normal',
     title: 'Figures for {thing} differ between two reports',
     description: 'The monthly and the quarterly report differ by 3 percent and count different things.',
     steps: ['Agree one definition for the figures of {thing}', 'Correct the quarterly report on {thing}'],
   },
   {
-    of: ['scheme'],
+    traits: ['scheme'],
     gravity: 'slight',
     title: 'The policy behind {thing} is out of date',
     description: 'It names a department that was dissolved two years ago.',
     steps: ['Revise the policy behind {thing}', 'Publish the revised policy at {place}'],
   },
   {
-    fits: ['business'],
+    domains: ['business'],
     gravity: 'slight',
     title: 'Training places at {place} are not filled',
     description: 'Nine of sixteen places stayed empty because rosters came out late.',
@@ -2140,14 +2140,14 @@ export const issueStories: IssueStory[] = [
     ],
   },
   {
-    fits: ['business'],
+    domains: ['business'],
     gravity: 'normal',
     title: 'The count at {place} does not match the books',
     description: 'Parts worth 38,000 euros are in the books and not on the shelves.',
     steps: ['Repeat the count at {place}', 'Book the differences at {place}'],
   },
   {
-    of: ['scheme'],
+    traits: ['scheme'],
     gravity: 'grave',
     title: 'Auditors ask for evidence on {thing} that nobody kept',
     description: 'The records of two quarters are missing. The answer is due in ten working days.',
@@ -2172,7 +2172,7 @@ export const issueStories: IssueStory[] = [
     steps: ['Check the timesheets behind the invoices', 'Settle the invoices for {thing} with {supplier}'],
   },
   {
-    of: ['structure', 'equipment', 'system'],
+    traits: ['structure', 'equipment', 'system'],
     gravity: 'normal',
     title: 'The plan for {thing} leaves out the handover to maintenance',
     description: 'Maintenance learned of {thing} from the newsletter.',
@@ -2188,14 +2188,14 @@ export const issueStories: IssueStory[] = [
     steps: ['Get a new contact for {thing} from {supplier}', 'Send the open questions on {thing} again'],
   },
   {
-    of: ['equipment', 'system'],
+    traits: ['equipment', 'system'],
     gravity: 'normal',
     title: 'Test results for {thing} were lost',
     description: 'They were on the laptop of a tester and were not copied.',
     steps: ['Repeat the tests of {thing}', 'Set up a shared archive for test results'],
   },
   {
-    of: ['structure', 'equipment', 'system'],
+    traits: ['structure', 'equipment', 'system'],
     gravity: 'normal',
     title: '{supplier} has not corrected the defects agreed for {thing}',
     description: 'Seven of nineteen defects are open, two weeks after the agreed date.',
@@ -2211,14 +2211,14 @@ export const issueStories: IssueStory[] = [
     steps: ['Correct the minutes on {thing}', 'Ask {supplier} for an offer for the training'],
   },
   {
-    fits: ['works', 'fleet'],
+    domains: ['works', 'fleet'],
     gravity: 'slight',
     title: 'Passes for {scarce} at {place} have expired',
     description: 'Six people were turned away at the gate on Monday.',
     steps: ['Renew the passes for {place}', 'Send a reminder 30 days before passes expire'],
   },
   {
-    of: ['system'],
+    traits: ['system'],
     gravity: 'normal',
     title: 'Staff at {place} work around {thing}',
     description: 'They keep a list of their own, because {thing} cannot be corrected after midnight.',
@@ -2229,7 +2229,7 @@ export const issueStories: IssueStory[] = [
   },
 ];
 
-export const workTasks: (Scope & { titles: string[] })[] = [
+export const workTasks: (Suitability & { titles: string[] })[] = [
   {
     titles: [
       'Agree acceptance criteria for {thing} with {supplier}',
@@ -2247,7 +2247,7 @@ export const workTasks: (Scope & { titles: string[] })[] = [
     ],
   },
   {
-    fits: ['works'],
+    domains: ['works'],
     titles: [
       'Survey {place} by laser scanner',
       'Approve the method statement for {thing}',
@@ -2265,8 +2265,8 @@ export const workTasks: (Scope & { titles: string[] })[] = [
     ],
   },
   {
-    fits: ['fleet'],
-    of: ['equipment'],
+    domains: ['fleet'],
+    traits: ['equipment'],
     titles: [
       'Run type tests on {thing}',
       'Fit {thing} to the first unit',
@@ -2282,8 +2282,8 @@ export const workTasks: (Scope & { titles: string[] })[] = [
     ],
   },
   {
-    fits: ['digital', 'fleet'],
-    of: ['system'],
+    domains: ['digital', 'fleet'],
+    traits: ['system'],
     titles: [
       'Write the interface tests for {thing}',
       'Deploy {thing} to the test environment',
@@ -2301,7 +2301,7 @@ export const workTasks: (Scope & { titles: string[] })[] = [
     ],
   },
   {
-    of: ['scheme'],
+    traits: ['scheme'],
     titles: [
       'Draft the business case for {thing}',
       'Interview managers at {place} about {thing}',
@@ -2370,7 +2370,7 @@ export const lessons = [
 
 export const partners = [...new Set(projects.flatMap(({ suppliers }) => suppliers))].sort();
 
-/** What people say when they change a risk. */
+/** Reasons for changes of risks. */
 export const changeReasons = {
   assessed: [
     'Assessed in the risk workshop.',
@@ -2418,7 +2418,7 @@ export const changeReasons = {
   ],
 };
 
-/** What is said when a project takes a turn. */
+/** Reasons for changes of a project's status. */
 export const projectReasons: Partial<Record<Project['status'], string[]>> = {
   active: ['The board released the budget.', 'The gate was passed.'],
   on_hold: [
@@ -2434,5 +2434,5 @@ export const extensionReasons = [
   'Follows the new delivery plan of {supplier}.',
 ];
 
-/** The keys with which other systems bring things in. */
+/** The names of the API keys with which other systems import items. */
 export const importers = { risk: 'risk register import', issue: 'ticket sync', task: 'work order sync' };

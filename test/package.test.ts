@@ -28,7 +28,7 @@ const imported =
 
 const packageOf = (name: string) => name.split('/', name.startsWith('@') ? 2 : 1).join('/');
 
-const isProduct = (file: string) => !/\.test\.ts$|^src\/testing\//.test(file);
+const isProduct = (file: string) => !file.endsWith('.test.ts');
 const isListed = (licences: string, name: string) =>
   read(licences).includes(`\n${name} `) || read(licences).startsWith(`${name} `);
 

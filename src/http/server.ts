@@ -31,7 +31,7 @@ const latestResponses = new WeakMap<Socket, ServerResponse>();
 export function isResponding(socket: Socket): boolean {
   const latest = latestResponses.get(socket);
   if (!latest) return false;
-  // Only the response whose turn it is has the socket: the others are finished, or wait for an earlier response.
+  // Only the response whose turn it is has the socket: other responses are finished, or wait for an earlier one.
   if (!latest.socket) return !latest.writableFinished;
   return latest.headersSent || latest.req.complete;
 }

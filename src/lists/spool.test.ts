@@ -50,7 +50,7 @@ onBothEngines('a slow reader of a whole list', (start) => {
 
   test('is dropped if the files of slow readers exceed their limit, and sees that the list is incomplete', async (t) => {
     const { service, key } = await filled(t, start);
-    // Room for one whole list, not for what is left of six.
+    // Room for one whole list, not for the rest of six.
     const { bytes } = await readAll(openRequest(service, '/v1/personnel', key));
     Object.assign(service.app.listSpool, { maxSnapshotMs: 50, maxBytes: bytes.length });
     const slow: IncomingMessage[] = [];

@@ -102,9 +102,9 @@ function importFile(request: FastifyRequest, reply: FastifyReply, task: Task, fi
   }
   const writeIdempotent: Store['write'] = async (work) => {
     const content = hash('sha256', file, 'hex');
-    const { answer, isReplay } = await runIdempotent(request, content, work, 'bulk');
+    const { result, isReplay } = await runIdempotent(request, content, work, 'bulk');
     if (isReplay) reply.header('idempotent-replayed', 'true');
-    return answer;
+    return result;
   };
   return runImport({ ...store, write: writeIdempotent }, task);
 }

@@ -18,7 +18,7 @@ export function metricsRoute(app: App): void {
       config: { access: 'metrics.read', requiresUnrestrictedKey: 'Metrics cover all projects.' },
       schema: {
         operationId: 'readMetrics',
-        summary: 'Metrics for Prometheus',
+        summary: 'Get metrics for Prometheus',
         description: 'With `MUSTER_METRICS_PORT` they are also served on that port, without a key.',
         tags: ['service'],
         response: { 200: { content: { 'text/plain': { schema: Type.String() } } } },

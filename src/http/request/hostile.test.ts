@@ -9,7 +9,7 @@ import { startMuster, temporaryFolder } from '../../../test/process.ts';
 /** `/livez` must respond within this time, whatever a client sends. */
 const maxStallMs = 100;
 
-/** A collection of garbage may come on top of one attempt, hardly of each: what takes long is tried again. */
+/** Garbage collection may slow down one attempt, but hardly every one, so a slow request is repeated. */
 const attempts = 3;
 const longMs = maxStallMs / 2;
 

@@ -130,7 +130,7 @@ onBothEngines('idempotency', (start, engine) => {
       headers: { authorization: `Bearer ${key}` },
     });
     const names = (await response.json()).data.map(({ name }: { name: string }) => name);
-    assert.equal(new Set(names).size, names.length, 'nobody twice');
+    assert.equal(new Set(names).size, names.length, 'no name twice');
     for (let round = 0; round < 4; round++) {
       for (let i = 0; i < 20; i++) assert.ok(names.includes(`${round}-${i}`));
     }

@@ -23,9 +23,9 @@ export async function sendIdempotent(
   reply: FastifyReply,
   work: (db: Transaction<Tables>) => Promise<Done>,
 ) {
-  const { answer, isReplay } = await runIdempotent(request, request.body ?? null, work);
+  const { result, isReplay } = await runIdempotent(request, request.body ?? null, work);
   if (isReplay) reply.header('idempotent-replayed', 'true');
-  return send(reply, answer);
+  return send(reply, result);
 }
 
 /**
@@ -36,11 +36,11 @@ export async function runIdempotent<Result>(
   request: FastifyRequest,
   content: unknown,
   work: (db: Transaction<Tables>) => Promise<Result>,
-  pace: 'quick' | 'bulk' = 'quick',
-): Promise<{ answer: Result; isReplay: boolean }> {
+  workload: 'quick' | 'bulk' = 'quick',
+): Promise<{ result: Result; isReplay: boolean }> {
   const { write } = request.database;
   const header = request.headers['idempotency-key'];
-  if (header === undefined) return { answer: await write(work, pace), isReplay: false };
+  if (header === undefined) return { result: await write(work, workload), isReplay: false };
 
   const id = recordId(request, String(header));
   const { scopes, project_ids } = request.actor;
@@ -49,18 +49,18 @@ export async function runIdempotent<Result>(
   return write(async (db) => {
     const stored = await findRecord(db, id, request.moment.now);
     if (stored && stored.request_hash !== request_hash) throw mismatch();
-    if (stored) return { answer: JSON.parse(stored.answer) as Result, isReplay: true };
+    if (stored) return { result: JSON.parse(stored.answer) as Result, isReplay: true };
     // Inserted before the work, so that a concurrent request with the same key waits for this one.
     const record = { id, request_hash, answer: '', created_at: request.moment.now };
     await db.insertInto('idempotency').values(record).execute();
-    const answer = await work(db);
+    const result = await work(db);
     await db
       .updateTable('idempotency')
-      .set({ answer: JSON.stringify(answer) })
+      .set({ answer: JSON.stringify(result) })
       .where('id', '=', id)
       .execute();
-    return { answer, isReplay: false };
-  }, pace);
+    return { result, isReplay: false };
+  }, workload);
 }
 
 /** Deletes records whose retention has ended. */

@@ -25,7 +25,7 @@ onBothEngines('risks', (start) => {
     const service = await start(t, { clock });
     const key = await service.key('projects.manage');
     for (const name of ['Apollo', 'Gemini', 'Mercury']) await service.make('/v1/projects', key, { name });
-    await inTurn(service, key, [
+    await createInOrder(service, key, [
       ['APOLLO', { title: 'lower impact at the same score', probability: 5, impact: 4 }],
       ['GEMINI', { title: 'not assessed' }],
       ['MERCURY', { title: 'first', probability: 5, impact: 5 }],
@@ -353,7 +353,7 @@ function compareRisks(a: Row, b: Row): number {
 
 const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-async function inTurn(service: TestService, key: string, risks: [string, object][]) {
+async function createInOrder(service: TestService, key: string, risks: [string, object][]) {
   for (const [project, body] of risks) await service.make(`/v1/projects/${project}/risks`, key, body);
 }
 
