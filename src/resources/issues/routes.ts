@@ -3,7 +3,7 @@ import type { App } from '../../http/fastify.ts';
 import { ListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf, SummaryOf } from '../../lists/schema.ts';
 import { sendList, sendSummary } from '../../lists/send-list.ts';
-import { projectItemRoutes } from '../project-items/define-routes.ts';
+import { projectItemRoutes } from '../project-items/item-routes.ts';
 import { getProject, resolveProjectFilter } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { issueImport } from './import.ts';
@@ -82,12 +82,11 @@ export function issueRoutes(app: App): void {
 
   projectItemRoutes(app, {
     noun: 'issue',
-    nounWithArticle: 'an issue',
     ref: IssueRef,
     resource: Issue,
     input: IssueInput,
     patch: IssuePatch,
-    deleteSummary: 'Delete an issue that has no tasks',
+    summaries: { create: 'Create an issue in a project', delete: 'Delete an issue that has no tasks' },
     updateErrors: ['invalid_transition'],
     get: getIssue,
     create: createIssue,

@@ -1,16 +1,13 @@
-import { Id, NoContent, Strict } from '../../core/schemas.ts';
+import { Id, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
-import { created, done, sendIdempotent } from '../../http/request/idempotency.ts';
+import { done, sendIdempotent } from '../../http/request/idempotency.ts';
 import { assertIfMatch } from '../../http/response/etag.ts';
-import { sendResource } from '../../http/response/resource.ts';
-import { actionErrors, createErrors, deleteErrors, updateErrors } from '../../http/route-errors.ts';
+import { actionErrors } from '../../http/route-errors.ts';
 import { ListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
-import { importRoute } from '../../transfer/import-route.ts';
-import { historyList } from '../history/queries.ts';
-import { HistoryEntry } from '../history/schema.ts';
 import { resolveProjects } from '../projects/queries.ts';
+import { resourceRoutes } from '../resource-routes.ts';
 import { assignmentList } from './assignments.ts';
 import { deactivatePerson } from './handover.ts';
 import { peopleImport } from './import.ts';
@@ -45,100 +42,25 @@ export function personnelRoutes(app: App): void {
       sendList(request, reply, personnelList(splitQuery(request.query).filters, request.moment)),
   );
 
-  app.post(
-    '/v1/personnel',
-    {
-      config: { access: 'personnel.manage', errors: createErrors },
-      schema: {
-        operationId: 'createPerson',
-        summary: 'Add a person',
-        tags: ['personnel'],
-        body: PersonInput,
-        response: { 201: Person },
-      },
-    },
-    async (request, reply) =>
-      sendIdempotent(request, reply, async (db) => {
-        const person = await createPerson(db, request.body, request.change);
-        return created(`/v1/personnel/${person.user_id}`, person);
-      }),
-  );
-
-  importRoute(app, {
-    url: '/v1/personnel/import',
-    access: 'personnel.manage',
-    operationId: 'importPersonnel',
-    summary: 'Import people from a file',
+  resourceRoutes(app, {
+    noun: 'person',
     tag: 'personnel',
+    access: { read: 'personnel.read', manage: 'personnel.manage' },
+    collection: '/v1/personnel',
+    params: Strict({ user_id: Id('person') }),
+    resource: Person,
+    input: PersonInput,
+    patch: PersonPatch,
+    summaries: { create: 'Add a person', import: 'Import people from a file', delete: 'Delete a person' },
+    deleteDescription:
+      'Only a person that nothing refers to can be deleted. Deactivate a person who left, so that the user ID still resolves.',
+    idOf: ({ user_id }) => user_id,
+    get: (db, { user_id }, moment) => getPerson(db, user_id, moment),
+    create: (db, _, input, change) => createPerson(db, input, change),
+    update: updatePerson,
+    delete: deletePerson,
     importable: ({ moment }) => peopleImport(moment),
   });
-
-  app.get(
-    '/v1/personnel/:user_id',
-    {
-      config: { access: 'personnel.read' },
-      schema: {
-        operationId: 'getPerson',
-        summary: 'Get a person',
-        tags: ['personnel'],
-        params: Strict({ user_id: Id('person') }),
-        response: { 200: Person },
-      },
-    },
-    async (request, reply) =>
-      sendResource(
-        request,
-        reply,
-        await getPerson(request.database.db, request.params.user_id, request.moment),
-      ),
-  );
-
-  app.patch(
-    '/v1/personnel/:user_id',
-    {
-      config: { access: 'personnel.manage', errors: updateErrors },
-      schema: {
-        operationId: 'updatePerson',
-        summary: 'Update a person',
-        tags: ['personnel'],
-        params: Strict({ user_id: Id('person') }),
-        body: PersonPatch,
-        response: { 200: Person },
-      },
-    },
-    async (request, reply) => {
-      const person = await request.database.write(async (db) => {
-        const current = await getPerson(db, request.params.user_id, request.moment);
-        assertIfMatch(request, current);
-        return updatePerson(db, current, request.body, request.change);
-      });
-      return sendResource(request, reply, person);
-    },
-  );
-
-  app.delete(
-    '/v1/personnel/:user_id',
-    {
-      config: { access: 'personnel.manage', errors: deleteErrors },
-      schema: {
-        operationId: 'deletePerson',
-        summary: 'Delete a person',
-        description:
-          'Only a person that nothing refers to can be deleted. Deactivate a person who left, so that the user ID still resolves.',
-        tags: ['personnel'],
-        params: Strict({ user_id: Id('person') }),
-        response: { 204: NoContent },
-      },
-    },
-    async (request, reply) => {
-      await request.database.write(async (db) => {
-        const current = await getPerson(db, request.params.user_id, request.moment);
-        assertIfMatch(request, current);
-        await deletePerson(db, current, request.change);
-      });
-      return reply.code(204).send();
-    },
-  );
 
   app.post(
     '/v1/personnel/:user_id/deactivate',
@@ -210,25 +132,6 @@ export function personnelRoutes(app: App): void {
       const { project, ...filters } = splitQuery(request.query).filters;
       const project_ids = project && { project: await resolveProjects(request.database.db, project) };
       return sendList(request, reply, assignmentList(user_id, { ...filters, ...project_ids }));
-    },
-  );
-
-  app.get(
-    '/v1/personnel/:user_id/history',
-    {
-      config: { access: 'personnel.read' },
-      schema: {
-        operationId: 'listPersonHistory',
-        summary: 'List the changes of a person, oldest first',
-        tags: ['personnel'],
-        params: Strict({ user_id: Id('person') }),
-        querystring: ListQuery({}),
-        response: { 200: ListOf(HistoryEntry) },
-      },
-    },
-    async (request, reply) => {
-      const { user_id } = await getPerson(request.database.db, request.params.user_id, request.moment);
-      return sendList(request, reply, historyList(user_id));
     },
   );
 }

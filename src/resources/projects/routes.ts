@@ -1,15 +1,12 @@
-import { NoContent, Strict } from '../../core/schemas.ts';
+import { Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
-import { created, done, sendIdempotent } from '../../http/request/idempotency.ts';
+import { done, sendIdempotent } from '../../http/request/idempotency.ts';
 import { assertIfMatch } from '../../http/response/etag.ts';
-import { sendResource } from '../../http/response/resource.ts';
-import { actionErrors, createErrors, deleteErrors, updateErrors } from '../../http/route-errors.ts';
+import { actionErrors } from '../../http/route-errors.ts';
 import { ListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
-import { importRoute } from '../../transfer/import-route.ts';
-import { historyList } from '../history/queries.ts';
-import { HistoryEntry } from '../history/schema.ts';
+import { resourceRoutes } from '../resource-routes.ts';
 import { expireAcceptancesIn } from '../risks/queries.ts';
 import { projectImport } from './import.ts';
 import {
@@ -39,98 +36,28 @@ export function projectRoutes(app: App): void {
       sendList(request, reply, projectList(splitQuery(request.query).filters, request.moment)),
   );
 
-  app.post(
-    '/v1/projects',
-    {
-      config: { access: 'projects.manage', errors: createErrors },
-      schema: {
-        operationId: 'createProject',
-        summary: 'Create a project',
-        tags: ['projects'],
-        body: ProjectInput,
-        response: { 201: Project },
-      },
-    },
-    async (request, reply) =>
-      sendIdempotent(request, reply, async (db) => {
-        const project = await createProject(db, request.body, request.change);
-        return created(`/v1/projects/${project.id}`, project);
-      }),
-  );
-
-  importRoute(app, {
-    url: '/v1/projects/import',
-    access: 'projects.manage',
-    operationId: 'importProjects',
-    summary: 'Import projects from a file',
+  resourceRoutes(app, {
+    noun: 'project',
     tag: 'projects',
+    access: { read: 'projects.read', manage: 'projects.manage' },
+    collection: '/v1/projects',
+    params: Strict({ project_id: ProjectRef }),
+    resource: Project,
+    input: ProjectInput,
+    patch: ProjectPatch,
+    summaries: {
+      create: 'Create a project',
+      import: 'Import projects from a file',
+      delete: 'Delete an empty project',
+    },
+    updateErrors: ['project_archived'],
+    idOf: ({ id }) => id,
+    get: (db, { project_id }, moment) => getProject(db, project_id, moment),
+    create: (db, _, input, change) => createProject(db, input, change),
+    update: updateProject,
+    delete: deleteProject,
     importable: ({ moment }) => projectImport(moment),
   });
-
-  app.get(
-    '/v1/projects/:project_id',
-    {
-      config: { access: 'projects.read' },
-      schema: {
-        operationId: 'getProject',
-        summary: 'Get a project',
-        tags: ['projects'],
-        params: Strict({ project_id: ProjectRef }),
-        response: { 200: Project },
-      },
-    },
-    async (request, reply) =>
-      sendResource(
-        request,
-        reply,
-        await getProject(request.database.db, request.params.project_id, request.moment),
-      ),
-  );
-
-  app.patch(
-    '/v1/projects/:project_id',
-    {
-      config: { access: 'projects.manage', errors: [...updateErrors, 'project_archived'] },
-      schema: {
-        operationId: 'updateProject',
-        summary: 'Update a project',
-        tags: ['projects'],
-        params: Strict({ project_id: ProjectRef }),
-        body: ProjectPatch,
-        response: { 200: Project },
-      },
-    },
-    async (request, reply) => {
-      const project = await request.database.write(async (db) => {
-        const current = await getProject(db, request.params.project_id, request.moment);
-        assertIfMatch(request, current);
-        return updateProject(db, current, request.body, request.change);
-      });
-      return sendResource(request, reply, project);
-    },
-  );
-
-  app.delete(
-    '/v1/projects/:project_id',
-    {
-      config: { access: 'projects.manage', errors: deleteErrors },
-      schema: {
-        operationId: 'deleteProject',
-        summary: 'Delete an empty project',
-        tags: ['projects'],
-        params: Strict({ project_id: ProjectRef }),
-        response: { 204: NoContent },
-      },
-    },
-    async (request, reply) => {
-      await request.database.write(async (db) => {
-        const current = await getProject(db, request.params.project_id, request.moment);
-        assertIfMatch(request, current);
-        await deleteProject(db, current, request.change);
-      });
-      return reply.code(204).send();
-    },
-  );
 
   for (const [action, archived] of [
     ['archive', true],
@@ -161,23 +88,4 @@ export function projectRoutes(app: App): void {
         }),
     );
   }
-
-  app.get(
-    '/v1/projects/:project_id/history',
-    {
-      config: { access: 'projects.read' },
-      schema: {
-        operationId: 'listProjectHistory',
-        summary: 'List the changes of a project, oldest first',
-        tags: ['projects'],
-        params: Strict({ project_id: ProjectRef }),
-        querystring: ListQuery({}),
-        response: { 200: ListOf(HistoryEntry) },
-      },
-    },
-    async (request, reply) => {
-      const { id } = await getProject(request.database.db, request.params.project_id, request.moment);
-      return sendList(request, reply, historyList(id));
-    },
-  );
 }

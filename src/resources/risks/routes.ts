@@ -12,7 +12,7 @@ import { type Filters, SortableListQuery, splitQuery } from '../../lists/query.t
 import { ListOf, SummaryOf } from '../../lists/schema.ts';
 import { sendList, sendSummary } from '../../lists/send-list.ts';
 import { Issue } from '../issues/schema.ts';
-import { projectItemRoutes } from '../project-items/define-routes.ts';
+import { projectItemRoutes } from '../project-items/item-routes.ts';
 import { getProject, resolveProjectFilter } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { riskImport } from './import.ts';
@@ -196,12 +196,11 @@ export function riskRoutes(app: App): void {
 
   projectItemRoutes(app, {
     noun: 'risk',
-    nounWithArticle: 'a risk',
     ref: RiskRef,
     resource: Risk,
     input: RiskInput,
     patch: RiskPatch,
-    deleteSummary: 'Delete a risk that has no issues or tasks',
+    summaries: { create: 'Create a risk in a project', delete: 'Delete a risk that has no issues or tasks' },
     updateErrors: ['invalid_transition'],
     get: getRisk,
     create: createRisk,

@@ -3,7 +3,7 @@ import type { App } from '../../http/fastify.ts';
 import { ListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
-import { projectItemRoutes } from '../project-items/define-routes.ts';
+import { projectItemRoutes } from '../project-items/item-routes.ts';
 import { getProject, resolveProjectFilter } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { taskImport } from './import.ts';
@@ -55,12 +55,11 @@ export function taskRoutes(app: App): void {
 
   projectItemRoutes(app, {
     noun: 'task',
-    nounWithArticle: 'a task',
     ref: TaskRef,
     resource: Task,
     input: TaskInput,
     patch: TaskPatch,
-    deleteSummary: 'Delete a task',
+    summaries: { create: 'Create a task in a project', delete: 'Delete a task' },
     get: getTask,
     create: createTask,
     update: updateTask,

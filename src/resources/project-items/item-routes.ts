@@ -1,0 +1,62 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { Static, TObject, TString } from 'typebox';
+import type { Moment } from '../../core/clock.ts';
+import { Strict } from '../../core/schemas.ts';
+import type { Tables } from '../../database/tables.ts';
+import type { Change } from '../../database/writes/change.ts';
+import type { App } from '../../http/fastify.ts';
+import type { Importable } from '../../transfer/importable.ts';
+import { getProjectForWriting } from '../projects/queries.ts';
+import { ProjectRef } from '../projects/schema.ts';
+import { type ResourceKind, resourceRoutes } from '../resource-routes.ts';
+
+type Item = { id: string; project_id: string; version: number };
+
+type ItemParams = TObject<{ project_id: TString; id: TString }>;
+
+/** The description of one kind of project item for the shared routes. */
+type ItemKind<Resource extends TObject, Input extends TObject, Patch extends TObject> = Pick<
+  ResourceKind<ItemParams, Resource, Input, Patch>,
+  'resource' | 'input' | 'patch' | 'updateErrors' | 'update' | 'delete' | 'single'
+> & {
+  noun: 'risk' | 'issue' | 'task';
+  ref: TString;
+  summaries: { create: string; delete: string };
+  get(db: Kysely<Tables>, project: string, ref: string, moment: Moment): Promise<Static<Resource> & Item>;
+  create(
+    db: Transaction<Tables>,
+    project: string,
+    input: Static<Input>,
+    change: Change,
+  ): Promise<Static<Resource> & Item>;
+  importable(project: { id: string; key: string }, moment: Moment): Importable;
+};
+
+/** Registers the routes of a project's risks, issues or tasks, except their lists. */
+export function projectItemRoutes<Resource extends TObject, Input extends TObject, Patch extends TObject>(
+  app: App,
+  { ref, summaries, get, create, importable, ...kind }: ItemKind<Resource, Input, Patch>,
+): void {
+  const tag = `${kind.noun}s`;
+  resourceRoutes(app, {
+    ...kind,
+    tag,
+    access: { read: 'projects.read', manage: 'projects.manage' },
+    collection: `/v1/projects/:project_id/${tag}`,
+    collectionParams: { project_id: ProjectRef },
+    params: Strict({ project_id: ProjectRef, id: ref }),
+    summaries: { ...summaries, import: `Import ${tag} of a project from a file` },
+    errors: ['project_archived'],
+    idOf: (item) => (item as Item).id,
+    pathOf(item) {
+      const { project_id, id } = item as Item;
+      return `/v1/projects/${project_id}/${tag}/${id}`;
+    },
+    get: (db, params, moment) => get(db, params.project_id, params.id, moment),
+    create: (db, params, input, change) => create(db, params.project_id, input, change),
+    async importable({ params, database, moment }) {
+      const { project_id } = params as { project_id: string };
+      return importable(await getProjectForWriting(database.db, project_id, moment), moment);
+    },
+  });
+}
