@@ -34,13 +34,14 @@ import {
 import { createServer } from './http/server.ts';
 import { createSpool } from './lists/spool.ts';
 import { pageRoutes } from './pages/routes.ts';
+import { expireAcceptances } from './resources/events/expiry.ts';
+import { eventRoutes } from './resources/events/routes.ts';
 import { groupRoutes } from './resources/groups/routes.ts';
 import { issueRoutes } from './resources/issues/routes.ts';
 import { keyRoutes } from './resources/keys/routes.ts';
 import { meRoutes } from './resources/me/routes.ts';
 import { personnelRoutes } from './resources/personnel/routes.ts';
 import { projectRoutes } from './resources/projects/routes.ts';
-import { expireAcceptances } from './resources/risks/queries.ts';
 import { riskRoutes } from './resources/risks/routes.ts';
 import { sessionRoutes } from './resources/session/routes.ts';
 import { taskRoutes } from './resources/tasks/routes.ts';
@@ -90,6 +91,7 @@ const resources = [
   meRoutes,
   sessionRoutes,
   keyRoutes,
+  eventRoutes,
 ];
 
 /**

@@ -25,6 +25,8 @@ export type Config = Readonly<{
   metrics_port: number | undefined;
   /** The size of the response cache in megabytes; 0 turns it off. */
   cache_mb: number;
+  /** How many days events are stored. */
+  event_retention_days: number;
   /** How long the service waits for requests in flight when it stops. */
   shutdown_seconds: number;
 }>;
@@ -65,6 +67,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     cors_origins: read('MUSTER_CORS_ORIGINS') ?? [],
     metrics_port: environment.MUSTER_METRICS_PORT ? read('MUSTER_METRICS_PORT') : undefined,
     cache_mb: read('MUSTER_CACHE_MB') ?? 0,
+    event_retention_days: read('MUSTER_EVENT_RETENTION_DAYS') ?? 0,
     shutdown_seconds: read('MUSTER_SHUTDOWN_SECONDS') ?? 0,
   };
   if (errors.length > 0) throw new UsageError(`The settings have errors: ${errors.join('; ')}.`);
@@ -141,6 +144,14 @@ const settings = {
     default: '64',
     expected: 'a whole number of megabytes from 0 to 65536',
     parse: (text: string) => parseInteger(text, 65_536),
+  },
+  MUSTER_EVENT_RETENTION_DAYS: {
+    default: '90',
+    expected: 'a whole number of days from 3 to 3650',
+    parse: (text: string) => {
+      const days = parseInteger(text, 3650);
+      return days !== undefined && days >= 3 ? days : undefined;
+    },
   },
   MUSTER_SHUTDOWN_SECONDS: {
     default: '30',

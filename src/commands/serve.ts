@@ -8,8 +8,8 @@ import { openDatabase } from '../database/open.ts';
 import type { App } from '../http/fastify.ts';
 import type { Readiness } from '../http/ops/health.ts';
 import { purgeExpired } from '../http/request/idempotency.ts';
+import { expireAcceptances } from '../resources/events/expiry.ts';
 import { createFirstKey } from '../resources/keys/queries.ts';
-import { expireAcceptances } from '../resources/risks/queries.ts';
 
 type Print = (text: string) => void;
 

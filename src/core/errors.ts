@@ -82,6 +82,11 @@ export const problems = {
     title: 'The project is archived',
     help: 'An archived project is read-only. Unarchive it first.',
   },
+  events_expired: {
+    status: 410,
+    title: 'The events are no longer stored',
+    help: 'Events are stored for a limited time, and some of those after your sequence number have been deleted. Read the current state of the resources you follow, then continue with the `next_after` in the response. To follow without gaps, read more often than the retention period, which is 90 days by default.',
+  },
   stale: {
     status: 412,
     title: 'The resource has changed',

@@ -10,6 +10,7 @@ export const prefixes = {
   task: 'tsk',
   key: 'key',
   history: 'hst',
+  event: 'evt',
 } as const;
 
 export type IdKind = keyof typeof prefixes;

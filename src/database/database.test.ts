@@ -27,7 +27,13 @@ onBothEngines('database', (start, engine) => {
       await drop();
     });
     const ran = await Promise.all(instances.map((instance) => instance.migrate()));
-    assert.deepEqual(ran.flat(), ['0001_foundation', '0002_search', '0003_links', '0004_narrow']);
+    assert.deepEqual(ran.flat(), [
+      '0001_foundation',
+      '0002_search',
+      '0003_links',
+      '0004_narrow',
+      '0005_events',
+    ]);
     const keys = await Promise.all(
       instances.map(({ write }) => write((db) => createFirstKey(db, systemClock()))),
     );
@@ -63,7 +69,7 @@ onBothEngines('database', (start, engine) => {
 
     const database = openDatabase(url);
     t.after(() => database.close());
-    assert.deepEqual(await database.migrate(), ['0004_narrow']);
+    assert.deepEqual(await database.migrate(), ['0004_narrow', '0005_events']);
     const migrated = await database.db.selectFrom('history').selectAll().orderBy('id').execute();
     assert.deepEqual(
       migrated,

@@ -9,6 +9,7 @@ import type { Report } from './sqlite/file-guard.ts';
 import { createWriteQueue, type Work } from './sqlite/group-commit.ts';
 import type { Tables } from './tables.ts';
 import type { ReadVersions } from './versions.ts';
+import { appendEvents } from './writes/events.ts';
 import { WriteConflict } from './writes/rows.ts';
 import { bumpVersions } from './writes/table-versions.ts';
 
@@ -154,7 +155,7 @@ async function runTransaction<T>(writer: Kysely<Tables>, engine: Engine, work: W
   let isCommitSent = false;
   try {
     return await writer.transaction().execute(async (db) => {
-      const result = await bumpVersions(db, work);
+      const result = await bumpVersions(db, (db) => appendEvents(db, work));
       isCommitSent = true;
       return result;
     });

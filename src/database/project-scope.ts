@@ -96,6 +96,8 @@ function visibleRows(project_ids: readonly string[], hasFew: boolean): VisibleRo
     history: sql`(substr(history.subject_id, 1, 4) in ('usr_', 'grp_')
       or ${belongsTo('projects')} or ${belongsTo('risks')} or ${belongsTo('issues')} or ${belongsTo('tasks')}
       or (${belongsTo('keys')} and history.field <> 'project_ids'))`,
+    // Hides the events of keys, whose former `project_ids` may include hidden projects.
+    events: sql`(${isVisible('events.project_id')} or events.subject_type in ('person', 'group'))`,
   };
 }
 

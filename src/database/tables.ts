@@ -63,13 +63,34 @@ export type Tables = {
   };
   /** Append-only: one row per changed field. `from` and `to` are JSON. */
   history: Omit<HistoryEntry, 'from' | 'to'> & { subject_id: string; from: string; to: string };
+  /** Append-only: one row per change, in commit order. `data` and `previous` are JSON. See `writes/events.ts`. */
+  events: {
+    sequence: number;
+    id: string;
+    type: string;
+    at: string;
+    key_id: string | null;
+    key_name: string;
+    subject_type: string;
+    subject_id: string;
+    subject_key: string | null;
+    /** Null for people, groups and keys, which belong to no project. */
+    project_id: string | null;
+    data: string;
+    previous: string;
+  };
+  /** The events that a date caused, such as `issue.overdue`, so that each is written once. */
+  dated_events: { subject_id: string; type: string; day: string };
   /** Stored responses to requests with an `Idempotency-Key`: see `http/request/idempotency.ts`. */
   idempotency: { id: string; request_hash: string; answer: string; created_at: string };
-  /** The version of each table, incremented by every transaction that writes to it. */
-  data_versions: { table_name: TableName; version: number };
+  /**
+   * The version of each table, incremented by every transaction that writes to it. The versions of `events` and
+   * `deleted_events` are sequence numbers: of the latest event, and of the latest one that was deleted.
+   */
+  data_versions: { table_name: TableName | 'deleted_events'; version: number };
 };
 
-export type TableName = Exclude<keyof Tables, 'data_versions' | 'idempotency'>;
+export type TableName = Exclude<keyof Tables, 'data_versions' | 'idempotency' | 'dated_events'>;
 
 export const tableNames = [
   'people',
@@ -82,6 +103,7 @@ export const tableNames = [
   'tasks',
   'keys',
   'history',
+  'events',
 ] as const satisfies TableName[];
 
 type RiskTable = Stored<

@@ -24,8 +24,8 @@ export type List = {
   isTimeDependent?: boolean;
   /** Whether each row contains its rank in the list. */
   ranked?: boolean;
-  /** The fields of `meta` besides the filters. */
-  meta?(db: Kysely<Tables>): Promise<Record<string, unknown>>;
+  /** The fields of `meta` besides the filters. `lastKey` is the order key of the last row, if more rows follow. */
+  meta?(db: Kysely<Tables>, lastKey?: string): Promise<Record<string, unknown>>;
 };
 
 /** The sort key is one text, unique for each row, so a cursor is the key of the last row (keyset pagination). */

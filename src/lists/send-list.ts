@@ -165,7 +165,7 @@ async function readPage(listRequest: ListRequest, limit: number) {
   const next =
     last && rows.length > limit
       ? encodeCursor(query, {
-          after: last.order_key,
+          after: String(last.order_key),
           position: position + shown.length,
           version: version ?? '',
         })
@@ -175,7 +175,10 @@ async function readPage(listRequest: ListRequest, limit: number) {
   const text =
     format.open(list.schema) +
     shown.map(({ json }) => write(json)).join('') +
-    format.close({ limit, next_cursor: next, has_more: next !== null, total }, await metaOf(listRequest));
+    format.close(
+      { limit, next_cursor: next, has_more: next !== null, total },
+      await metaOf(listRequest, next === null ? undefined : String(last?.order_key)),
+    );
   return { text, next };
 }
 
@@ -233,7 +236,10 @@ function countLines(lines: string): number {
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
 
-const metaOf = async ({ list, db, filters }: ListRequest) => ({ filters, ...(await list.meta?.(db)) });
+const metaOf = async ({ list, db, filters }: ListRequest, lastKey?: string) => ({
+  filters,
+  ...(await list.meta?.(db, lastKey)),
+});
 
 function nextPageUrl(request: FastifyRequest, cursor: string): string {
   const { pathname, searchParams } = new URL(request.url, 'http://any');

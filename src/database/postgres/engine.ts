@@ -234,6 +234,7 @@ const spellings: Spellings = {
   // A transaction may lock any number of rows, but the lock table of the server is limited: so all rows share 64 locks.
   shared_row_lock: unlessRehearsal(spelling`pg_advisory_xact_lock_shared(1, hashtext(${0}) & 63)`),
   row_lock: unlessRehearsal(spelling`pg_advisory_xact_lock(1, hashtext(${0}) & 63)`),
+  wake_followers: spelling`cast(pg_notify('muster_events', '') as text)`,
   days_between: spelling`(cast(${1} as date) - cast(${0} as date))`,
   // `json_build_object` is limited to 50 members, `row_to_json` is not.
   json_object: ({ arguments: pairs }) => {

@@ -66,6 +66,9 @@ export const sharedRowLock = (id: Expression<unknown>): Call =>
 /** Takes the exclusive lock on the row with this id until the transaction ends. */
 export const rowLock = (id: Expression<unknown>): Call => call('row_lock', [id.toOperationNode()]);
 
+/** Notifies all instances when the transaction commits that there are new events. Does nothing where they poll. */
+export const wakeFollowers = (): Call => call('wake_followers', []);
+
 /** Expands a JSON array of texts to a table with the column `value`. */
 export const jsonTexts = (list: Expression<unknown>): Call => call('json_texts', [list.toOperationNode()]);
 

@@ -1,5 +1,6 @@
 import { CompiledQuery, type Transaction } from 'kysely';
 import type { Tables } from '../tables.ts';
+import { pendingEvents } from '../writes/events.ts';
 
 /** Runs a part of a transaction. If it fails, only that part is rolled back, and the transaction can continue. */
 export async function inSavepoint<T>(
@@ -7,11 +8,14 @@ export async function inSavepoint<T>(
   work: () => Promise<T>,
 ): Promise<PromiseSettledResult<T>> {
   await db.executeQuery(savepoint);
+  const pending = pendingEvents(db);
+  const eventsBefore = pending?.length ?? 0;
   try {
     const value = await work();
     await db.executeQuery(release);
     return { status: 'fulfilled', value };
   } catch (reason) {
+    pending?.splice(eventsBefore);
     await db.executeQuery(rollback).catch(() => {
       // On a full disk SQLite has already rolled back the whole transaction, so the savepoint no longer exists.
       throw reason;

@@ -210,6 +210,7 @@ const spellings: Spellings = {
   held_lock: spelling`${0}`,
   shared_row_lock: spelling`${0}`,
   row_lock: spelling`${0}`,
+  wake_followers: spelling`null`,
   days_between: spelling`cast(julianday(${1}) - julianday(${0}) as integer)`,
 };
 

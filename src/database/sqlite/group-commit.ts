@@ -4,6 +4,7 @@ import { Problem } from '../../core/errors.ts';
 import type { Engine, RunExclusive } from '../engine.ts';
 import { inSavepoint } from '../sql/savepoint.ts';
 import type { Tables } from '../tables.ts';
+import { appendEvents } from '../writes/events.ts';
 import { bumpVersions } from '../writes/table-versions.ts';
 
 /** `hasWaiters` returns whether other writes are queued. It is undefined if the engine allows concurrent writers. */
@@ -65,7 +66,9 @@ export function createWriteQueue(
               await setImmediate();
               lastYield = performance.now();
             }
-            const outcome = await inSavepoint(db, async () => work?.(db, hasWaiters));
+            const outcome = await inSavepoint(db, () =>
+              appendEvents(db, async (db) => work?.(db, hasWaiters)),
+            );
             settlers.push(() =>
               outcome.status === 'fulfilled' ? resolve(outcome.value) : reject(outcome.reason),
             );
@@ -102,7 +105,9 @@ export function createWriteQueue(
   }
 
   async function runBulk(work: Work<unknown>): Promise<unknown> {
-    const result = await bulk.transaction().execute((db) => bumpVersions(db, (db) => work(db, hasWaiters)));
+    const result = await bulk
+      .transaction()
+      .execute((db) => bumpVersions(db, (db) => appendEvents(db, (db) => work(db, hasWaiters))));
     assertStored();
     void afterCommit(bulk, runExclusive);
     return result;

@@ -11,4 +11,7 @@ export const bySystem = (moment: Moment, reason: string): Change => ({
   reason,
 });
 
+/** Changed fields with their old and new values. */
+export type Differences = Record<string, { from: unknown; to: unknown }>;
+
 export const byCommandLine = (moment: Moment) => bySystem(moment, 'Changed from the command line.');

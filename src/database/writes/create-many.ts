@@ -3,6 +3,7 @@ import { type FieldError, Problem } from '../../core/errors.ts';
 import { type IdKind, newId } from '../../core/ids.ts';
 import type { Tables } from '../tables.ts';
 import type { Change } from './change.ts';
+import type { Subject } from './events.ts';
 import { recordCreated } from './history.ts';
 import { findRejections, type Target, type Unique } from './references.ts';
 import { insertRows } from './rows.ts';
@@ -13,6 +14,7 @@ export type Created = { id: string; label: string };
 /** How resources of one kind are created. */
 type Creation<Input, Table extends Target['table']> = {
   kind: IdKind;
+  subject: Subject;
   target: Target & { table: Table };
   /** Validation errors of each input, except duplicates. */
   errors: readonly (readonly FieldError[])[];
@@ -26,7 +28,7 @@ type Creation<Input, Table extends Target['table']> = {
 export async function createMany<Input extends object, Table extends Target['table']>(
   db: Transaction<Tables>,
   inputs: readonly Input[],
-  { kind, target, errors, uniques, label, row }: Creation<Input, Table>,
+  { kind, subject, target, errors, uniques, label, row }: Creation<Input, Table>,
   change: Change,
 ): Promise<(Created | Problem)[]> {
   const ids = inputs.map(() => newId(kind));
@@ -45,7 +47,7 @@ export async function createMany<Input extends object, Table extends Target['tab
     }
   }
   await insertRows(db, target.table, rows);
-  await recordCreated(db, created, change);
+  await recordCreated(db, subject, created, change);
   return results;
 }
 

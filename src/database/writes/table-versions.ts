@@ -24,6 +24,8 @@ export async function bumpVersions<T>(
 ): Promise<T> {
   const changed = new Set<TableName>();
   const result = await work(transaction.withPlugin(trackChanges(changed)));
+  // Its version is the latest sequence number, which `appendEvents` has set.
+  changed.delete('events');
   if (changed.size > 0) {
     await transaction
       .updateTable('data_versions')
@@ -38,7 +40,7 @@ export async function bumpVersions<T>(
 export async function dataVersion(db: Kysely<Tables>, tables: readonly TableName[]): Promise<number> {
   const { rows } = await allVersions(db);
   return rows.reduce(
-    (sum, { table_name, version }) => (tables.includes(table_name) ? sum + version : sum),
+    (sum, { table_name, version }) => (tables.some((table) => table === table_name) ? sum + version : sum),
     0,
   );
 }

@@ -15,6 +15,7 @@ const tags = {
   issues: 'The open issues across all projects, and the issues of each project.',
   tasks: 'Tasks, including the work on risks and issues.',
   keys: 'API keys and their scopes.',
+  events: 'A log of all changes, to follow.',
   service: 'The service, and the key in use.',
 };
 

@@ -2,11 +2,10 @@ import type { Kysely, Transaction } from 'kysely';
 import { fieldError, invalidBody, notFound } from '../../core/errors.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
-import { recordChanges, recordChangesOfMany } from '../../database/writes/history.ts';
 import { exists, toPerson } from '../../database/writes/references.ts';
 import { notBefore, updateRow } from '../../database/writes/rows.ts';
 import { lockTable } from '../../database/writes/table-versions.ts';
-import { getGroup, recordInPeople } from './queries.ts';
+import { getGroup, recordMemberships } from './queries.ts';
 
 /** Adding an existing member changes nothing. */
 export async function addMember(
@@ -40,13 +39,7 @@ export async function addMembers(
   const added = inserted.length;
   if (added > 0) {
     await updateRow(db, 'groups', group, {}, change.now);
-    const entries = inserted.map(({ user_id }) => ({ member: { from: null, to: user_id } }));
-    await recordChangesOfMany(
-      db,
-      entries.map((differences) => ({ subject_id: group_id, at: change.now, differences })),
-      change,
-    );
-    await recordInPeople(db, inserted, { group: { from: null, to: group_id } }, change);
+    await recordMemberships(db, group, inserted, 'group.member_added', change);
   }
   return { added, member_count: group.member_count + added };
 }
@@ -70,8 +63,7 @@ export async function removeMember(
     .execute();
   if (removed.length === 0) return;
   await updateRow(db, 'groups', group, {}, change.now);
-  await recordChanges(db, group_id, { member: { from: user_id, to: null } }, change);
-  await recordInPeople(db, removed, { group: { from: group_id, to: null } }, change);
+  await recordMemberships(db, group, removed, 'group.member_removed', change);
 }
 
 async function rejectUnknownPeople(db: Kysely<Tables>, user_ids: readonly string[]): Promise<void> {

@@ -9,18 +9,18 @@ import {
   type Problem,
 } from '../../core/errors.ts';
 import { fold } from '../../core/text.ts';
-import { jsonArrayOf } from '../../database/sql/functions.ts';
+import { inJsonArray, jsonArrayOf } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import { ancestors, cycleErrors } from '../../database/sql/trees.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../database/writes/create-many.ts';
+import { addEvent, type Subject } from '../../database/writes/events.ts';
 import {
-  type Differences,
   differencesBetween,
   recordChanges,
-  recordChangesOfMany,
   recordDeleted,
+  recordHistory,
 } from '../../database/writes/history.ts';
 import {
   findReferrers,
@@ -95,6 +95,7 @@ export async function createGroups(
   if (inputs.some(({ parent_id }) => parent_id)) await lockTable(db, 'groups');
   const creation = {
     kind: 'group',
+    subject: groupSubject,
     target: toGroup,
     errors: await validate(db, inputs),
     uniques: uniqueFields,
@@ -122,7 +123,7 @@ export async function updateGroup(
   if ('external_id' in differences) await rejectDuplicate(db, toGroup, 'external_id', next.external_id);
   const columns = { ...storedChanges(Group, differences), name_folded: fold(next.name) };
   await updateRow(db, 'groups', current, columns, change.now);
-  await recordChanges(db, id, differences, { ...change, reason });
+  await recordChanges(db, groupSubject, id, differences, { ...change, reason });
   return getGroup(db, id);
 }
 
@@ -141,9 +142,9 @@ export async function deleteGroup(db: Transaction<Tables>, current: Group, chang
     .where('group_id', '=', id)
     .returning('user_id')
     .execute();
-  await recordInPeople(db, members, { group: { from: id, to: null } }, change);
+  await recordMemberships(db, current, members, 'group.member_removed', change);
   await deleteRow(db, 'groups', current);
-  await recordDeleted(db, id, name, change);
+  await recordDeleted(db, groupSubject, id, current, change);
 }
 
 /** The database row of a new group. */
@@ -154,25 +155,59 @@ export const groupRow = (id: string, input: GroupInput, { now }: Moment) => ({
   ...newStamps(now),
 });
 
-/** A person lists their groups, so joining or leaving one also changes the person: new version and history. */
-export async function recordInPeople(
+/**
+ * Records that people joined or left a group: an event of the group for each. A person lists their groups, so the person
+ * gets a new version and history as well.
+ */
+export async function recordMemberships(
   db: Transaction<Tables>,
-  people: readonly { user_id: string }[],
-  differences: Differences,
+  { id: group_id, name: group_name }: Pick<Group, 'id' | 'name'>,
+  members: readonly { user_id: string }[],
+  type: 'group.member_added' | 'group.member_removed',
   change: Change,
 ): Promise<void> {
-  const ids = people.map(({ user_id }) => user_id);
-  const changed = await updateRows(db, 'people', ids, {}, change.now);
-  await recordChangesOfMany(
+  const difference = (id: string) =>
+    type === 'group.member_added' ? { from: null, to: id } : { from: id, to: null };
+  const ids = members.map(({ user_id }) => user_id);
+  const people = await updateRows(db, 'people', ids, {}, change.now);
+  await recordHistory(
     db,
-    changed.map(({ id, at }) => ({ subject_id: id, at, differences })),
+    [
+      ...ids.map((id) => ({ subject_id: group_id, at: change.now, differences: { member: difference(id) } })),
+      ...people.map(({ id, at }) => ({ subject_id: id, at, differences: { group: difference(group_id) } })),
+    ],
     change,
   );
+  const names = await db
+    .selectFrom('people')
+    .select(['user_id', 'name'])
+    .where(inJsonArray(sql.ref('user_id'), ids))
+    .orderBy('user_id')
+    .execute();
+  for (const { user_id, name } of names) {
+    const given = { data: { group_id, group_name, user_id, user_name: name } };
+    addEvent(db, {
+      subject: groupSubject,
+      subject_id: group_id,
+      at: change.now,
+      change,
+      differences: {},
+      type,
+      given,
+    });
+  }
 }
 
 const member_count = sql`(select count(*) from memberships where memberships.group_id = groups.id)`;
 
 const groupJson = rowAsJson(Group, 'groups', { member_count });
+
+export const groupSubject: Subject = {
+  type: 'group',
+  from: (db) => db.selectFrom('groups'),
+  id: sql.ref('groups.id'),
+  json: () => groupJson,
+};
 
 const groupWithMembersJson = rowAsJson(GroupWithMembers, 'groups', {
   member_count,

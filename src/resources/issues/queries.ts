@@ -7,6 +7,7 @@ import { merged, newStamps, rowAsJson, storedFields } from '../../database/sql/r
 import type { TableName, Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
+import type { Subject } from '../../database/writes/events.ts';
 import { differencesBetween, recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
@@ -96,6 +97,7 @@ export const createIssues = (
     inputs,
     {
       kind: 'issue',
+      subject: issueSubject,
       target: toIssue,
       errors: async (project_id) =>
         joined(
@@ -124,7 +126,7 @@ export async function updateIssue(
   if (Object.keys(differences).length === 0) return current;
   const [errors = []] = await validate(db, current.project_id, [next], change);
   await assertValidUpdate(db, toIssue, next, differences, errors, change);
-  await saveChanges(db, 'issues', Issue, current, next, differences, { ...change, reason });
+  await saveChanges(db, 'issues', issueSubject, Issue, current, next, differences, { ...change, reason });
   const changed = await getIssue(db, current.project_id, current.id, requestedChange);
   await updateCounts(db, current.project_id, deltaOf(current), deltaOf(changed));
   return changed;
@@ -137,7 +139,7 @@ export async function deleteIssue(db: Transaction<Tables>, current: Issue, chang
   const referrers = await findReferrers(db, [['tasks', sql`issue_id = ${id}`]]);
   if (referrers) throw inUse(`The issue ${key}`, referrers);
   await deleteRow(db, 'issues', current);
-  await recordDeleted(db, id, key, change);
+  await recordDeleted(db, issueSubject, id, current, change);
   await updateCounts(db, project_id, deltaOf(current), null);
 }
 
@@ -177,6 +179,15 @@ const issueJson = (moment: Moment) =>
 
 /** The tables that a list of issues depends on. */
 export const issueTables: readonly TableName[] = ['issues', 'projects', 'people', 'groups', 'memberships'];
+
+export const issueSubject: Subject = {
+  type: 'issue',
+  from: issueRows,
+  id: sql.ref('issues.id'),
+  key: sql.ref('issues.key'),
+  project_id: sql.ref('issues.project_id'),
+  json: issueJson,
+};
 
 /** Whether an index yields the first rows in order, without sorting. */
 function isIndexed({ status = [], archived, ...rest }: IssueFilters): boolean {

@@ -5,8 +5,9 @@ import { newId } from '../../core/ids.ts';
 import { fold, joinWords } from '../../core/text.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import type { Tables } from '../../database/tables.ts';
-import type { Change } from '../../database/writes/change.ts';
-import { type Differences, differencesBetween, recordChanges } from '../../database/writes/history.ts';
+import type { Change, Differences } from '../../database/writes/change.ts';
+import type { Subject } from '../../database/writes/events.ts';
+import { differencesBetween, type EventOptions, recordChanges } from '../../database/writes/history.ts';
 import { notBefore } from '../../database/writes/rows.ts';
 import { lockTable } from '../../database/writes/table-versions.ts';
 import { keyColumns, keyOf } from '../../http/auth/key-lookup.ts';
@@ -117,7 +118,9 @@ export async function rotateKey(
   };
   const columns = { ...stored, previous_hash: null, previous_until: null, ...overlap };
   const rotated = { from: `…${current.last_four}`, to: `…${stored.last_four}` };
-  return { ...(await changeKey(db, current, columns, { rotated }, by)), secret };
+  const changed = differencesBetween(current, stored, ['prefix', 'last_four']);
+  const event = { type: 'key.rotated', differences: changed } as const;
+  return { ...(await changeKey(db, current, columns, { rotated }, by, event)), secret };
 }
 
 /** Revoking a revoked key changes nothing. */
@@ -125,7 +128,9 @@ export async function revokeKey(db: Transaction<Tables>, id: string, by: By): Pr
   const current = await getKeyForChange(db, id);
   if (current.revoked_at !== null) return current;
   const revoked = { from: current.name, to: null };
-  return changeKey(db, current, { revoked_at: by.now }, { revoked }, by);
+  const changed = { revoked_at: { from: null, to: by.now } };
+  const event = { type: 'key.revoked', differences: changed } as const;
+  return changeKey(db, current, { revoked_at: by.now }, { revoked }, by, event);
 }
 
 /** The fields that decide how much access a key has. */
@@ -250,6 +255,7 @@ async function changeKey(
   columns: object,
   differences: Differences,
   requested: By,
+  event: EventOptions = {},
 ): Promise<Key> {
   const { id, version } = current;
   const by = notBefore(requested, current);
@@ -258,12 +264,24 @@ async function changeKey(
     .set({ ...columns, version: version + 1, updated_at: by.now })
     .where('id', '=', id)
     .execute();
-  await recordKeyChange(db, id, differences, by);
+  await recordKeyChange(db, id, differences, by, event);
   return getKey(db, id);
 }
 
-const recordKeyChange = (db: Transaction<Tables>, id: string, differences: Differences, by: By) =>
-  recordChanges(db, id, differences, { key_id: null, key_name: 'Muster', ...by });
+const recordKeyChange = (
+  db: Transaction<Tables>,
+  id: string,
+  differences: Differences,
+  by: By,
+  event?: EventOptions,
+) => recordChanges(db, keySubject, id, differences, { key_id: null, key_name: 'Muster', ...by }, event);
+
+export const keySubject: Subject = {
+  type: 'key',
+  from: (db) => db.selectFrom('keys'),
+  id: sql.ref('keys.id'),
+  json: () => rowAsJson(Key, 'keys'),
+};
 
 const storedSecret = (secret: string) => ({
   hash: hashSecret(secret),

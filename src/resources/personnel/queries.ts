@@ -16,6 +16,7 @@ import { cycleErrors } from '../../database/sql/trees.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../database/writes/create-many.ts';
+import type { Subject } from '../../database/writes/events.ts';
 import { differencesBetween, recordChanges, recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
@@ -81,6 +82,7 @@ export async function createPeople(
   if (inputs.some(({ accountable_user_id }) => accountable_user_id)) await lockTable(db, 'people');
   const creation = {
     kind: 'person',
+    subject: personSubject,
     target: toPerson,
     errors: await validate(db, inputs),
     uniques: uniqueFields,
@@ -114,7 +116,7 @@ export async function updatePerson(
   if ('external_id' in differences) await rejectDuplicate(db, toPerson, 'external_id', next.external_id);
   const columns = { ...storedChanges(Person, differences), ...foldedColumns(next) };
   await updateRow(db, 'people', { id, version }, columns, change.now);
-  await recordChanges(db, id, differences, { ...change, reason });
+  await recordChanges(db, personSubject, id, differences, { ...change, reason });
   return getPerson(db, id, requested);
 }
 
@@ -133,7 +135,7 @@ export async function deletePerson(db: Transaction<Tables>, current: Person, cha
     throw inUse(`${name} (${id})`, referrers, 'Deactivate the person instead, or reassign those first.');
   }
   await deleteRow(db, 'people', { id, version });
-  await recordDeleted(db, id, name, change);
+  await recordDeleted(db, personSubject, id, current, change);
 }
 
 export const assigneesOf = (items: readonly { assignee_user_id?: string | null }[]) =>
@@ -184,6 +186,13 @@ const foldedColumns = ({ name, email, title, department, skills = [] }: PersonIn
 
 const personJson = (moment: Moment) =>
   rowAsJson(Person, 'people', { assignable: jsonBoolean(isAssignable(moment)), groups: groupsOfPerson });
+
+export const personSubject: Subject = {
+  type: 'person',
+  from: (db) => db.selectFrom('people'),
+  id: sql.ref('people.user_id'),
+  json: personJson,
+};
 
 const isAssignable = ({ today }: Moment) =>
   sql<boolean>`(people.status = 'active' and (people.start_on is null or people.start_on <= ${today})

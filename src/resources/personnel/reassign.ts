@@ -6,8 +6,14 @@ import { recordChangesOfMany } from '../../database/writes/history.ts';
 import { toPerson } from '../../database/writes/references.ts';
 import { updateRows } from '../../database/writes/rows.ts';
 import { addMember, removeMember } from '../groups/members.ts';
+import { groupSubject } from '../groups/queries.ts';
+import { issueSubject } from '../issues/queries.ts';
+import { projectSubject } from '../projects/queries.ts';
 import { archiveVersions } from '../risks/queries.ts';
+import { riskSubject } from '../risks/register.ts';
+import { taskSubject } from '../tasks/queries.ts';
 import { assignmentSources } from './assignments.ts';
+import { personSubject } from './queries.ts';
 import type { Person, Responsibilities } from './schema.ts';
 
 export type Successors = { handover_to_user_id: string | null; handover_to_group_id: string | null };
@@ -123,10 +129,19 @@ async function changeRows(
       at,
       differences: differencesTo(columns, before.get(id)),
     }));
-    await recordChangesOfMany(db, entries, change);
+    await recordChangesOfMany(db, subjects[table], entries, change);
   }
   return changed.length;
 }
+
+const subjects = {
+  tasks: taskSubject,
+  issues: issueSubject,
+  risks: riskSubject,
+  projects: projectSubject,
+  groups: groupSubject,
+  people: personSubject,
+};
 
 const differencesTo = (columns: Record<string, unknown>, before: Row | undefined) =>
   Object.fromEntries(

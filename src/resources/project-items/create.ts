@@ -3,6 +3,7 @@ import type { FieldError, Problem } from '../../core/errors.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, createMany } from '../../database/writes/create-many.ts';
+import type { Subject } from '../../database/writes/events.ts';
 import { inProject, type Target } from '../../database/writes/references.ts';
 import { addCreatedCounts, type CountDelta } from '../projects/counts.ts';
 import { assertNotArchived, lockProject } from '../projects/lock.ts';
@@ -22,6 +23,7 @@ export async function createItems<Input extends object, Table extends 'risks' | 
     ...item
   }: {
     kind: 'risk' | 'issue' | 'task';
+    subject: Subject;
     target: Target & { table: Table };
     errors(project_id: string): Promise<FieldError[][]>;
     row(identity: ItemIdentity, input: Input): Insertable<Tables[Table]>;
@@ -36,6 +38,7 @@ export async function createItems<Input extends object, Table extends 'risks' | 
   const deltas: CountDelta[] = [];
   const options = {
     kind: item.kind,
+    subject: item.subject,
     target: inProject(target, project_id),
     errors: await item.errors(project_id),
     uniques: [{ field: 'external_id' }],

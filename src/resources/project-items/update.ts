@@ -4,8 +4,9 @@ import { type FieldError, invalidBody } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { storedChanges } from '../../database/sql/rows.ts';
 import type { Tables } from '../../database/tables.ts';
-import type { Change } from '../../database/writes/change.ts';
-import { type Differences, recordChanges } from '../../database/writes/history.ts';
+import type { Change, Differences } from '../../database/writes/change.ts';
+import type { Subject } from '../../database/writes/events.ts';
+import { type EventOptions, recordChanges } from '../../database/writes/history.ts';
 import {
   rejectDuplicateExternalId,
   type toIssue,
@@ -49,12 +50,14 @@ export async function assertValidUpdate(
 export async function saveChanges(
   db: Transaction<Tables>,
   table: 'risks' | 'issues' | 'tasks',
+  subject: Subject,
   schema: TObject,
   current: Item,
   next: Item,
   differences: Differences,
   change: Change,
   derivedColumns: object = {},
+  event: EventOptions = {},
 ): Promise<void> {
   const columns = {
     ...storedChanges(schema, differences),
@@ -62,5 +65,5 @@ export async function saveChanges(
     search_folded: foldAll([next.key, next.title, next.description]),
   };
   await updateRow(db, table, current, columns, change.now);
-  await recordChanges(db, current.id, differences, change);
+  await recordChanges(db, subject, current.id, differences, change, event);
 }

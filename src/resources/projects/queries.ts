@@ -13,14 +13,10 @@ import { fold, foldAll, joinWords } from '../../core/text.ts';
 import { jsonObject } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import type { Tables } from '../../database/tables.ts';
-import type { Change } from '../../database/writes/change.ts';
+import type { Change, Differences } from '../../database/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../database/writes/create-many.ts';
-import {
-  type Differences,
-  differencesBetween,
-  recordChanges,
-  recordDeleted,
-} from '../../database/writes/history.ts';
+import type { Subject } from '../../database/writes/events.ts';
+import { differencesBetween, recordChanges, recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
   referenceErrors,
@@ -103,6 +99,7 @@ export async function createProjects(
   const takenKeys = new Set(inputs.map(({ key }) => key));
   const options = {
     kind: 'project',
+    subject: projectSubject,
     target: toProject,
     errors: await validate(db, inputs),
     uniques: [{ field: 'key' }, { field: 'external_id' }],
@@ -158,7 +155,7 @@ export async function deleteProject(
   ]);
   if (referrers) throw inUse(`The project ${key}`, referrers);
   await deleteRow(db, 'projects', current);
-  await recordDeleted(db, id, key, change);
+  await recordDeleted(db, projectSubject, id, current, change);
 }
 
 /** The row of a new project. */
@@ -249,6 +246,15 @@ const projectJson = (moment: Moment) =>
     }),
   });
 
+export const projectSubject: Subject = {
+  type: 'project',
+  from: (db) => db.selectFrom('projects'),
+  id: sql.ref('projects.id'),
+  key: sql.ref('projects.key'),
+  project_id: sql.ref('projects.id'),
+  json: projectJson,
+};
+
 async function changeProject(
   db: Transaction<Tables>,
   current: Project,
@@ -264,7 +270,7 @@ async function changeProject(
     search_folded: foldAll([next.key, next.name]),
   };
   await updateRow(db, 'projects', current, columns, change.now);
-  await recordChanges(db, current.id, differences, change);
+  await recordChanges(db, projectSubject, current.id, differences, change);
   return getProject(db, current.id, requestedChange);
 }
 

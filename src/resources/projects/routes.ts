@@ -6,8 +6,8 @@ import { actionErrors } from '../../http/route-errors.ts';
 import { ListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
+import { expireAcceptancesIn } from '../events/expiry.ts';
 import { resourceRoutes } from '../resource-routes.ts';
-import { expireAcceptancesIn } from '../risks/queries.ts';
 import { projectImport } from './import.ts';
 import {
   archiveProject,

@@ -10,11 +10,10 @@ import {
   type Problem,
 } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
-import type { Database } from '../../database/open.ts';
 import { merged, newStamps, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
-import { bySystem, type Change } from '../../database/writes/change.ts';
+import type { Change, Differences } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
 import { differencesBetween, recordDeleted } from '../../database/writes/history.ts';
 import {
@@ -25,6 +24,7 @@ import {
   toRisk,
 } from '../../database/writes/references.ts';
 import { chunk, deleteRow, insertRows, notBefore, WriteConflict } from '../../database/writes/rows.ts';
+import type { EventType } from '../events/schema.ts';
 import { createIssue } from '../issues/queries.ts';
 import type { Issue } from '../issues/schema.ts';
 import { createItems } from '../project-items/create.ts';
@@ -32,9 +32,9 @@ import { assertValidUpdate, saveChanges } from '../project-items/update.ts';
 import { assertTransition, ownerAndDateErrors } from '../project-items/validation.ts';
 import { riskDelta, updateCounts } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
-import { riskJson, riskRows } from './register.ts';
+import { riskJson, riskRows, riskSubject } from './register.ts';
 import { activeStatuses, type MaterializeInput, Risk, RiskInput, type RiskPatch } from './schema.ts';
-import { residualErrors, scoreOf, severityOf } from './scoring.ts';
+import { levelOf, residualErrors, scoreOf, severityOf } from './scoring.ts';
 import { clearStaleRiskFields, riskStateErrors, riskTransitions } from './transitions.ts';
 
 export async function getRisk(
@@ -81,6 +81,7 @@ export const createRisks = (
     inputs,
     {
       kind: 'risk',
+      subject: riskSubject,
       target: toRisk,
       errors: async () =>
         joined(
@@ -157,46 +158,9 @@ export async function deleteRisk(db: Transaction<Tables>, current: Risk, change:
   if (referrers) throw inUse(`The risk ${key}`, referrers);
   await archiveVersion(db, id, notBefore(change, current).now);
   await deleteRow(db, 'risks', current);
-  await recordDeleted(db, id, key, change);
+  await recordDeleted(db, riskSubject, id, current, change);
   await updateCounts(db, project_id, deltaOf(current), null);
 }
-
-/** Reopens risks whose acceptance has expired. Takes the write lock only if there are any. */
-export async function expireAcceptances({ db, write }: Pick<Database, 'db' | 'write'>, moment: Moment) {
-  const expired = await expiredAcceptances(db, moment);
-  if (expired.length > 0) await write((db) => expireAcceptancesIn(db, moment));
-}
-
-/** Reopens risks whose acceptance has expired, in all projects or in one. Returns their keys. */
-export async function expireAcceptancesIn(
-  db: Transaction<Tables>,
-  moment: Moment,
-  project_id?: string,
-): Promise<string[]> {
-  const keys: string[] = [];
-  for (const expired of await expiredAcceptances(db, moment, project_id)) {
-    const { id, project_id, key, accepted_until } = expired;
-    const current = await getRisk(db, project_id, id, moment);
-    // Another instance may have reopened it first.
-    if (current.status !== 'accepted') continue;
-    const next = clearStaleRiskFields(current, { ...current, status: 'open' });
-    await changeRisk(db, current, next, bySystem(moment, `Accepted only until ${accepted_until}.`));
-    keys.push(key);
-  }
-  return keys;
-}
-
-const expiredAcceptances = (db: Kysely<Tables>, { today }: Moment, project_id?: string) =>
-  db
-    .selectFrom('risks')
-    .select(['risks.id', 'project_id', 'risks.key', 'accepted_until'])
-    .innerJoin('projects', 'projects.id', 'risks.project_id')
-    .where('risks.status', '=', 'accepted')
-    .where('accepted_until', '<', today)
-    // Archived projects do not change; unarchiving one calls this function for it.
-    .where('archived_at', 'is', null)
-    .$if(project_id !== undefined, (query) => query.where('project_id', '=', project_id as string))
-    .execute();
 
 /** The row of a new risk. */
 export function riskRow(
@@ -219,25 +183,43 @@ export function riskRow(
   };
 }
 
-const changedFields = (current: Risk, next: Risk) =>
+export const changedFields = (current: Risk, next: Risk) =>
   differencesBetween(current, next, Object.keys(Risk.properties));
 
-async function changeRisk(
+/** Changes a risk to a valid new state. */
+export async function changeRisk(
   db: Transaction<Tables>,
   current: Risk,
   next: Risk,
   requestedChange: Change,
   differences = changedFields(current, next),
+  type?: EventType,
 ): Promise<Risk> {
   if (Object.keys(differences).length === 0) return current;
   const change = notBefore(requestedChange, current);
   await archiveVersion(db, current.id, change.now);
-  await saveChanges(db, 'risks', Risk, current, next, differences, change, {
-    initial_score: current.initial_score ?? scoreOf(next.probability, next.impact),
+  const derived = { initial_score: current.initial_score ?? scoreOf(next.probability, next.impact) };
+  await saveChanges(db, 'risks', riskSubject, Risk, current, next, differences, change, derived, {
+    ...(type && { type }),
+    differences: { ...differences, ...scoreDifferences(current, next) },
   });
   const changed = await getRisk(db, current.project_id, current.id, requestedChange);
   await updateCounts(db, current.project_id, deltaOf(current), deltaOf(changed));
   return changed;
+}
+
+/** The changes of the scores and levels, which the database derives from the ratings. */
+function scoreDifferences(current: Risk, next: Risk): Differences {
+  const score = scoreOf(next.probability, next.impact);
+  const residual_score = scoreOf(next.residual_probability, next.residual_impact);
+  const after = {
+    score,
+    level: levelOf(score),
+    residual_score,
+    residual_level: levelOf(residual_score),
+    initial_score: current.initial_score ?? score,
+  };
+  return differencesBetween(current, after, Object.keys(after));
 }
 
 /** Copies the current version to `past_risks` before it changes, for `as_of` queries. */

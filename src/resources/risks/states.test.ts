@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
-import { expireAcceptancesIn } from './queries.ts';
+import { expireAcceptancesIn } from '../events/expiry.ts';
 import type { Risk } from './schema.ts';
 import { riskTransitions } from './transitions.ts';
 

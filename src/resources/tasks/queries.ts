@@ -7,6 +7,7 @@ import { newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
+import type { Subject } from '../../database/writes/events.ts';
 import { differencesBetween, recordDeleted } from '../../database/writes/history.ts';
 import {
   inProject,
@@ -86,6 +87,7 @@ export const createTasks = (
     inputs,
     {
       kind: 'task',
+      subject: taskSubject,
       target: toTask,
       errors: async (project_id) =>
         joined(await validate(db, project_id, inputs), await assigneeErrors(db, assigneesOf(inputs), change)),
@@ -108,15 +110,15 @@ export async function updateTask(
   if (Object.keys(differences).length === 0) return current;
   const [errors = []] = await validate(db, current.project_id, [next]);
   await assertValidUpdate(db, toTask, next, differences, errors, change);
-  await saveChanges(db, 'tasks', Task, current, next, differences, { ...change, reason });
+  await saveChanges(db, 'tasks', taskSubject, Task, current, next, differences, { ...change, reason });
   return getTask(db, current.project_id, current.id);
 }
 
 export async function deleteTask(db: Transaction<Tables>, current: Task, change: Change): Promise<void> {
-  const { id, key, project_id } = current;
+  const { id, project_id } = current;
   await assertWritable(db, project_id);
   await deleteRow(db, 'tasks', current);
-  await recordDeleted(db, id, key, change);
+  await recordDeleted(db, taskSubject, id, current, change);
 }
 
 /** The row of a new task. */
@@ -143,6 +145,15 @@ const taskJson = rowAsJson(Task, 'tasks', {
   assignee_name: sql.ref('assignee.name'),
   assignee_active: jsonBoolean(sql`assignee.status = 'active'`),
 });
+
+export const taskSubject: Subject = {
+  type: 'task',
+  from: taskRows,
+  id: sql.ref('tasks.id'),
+  key: sql.ref('tasks.key'),
+  project_id: sql.ref('tasks.project_id'),
+  json: () => taskJson,
+};
 
 /** Whether an index yields the first rows in order, without sorting. */
 function isIndexed({ status, archived, ...rest }: TaskFilters): boolean {

@@ -1,0 +1,40 @@
+import type { EventType, SubjectType } from '../../resources/events/schema.ts';
+import type { Differences } from './change.ts';
+
+/** The type of the event for a change: the most specific one that applies. */
+export function eventTypeOf(subject: SubjectType, differences: Differences): EventType {
+  const whole = ['deleted', 'created'].find((field) => field in differences);
+  const action = whole ?? specific[subject]?.(differences) ?? 'updated';
+  return `${subject}.${action}` as EventType;
+}
+
+/** The specific types of changed fields; undefined for any other change. */
+const specific: Partial<Record<SubjectType, (differences: Differences) => string | undefined>> = {
+  person: ({ status }) => status && (status.to === 'inactive' ? 'deactivated' : 'reactivated'),
+  project: ({ archived_at }) => archived_at && (archived_at.to === null ? 'unarchived' : 'archived'),
+  risk: ({ status, score, level }) =>
+    actionOf(status, ['accepted', 'materialized', 'closed'], ['materialized', 'closed']) ??
+    (level && level.from !== null && level.to !== null
+      ? rank(level.to) > rank(level.from)
+        ? 'level_raised'
+        : 'level_lowered'
+      : score && 'score_changed'),
+  issue: ({ status }) => actionOf(status, ['resolved', 'closed'], ['resolved', 'closed']),
+  task: ({ status }) => {
+    const action = actionOf(status, ['done', 'cancelled'], ['done', 'cancelled']);
+    return action === 'done' ? 'completed' : action;
+  },
+};
+
+/** The new status if it has a type of its own, or `reopened` if the status was one of an inactive item. */
+function actionOf(
+  status: Differences[string] | undefined,
+  own: readonly string[],
+  inactive: readonly string[],
+): string | undefined {
+  if (!status) return undefined;
+  if (own.includes(String(status.to))) return String(status.to);
+  return inactive.includes(String(status.from)) ? 'reopened' : undefined;
+}
+
+const rank = (level: unknown) => ['low', 'medium', 'high', 'critical'].indexOf(String(level));

@@ -1,0 +1,152 @@
+import { type Kysely, sql } from 'kysely';
+import { daysLater, type Moment } from '../../core/clock.ts';
+import { invalidParameter, Problem } from '../../core/errors.ts';
+import { idPattern } from '../../core/ids.ts';
+import { jsonObject, parsedJson } from '../../database/sql/functions.ts';
+import { rowAsJson } from '../../database/sql/rows.ts';
+import type { Tables } from '../../database/tables.ts';
+import { grants } from '../../http/auth/scopes.ts';
+import { allOf, equals, isIn } from '../../lists/filters.ts';
+import { type List, memoizedList } from '../../lists/list.ts';
+import type { Filters } from '../../lists/query.ts';
+import type { Key } from '../keys/schema.ts';
+import { resolveProjects } from '../projects/queries.ts';
+import { Event, type eventFilters, type SubjectType, subjectScopes } from './schema.ts';
+
+export type EventFilters = Filters<typeof eventFilters>;
+
+/** The key that reads events: it sees those of the resources that it may read, in its projects. */
+export type Reader = Pick<Key, 'scopes' | 'project_ids'>;
+
+/** Events in the order of their sequence numbers. */
+export const eventList = (filters: EventFilters, reader: Reader, moment: Moment): List =>
+  memoizedList(['events', filters, readableSubjects(reader), reader.project_ids, moment.today], () => ({
+    schema: Event,
+    json: eventJson,
+    reads: ['events'],
+    // Otherwise the next match may be far away.
+    isIndexed: filters.subject !== undefined || (!filters.types && readsAll(reader)),
+    // A number, not a text; the engines compare it with the text of a cursor as a number.
+    order: { key: sql.ref('events.sequence') },
+    from: (db) => db.selectFrom('events'),
+    id: sql.ref('events.id'),
+    matches: eventConditions(filters, reader),
+    meta: async (db, lastKey) => {
+      // Checked in the snapshot of the list as well, because events may have been deleted since the request started.
+      await assertStored(db, filters, reader, moment);
+      return { next_after: Number(lastKey ?? (await nextAfter(db, filters, reader, moment))) };
+    },
+  }));
+
+/** Reads the next events after a sequence number, oldest first. */
+export async function readEvents(
+  db: Kysely<Tables>,
+  filters: EventFilters & { after: number },
+  reader: Reader,
+  limit: number,
+): Promise<Event[]> {
+  const rows = await db
+    .selectFrom('events')
+    .select(eventJson.as('json'))
+    .where(eventConditions(filters, reader))
+    .orderBy('sequence')
+    .limit(limit)
+    .execute();
+  return rows.map(({ json }) => JSON.parse(json));
+}
+
+/** The condition for the events that match the filters and that the key may read, within its project scope. */
+export const eventConditions = (filters: EventFilters, reader: Reader) =>
+  sql<boolean>`(${isIn('events.subject_type')(readableSubjects(reader))} and ${allOf(filters, {
+    after: (sequence) => sql<boolean>`events.sequence > ${sequence}`,
+    types: isIn('events.type'),
+    subject: equals('events.subject_id'),
+    project: isIn('events.project_id'),
+  })})`;
+
+const readableSubjects = ({ scopes, project_ids }: Reader): string[] => {
+  const types = Object.keys(subjectScopes) as SubjectType[];
+  const readable = types.filter((type) => grants(scopes, subjectScopes[type]));
+  // A key that is limited to projects does not see the events of keys: see `database/project-scope.ts`.
+  const visible = project_ids === null ? readable : readable.filter((type) => type !== 'key');
+  return visible.length > 0 ? visible : ['none'];
+};
+
+const readsAll = (reader: Reader) => readableSubjects(reader).length === Object.keys(subjectScopes).length;
+
+/** Replaces project keys by ids. The id of a deleted project is valid: its events are still stored. */
+export async function resolveEventFilters(db: Kysely<Tables>, filters: EventFilters): Promise<EventFilters> {
+  if (!filters.project) return filters;
+  const isId = (ref: string) => new RegExp(idPattern('project')).test(ref);
+  const keys = filters.project.filter((ref) => !isId(ref));
+  const resolved = keys.length === 0 ? [] : await resolveProjects(db, keys);
+  return { ...filters, project: [...filters.project.filter(isId), ...resolved].sort() };
+}
+
+/** Throws if events after this number have been deleted, or if no event has had this number yet. */
+export async function assertStored(
+  db: Kysely<Tables>,
+  { after }: EventFilters,
+  reader: Reader,
+  moment: Moment,
+): Promise<void> {
+  if (after === undefined) return;
+  const { latest, deleted } = await logBounds(db);
+  if (after < deleted) {
+    const detail =
+      'Some of the events after this number are no longer stored. Read the current state of the resources, then ' +
+      'continue with `after` set to `next_after`.';
+    throw new Problem('events_expired', detail, {
+      extra: { next_after: await nextAfter(db, {}, reader, moment) },
+    });
+  }
+  // For a key that is limited to projects, this would reveal the time of events that it cannot see.
+  if (after > latest && reader.project_ids === null) throw invalidParameter('after', unknownSequence);
+}
+
+const unknownSequence =
+  'No event has this sequence number yet. Use `meta.next_after` of an earlier response. If the database was restored ' +
+  'from a backup, read the current state of the resources, then start again without `after`.';
+
+/** The latest sequence number, and the latest one that was deleted because it was too old. */
+async function logBounds(db: Kysely<Tables>): Promise<{ latest: number; deleted: number }> {
+  const rows = await db
+    .selectFrom('data_versions')
+    .select(['table_name', 'version'])
+    .where('table_name', 'in', ['events', 'deleted_events'])
+    .execute();
+  const versionOf = (name: string) => rows.find(({ table_name }) => table_name === name)?.version ?? 0;
+  return { latest: versionOf('events'), deleted: versionOf('deleted_events') };
+}
+
+/**
+ * The number to continue with after the last matching event: that of the latest event of all. For a key that is limited
+ * to projects, which must not learn when others change, it is that of the last event it sees or the start of yesterday.
+ */
+async function nextAfter(
+  db: Kysely<Tables>,
+  filters: EventFilters,
+  reader: Reader,
+  { today }: Moment,
+): Promise<number> {
+  const { latest } = await logBounds(db);
+  if (reader.project_ids === null) return latest;
+  const { seen } = await db
+    .selectFrom('events')
+    .select((eb) => eb.fn.max('sequence').as('seen'))
+    .where(eventConditions(filters, reader))
+    .executeTakeFirstOrThrow();
+  const yesterday = Date.parse(daysLater(today, -1)) * 1000;
+  return Math.max(filters.after ?? 0, seen ?? 0, Math.min(latest, yesterday));
+}
+
+const eventJson = rowAsJson(Event, 'events', {
+  actor: jsonObject({ key_id: sql.ref('events.key_id'), name: sql.ref('events.key_name') }),
+  subject: jsonObject({
+    type: sql.ref('events.subject_type'),
+    id: sql.ref('events.subject_id'),
+    key: sql.ref('events.subject_key'),
+  }),
+  data: parsedJson(sql.ref('events.data')),
+  previous: parsedJson(sql.ref('events.previous')),
+});

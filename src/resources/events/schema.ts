@@ -1,0 +1,120 @@
+import { type Static, Type } from 'typebox';
+import { Id, Line, ManyOf, OneOf, OrNull, Strict, Time } from '../../core/schemas.ts';
+import type { Scope } from '../keys/schema.ts';
+import { ProjectRef } from '../projects/schema.ts';
+
+/** The kinds of resources that events are about, and the scope that a key needs to read their events. */
+export const subjectScopes = {
+  person: 'personnel.read',
+  group: 'personnel.read',
+  project: 'projects.read',
+  risk: 'projects.read',
+  issue: 'projects.read',
+  task: 'projects.read',
+  key: 'keys.read',
+} as const satisfies Record<string, Scope>;
+
+export type SubjectType = keyof typeof subjectScopes;
+
+/** Every event type and when it is written. A change has one event: the most specific type that applies. */
+export const eventTypes = {
+  'person.created': 'A person was added.',
+  'person.updated': 'A person was changed.',
+  'person.deactivated': 'A person was deactivated, with or without a hand-over.',
+  'person.reactivated': 'An inactive person became active again.',
+  'person.ended': 'The day in `end_on` of an active person has passed.',
+  'person.deleted': 'A person was deleted.',
+  'group.created': 'A group was added.',
+  'group.updated': 'A group was changed.',
+  'group.member_added': 'A person joined a group. `data` is the membership.',
+  'group.member_removed': 'A person left a group. `data` is the membership.',
+  'group.deleted': 'A group was deleted.',
+  'project.created': 'A project was added.',
+  'project.updated': 'A project was changed.',
+  'project.archived': 'A project was archived.',
+  'project.unarchived': 'A project was unarchived.',
+  'project.deleted': 'A project was deleted.',
+  'risk.created': 'A risk was added.',
+  'risk.updated': 'A risk was changed, but neither its score nor its status as below.',
+  'risk.score_changed': 'The score changed within its level, or the risk was assessed or no longer is.',
+  'risk.level_raised': 'The score changed to a higher level.',
+  'risk.level_lowered': 'The score changed to a lower level.',
+  'risk.accepted': 'The risk was accepted.',
+  'risk.acceptance_expired': 'The acceptance ended with its last day, and the risk is open again.',
+  'risk.review_overdue': 'The day in `review_on` of an active risk has passed.',
+  'risk.materialized': 'The risk has occurred and became an issue.',
+  'risk.closed': 'The risk was closed.',
+  'risk.reopened': 'A closed or materialized risk was reopened.',
+  'risk.deleted': 'A risk was deleted.',
+  'issue.created': 'An issue was added.',
+  'issue.updated': 'An issue was changed, but its status not as below.',
+  'issue.overdue': 'The day in `due_on` of an open issue has passed.',
+  'issue.resolved': 'The issue was resolved.',
+  'issue.closed': 'The issue was closed.',
+  'issue.reopened': 'A resolved or closed issue was reopened.',
+  'issue.deleted': 'An issue was deleted.',
+  'task.created': 'A task was added.',
+  'task.updated': 'A task was changed, but its status not as below.',
+  'task.overdue': 'The day in `due_on` of an open task has passed.',
+  'task.completed': 'The task is done.',
+  'task.cancelled': 'The task was cancelled.',
+  'task.reopened': 'A task that was done or cancelled was reopened.',
+  'task.deleted': 'A task was deleted.',
+  'key.created': 'A key was created.',
+  'key.updated': 'A key was changed.',
+  'key.rotated': 'A key got a new secret.',
+  'key.revoked': 'A key was revoked.',
+  'key.expiring': 'A key expires within 7 days.',
+} as const satisfies Record<`${SubjectType}.${string}`, string>;
+
+export type EventType = keyof typeof eventTypes;
+const typeNames = Object.keys(eventTypes) as EventType[];
+
+export const Event = Strict(
+  {
+    sequence: Type.Integer({
+      minimum: 1,
+      description: 'Increases with each event; not consecutive. Continue with `after` this number.',
+      examples: [1_794_735_000_000_001],
+    }),
+    id: Id('event'),
+    type: OneOf(typeNames, { description: 'New types may be added: ignore those you do not know.' }),
+    at: Time({ description: 'The time of the change.' }),
+    actor: Strict({
+      key_id: OrNull(
+        Id('key', { description: 'The key that was used for the change; null for the service itself.' }),
+      ),
+      name: Line({ description: 'Name of the key at the time of the change.' }),
+    }),
+    subject: Strict({
+      type: OneOf(Object.keys(subjectScopes) as SubjectType[]),
+      id: Type.String({ examples: ['rsk_01jd3k9m5vqs8h2n6r4t0c7e1b'] }),
+      key: OrNull(Type.String({ description: 'The key of a project or its item.', examples: ['APOLLO-R7'] })),
+    }),
+    data: Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'The resource after the change, as its GET returned it then. Before the change if deleted.',
+    }),
+    previous: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'The former values of the fields that were changed.',
+    }),
+  },
+  { $id: 'Event' },
+);
+export type Event = Static<typeof Event>;
+
+export const eventFilters = {
+  after: Type.Integer({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description:
+      'Only events after this sequence number: `meta.next_after` of the previous response, or 0 for all that are stored.',
+  }),
+  types: ManyOf(OneOf(typeNames), { description: 'Only events of these types.' }),
+  subject: Type.String({
+    pattern: '^[a-z]{3}_[0-9a-v]{26}$',
+    description: 'Only events about the resource with this id.',
+    examples: ['rsk_01jd3k9m5vqs8h2n6r4t0c7e1b'],
+  }),
+  project: ManyOf(ProjectRef, { description: 'Only events in these projects: ids or keys.' }),
+};
