@@ -92,7 +92,7 @@ test('an engine is named only in the database folder and the settings', () => {
 });
 
 test('only authentication reads and writes rows outside of the project scope of a key', () => {
-  const unscoped = /\b(app|server)\.database\b(?!\.(versions|pools|explain)\b)/;
+  const unscoped = /\b(app|server)\.database\b(?!\.(versions|pools|explain|bulkBatchMs)\b)/;
   const requestHandling = /^src\/(http(?!\/auth)|lists|transfer|resources|pages)\//;
   for (const file of files.filter((file) => requestHandling.test(file))) {
     assert.doesNotMatch(source(file), unscoped, file);

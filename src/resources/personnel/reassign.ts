@@ -10,7 +10,7 @@ import { groupSubject } from '../groups/queries.ts';
 import { issueSubject } from '../issues/queries.ts';
 import { projectSubject } from '../projects/queries.ts';
 import { archiveVersions } from '../risks/queries.ts';
-import { riskSubject } from '../risks/register.ts';
+import { riskSubject } from '../risks/queries.ts';
 import { taskSubject } from '../tasks/queries.ts';
 import { assignmentSources } from './assignments.ts';
 import { personSubject } from './queries.ts';

@@ -15,6 +15,7 @@ import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change, Differences } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
+import type { Subject } from '../../database/writes/events.ts';
 import { differencesBetween, recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
@@ -32,10 +33,19 @@ import { assertValidUpdate, saveChanges } from '../project-items/update.ts';
 import { assertTransition, ownerAndDateErrors } from '../project-items/validation.ts';
 import { riskDelta, updateCounts } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
-import { riskJson, riskRows, riskSubject } from './register.ts';
+import { riskJson, riskRows } from './register.ts';
 import { activeStatuses, type MaterializeInput, Risk, RiskInput, type RiskPatch } from './schema.ts';
 import { levelOf, residualErrors, scoreOf, severityOf } from './scoring.ts';
 import { clearStaleRiskFields, riskStateErrors, riskTransitions } from './transitions.ts';
+
+export const riskSubject: Subject = {
+  type: 'risk',
+  from: (db) => riskRows(db),
+  id: sql.ref('risks.id'),
+  key: sql.ref('risks.key'),
+  project_id: sql.ref('risks.project_id'),
+  json: (moment) => riskJson(moment),
+};
 
 export async function getRisk(
   db: Kysely<Tables>,

@@ -6,7 +6,6 @@ import { jsonArrayOf, jsonBoolean, jsonObject } from '../../database/sql/functio
 import { rowAsJson } from '../../database/sql/rows.ts';
 import { statement } from '../../database/sql/statement.ts';
 import type { TableName, Tables } from '../../database/tables.ts';
-import type { Subject } from '../../database/writes/events.ts';
 import {
   allOf,
   always,
@@ -161,15 +160,6 @@ export const riskJson = (moment: Moment, more: Record<string, Expression<unknown
     checks: checksOfRisk(moment),
     ...more,
   });
-
-export const riskSubject: Subject = {
-  type: 'risk',
-  from: (db) => riskRows(db),
-  id: sql.ref('risks.id'),
-  key: sql.ref('risks.key'),
-  project_id: sql.ref('risks.project_id'),
-  json: (moment) => riskJson(moment),
-};
 
 const MovedRisk = Strict({ ...Risk.properties, movement: RankedRisk.properties.movement });
 
