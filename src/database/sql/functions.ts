@@ -15,72 +15,65 @@ import type { Tables } from '../tables.ts';
  */
 type Call = ExpressionWrapper<Tables, keyof Tables, unknown>;
 
-export const jsonObject = (members: Record<string, Expression<unknown>>): Call =>
+export const jsonObject = (members: Record<string, Expression<unknown>>) =>
   call(
     'json_object',
-    Object.entries(members).flatMap(([name, value]) => [
-      ValueNode.createImmediate(name),
-      value.toOperationNode(),
-    ]),
+    ...Object.entries(members).flatMap(([name, value]) => [ValueNode.createImmediate(name), value]),
   );
 
 /** Aggregates the rows of a subquery to a JSON array, which is empty if there are no rows. */
-export const jsonArrayOf = (value: Expression<unknown>, orderBy: Expression<unknown>): Call =>
-  call('json_array_of', [value.toOperationNode(), orderBy.toOperationNode()]);
+export const jsonArrayOf = (value: Expression<unknown>, orderBy: Expression<unknown>) =>
+  call('json_array_of', value, orderBy);
 
 /** Converts JSON text to JSON. */
-export const parsedJson = (text: Expression<unknown>): Call => call('parsed_json', [text.toOperationNode()]);
+export const parsedJson = (text: Expression<unknown>) => call('parsed_json', text);
 
 /** Converts a condition to the JSON values `true`, `false` or `null`. */
-export const jsonBoolean = (condition: Expression<unknown>): Call =>
-  call('json_boolean', [condition.toOperationNode()]);
+export const jsonBoolean = (condition: Expression<unknown>) => call('json_boolean', condition);
 
 /** The number of days from one date to a later one. */
-export const daysBetween = (earlier: Expression<unknown>, later: Expression<unknown>): Call =>
-  call('days_between', [earlier.toOperationNode(), later.toOperationNode()]);
+export const daysBetween = (earlier: Expression<unknown>, later: Expression<unknown>) =>
+  call('days_between', earlier, later);
 
 /** Whether a text contains another. */
-export const containsText = (
-  text: Expression<unknown>,
-  part: string,
-): ExpressionWrapper<Tables, keyof Tables, boolean> =>
-  call('has_part', [text.toOperationNode(), ValueNode.create(part)]).$castTo<boolean>();
+export const containsText = (text: Expression<unknown>, part: string) =>
+  call('has_part', text, ValueNode.create(part)).$castTo<boolean>();
 
 /** Whether a text is in an array of any length. The array is a single JSON parameter, so the SQL is always the same. */
-export const inJsonArray = (
-  text: Expression<unknown>,
-  texts: readonly string[] | Expression<string>,
-): ExpressionWrapper<Tables, keyof Tables, boolean> =>
-  call('is_among', [
-    text.toOperationNode(),
-    'toOperationNode' in texts ? texts.toOperationNode() : ValueNode.create(JSON.stringify(texts)),
-  ]).$castTo<boolean>();
-
-/** Takes the exclusive lock with this name until the transaction ends. Does nothing on SQLite, which has one writer. */
-export const advisoryLock = (name: Expression<unknown>): Call => call('held_lock', [name.toOperationNode()]);
-
-/** Takes a shared lock on the row with this id until the transaction ends. It conflicts only with `rowLock`. */
-export const sharedRowLock = (id: Expression<unknown>): Call =>
-  call('shared_row_lock', [id.toOperationNode()]);
-
-/** Takes the exclusive lock on the row with this id until the transaction ends. */
-export const rowLock = (id: Expression<unknown>): Call => call('row_lock', [id.toOperationNode()]);
-
-/** Notifies all instances when the transaction commits that there are new events. Does nothing where they poll. */
-export const wakeFollowers = (): Call => call('wake_followers', []);
-
-/** Expands a JSON array of texts to a table with the column `value`. */
-export const jsonTexts = (list: Expression<unknown>): Call => call('json_texts', [list.toOperationNode()]);
+export const inJsonArray = (text: Expression<unknown>, texts: readonly string[] | Expression<string>) =>
+  call('is_among', text, 'toOperationNode' in texts ? texts : jsonParameter(texts)).$castTo<boolean>();
 
 /** Like `inJsonArray`, but PostgreSQL knows the length of the array when it plans. For ids, not for arbitrary texts. */
-export const inConstantArray = (text: Expression<unknown>, texts: readonly string[]): Call =>
-  call('is_one_of', [text.toOperationNode(), ValueNode.create(JSON.stringify(texts))]);
+export const inConstantArray = (text: Expression<unknown>, texts: readonly string[]) =>
+  call('is_one_of', text, jsonParameter(texts));
+
+/** Takes the exclusive lock with this name until the transaction ends. Does nothing on SQLite, which has one writer. */
+export const advisoryLock = (name: Expression<unknown>) => call('held_lock', name);
+
+/** Takes a shared lock on the row with this id until the transaction ends. It conflicts only with `rowLock`. */
+export const sharedRowLock = (id: Expression<unknown>) => call('shared_row_lock', id);
+
+/** Takes the exclusive lock on the row with this id until the transaction ends. */
+export const rowLock = (id: Expression<unknown>) => call('row_lock', id);
+
+/** Notifies all instances when the transaction commits that there are new events. Does nothing where they poll. */
+export const wakeFollowers = () => call('wake_followers');
+
+/** Expands a JSON array of texts to a table with the column `value`. */
+export const jsonTexts = (list: Expression<unknown>) => call('json_texts', list);
 
 /** The table itself, even if a common table expression has the same name. */
-export const storedTable = (name: string): Call => call('stored_table', [IdentifierNode.create(name)]);
+export const storedTable = (name: string) => call('stored_table', IdentifierNode.create(name));
 
-const call = (name: string, args: OperationNode[]): Call =>
-  new ExpressionWrapper(FunctionNode.create(name, args));
+const call = (name: string, ...args: (Expression<unknown> | OperationNode)[]): Call =>
+  new ExpressionWrapper(
+    FunctionNode.create(
+      name,
+      args.map((arg) => ('toOperationNode' in arg ? arg.toOperationNode() : arg)),
+    ),
+  );
+
+const jsonParameter = (texts: readonly string[]) => ValueNode.create(JSON.stringify(texts));
 
 /** How an engine writes each function: SQL text and arguments, in order. */
 export type Spellings = Record<string, (call: FunctionNode) => (string | OperationNode)[]>;
