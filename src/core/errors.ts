@@ -189,6 +189,10 @@ export class Problem extends Error {
   }
 }
 
+/** A temporary failure, with the time after which to try again. */
+export const unavailable = (detail: string, retryAfterSeconds: number, cause?: unknown) =>
+  new Problem('unavailable', detail, { cause, headers: { 'retry-after': String(retryAfterSeconds) } });
+
 export const keyLimited = (why: string) =>
   new Problem('key_limited', `This requires a key for all projects. Yours is limited to some. ${why}`);
 

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Kysely } from 'kysely';
-import { Problem } from '../core/errors.ts';
+import { type Problem, unavailable } from '../core/errors.ts';
 import type { Engine, Pools } from './engine.ts';
 import { migrate } from './migrate.ts';
 import { postgresEngine } from './postgres/engine.ts';
@@ -145,9 +145,7 @@ const maxWaitingStreams = 32;
 
 function rejectIfQueueFull(engine: Engine): void {
   if ((engine.pools().stream?.waiting ?? 0) < maxWaitingStreams) return;
-  throw new Problem('unavailable', 'Too many requests for complete lists are waiting. Try again shortly.', {
-    headers: { 'retry-after': '2' },
-  });
+  throw unavailable('Too many requests for complete lists are waiting. Try again shortly.', 2);
 }
 
 /** Runs one transaction. If the connection is lost after the commit was sent, the outcome is unknown. */
@@ -166,11 +164,11 @@ async function runTransaction<T>(writer: Kysely<Tables>, engine: Engine, work: W
 
 /** A retry could apply the change twice. Only a client that sends an `Idempotency-Key` can retry safely. */
 const unknownOutcome = (cause: unknown) =>
-  new Problem(
-    'unavailable',
+  unavailable(
     'The connection to the database was lost during the commit, so the change may or may not have been saved. ' +
       'Check whether it was saved before you try again, or retry with the same `Idempotency-Key`.',
-    { cause, headers: { 'retry-after': '1' } },
+    1,
+    cause,
   );
 
 async function runAndRollBack<T>(
@@ -210,10 +208,7 @@ async function runWithRetries<T>(engine: Engine, transaction: () => Promise<T>):
       const canReconnect = performance.now() - start < maxReconnectMs && engine.isConnectionLost?.(error);
       if (!(error instanceof WriteConflict) && !engine.isRetryable(error) && !canReconnect) throw error;
       if (performance.now() > deadline) {
-        throw new Problem('unavailable', 'Too many requests are changing the same data. Try again shortly.', {
-          cause: error,
-          headers: { 'retry-after': '1' },
-        });
+        throw unavailable('Too many requests are changing the same data. Try again shortly.', 1, error);
       }
       await setTimeout(Math.random() * Math.min(100, 5 * 2 ** attempt));
     }

@@ -1,4 +1,4 @@
-import { Problem } from '../../core/errors.ts';
+import { Problem, unavailable } from '../../core/errors.ts';
 
 /** The SQLSTATE from the server, or the system error code of a failed connection. */
 export const codeOf = (error: unknown) =>
@@ -30,25 +30,24 @@ export function explainError(error: unknown): Problem | undefined {
     return new Problem(
       'storage_full',
       'The disk of the database is full. Nothing was changed. Free up disk space, then try again.',
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
   if (code === '25006') return readOnly(error);
-  if (isAway(error)) return unavailable('The database cannot be reached. Try again shortly.', error);
+  if (isAway(error)) return unavailable('The database cannot be reached. Try again shortly.', 1, error);
   // Canceled by a timeout or an administrator, a serialization failure, or a conflict with recovery on a standby.
   if (/^(57014|40)/.test(code)) {
-    return unavailable('The database canceled the request. Nothing was changed. Try again shortly.', error);
+    return unavailable(
+      'The database canceled the request. Nothing was changed. Try again shortly.',
+      1,
+      error,
+    );
   }
   if (code === '55P03')
-    return unavailable('Too many requests are changing the same data. Try again shortly.', error);
-  if (code === '58030') return unavailable('The database cannot read or write its disk.', error);
+    return unavailable('Too many requests are changing the same data. Try again shortly.', 1, error);
+  if (code === '58030') return unavailable('The database cannot read or write its disk.', 1, error);
   return undefined;
 }
 
 export const readOnly = (cause?: unknown) =>
-  unavailable('The database does not accept writes: it is a standby or set to read-only.', cause);
-
-const unavailable = (detail: string, cause: unknown) =>
-  new Problem('unavailable', detail, { cause, headers: { 'retry-after': '1' } });
+  unavailable('The database does not accept writes: it is a standby or set to read-only.', 1, cause);

@@ -6,7 +6,7 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from 'kysely';
-import { Problem } from '../../core/errors.ts';
+import { unavailable } from '../../core/errors.ts';
 import { Statements } from './statements.ts';
 
 export type SqliteConnection = DatabaseConnection & {
@@ -62,8 +62,7 @@ export class SqliteDriver implements Driver {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(receive), 1);
-        const detail = 'All connections for long reads are in use. Try again shortly.';
-        reject(new Problem('unavailable', detail, { headers: { 'retry-after': '5' } }));
+        reject(unavailable('All connections for long reads are in use. Try again shortly.', 5));
       }, maxWaitMs);
       const receive = (connection: SqliteConnection) => {
         clearTimeout(timer);

@@ -1,5 +1,5 @@
 import { access, constants, open, rm, statfs } from 'node:fs/promises';
-import { Problem } from '../../core/errors.ts';
+import { unavailable } from '../../core/errors.ts';
 
 /** With less space, the next write or checkpoint may fail. */
 const minFreeBytes = 1024 * 1024;
@@ -22,13 +22,13 @@ export function createDiskCheck(file: string): () => Promise<void> {
 
 async function check(file: string): Promise<void> {
   await access(file, constants.W_OK).catch((cause) => {
-    throw notWritable('The database file is read-only, so writes fail.', cause);
+    throw unavailable('The database file is read-only, so writes fail.', 5, cause);
   });
   await createProbe(`${file}-probe`);
   const { bsize, bfree, bavail } = await statfs(file);
   // Only root may use the reserved blocks.
   const freeBytes = bsize * (process.getuid?.() === 0 ? bfree : bavail);
-  if (freeBytes < minFreeBytes) throw notWritable('The disk of the service is full, so writes fail.');
+  if (freeBytes < minFreeBytes) throw unavailable('The disk of the service is full, so writes fail.', 5);
 }
 
 /**
@@ -43,9 +43,6 @@ async function createProbe(probe: string): Promise<void> {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     // A folder in which files may not be created is no obstacle: the database file and its log exist.
     if (code !== 'EACCES' && code !== 'EPERM')
-      throw notWritable('The disk of the service accepts no writes.', error);
+      throw unavailable('The disk of the service accepts no writes.', 5, error);
   }
 }
-
-const notWritable = (detail: string, cause?: unknown) =>
-  new Problem('unavailable', detail, { cause, headers: { 'retry-after': '5' } });

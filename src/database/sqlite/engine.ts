@@ -8,7 +8,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from 'kysely';
-import { Problem, UsageError } from '../../core/errors.ts';
+import { Problem, UsageError, unavailable } from '../../core/errors.ts';
 import { type Engine, maxStreams } from '../engine.ts';
 import type { BatchAdapter } from '../sql/batches.ts';
 import { type Spellings, spelling } from '../sql/functions.ts';
@@ -142,28 +142,18 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
 
 function explain(error: unknown): Problem | undefined {
   const code = codeOf(error);
-  const retryLater = { headers: { 'retry-after': '5' } };
   // No `cause`: the file guard has already logged the error, and each request would log it again.
-  if (code === 'SQLITE_READONLY_DBMOVED')
-    return new Problem('unavailable', `The database file ${fileLostText}`, retryLater);
+  if (code === 'SQLITE_READONLY_DBMOVED') return unavailable(`The database file ${fileLostText}`, 5);
   if (code === 'SQLITE_FULL')
     return new Problem(
       'storage_full',
       'The disk of the service is full. Nothing was changed. Free up disk space, then try again.',
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   if (code.startsWith('SQLITE_READONLY'))
-    return new Problem('unavailable', 'The database file is read-only. Nothing was changed.', {
-      cause: error,
-      ...retryLater,
-    });
+    return unavailable('The database file is read-only. Nothing was changed.', 5, error);
   if (/^SQLITE_(BUSY|IOERR|CANTOPEN|ABORT)/.test(code))
-    return new Problem('unavailable', 'The database file is temporarily unavailable. Try again shortly.', {
-      cause: error,
-      ...retryLater,
-    });
+    return unavailable('The database file is temporarily unavailable. Try again shortly.', 5, error);
   return undefined;
 }
 

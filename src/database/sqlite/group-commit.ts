@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
-import { Problem } from '../../core/errors.ts';
+import { unavailable } from '../../core/errors.ts';
 import type { Engine, RunExclusive } from '../engine.ts';
 import { inSavepoint } from '../sql/savepoint.ts';
 import type { Tables } from '../tables.ts';
@@ -98,10 +98,8 @@ export function createWriteQueue(
     const isOverdue = ({ work, queuedAt }: Entry) => work !== undefined && now - queuedAt > maxQueueMs;
     const overdue = queue.filter(isOverdue);
     if (overdue.length > 0) queue.splice(0, queue.length, ...queue.filter((entry) => !isOverdue(entry)));
-    for (const entry of overdue) {
-      const detail = 'A large import is in progress. Try again shortly.';
-      entry.reject(new Problem('unavailable', detail, { headers: { 'retry-after': '5' } }));
-    }
+    for (const entry of overdue)
+      entry.reject(unavailable('A large import is in progress. Try again shortly.', 5));
   }
 
   async function runBulk(work: Work<unknown>): Promise<unknown> {

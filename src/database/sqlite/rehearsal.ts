@@ -1,7 +1,7 @@
 import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
-import { Problem } from '../../core/errors.ts';
+import { Problem, unavailable } from '../../core/errors.ts';
 import type { Tables } from '../tables.ts';
 
 /** Maximum number of concurrent copies: each uses as much disk space as the database. */
@@ -21,10 +21,7 @@ export async function copyDatabase(
   file: string,
   copier: Kysely<Tables>,
 ): Promise<{ file: string; remove(): void }> {
-  if (copies >= maxCopies) {
-    const detail = 'Too many dry runs are in progress. Try again shortly.';
-    throw new Problem('unavailable', detail, { headers: { 'retry-after': '5' } });
-  }
+  if (copies >= maxCopies) throw unavailable('Too many dry runs are in progress. Try again shortly.', 5);
   assertDiskSpace(file);
   copies++;
   let folder: string | undefined;

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { Problem } from '../../core/errors.ts';
+import { Problem, unavailable } from '../../core/errors.ts';
 import { Strict } from '../../core/schemas.ts';
 import type { App } from '../fastify.ts';
 
@@ -11,7 +11,7 @@ export type Readiness = { state: 'starting' | 'ready' | 'stopping' };
 /** Rejects requests during startup and shutdown, and waits for requests in flight before the app closes. */
 export function rejectUnlessReady(app: FastifyInstance, readiness: Readiness): void {
   app.addHook('onRequest', (request, _, done) =>
-    done(readiness.state === 'ready' || isProbe(request.url) ? undefined : unavailable(readiness)),
+    done(readiness.state === 'ready' || isProbe(request.url) ? undefined : notReady(readiness)),
   );
   app.addHook('preClose', async () => {
     readiness.state = 'stopping';
@@ -40,7 +40,7 @@ export function healthRoutes(app: App, readiness: Readiness): void {
     '/readyz',
     { config: { access: 'public' }, schema: schema('readyz', 'Check that the service can handle requests') },
     async () => {
-      if (readiness.state !== 'ready') throw unavailable(readiness);
+      if (readiness.state !== 'ready') throw notReady(readiness);
       await checkDatabase(app);
       return { status: 'ok' as const };
     },
@@ -56,10 +56,7 @@ async function checkDatabase({ database }: App): Promise<void> {
     await Promise.race([database.checkReady(), timeLimit(timer.signal)]);
   } catch (cause) {
     if (cause instanceof Problem) throw cause;
-    throw new Problem('unavailable', 'The database is unavailable. Try again shortly.', {
-      cause,
-      headers: { 'retry-after': '1' },
-    });
+    throw unavailable('The database is unavailable. Try again shortly.', 1, cause);
   } finally {
     timer.abort();
   }
@@ -70,7 +67,4 @@ async function timeLimit(signal: AbortSignal): Promise<never> {
   throw new Error(`The database did not respond within ${maxCheckMs} ms.`);
 }
 
-const unavailable = ({ state }: Readiness) =>
-  new Problem('unavailable', `The service is ${state}. Try again shortly.`, {
-    headers: { 'retry-after': '1' },
-  });
+const notReady = ({ state }: Readiness) => unavailable(`The service is ${state}. Try again shortly.`, 1);

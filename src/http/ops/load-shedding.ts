@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Problem } from '../../core/errors.ts';
+import { unavailable } from '../../core/errors.ts';
 
 /**
  * Tracks load and decides when to shed it. A request that outlives its client is wasted work, so requests beyond the
@@ -133,10 +133,7 @@ export function trackRequests(app: FastifyInstance): void {
   });
 }
 
-export const overloaded = () =>
-  new Problem('unavailable', 'The service is overloaded. Try again shortly.', {
-    headers: { 'retry-after': '1' },
-  });
+export const overloaded = () => unavailable('The service is overloaded. Try again shortly.', 1);
 
 const hasBody = ({ method, headers }: FastifyRequest) =>
   method !== 'GET' &&

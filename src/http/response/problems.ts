@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type FieldError, maxErrors, Problem, type ProblemCode, problems } from '../../core/errors.ts';
+import {
+  type FieldError,
+  maxErrors,
+  Problem,
+  type ProblemCode,
+  problems,
+  unavailable,
+} from '../../core/errors.ts';
 import { limits } from '../../core/schemas.ts';
 import { shortened } from '../../core/text.ts';
 import { allAllowedMethods, allowedMethods } from '../request/allowed-methods.ts';
@@ -169,12 +176,8 @@ function problemOf({ server, routeOptions }: FastifyRequest, error: FastifyError
     const size = formatSize(routeOptions.bodyLimit ?? limits.body_bytes);
     return new Problem('too_large', `The body is larger than ${size}. Split the request.`, { cause: error });
   }
-  if (error.code === 'EMFILE' || error.code === 'ENFILE') {
-    return new Problem('unavailable', 'The service has no file descriptors left. Try again shortly.', {
-      cause: error,
-      headers: { 'retry-after': '5' },
-    });
-  }
+  if (error.code === 'EMFILE' || error.code === 'ENFILE')
+    return unavailable('The service has no file descriptors left. Try again shortly.', 5, error);
   if (error.statusCode !== undefined && error.statusCode < 500) {
     return new Problem('malformed_request', 'The request is malformed. Check what your client sends.', {
       cause: error,
@@ -182,9 +185,7 @@ function problemOf({ server, routeOptions }: FastifyRequest, error: FastifyError
   }
   return (
     server.database.explain(error) ??
-    new Problem('internal', 'An unexpected error occurred and was logged. Try again.', {
-      cause: error,
-    })
+    new Problem('internal', 'An unexpected error occurred and was logged. Try again.', { cause: error })
   );
 }
 
