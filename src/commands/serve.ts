@@ -8,7 +8,9 @@ import { openDatabase } from '../database/open.ts';
 import type { App } from '../http/fastify.ts';
 import type { Readiness } from '../http/ops/health.ts';
 import { purgeExpired } from '../http/request/idempotency.ts';
+import { writeDatedEvents } from '../resources/events/dates.ts';
 import { expireAcceptances } from '../resources/events/expiry.ts';
+import { deleteOldEvents } from '../resources/events/retention.ts';
 import { createFirstKey } from '../resources/keys/queries.ts';
 
 type Print = (text: string) => void;
@@ -47,10 +49,13 @@ export async function startService(config: Config, clock = systemClock) {
     await database.migrate();
     const firstKey = await database.write((db) => createFirstKey(db, clock()));
     await expireAcceptances(database, clock());
+    await writeDatedEvents(database, clock());
     readiness.state = 'ready';
     // Runs without requests too, so that history and event followers see expired acceptances in time.
     everyMinute(app, () => expireAcceptances(database, clock()));
+    everyMinute(app, () => writeDatedEvents(database, clock()));
     everyMinute(app, () => purgeExpired(database, clock().now));
+    everyMinute(app, () => deleteOldEvents(database, clock(), config.event_retention_days));
     return { app, firstKey: firstKey?.secret };
   } catch (error) {
     await app.close();

@@ -79,8 +79,8 @@ export type Tables = {
     data: string;
     previous: string;
   };
-  /** The events that a date caused, such as `issue.overdue`, so that each is written once. */
-  dated_events: { subject_id: string; type: string; day: string };
+  /** For each type of event that a date causes, such as `issue.overdue`: the time up to which its events are written. */
+  event_checkpoints: { type: string; checked_until: string };
   /** Stored responses to requests with an `Idempotency-Key`: see `http/request/idempotency.ts`. */
   idempotency: { id: string; request_hash: string; answer: string; created_at: string };
   /**
@@ -90,7 +90,7 @@ export type Tables = {
   data_versions: { table_name: TableName | 'deleted_events'; version: number };
 };
 
-export type TableName = Exclude<keyof Tables, 'data_versions' | 'idempotency' | 'dated_events'>;
+export type TableName = Exclude<keyof Tables, 'data_versions' | 'idempotency' | 'event_checkpoints'>;
 
 export const tableNames = [
   'people',

@@ -41,13 +41,11 @@ async function createTables(db: Kysely<unknown>, integer: 'integer' | 'bigint'):
     .where(sql.ref('project_id'), 'is not', null)
     .execute();
 
-  // The events that a date caused, so that each is written once: see `resources/events/dates.ts`.
+  // For each type of event that a date causes: the time up to which its events are written.
   await schema
-    .createTable('dated_events')
-    .addColumn('subject_id', 'text', (column) => column.notNull())
-    .addColumn('type', 'text', (column) => column.notNull())
-    .addColumn('day', 'text', (column) => column.notNull())
-    .addPrimaryKeyConstraint('dated_events_pkey', ['subject_id', 'type', 'day'])
+    .createTable('event_checkpoints')
+    .addColumn('type', 'text', (column) => column.primaryKey())
+    .addColumn('checked_until', 'text', (column) => column.notNull())
     .execute();
 
   await (db as Kysely<{ data_versions: { table_name: string; version: number } }>)

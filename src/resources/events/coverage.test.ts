@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { onBothEngines } from '../../../test/service.ts';
+import type { Event } from './schema.ts';
+
+type Operations = Record<string, { operationId: string }>;
+
+/** The operations that may change data, from the API document: `POST /v1/personnel` by operation id. */
+const operations = new Map(
+  Object.entries(
+    JSON.parse(readFileSync('openapi.json', 'utf8')).paths as Record<string, Operations>,
+  ).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([method]) => ['post', 'put', 'patch', 'delete'].includes(method))
+      .map(([method, { operationId }]) => [operationId, { method: method.toUpperCase(), path }] as const),
+  ),
+);
+
+/** Operations that change no resource. */
+const withoutEvents = ['evaluateRisk', 'createSession', 'deleteSession'];
+
+/** Requests in order: operation, body, the types of its events. `{…}` in a path is the id of the latest such resource. */
+const requests: [operation: string, body: unknown, types: string[]][] = [
+  ['createPerson', { name: 'Grace' }, ['person.created']],
+  ['updatePerson', { title: 'Admiral' }, ['person.updated']],
+  ['createGroup', { name: 'Navy' }, ['group.created']],
+  ['updateGroup', { description: 'ships' }, ['group.updated']],
+  ['addMember', undefined, ['group.member_added']],
+  ['removeMember', undefined, ['group.member_removed']],
+  ['addMembers', { user_ids: ['{user_id}'] }, ['group.member_added']],
+  ['deleteGroup', undefined, ['group.member_removed', 'group.deleted']],
+  ['importGroups', 'name\nArmy\n', ['group.created']],
+  ['deactivatePerson', {}, ['person.deactivated']],
+  ['reactivatePerson', {}, ['person.reactivated']],
+  ['deletePerson', undefined, ['person.deleted']],
+  ['importPersonnel', 'name\nA\nB\n', ['person.created', 'person.created']],
+  ['createProject', { name: 'Apollo' }, ['project.created']],
+  ['updateProject', { appetite: 9 }, ['project.updated']],
+  ['archiveProject', {}, ['project.archived']],
+  ['unarchiveProject', {}, ['project.unarchived']],
+  ['createRisk', { title: 'Leak', probability: 2, impact: 2 }, ['risk.created']],
+  ['updateRisk', { impact: 5 }, ['risk.level_raised']],
+  ['deleteRisk', undefined, ['risk.deleted']],
+  ['createRisk', { title: 'Fire' }, ['risk.created']],
+  ['materializeRisk', {}, ['issue.created', 'risk.materialized']],
+  ['importRisks', 'title,status,closure_reason\nX,open,\nY,closed,done\n', ['risk.created', 'risk.created']],
+  ['createIssue', { title: 'Broken' }, ['issue.created']],
+  ['updateIssue', { status: 'resolved', resolution: 'fixed' }, ['issue.resolved']],
+  ['deleteIssue', undefined, ['issue.deleted']],
+  ['importIssues', 'title\nX\n', ['issue.created']],
+  ['createTask', { title: 'Repair' }, ['task.created']],
+  ['updateTask', { status: 'done' }, ['task.completed']],
+  ['deleteTask', undefined, ['task.deleted']],
+  ['importTasks', 'title\nX\n', ['task.created']],
+  ['createProject', { name: 'Gemini' }, ['project.created']],
+  ['deleteProject', undefined, ['project.deleted']],
+  ['importProjects', 'name\nMercury\n', ['project.created']],
+  ['createKey', { name: 'second', scopes: ['events.read'] }, ['key.created']],
+  ['updateKey', { name: 'third' }, ['key.updated']],
+  ['rotateKey', {}, ['key.rotated']],
+  ['revokeKey', undefined, ['key.revoked']],
+];
+
+test('every operation that may change data is tested for its events', () => {
+  const tested = new Set([...withoutEvents, ...requests.map(([operation]) => operation)]);
+  assert.deepEqual([...operations.keys()].toSorted(), [...tested].toSorted());
+});
+
+onBothEngines('the event of every operation', (start) => {
+  test('is appended, with the resource as its GET returns it', async (t) => {
+    const { call, get, key } = await start(t);
+    const secret = await key();
+    const ids: Record<string, string> = {};
+    const withIds = (text: string) => text.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? name);
+    let after = (await get('/v1/events', secret)).body.meta.next_after;
+    for (const [operation, body, types] of requests) {
+      const { method = '', path = '' } = operations.get(operation) ?? {};
+      const file = typeof body === 'string';
+      const sent = file ? body : body && JSON.parse(withIds(JSON.stringify(body)));
+      const headers = file ? { 'content-type': 'text/csv' } : {};
+      const response = await call(method, withIds(path), secret, sent, headers);
+      assert.ok(response.status < 300, `${operation}: ${response.text}`);
+      const { body: page } = await get(`/v1/events?after=${after}`, secret);
+      assert.deepEqual(
+        page.data.map(({ type }: Event) => type),
+        types,
+        operation,
+      );
+      after = page.meta.next_after;
+      const { id, user_id, project_id } = response.body ?? {};
+      if (response.status === 201 && id) ids[path === '/v1/projects' ? 'project_id' : 'id'] = id;
+      if (response.status === 201 && user_id) ids.user_id = user_id;
+      const last: Event = page.data.at(-1);
+      if (response.status < 204 && !file && last.subject.id === (user_id ?? id ?? project_id)) {
+        const { secret: _, ...resource } = response.body;
+        assert.deepEqual(last.data, resource, operation);
+      }
+      assert.doesNotMatch(JSON.stringify(page.data), /mst_\w{10}|hash/, operation);
+    }
+  });
+});

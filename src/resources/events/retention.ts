@@ -1,0 +1,35 @@
+import type { Moment } from '../../core/clock.ts';
+import type { Database } from '../../database/open.ts';
+
+const rowsPerTransaction = 500;
+
+/** Deletes events that are older than the retention period, in short transactions. Returns how many. */
+export async function deleteOldEvents(
+  { write }: Pick<Database, 'write'>,
+  { now }: Moment,
+  retentionDays: number,
+): Promise<number> {
+  // A sequence number is never below the time of its event in microseconds.
+  const start = (Date.parse(now) - retentionDays * 86_400_000) * 1000;
+  for (let total = 0; ; ) {
+    const deleted = await write(async (db) => {
+      const old = db
+        .selectFrom('events')
+        .select('sequence')
+        .where('sequence', '<', start)
+        .orderBy('sequence')
+        .limit(rowsPerTransaction);
+      const rows = await db.deleteFrom('events').where('sequence', 'in', old).returning('sequence').execute();
+      const last = rows.reduce((max, { sequence }) => Math.max(max, sequence), 0);
+      await db
+        .updateTable('data_versions')
+        .set({ version: last })
+        .where('table_name', '=', 'deleted_events')
+        .where('version', '<', last)
+        .execute();
+      return rows.length;
+    });
+    total += deleted;
+    if (deleted < rowsPerTransaction) return total;
+  }
+}
