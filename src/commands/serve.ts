@@ -10,7 +10,7 @@ import type { Readiness } from '../http/ops/health.ts';
 import { purgeExpired } from '../http/request/idempotency.ts';
 import { writeDatedEvents } from '../resources/events/dates.ts';
 import { expireAcceptances } from '../resources/events/expiry.ts';
-import { deleteOldEvents } from '../resources/events/retention.ts';
+import { advanceSequence, deleteOldEvents } from '../resources/events/retention.ts';
 import { createFirstKey } from '../resources/keys/queries.ts';
 
 type Print = (text: string) => void;
@@ -50,11 +50,13 @@ export async function startService(config: Config, clock = systemClock) {
     const firstKey = await database.write((db) => createFirstKey(db, clock()));
     await expireAcceptances(database, clock());
     await writeDatedEvents(database, clock());
+    await advanceSequence(database, clock());
     readiness.state = 'ready';
     // Runs without requests too, so that history and event followers see expired acceptances in time.
     everyMinute(app, () => expireAcceptances(database, clock()));
     everyMinute(app, () => writeDatedEvents(database, clock()));
     everyMinute(app, () => purgeExpired(database, clock().now));
+    everyMinute(app, () => advanceSequence(database, clock()));
     everyMinute(app, () => deleteOldEvents(database, clock(), config.event_retention_days));
     return { app, firstKey: firstKey?.secret };
   } catch (error) {

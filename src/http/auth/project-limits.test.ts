@@ -427,6 +427,7 @@ function samplesOf({ name, schema }: Parameter, dataset: Dataset): string[] {
     category: 'plain',
     skill: 'steam',
     department: 'Works',
+    subject: dataset.risk,
   };
   assert.ok(texts[name], `Say here what to ask for with ${name}.`);
   return [texts[name]];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { deleteOldEvents } from './retention.ts';
 import type { Event } from './schema.ts';
 
 const listEvents = async ({ get }: TestService, key: string, query = ''): Promise<Event[]> => {
@@ -114,5 +115,147 @@ onBothEngines('events', (start) => {
     const raised = events.find(({ type }) => type === 'risk.level_raised');
     assert.deepEqual(raised?.previous, { probability: 1, impact: 2, score: 2, level: 'low' });
     assert.equal(raised?.data.score, 25);
+  });
+
+  test('a follower continues with next_after, even if no event matches the filter', async (t) => {
+    const service = await start(t);
+    const { make, get } = service;
+    const key = await service.key();
+    const { body: first } = await get('/v1/events', key);
+    assert.deepEqual(
+      first.data.map(({ type }: Event) => type),
+      ['key.created'],
+    );
+    const { next_after } = first.meta;
+    for (const name of ['A', 'B', 'C']) await make('/v1/personnel', key, { name });
+    const { body: page } = await get(`/v1/events?after=${next_after}&limit=2`, key);
+    assert.deepEqual([page.data.length, page.page.has_more], [2, true]);
+    assert.equal(page.meta.next_after, page.data[1].sequence);
+    const { body: rest } = await get(`/v1/events?after=${page.meta.next_after}&limit=2`, key);
+    assert.deepEqual(
+      [...page.data, ...rest.data].map(({ data }) => data.name),
+      ['A', 'B', 'C'],
+    );
+    assert.equal(rest.meta.next_after, rest.data[0].sequence);
+    const { body: filtered } = await get(`/v1/events?after=${next_after}&types=task.created`, key);
+    assert.deepEqual([filtered.data, filtered.meta.next_after], [[], rest.meta.next_after]);
+    const next = `/v1/events?after=${next_after}&limit=2&cursor=${page.page.next_cursor}`;
+    assert.deepEqual((await get(next, key)).body.data, rest.data);
+    const beyond = await get(`/v1/events?after=${rest.meta.next_after + 1}`, key);
+    assert.deepEqual([beyond.status, beyond.body.code], [400, 'invalid_parameter']);
+    const lines = await get('/v1/events?format=ndjson', key);
+    assert.equal(lines.text.trim().split('\n').length, 4);
+  });
+
+  test('a key sees the events of the resources that it can read', async (t) => {
+    const service = await start(t);
+    const { make, get } = service;
+    const key = await service.key();
+    await make('/v1/personnel', key, { name: 'Ada' });
+    for (const name of ['Apollo', 'Gemini']) {
+      await make('/v1/projects', key, { name, key: name.toUpperCase() });
+      await make(`/v1/projects/${name.toUpperCase()}/risks`, key, { title: 'Leak' });
+    }
+    const typesOf = async (reader: string) => {
+      const { body } = await get('/v1/events', reader);
+      assert.equal(body.page.total, body.data.length);
+      return body.data.map(({ type, subject }: Event) => (subject.key ? `${type} ${subject.key}` : type));
+    };
+    assert.equal((await get('/v1/events', await service.key('projects.read'))).status, 403);
+    assert.deepEqual(await typesOf(await service.key('events.read')), []);
+    assert.deepEqual(await typesOf(await service.key('events.read', 'personnel.read')), ['person.created']);
+    const projects = ['project.created APOLLO', 'risk.created APOLLO-R1'];
+    assert.deepEqual(await typesOf(await service.key('events.manage', 'projects.manage')), [
+      ...projects,
+      'project.created GEMINI',
+      'risk.created GEMINI-R1',
+    ]);
+    const limited = await service.limitedKey(['APOLLO'], 'events.read', 'projects.read', 'keys.read');
+    assert.deepEqual(await typesOf(limited), projects);
+    const both = await service.limitedKey(['APOLLO'], 'events.read', 'projects.read', 'personnel.read');
+    assert.deepEqual(await typesOf(both), ['person.created', ...projects]);
+
+    const { body } = await get('/v1/events', limited);
+    await make('/v1/projects/GEMINI/risks', key, { title: 'Fire' });
+    const { body: later } = await get(`/v1/events?after=${body.meta.next_after}`, limited);
+    assert.deepEqual([later.data, later.meta], [[], { ...body.meta, filters: later.meta.filters }]);
+    await make('/v1/projects/APOLLO/risks', key, { title: 'Fire' });
+    const { body: own } = await get(`/v1/events?after=${later.meta.next_after}`, limited);
+    assert.deepEqual(
+      own.data.map(({ subject }: Event) => subject.key),
+      ['APOLLO-R2'],
+    );
+  });
+
+  test('changes that are rolled back have no event, and a hand-over has one per resource', async (t) => {
+    const service = await start(t);
+    const { make, get, post } = service;
+    const key = await service.key();
+    const old = await make('/v1/personnel', key, { name: 'Old', email: 'old@example.com' });
+    const successor = await make('/v1/personnel', key, { name: 'New' });
+    const report = await make('/v1/personnel', key, {
+      name: 'Report',
+      manager_user_id: old.user_id,
+      kind: 'agent',
+      accountable_user_id: old.user_id,
+    });
+    await make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO', lead_user_id: old.user_id });
+    const issue = { title: 'Both', owner_user_id: old.user_id, assignee_user_id: old.user_id };
+    await make('/v1/projects/APOLLO/issues', key, issue);
+    const group = await make('/v1/groups', key, { name: 'Works' });
+    await make('/v1/groups', key, { name: 'Other' });
+    await service.call('PUT', `/v1/groups/${group.id}/members/${old.user_id}`, key);
+    const { next_after } = (await get('/v1/events', key)).body.meta;
+    const path = `/v1/personnel/${old.user_id}/deactivate`;
+    await post(path, key, { handover_to_user_id: successor.user_id, dry_run: true });
+    assert.equal((await post('/v1/personnel', key, { name: 'X', email: 'OLD@example.com' })).status, 409);
+    const csv = 'name,email\nNo,no@example.com\nTwice,old@example.com\n';
+    const file = { 'content-type': 'text/csv' };
+    assert.equal((await post('/v1/personnel/import?atomic=true', key, csv, file)).status, 422);
+    assert.deepEqual((await get(`/v1/events?after=${next_after}`, key)).body.data, []);
+
+    assert.equal((await post(path, key, { handover_to_user_id: successor.user_id })).status, 200);
+    const { body } = await get(`/v1/events?after=${next_after}`, key);
+    const names: Record<string, string> = { [old.user_id]: 'old', [report.user_id]: 'report' };
+    const described = body.data.map(({ type, subject }: Event) =>
+      `${type} ${names[subject.id] ?? ''}`.trim(),
+    );
+    assert.deepEqual(described.toSorted(), [
+      'group.member_added',
+      'group.member_removed',
+      'issue.updated',
+      'person.deactivated old',
+      'person.updated report',
+      'project.updated',
+    ]);
+    const moved = body.data.find(({ type }: Event) => type === 'issue.updated');
+    assert.deepEqual(moved.previous, { owner_user_id: old.user_id, assignee_user_id: old.user_id });
+    const joined = body.data.find(({ type }: Event) => type === 'group.member_added');
+    const membership = { group_id: group.id, group_name: 'Works', user_name: 'New' };
+    assert.deepEqual(joined.data, { ...membership, user_id: successor.user_id });
+  });
+
+  test('old events are deleted, and a follower that is too far behind gets 410', async (t) => {
+    const clock = settableClock('2026-01-01T12:00:00Z');
+    const service = await start(t, { clock });
+    const { make, get } = service;
+    const key = await service.key();
+    await make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
+    const limited = await service.limitedKey(['APOLLO'], 'events.read', 'projects.read');
+    const { next_after } = (await get('/v1/events', key)).body.meta;
+    for (let n = 0; n < 3; n++) await make('/v1/personnel', key, { name: `Old ${n}` });
+    clock.set('2026-03-01T12:00:00Z');
+    await make('/v1/personnel', key, { name: 'New' });
+    clock.set('2026-04-02T12:00:00Z');
+    assert.equal(await deleteOldEvents(service.database, clock(), 90), 6);
+    assert.equal(await deleteOldEvents(service.database, clock(), 90), 0);
+    const gone = await get(`/v1/events?after=${next_after}`, key);
+    assert.deepEqual([gone.status, gone.body.code], [410, 'events_expired']);
+    const names = (events: Event[]) => events.map(({ data }) => data.name);
+    const { body } = await get('/v1/events', key);
+    assert.deepEqual(names(body.data), ['New']);
+    assert.equal(gone.body.next_after, body.meta.next_after);
+    assert.deepEqual((await get(`/v1/events?after=${gone.body.next_after}`, key)).body.data, []);
+    assert.equal((await get(`/v1/events?after=${next_after}`, limited)).status, 410);
   });
 });

@@ -1,5 +1,6 @@
 import type { Moment } from '../../core/clock.ts';
 import type { Database } from '../../database/open.ts';
+import { dataVersion } from '../../database/writes/table-versions.ts';
 
 const rowsPerTransaction = 500;
 
@@ -32,4 +33,22 @@ export async function deleteOldEvents(
     total += deleted;
     if (deleted < rowsPerTransaction) return total;
   }
+}
+
+/**
+ * Advances the sequence to the current hour, without an event. Keys that are limited to projects continue from the start
+ * of yesterday (`nextAfter`); it must not be above the latest number, or else they could miss an event, and must not
+ * depend on when the last event was, which they must not learn.
+ */
+export async function advanceSequence({ db, write }: Pick<Database, 'db' | 'write'>, { now }: Moment) {
+  const hour = Date.parse(`${now.slice(0, 13)}:00:00.000Z`) * 1000;
+  if ((await dataVersion(db, ['events'])) >= hour) return;
+  await write((db) =>
+    db
+      .updateTable('data_versions')
+      .set({ version: hour })
+      .where('table_name', '=', 'events')
+      .where('version', '<', hour)
+      .execute(),
+  );
 }
