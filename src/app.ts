@@ -18,6 +18,7 @@ import { runOnNewDay } from './http/ops/new-day.ts';
 import { recordRoutes } from './http/request/allowed-methods.ts';
 import { limitBodies } from './http/request/body-budgets.ts';
 import { acceptFiles, installBodyParsers } from './http/request/body-parsers.ts';
+import { drainRejectedRequests } from './http/request/drain.ts';
 import { parseQueryString } from './http/request/query-string.ts';
 import { requestIdOf } from './http/request/request-ids.ts';
 import { rejectMalformedRequests } from './http/request/request-sanity.ts';
@@ -103,6 +104,7 @@ const resources = [
  * - Hooks that watch routes (`recordRoutes`, `installAuth`, `describeApi`) precede the routes.
  */
 function installMiddleware(app: App, { database, clock, readiness }: Service): void {
+  drainRejectedRequests(app);
   rejectMalformedRequests(app);
   trackRequests(app);
   logRequests(app);

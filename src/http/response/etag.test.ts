@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
-import { onBothEngines } from '../../../test/service.ts';
+import { isInstalled } from '../../../test/programs.ts';
+import { proxies } from '../../../test/proxies.ts';
+import { onBothEngines, startTestService } from '../../../test/service.ts';
 
 onBothEngines('ETags', (start) => {
   test('a resource gets 304 only if the whole response is unchanged, not only its version', async (t) => {
@@ -111,3 +113,24 @@ onBothEngines('ETags', (start) => {
     assert.equal((await service.get('/v1/projects/APOLLO', key)).body.name, 'Apollo');
   });
 });
+
+for (const { name, program, start } of proxies) {
+  test(`If-Match accepts the ETag of a response that ${name} compressed`, async (t) => {
+    if (!isInstalled(program)) return t.skip(`${program} is not installed`);
+    const service = await startTestService(t, 'sqlite');
+    const key = await service.key();
+    await service.make('/v1/projects', key, { name: 'Apollo', description: 'x'.repeat(700) });
+    const url = `${await start(t, service.origin)}/v1/projects/APOLLO`;
+    const authorization = `Bearer ${key}`;
+    const read = await fetch(url, { headers: { authorization, 'accept-encoding': 'gzip' } });
+    if (program === 'nginx') assert.match(read.headers.get('etag') ?? '', /^W\//);
+    const change = (tag: string) =>
+      fetch(url, {
+        method: 'PATCH',
+        headers: { authorization, 'if-match': tag, 'content-type': 'application/json' },
+        body: '{"description":"changed"}',
+      });
+    const tag = read.headers.get('etag') ?? '';
+    assert.deepEqual([(await change(tag)).status, (await change(tag)).status], [200, 412]);
+  });
+}

@@ -13,6 +13,7 @@ import {
 import { limits } from '../../core/schemas.ts';
 import { shortened } from '../../core/text.ts';
 import { allAllowedMethods, allowedMethods } from '../request/allowed-methods.ts';
+import { hasLargeRest } from '../request/drain.ts';
 import { requestIdOf } from '../request/request-ids.ts';
 import { isResponding } from '../server.ts';
 import { preflightHeaders } from './headers.ts';
@@ -71,10 +72,11 @@ export function sendFrameworkError(error: FastifyError, request: FastifyRequest,
 /** Sends an error for a request that is rejected before routing. */
 export function writeProblem(
   app: FastifyInstance,
-  { headers, url = '' }: IncomingMessage,
+  request: IncomingMessage,
   response: ServerResponse,
   problem: Problem,
 ): void {
+  const { headers, url = '' } = request;
   const { baseUrl, responseHeaders } = app;
   const request_id = requestIdOf(headers);
   const body = JSON.stringify(bodyOf(problem, { baseUrl, instance: url.split('?')[0], request_id }));
@@ -84,6 +86,7 @@ export function writeProblem(
       ...problem.headers,
       'content-type': 'application/problem+json',
       'content-length': Buffer.byteLength(body),
+      ...(hasLargeRest(request) && { connection: 'close' }),
     })
     .end(body);
 }

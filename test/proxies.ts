@@ -1,0 +1,98 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { freePort } from './ports.ts';
+import { temporaryFolder } from './process.ts';
+import { startProgram } from './programs.ts';
+
+/** A reverse proxy with the settings that people use: the defaults, plus what its documentation recommends. */
+export type Proxy = {
+  name: string;
+  program: string;
+  start(t: TestContext, upstream: string): Promise<string>;
+};
+
+const nginx = (name: string, settings: string): Proxy => ({
+  name,
+  program: 'nginx',
+  async start(t, upstream) {
+    const folder = temporaryFolder(t);
+    const port = await freePort();
+    for (const name of ['body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']) mkdirSync(join(folder, name));
+    const file = join(folder, 'nginx.conf');
+    writeFileSync(
+      file,
+      `daemon off; pid ${folder}/nginx.pid; error_log stderr;
+${process.getuid?.() === 0 ? 'user root;' : ''}
+events {}
+http {
+  access_log off;
+  client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; fastcgi_temp_path ${folder}/fastcgi;
+  uwsgi_temp_path ${folder}/uwsgi; scgi_temp_path ${folder}/scgi;
+  client_max_body_size 100m;
+  gzip on; gzip_min_length 1; gzip_proxied any; gzip_types application/json;
+  upstream muster { server ${new URL(upstream).host}; keepalive 8; }
+  server { listen 127.0.0.1:${port}; location / { proxy_pass http://muster; ${settings} } }
+}
+`,
+    );
+    await startProgram(t, ['nginx', '-p', folder, '-c', file], port);
+    return `http://127.0.0.1:${port}`;
+  },
+});
+
+const haproxy: Proxy = {
+  name: 'HAProxy',
+  program: 'haproxy',
+  async start(t, upstream) {
+    const port = await freePort();
+    const file = join(temporaryFolder(t), 'haproxy.cfg');
+    writeFileSync(
+      file,
+      `defaults
+  mode http
+  timeout connect 5s
+  timeout client 30s
+  timeout server 30s
+frontend clients
+  bind 127.0.0.1:${port}
+  default_backend muster
+backend muster
+  server muster ${new URL(upstream).host}
+`,
+    );
+    await startProgram(t, ['haproxy', '-db', '-f', file], port);
+    return `http://127.0.0.1:${port}`;
+  },
+};
+
+const caddy: Proxy = {
+  name: 'Caddy',
+  program: 'caddy',
+  async start(t, upstream) {
+    const port = await freePort();
+    const file = join(temporaryFolder(t), 'Caddyfile');
+    writeFileSync(
+      file,
+      `{
+  admin off
+  auto_https off
+}
+http://127.0.0.1:${port} {
+  encode gzip
+  reverse_proxy ${new URL(upstream).host}
+}
+`,
+    );
+    await startProgram(t, ['caddy', 'run', '--config', file, '--adapter', 'caddyfile'], port);
+    return `http://127.0.0.1:${port}`;
+  },
+};
+
+export const proxies: Proxy[] = [
+  nginx('nginx', ''),
+  nginx('nginx without request buffering', 'proxy_request_buffering off;'),
+  nginx('nginx with keep-alive', 'proxy_http_version 1.1; proxy_set_header Connection "";'),
+  haproxy,
+  caddy,
+];
