@@ -1,9 +1,9 @@
-import type { preSerializationHookHandler } from 'fastify';
 import { Id, NoContent, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
 import { created, done, sendIdempotent } from '../../http/request/idempotency.ts';
 import { assertIfMatch } from '../../http/response/etag.ts';
 import { sendResource } from '../../http/response/resource.ts';
+import { showSecret, withoutSecret } from '../../http/response/secrets.ts';
 import { createErrors, deleteErrors, updateErrors } from '../../http/route-errors.ts';
 import { ListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
@@ -199,21 +199,4 @@ export function keyRoutes(app: App): void {
       return sendList(request, reply, historyList(key.id));
     },
   );
-}
-
-/** Secrets of responses that are being sent. They are held separately so that idempotency stores no secret. */
-const secrets = new WeakMap<object, string>();
-
-function withoutSecret({ secret, ...key }: Key & { secret: string }) {
-  const response = { ...key, secret: null };
-  secrets.set(response, secret);
-  return response;
-}
-
-async function showSecret(...[, reply, payload]: Parameters<preSerializationHookHandler>): Promise<unknown> {
-  const response = payload as object;
-  const secret = secrets.get(response);
-  if (secret === undefined) return payload;
-  reply.header('cache-control', 'no-store');
-  return { ...response, secret };
 }
