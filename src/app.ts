@@ -5,6 +5,7 @@ import { fastify } from 'fastify';
 import type { Config } from './config.ts';
 import type { Clock } from './core/clock.ts';
 import { limits } from './core/schemas.ts';
+import { createTargets, type Resolve } from './core/targets.ts';
 import type { Database } from './database/open.ts';
 import { installAuth } from './http/auth/auth.ts';
 import { installFastPath } from './http/cache/fast-path.ts';
@@ -46,9 +47,19 @@ import { projectRoutes } from './resources/projects/routes.ts';
 import { riskRoutes } from './resources/risks/routes.ts';
 import { sessionRoutes } from './resources/session/routes.ts';
 import { taskRoutes } from './resources/tasks/routes.ts';
+import { createDispatcher } from './resources/webhooks/dispatcher.ts';
+import { webhookRoutes } from './resources/webhooks/routes.ts';
+import { createSender } from './resources/webhooks/send.ts';
 import { fileTypes } from './transfer/source.ts';
 
-export type Service = { config: Config; database: Database; clock: Clock; readiness: Readiness };
+export type Service = {
+  config: Config;
+  database: Database;
+  clock: Clock;
+  readiness: Readiness;
+  /** For tests: how webhooks resolve host names, and how long they wait for a response. */
+  webhooks?: { resolve?: Resolve; timeoutMs?: number };
+};
 
 /** Builds the HTTP service: server options, what requests carry, middleware, routes. */
 export async function createApp(service: Service): Promise<App> {
@@ -71,6 +82,7 @@ export async function createApp(service: Service): Promise<App> {
   app.addHook('onClose', () => database.close());
   decorateApp(app, service);
   installMiddleware(app, service);
+  addWebhooks(app, service);
   await describeApi(app);
 
   for (const addRoutes of resources) addRoutes(app);
@@ -93,6 +105,7 @@ const resources = [
   sessionRoutes,
   keyRoutes,
   eventRoutes,
+  webhookRoutes,
 ];
 
 /**
@@ -146,6 +159,20 @@ function decorateApp(app: App, { config, database, clock }: Service): void {
     reply.headers(app.responseHeaders(request.id, request.headers.origin));
     done();
   });
+}
+
+/** Webhooks are sent only after `app.webhooks.start()`. */
+function addWebhooks(
+  app: App,
+  { config, database, clock, webhooks: { resolve, timeoutMs } = {} }: Service,
+): void {
+  const counts = { pending: 0, delivered: 0, retried: 0, failed: 0 };
+  const sender = createSender(createTargets(config.webhook_allow, resolve), timeoutMs);
+  const onError = (error: unknown) => app.log.error(error);
+  app.decorate('deliveryCounts', counts);
+  app.decorate('webhooks', createDispatcher({ database, clock, sender, counts, onError }));
+  // `onClose` hooks run in reverse order, so this one runs before the database is closed.
+  app.addHook('onClose', () => app.webhooks.stop());
 }
 
 function listeningUrl(app: App): string {

@@ -27,6 +27,10 @@ export type Config = Readonly<{
   cache_mb: number;
   /** How many days events are stored. */
   event_retention_days: number;
+  /** Hosts and networks that webhooks may send to although they are not public, and by http. */
+  webhook_allow: readonly string[];
+  /** How many days the delivery log of webhooks is stored. */
+  webhook_log_days: number;
   /** How long the service waits for requests in flight when it stops. */
   shutdown_seconds: number;
 }>;
@@ -68,6 +72,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     metrics_port: environment.MUSTER_METRICS_PORT ? read('MUSTER_METRICS_PORT') : undefined,
     cache_mb: read('MUSTER_CACHE_MB') ?? 0,
     event_retention_days: read('MUSTER_EVENT_RETENTION_DAYS') ?? 0,
+    webhook_allow: read('MUSTER_WEBHOOK_ALLOW') ?? [],
+    webhook_log_days: read('MUSTER_WEBHOOK_LOG_DAYS') ?? 0,
     shutdown_seconds: read('MUSTER_SHUTDOWN_SECONDS') ?? 0,
   };
   if (errors.length > 0) throw new UsageError(`The settings have errors: ${errors.join('; ')}.`);
@@ -152,6 +158,17 @@ const settings = {
       const days = parseInteger(text, 3650);
       return days !== undefined && days >= 3 ? days : undefined;
     },
+  },
+  MUSTER_WEBHOOK_ALLOW: {
+    default: '',
+    expected: 'host names, addresses or networks, separated by commas, such as hooks.internal,10.1.0.0/16',
+    parse: (text: string) =>
+      parseList(text, (item) => isNetwork(item) || /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(item)),
+  },
+  MUSTER_WEBHOOK_LOG_DAYS: {
+    default: '30',
+    expected: 'a whole number of days from 1 to 3650',
+    parse: (text: string) => parseInteger(text, 3650) || undefined,
   },
   MUSTER_SHUTDOWN_SECONDS: {
     default: '30',

@@ -1,5 +1,5 @@
 import { describe, type TestContext } from 'node:test';
-import { createApp } from '../src/app.ts';
+import { createApp, type Service } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { type Clock, systemClock } from '../src/core/clock.ts';
 import { openDatabase } from '../src/database/open.ts';
@@ -26,14 +26,14 @@ export function onBothEngines(name: string, tests: (start: Start, engine: Engine
 }
 
 export type Start = (t: Pick<TestContext, 'after'>, options?: Options) => Promise<TestService>;
-type Options = { clock?: Clock; environment?: Record<string, string> };
+type Options = { clock?: Clock; environment?: Record<string, string>; webhooks?: Service['webhooks'] };
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>;
 
 export async function startTestService(
   t: Pick<TestContext, 'after'>,
   engine: Engine,
-  { clock = systemClock, environment = {} }: Options = {},
+  { clock = systemClock, environment = {}, webhooks = {} }: Options = {},
 ) {
   const { url, drop } = await migratedDatabase(engine);
   const config = readConfig({
@@ -46,7 +46,7 @@ export async function startTestService(
   });
   const database = openDatabase(url);
   const readiness = { state: 'ready' as const };
-  const app = await createApp({ config, database, clock, readiness });
+  const app = await createApp({ config, database, clock, readiness, webhooks });
   await app.listen({ host: config.host, port: config.port });
   t.after(async () => {
     await app.close();

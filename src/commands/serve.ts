@@ -12,6 +12,7 @@ import { writeDatedEvents } from '../resources/events/dates.ts';
 import { expireAcceptances } from '../resources/events/expiry.ts';
 import { advanceSequence, deleteOldEvents } from '../resources/events/retention.ts';
 import { createFirstKey } from '../resources/keys/queries.ts';
+import { purgeDeliveries } from '../resources/webhooks/deliveries.ts';
 
 type Print = (text: string) => void;
 
@@ -58,6 +59,8 @@ export async function startService(config: Config, clock = systemClock) {
     everyMinute(app, () => purgeExpired(database, clock().now));
     everyMinute(app, () => advanceSequence(database, clock()));
     everyMinute(app, () => deleteOldEvents(database, clock(), config.event_retention_days));
+    everyMinute(app, () => purgeDeliveries(database, daysBefore(clock().now, config.webhook_log_days)));
+    app.webhooks.start();
     return { app, firstKey: firstKey?.secret };
   } catch (error) {
     await app.close();
@@ -72,6 +75,8 @@ export function stopWithGrace(app: App): void {
     await app.close();
   });
 }
+
+const daysBefore = (now: string, days: number) => new Date(Date.parse(now) - days * 86_400_000).toISOString();
 
 /** Runs `work` every minute. A failed run is logged; the next one retries. */
 function everyMinute(app: App, work: () => Promise<unknown>): void {

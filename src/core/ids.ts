@@ -11,6 +11,8 @@ export const prefixes = {
   key: 'key',
   history: 'hst',
   event: 'evt',
+  webhook: 'whk',
+  delivery: 'dlv',
 } as const;
 
 export type IdKind = keyof typeof prefixes;

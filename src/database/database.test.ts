@@ -33,6 +33,7 @@ onBothEngines('database', (start, engine) => {
       '0003_links',
       '0004_narrow',
       '0005_events',
+      '0006_webhooks',
     ]);
     const keys = await Promise.all(
       instances.map(({ write }) => write((db) => createFirstKey(db, systemClock()))),
@@ -69,7 +70,7 @@ onBothEngines('database', (start, engine) => {
 
     const database = openDatabase(url);
     t.after(() => database.close());
-    assert.deepEqual(await database.migrate(), ['0004_narrow', '0005_events']);
+    assert.deepEqual(await database.migrate(), ['0004_narrow', '0005_events', '0006_webhooks']);
     const migrated = await database.db.selectFrom('history').selectAll().orderBy('id').execute();
     assert.deepEqual(
       migrated,

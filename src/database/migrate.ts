@@ -7,6 +7,7 @@ import { up as search } from './migrations/0002_search.ts';
 import { up as links } from './migrations/0003_links.ts';
 import { up as narrow } from './migrations/0004_narrow.ts';
 import { up as events } from './migrations/0005_events.ts';
+import { up as webhooks } from './migrations/0006_webhooks.ts';
 import type { Tables } from './tables.ts';
 
 /** Migrations run forward only. Never rename or remove one that was released. */
@@ -16,6 +17,7 @@ const migrations = ({ kind }: Engine) => ({
   '0003_links': { up: links },
   '0004_narrow': { up: narrow[kind] },
   '0005_events': { up: events[kind] },
+  '0006_webhooks': { up: webhooks },
 });
 
 /** Runs pending migrations and returns their names. Kysely's migration lock allows one process at a time. */

@@ -78,6 +78,10 @@ function visibleRows(project_ids: readonly string[], hasFew: boolean): VisibleRo
   // `is true` keeps the planner from using an index on the project.
   const isVisible = (column: string) =>
     hasFew ? inConstantArray(sql.ref(column), project_ids) : sql`(${sql.ref(column)} in ${ids}) is true`;
+  // Only keys and webhooks that are limited to a subset of these projects.
+  const isWithin = (column: string) =>
+    sql`(${sql.ref(column)} is not null and not exists (
+      select 1 from ${jsonTexts(sql.ref(column))} where value not in ${ids}))`;
   const belongsTo = (table: string) =>
     sql`exists (select 1 from ${sql.table(table)} where ${sql.ref(`${table}.id`)} = history.subject_id)`;
   return {
@@ -89,14 +93,14 @@ function visibleRows(project_ids: readonly string[], hasFew: boolean): VisibleRo
     past_risks: isVisible('past_risks.project_id'),
     issues: isVisible('issues.project_id'),
     tasks: isVisible('tasks.project_id'),
-    // Only keys that are limited to a subset of these projects.
-    keys: sql`(keys.project_ids is not null and not exists (
-      select 1 from ${jsonTexts(sql.ref('keys.project_ids'))} where value not in ${ids}))`,
-    // Hides the `project_ids` a key had before: they may include hidden projects.
+    keys: isWithin('keys.project_ids'),
+    webhooks: isWithin('webhooks.project_ids'),
+    webhook_deliveries: sql`exists (select 1 from webhooks where webhooks.id = webhook_deliveries.webhook_id)`,
+    // Hides the `project_ids` a key or webhook had before: they may include hidden projects.
     history: sql`(substr(history.subject_id, 1, 4) in ('usr_', 'grp_')
       or ${belongsTo('projects')} or ${belongsTo('risks')} or ${belongsTo('issues')} or ${belongsTo('tasks')}
-      or (${belongsTo('keys')} and history.field <> 'project_ids'))`,
-    // Hides the events of keys, whose former `project_ids` may include hidden projects.
+      or ((${belongsTo('keys')} or ${belongsTo('webhooks')}) and history.field <> 'project_ids'))`,
+    // Hides the events of keys and webhooks, whose former `project_ids` may include hidden projects.
     events: sql`(${isVisible('events.project_id')} or events.subject_type in ('person', 'group'))`,
   };
 }

@@ -7,6 +7,7 @@ import type { Person } from '../resources/personnel/schema.ts';
 import type { Project } from '../resources/projects/schema.ts';
 import type { Risk } from '../resources/risks/schema.ts';
 import type { Task } from '../resources/tasks/schema.ts';
+import type { Delivery, Webhook } from '../resources/webhooks/schema.ts';
 
 /**
  * The tables, derived from the schemas of the resources: without the fields that are computed or joined, and with columns
@@ -81,6 +82,26 @@ export type Tables = {
   };
   /** For each type of event that a date causes, such as `issue.overdue`: the time up to which its events are written. */
   event_checkpoints: { type: string; checked_until: string };
+  webhooks: Stored<Webhook, never, 'types' | 'project_ids' | 'scopes'> & {
+    /** Stored as it is, because signing needs it. No query of the API reads it. */
+    secret: string;
+    /** The secret before the last rotation, which signs too until `previous_until`. */
+    previous_secret: string | null;
+    previous_until: string | null;
+    /** The position in the event log: deliveries exist for the events up to here. */
+    last_sequence: number;
+    /** Failed attempts in a row. */
+    failures: number;
+    /** The receiver asked to send nothing before. */
+    throttled_until: string | null;
+  };
+  webhook_deliveries: Delivery & {
+    subject_id: string | null;
+    /** Only for tests, which are not in the event log. */
+    payload: string | null;
+    /** Until then the instance that has claimed the delivery attempts it. */
+    claimed_until: string | null;
+  };
   /** Stored responses to requests with an `Idempotency-Key`: see `http/request/idempotency.ts`. */
   idempotency: { id: string; request_hash: string; answer: string; created_at: string };
   /**
@@ -104,6 +125,8 @@ export const tableNames = [
   'keys',
   'history',
   'events',
+  'webhooks',
+  'webhook_deliveries',
 ] as const satisfies TableName[];
 
 type RiskTable = Stored<

@@ -50,6 +50,8 @@ declare module 'fastify' {
     /** Finds the valid key with this secret, or throws. Failed attempts are rate limited. */
     authenticate(request: FastifyRequest, secret: string): Promise<Actor>;
     keyLimits: ReturnType<typeof keyLimits>;
+    /** Deliveries of webhooks: pending in all instances, otherwise those of this process since its start. */
+    deliveryCounts: { pending: number; delivered: number; retried: number; failed: number };
   }
   interface FastifyRequest {
     moment: Moment;

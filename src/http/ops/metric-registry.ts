@@ -20,6 +20,7 @@ export function createRegistry(sources: MetricSources): Registry {
   const registry = new Registry();
   httpMetrics(registry, sources);
   databaseMetrics(registry, sources);
+  webhookMetrics(registry, sources);
   processMetrics(registry, sources);
   return registry;
 }
@@ -72,6 +73,20 @@ function databaseMetrics(registry: Registry, { app }: MetricSources): void {
   gauge('muster_database_pool_waiting', 'Operations waiting for a connection, by pool.', () =>
     pools().map(([pool, { waiting }]) => ({ labels: { pool }, value: waiting })),
   );
+}
+
+function webhookMetrics(registry: Registry, { app: { deliveryCounts: counts } }: MetricSources): void {
+  gauge(
+    registry,
+    'muster_webhook_deliveries_pending',
+    'Deliveries that wait for an attempt or its result.',
+    () => [{ value: counts.pending }],
+  );
+  counter(registry, 'muster_webhook_attempts_total', 'Attempts to deliver an event, by result.', () => [
+    { labels: { result: 'delivered' }, value: counts.delivered },
+    { labels: { result: 'retried' }, value: counts.retried },
+    { labels: { result: 'failed' }, value: counts.failed },
+  ]);
 }
 
 /** Named as prom-client and other Node services name them, so that existing dashboards work. */

@@ -16,6 +16,7 @@ const tags = {
   tasks: 'Tasks, including the work on risks and issues.',
   keys: 'API keys and their scopes.',
   events: 'A log of all changes, to follow.',
+  webhooks: 'Sends events to a URL, signed as Standard Webhooks defines.',
   service: 'The service, and the key in use.',
 };
 

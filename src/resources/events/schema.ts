@@ -12,6 +12,7 @@ export const subjectScopes = {
   issue: 'projects.read',
   task: 'projects.read',
   key: 'keys.read',
+  webhook: 'events.read',
 } as const satisfies Record<string, Scope>;
 
 export type SubjectType = keyof typeof subjectScopes;
@@ -65,6 +66,13 @@ export const eventTypes = {
   'key.rotated': 'A key got a new secret.',
   'key.revoked': 'A key was revoked.',
   'key.expiring': 'A key expires within 7 days.',
+  'webhook.created': 'A webhook was created.',
+  'webhook.updated': 'A webhook was changed.',
+  'webhook.enabled': 'A disabled webhook was enabled.',
+  'webhook.disabled': 'A webhook was disabled, by a key or because its receiver failed.',
+  'webhook.rotated': 'A webhook got a new secret.',
+  'webhook.replayed': 'A webhook was moved back to send events again.',
+  'webhook.deleted': 'A webhook was deleted.',
 } as const satisfies Record<`${SubjectType}.${string}`, string>;
 
 export type EventType = keyof typeof eventTypes;

@@ -176,7 +176,7 @@ function rateLimitErrors(actor: Key, { rate_limit }: Partial<Access>): FieldErro
 }
 
 /** Replaces project keys with ids, which is how they are stored. */
-async function withProjectIds<Input extends { project_ids?: string[] | null }>(
+export async function withProjectIds<Input extends { project_ids?: string[] | null }>(
   db: Kysely<Tables>,
   input: Input,
 ): Promise<Input> {

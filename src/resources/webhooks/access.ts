@@ -1,0 +1,70 @@
+import { fieldError, invalidBody } from '../../core/errors.ts';
+import { joinWords } from '../../core/text.ts';
+import { grants, insufficientScope, missingScopes } from '../../http/auth/scopes.ts';
+import { eventTypes, type SubjectType, subjectScopes } from '../events/schema.ts';
+import type { Key, Scope } from '../keys/schema.ts';
+import type { Webhook, WebhookInput } from './schema.ts';
+
+const typeNames = Object.keys(eventTypes);
+const subjectTypes = Object.keys(subjectScopes) as SubjectType[];
+const readScopes = [...new Set<Scope>(Object.values(subjectScopes))];
+
+/** The read scopes of a key. A webhook keeps those of the key that created it. */
+export const readScopesOf = ({ scopes }: Key): Scope[] => readScopes.filter((scope) => grants(scopes, scope));
+
+/** The subjects whose events a webhook may send. */
+export const readableSubjects = (scopes: readonly Scope[]): SubjectType[] =>
+  subjectTypes.filter((subject) => scopes.includes(subjectScopes[subject]));
+
+/** The event types that the patterns stand for. */
+export const expandTypes = (patterns: readonly string[]): string[] =>
+  typeNames.filter((type) => patterns.some((pattern) => matches(pattern, type)));
+
+/** `*` matches all types, `risk.*` those of risks. */
+const matches = (pattern: string, type: string) =>
+  pattern === type || pattern === '*' || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)));
+
+/** Throws unless the webhook can send events for each of its types. */
+export function assertTypesReadable({ types, scopes }: Pick<Webhook, 'types' | 'scopes'>): void {
+  const unknown = types.flatMap((pattern, index) =>
+    expandTypes([pattern]).length === 0 ? [{ pattern, index }] : [],
+  );
+  if (unknown.length > 0) {
+    throw invalidBody(
+      unknown.map(({ pattern, index }) =>
+        fieldError(
+          `types/${index}`,
+          'unknown_type',
+          `There is no event type ${pattern}. Use one of ${typeNames.join(', ')}, or a pattern such as risk.*.`,
+        ),
+      ),
+    );
+  }
+  const needed = types
+    .filter((pattern) => pattern !== '*')
+    .map((pattern) => subjectScopes[pattern.split('.')[0] as SubjectType]);
+  const missing = [...new Set(missingScopes(scopes, needed))];
+  if (missing.length > 0) {
+    throw insufficientScope(
+      `A webhook reads events with the scopes of the key that creates it. These types require ${joinWords(missing)}.`,
+      missing,
+    );
+  }
+}
+
+/** Throws if the webhook reads more than the key: whoever changes its URL or secret could receive all of it. */
+export function assertReadsNoMore({ scopes }: Webhook, actor: Key): void {
+  const missing = missingScopes(actor.scopes, scopes);
+  if (missing.length === 0) return;
+  throw insufficientScope(
+    `Your key cannot manage a webhook that reads more than the key itself. It lacks ${joinWords(missing)}.`,
+    missing,
+  );
+}
+
+/** A limited key cannot see, and so cannot name, other projects: only the missing limit must be rejected. */
+export function assertWithinProjects({ project_ids }: Pick<WebhookInput, 'project_ids'>, actor: Key): void {
+  if (project_ids !== null || actor.project_ids === null) return;
+  const detail = 'Your key is limited to projects. Set `project_ids` to some of them, or leave it out.';
+  throw invalidBody([fieldError('project_ids', 'beyond_own', detail)]);
+}

@@ -1,0 +1,236 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Moment } from '../../core/clock.ts';
+import type { Tables } from '../../database/tables.ts';
+import { lockTable } from '../../database/writes/table-versions.ts';
+import { type Claim, leaseSeconds } from './deliveries.ts';
+import { later, type Outcome, outcomeOf } from './outcome.ts';
+import { disableWebhook, webhookColumns, webhookOf } from './queries.ts';
+import type { Webhook } from './schema.ts';
+import type { Attempt } from './send.ts';
+
+/** `isOrdinary` is false for a test, which is not repeated and says nothing about how long the receiver has failed. */
+export type Result = { claim: Claim; attempt: Attempt; moment: Moment; isOrdinary: boolean };
+
+/** The state of an enabled webhook that decides what it may send. */
+export type ActiveWebhook = Webhook & {
+  last_sequence: number;
+  failures: number;
+  throttled_until: string | null;
+  pending: number;
+  /** The earliest time at which a delivery is due, if one is pending. */
+  due_at: string | null;
+};
+
+const maxInFlight = 8;
+/** After this many failures in a row, a webhook attempts one delivery at a time. */
+const failuresToSlowDown = 3;
+/** An event waits for earlier events of its subject until those have failed this often: about 5 minutes. */
+const attemptsInOrder = 3;
+/** A success after this many failures in a row means that the receiver works again: retries need not wait any longer. */
+const failuresToRecover = 20;
+const maxFailingDays = 5;
+
+export async function listActiveWebhooks(db: Kysely<Tables>): Promise<ActiveWebhook[]> {
+  const rows = await db
+    .selectFrom('webhooks')
+    .select([...webhookColumns, 'last_sequence', 'failures', 'throttled_until'])
+    .where('status', '=', 'enabled')
+    .execute();
+  const pending = await db
+    .selectFrom('webhook_deliveries')
+    .select([
+      'webhook_id',
+      sql<number>`count(*)`.as('pending'),
+      sql<string>`min(next_attempt_at)`.as('due_at'),
+    ])
+    .where('next_attempt_at', 'is not', null)
+    .groupBy('webhook_id')
+    .execute();
+  const pendingOf = new Map(pending.map((row) => [row.webhook_id, row]));
+  return rows.map((row) => ({
+    pending: 0,
+    due_at: null,
+    ...row,
+    ...webhookOf(row),
+    ...pendingOf.get(row.id),
+  }));
+}
+
+/** How many deliveries of the webhook may be in flight, over all instances. */
+const maxInFlightOf = ({ failures }: ActiveWebhook) => (failures >= failuresToSlowDown ? 1 : maxInFlight);
+
+/** Due deliveries that nobody attempts, in order. A later event of a subject waits for the earlier ones. */
+export const findDue = (db: Kysely<Tables>, { id }: ActiveWebhook, now: string, limit: number) =>
+  db
+    .selectFrom('webhook_deliveries as due')
+    .select('id')
+    .where('webhook_id', '=', id)
+    .where('next_attempt_at', '<=', now)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('webhook_deliveries as earlier')
+            .select('earlier.id')
+            .where('earlier.webhook_id', '=', id)
+            .whereRef('earlier.subject_id', '=', 'due.subject_id')
+            .whereRef('earlier.sequence', '<', 'due.sequence')
+            .where('earlier.next_attempt_at', 'is not', null)
+            .where('earlier.attempts', '<', attemptsInOrder),
+        ),
+      ),
+    )
+    .orderBy('next_attempt_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+
+/** Claims due deliveries, so that no other instance attempts them. */
+export async function claimDue(
+  db: Transaction<Tables>,
+  webhooks: readonly ActiveWebhook[],
+  now: string,
+): Promise<Claim[]> {
+  // One instance claims at a time; otherwise two could exceed the limit or overtake each other.
+  await lockTable(db, 'webhook_deliveries');
+  const claims: Claim[] = [];
+  for (const webhook of webhooks) {
+    const { inFlight } = await db
+      .selectFrom('webhook_deliveries')
+      .select(sql<number>`count(*)`.as('inFlight'))
+      .where('webhook_id', '=', webhook.id)
+      .where('next_attempt_at', 'is not', null)
+      .where('claimed_until', '>', now)
+      .executeTakeFirstOrThrow();
+    const limit = maxInFlightOf(webhook) - inFlight;
+    const due = limit > 0 ? await findDue(db, webhook, now, limit) : [];
+    if (due.length > 0)
+      claims.push(
+        ...(await claim(
+          db,
+          due.map(({ id }) => id),
+          now,
+        )),
+      );
+  }
+  return claims.sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+async function claim(db: Transaction<Tables>, ids: string[], now: string): Promise<Claim[]> {
+  const claimed_until = later(now, leaseSeconds);
+  const rows = await db
+    .updateTable('webhook_deliveries')
+    .set({ claimed_until, next_attempt_at: claimed_until })
+    .where('id', 'in', ids)
+    .returning(['id', 'webhook_id', 'event_id', 'event_type', 'sequence', 'payload', 'attempts'])
+    .execute();
+  return rows.map((row) => ({ ...row, claimed_until }));
+}
+
+/** Makes claimed deliveries due at once, for another instance. */
+export async function releaseClaims(db: Transaction<Tables>, claims: readonly Claim[], now: string) {
+  for (const { id, claimed_until } of claims) {
+    await db
+      .updateTable('webhook_deliveries')
+      .set({ claimed_until: null, next_attempt_at: now })
+      .where('id', '=', id)
+      .where('claimed_until', '=', claimed_until)
+      .execute();
+  }
+}
+
+/** Stores the results of attempts and what follows for the webhooks. Returns the outcomes. */
+export async function recordResults(db: Transaction<Tables>, results: readonly Result[]): Promise<Outcome[]> {
+  await lockTable(db, 'webhook_deliveries');
+  const outcomes: Outcome[] = [];
+  for (const [webhook_id, group] of Map.groupBy(results, ({ claim }) => claim.webhook_id)) {
+    const health: Health[] = [];
+    for (const result of group) {
+      const outcome = await recordResult(db, result);
+      outcomes.push(outcome);
+      if (result.isOrdinary) health.push({ outcome, moment: result.moment });
+    }
+    if (health.length > 0) await recordHealth(db, webhook_id, health);
+  }
+  return outcomes;
+}
+
+async function recordResult(
+  db: Transaction<Tables>,
+  { claim, attempt, moment: { now }, isOrdinary }: Result,
+): Promise<Outcome> {
+  const attempts = claim.attempts + 1;
+  const { response_status, response_excerpt, error, latency_ms } = attempt;
+  const outcome = outcomeOf(attempt, attempts, now, isOrdinary);
+  await db
+    .updateTable('webhook_deliveries')
+    .set({
+      status: outcome.status,
+      attempts,
+      last_attempt_at: now,
+      next_attempt_at: outcome.status === 'pending' ? outcome.next_attempt_at : null,
+      claimed_until: null,
+      response_status,
+      response_excerpt,
+      error,
+      latency_ms,
+    })
+    .where('id', '=', claim.id)
+    // If the claim has expired, another instance is responsible.
+    .where('claimed_until', '=', claim.claimed_until)
+    .execute();
+  return outcome;
+}
+
+type Health = { outcome: Outcome; moment: Moment };
+
+/** Updates how long the webhook has failed, and disables it if that is too long or its receiver is gone. */
+async function recordHealth(db: Transaction<Tables>, id: string, results: readonly Health[]): Promise<void> {
+  const row = await db
+    .selectFrom('webhooks')
+    .select([...webhookColumns, 'failures', 'throttled_until'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (!row) return;
+  let { failing_since, failures, throttled_until } = row;
+  let hasRecovered = false;
+  for (const { outcome, moment } of results) {
+    const isSuccess = outcome.status === 'delivered';
+    hasRecovered ||= isSuccess && failures >= failuresToRecover;
+    failing_since = isSuccess ? null : (failing_since ?? moment.now);
+    failures = isSuccess ? 0 : failures + 1;
+    if (outcome.status === 'pending') throttled_until = outcome.throttled_until ?? throttled_until;
+  }
+  const now = results.at(-1)?.moment.now ?? '';
+  const isChanged =
+    failing_since !== row.failing_since ||
+    failures !== row.failures ||
+    throttled_until !== row.throttled_until;
+  if (isChanged) {
+    const columns = { failing_since, failures, throttled_until };
+    await db.updateTable('webhooks').set(columns).where('id', '=', id).execute();
+  }
+  if (hasRecovered) await retryNow(db, id, now);
+  const reason = reasonToDisable(results, failing_since, now);
+  const moment = results.at(-1)?.moment;
+  if (reason !== undefined && moment && row.status === 'enabled') {
+    await disableWebhook(db, { ...webhookOf(row), failing_since }, reason, moment);
+  }
+}
+
+function reasonToDisable(results: readonly Health[], failing_since: string | null, now: string) {
+  if (results.some(({ outcome }) => outcome.status === 'failed' && outcome.isGone)) {
+    return 'The receiver responded with 410 Gone.';
+  }
+  return failing_since !== null && later(failing_since, maxFailingDays * 86_400) <= now
+    ? `All attempts have failed for ${maxFailingDays} days, since ${failing_since}.`
+    : undefined;
+}
+
+const retryNow = (db: Transaction<Tables>, webhook_id: string, now: string) =>
+  db
+    .updateTable('webhook_deliveries')
+    .set({ next_attempt_at: now })
+    .where('webhook_id', '=', webhook_id)
+    .where('next_attempt_at', '>', now)
+    .where('claimed_until', 'is', null)
+    .execute();

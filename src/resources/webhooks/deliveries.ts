@@ -1,0 +1,142 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { notFound, Problem } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import type { Database } from '../../database/open.ts';
+import { rowAsJson } from '../../database/sql/rows.ts';
+import type { Tables } from '../../database/tables.ts';
+import { insertRows } from '../../database/writes/rows.ts';
+import { allOf, isIn } from '../../lists/filters.ts';
+import type { List } from '../../lists/list.ts';
+import type { Filters } from '../../lists/query.ts';
+import { later } from './outcome.ts';
+import { Delivery, type deliveryFilters, type Webhook } from './schema.ts';
+
+/** The deliveries of one webhook, newest first. */
+export const deliveryList = (webhook_id: string, filters: Filters<typeof deliveryFilters>): List => ({
+  schema: Delivery,
+  json: rowAsJson(Delivery, 'webhook_deliveries'),
+  reads: ['webhook_deliveries'],
+  order: { key: sql.ref('webhook_deliveries.id'), descending: true },
+  from: (db) => db.selectFrom('webhook_deliveries').where('webhook_id', '=', webhook_id),
+  id: sql.ref('webhook_deliveries.id'),
+  matches: allOf(filters, { status: isIn('webhook_deliveries.status') }),
+});
+
+export async function getDelivery(db: Kysely<Tables>, webhook_id: string, id: string): Promise<Delivery> {
+  return db
+    .selectFrom('webhook_deliveries')
+    .select(deliveryColumns)
+    .where('id', '=', id)
+    .where('webhook_id', '=', webhook_id)
+    .executeTakeFirstOrThrow(() => notFound('delivery', id));
+}
+
+const deliveryColumns = Object.keys(Delivery.properties) as (keyof Delivery)[];
+
+type EventOfDelivery = Pick<
+  Tables['webhook_deliveries'],
+  'event_id' | 'event_type' | 'sequence' | 'subject_id' | 'payload'
+>;
+
+/** A new delivery that is due at once. */
+export const newDelivery = (
+  webhook_id: string,
+  { event_id, event_type, sequence, subject_id, payload }: EventOfDelivery,
+  now: string,
+): Tables['webhook_deliveries'] => ({
+  id: newId('delivery'),
+  webhook_id,
+  event_id,
+  event_type,
+  sequence,
+  subject_id,
+  payload,
+  status: 'pending',
+  attempts: 0,
+  created_at: now,
+  last_attempt_at: null,
+  next_attempt_at: now,
+  claimed_until: null,
+  latency_ms: null,
+  response_status: null,
+  response_excerpt: null,
+  error: null,
+});
+
+/** A delivery that its holder may attempt until `claimed_until`. */
+export type Claim = Pick<
+  Tables['webhook_deliveries'],
+  'id' | 'webhook_id' | 'event_id' | 'event_type' | 'sequence' | 'payload' | 'attempts'
+> & { claimed_until: string };
+
+/** Sends the event of a delivery again, as a new delivery. */
+export async function redeliver(
+  db: Transaction<Tables>,
+  webhook_id: string,
+  id: string,
+  now: string,
+): Promise<Delivery> {
+  const original = await db
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('id', '=', id)
+    .where('webhook_id', '=', webhook_id)
+    .executeTakeFirstOrThrow(() => notFound('delivery', id));
+  if (original.next_attempt_at !== null) throw stillPending(id);
+  const delivery = newDelivery(webhook_id, original, now);
+  await insertRows(db, 'webhook_deliveries', [delivery]);
+  return getDelivery(db, webhook_id, delivery.id);
+}
+
+const stillPending = (id: string) =>
+  new Problem('invalid_transition', `${id} is still pending: it is attempted again by itself.`, {
+    extra: { from: 'pending', to: 'pending', allowed: [] },
+  });
+
+/** Adds a test event to the log, claimed by the caller, who must send it. It is in no event log. */
+export async function createTest(db: Transaction<Tables>, { id }: Webhook, now: string): Promise<Claim> {
+  const event = { id: newId('event'), type: 'webhook.test', timestamp: now, data: { webhook_id: id } };
+  const delivery = newDelivery(
+    id,
+    {
+      event_id: event.id,
+      event_type: event.type,
+      sequence: null,
+      subject_id: null,
+      payload: JSON.stringify(event),
+    },
+    now,
+  );
+  const claimed_until = later(now, leaseSeconds);
+  await insertRows(db, 'webhook_deliveries', [
+    { ...delivery, claimed_until, next_attempt_at: claimed_until },
+  ]);
+  return { ...delivery, claimed_until };
+}
+
+/**
+ * How long a delivery belongs to the instance that claimed it. If the instance dies, another one repeats the attempt
+ * after that. Longer than an attempt can take.
+ */
+export const leaseSeconds = 60;
+
+const purgeBatch = 1000;
+
+/** Deletes the log before a time, in short transactions. */
+export async function purgeDeliveries(database: Database, before: string): Promise<void> {
+  for (let deleted = purgeBatch; deleted === purgeBatch; ) {
+    deleted = await database.write(async (db) => {
+      const old = await db
+        .selectFrom('webhook_deliveries')
+        .select('id')
+        .where('created_at', '<', before)
+        .limit(purgeBatch)
+        .execute();
+      if (old.length > 0) {
+        const ids = old.map(({ id }) => id);
+        await db.deleteFrom('webhook_deliveries').where('id', 'in', ids).execute();
+      }
+      return old.length;
+    });
+  }
+}

@@ -1,0 +1,386 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import { Webhook as SvixWebhook } from 'svix';
+import { settableClock } from '../../../test/clock.ts';
+import { type Received, startReceiver } from '../../../test/receiver.ts';
+import { onBothEngines, type Start, type TestService } from '../../../test/service.ts';
+import { systemClock } from '../../core/clock.ts';
+import { purgeDeliveries } from './deliveries.ts';
+import { later, retryDelays } from './outcome.ts';
+
+const environment = { MUSTER_WEBHOOK_ALLOW: '127.0.0.1' };
+const start0 = '2026-11-15T09:00:00.000Z';
+
+type Row = Record<string, unknown>;
+const typesOf = (received: Received[]) => received.map(({ event }) => event.type);
+
+onBothEngines('webhook delivery', (start) => {
+  /** A service with a clock, a project and a receiver. */
+  async function setUp(t: TestContext, options: Parameters<Start>[1] = {}) {
+    const clock = options.clock ? (options.clock as ReturnType<typeof settableClock>) : settableClock(start0);
+    const service = await start(t, { environment, ...options, clock });
+    const key = await service.key();
+    const project = await service.make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
+    const { drain } = service.app.webhooks;
+    return {
+      ...service,
+      key,
+      newKey: service.key,
+      clock,
+      drain,
+      raise: (title: string) => service.make(`/v1/projects/${project.id}/risks`, key, { title }),
+      rename: (risk: { id: string }, title: string) =>
+        service.call('PATCH', `/v1/projects/${project.id}/risks/${risk.id}`, key, { title }),
+      subscribe: (url: string, types = ['risk.*'], by = key) =>
+        service.make('/v1/webhooks', by, { url, types }),
+      /** Moves the clock and sends what is due then. */
+      async drainAt(time: string) {
+        clock.set(time);
+        await drain();
+      },
+    };
+  }
+
+  const deliveries = async ({ get }: Pick<TestService, 'get'>, key: string, id: string): Promise<Row[]> =>
+    (await get(`/v1/webhooks/${id}/deliveries`, key)).body.data;
+
+  const webhookNow = async ({ get }: Pick<TestService, 'get'>, key: string, id: string): Promise<Row> =>
+    (await get(`/v1/webhooks/${id}`, key)).body;
+
+  test('sends each event once, in order, signed for the published libraries', async (t) => {
+    const service = await setUp(t, { clock: systemClock });
+    const receiver = await startReceiver(t);
+    const { id, secret } = await service.subscribe(receiver.url);
+    const risk = await service.raise('Flood');
+    await service.drain();
+    await service.rename(risk, 'Fire');
+    await service.drain();
+    await service.drain();
+    assert.deepEqual(typesOf(receiver.received), ['risk.created', 'risk.updated']);
+    const events = (await service.get(`/v1/events?after=0&subject=${risk.id}`, service.key)).body.data;
+    for (const [i, { text, headers, event }] of receiver.received.entries()) {
+      const { timestamp, ...sent } = event;
+      assert.deepEqual(sent, events[i]);
+      assert.equal(timestamp, events[i].at);
+      assert.equal(headers['webhook-id'], events[i].id);
+      assert.match(String(headers.traceparent), /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+      new StandardWebhook(secret).verify(text, headers as Record<string, string>);
+      new SvixWebhook(secret).verify(text, headers as Record<string, string>);
+    }
+    const [latest, first] = await deliveries(service, service.key, id);
+    assert.equal(latest?.status, 'delivered');
+    assert.equal(first?.sequence, events[0].sequence);
+    assert.equal(first?.response_status, 204);
+    assert.equal(first?.attempts, 1);
+  });
+
+  test('during a rotation both secrets verify, and after a day only the new one signs', async (t) => {
+    const clock = settableClock(new Date().toISOString());
+    const service = await setUp(t, { clock });
+    const receiver = await startReceiver(t);
+    const { id, secret: former } = await service.subscribe(receiver.url);
+    const { secret } = (await service.post(`/v1/webhooks/${id}/rotate`, service.key, undefined)).body;
+    await service.raise('Flood');
+    await service.drain();
+    const [message] = receiver.received;
+    for (const one of [secret, former]) {
+      new StandardWebhook(one).verify(message?.text ?? '', message?.headers as Record<string, string>);
+      new SvixWebhook(one).verify(message?.text ?? '', message?.headers as Record<string, string>);
+    }
+    clock.set(later(clock().now, 24 * 3600));
+    await service.raise('Fire');
+    await service.drain();
+    assert.equal(String(receiver.received[1]?.headers['webhook-signature']).split(' ').length, 1);
+  });
+
+  test('sends only what the types, the scopes and the projects of the webhook allow', async (t) => {
+    const service = await setUp(t);
+    const [all, narrow, limited, issues] = await Promise.all([1, 2, 3, 4].map(() => startReceiver(t)));
+    assert.ok(all && narrow && limited && issues);
+    const zeus = await service.make('/v1/projects', service.key, { name: 'Zeus', key: 'ZEUS' });
+    await service.subscribe(all.url, ['*']);
+    await service.subscribe(narrow.url, ['*'], await service.newKey('events.manage', 'projects.read'));
+    await service.subscribe(limited.url, ['*'], await service.limitedKey([zeus.id]));
+    await service.subscribe(issues.url, ['issue.created', 'task.*']);
+    await service.make('/v1/personnel', service.key, { name: 'Ada' });
+    await service.raise('Flood');
+    await service.make(`/v1/projects/${zeus.id}/issues`, service.key, { title: 'Late' });
+    await service.newKey('keys.read');
+    await service.drain();
+    const types = (received: Received[]) =>
+      typesOf(received)
+        .filter((type) => !/^webhook/.test(type))
+        .toSorted();
+    assert.deepEqual(types(narrow.received), ['issue.created', 'risk.created']);
+    assert.deepEqual(types(limited.received), ['issue.created', 'person.created']);
+    assert.deepEqual(types(issues.received), ['issue.created']);
+    for (const type of ['person.created', 'issue.created', 'risk.created', 'key.created']) {
+      assert.ok(types(all.received).includes(type), type);
+    }
+  });
+
+  test('a failed delivery is retried on schedule with the same id, and given up after the last retry', async (t) => {
+    const service = await setUp(t);
+    const receiver = await startReceiver(t, (response) => response.writeHead(500).end('broken'));
+    const { id } = await service.subscribe(receiver.url);
+    await service.raise('Flood');
+    await service.drain();
+    for (const [i, delay] of retryDelays.entries()) {
+      const [row] = await deliveries(service, service.key, id);
+      assert.equal(row?.status, 'pending');
+      assert.equal(row?.attempts, i + 1);
+      assert.equal(row?.response_excerpt, 'broken');
+      const next = String(row?.next_attempt_at);
+      assert.ok(next >= later(service.clock().now, delay) && next <= later(service.clock().now, delay * 1.1));
+      await service.drainAt(later(next, -0.001));
+      assert.equal(receiver.received.length, i + 1);
+      await service.drainAt(next);
+      assert.equal(receiver.received.length, i + 2);
+    }
+    const [row] = await deliveries(service, service.key, id);
+    assert.equal(row?.status, 'failed');
+    assert.equal(row?.next_attempt_at, null);
+    assert.equal(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size, 1);
+    const timestamps = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']));
+    assert.deepEqual(timestamps, [...new Set(timestamps)].toSorted());
+    const { failing_since, status } = await webhookNow(service, service.key, id);
+    assert.deepEqual({ failing_since, status }, { failing_since: start0, status: 'enabled' });
+  });
+
+  test('is disabled after five days of failure, with a reason and an event, and continues when enabled', async (t) => {
+    const service = await setUp(t);
+    let status = 503;
+    const receiver = await startReceiver(t, (response) => response.writeHead(status).end());
+    const watcher = await startReceiver(t);
+    const { id } = await service.subscribe(receiver.url);
+    await service.subscribe(watcher.url, ['webhook.disabled']);
+    await service.raise('Flood');
+    await service.drain();
+    const fiveDaysLater = later(start0, 5 * 86_400);
+    service.clock.set(fiveDaysLater);
+    await service.raise('Fire');
+    await service.drain();
+    const disabled = await webhookNow(service, service.key, id);
+    assert.equal(disabled.status, 'disabled');
+    assert.match(String(disabled.disabled_reason), /failed for 5 days/);
+    await service.drain();
+    assert.equal(watcher.received[0]?.event.subject.id, id);
+    assert.equal(watcher.received[0]?.event.actor.name, 'Muster');
+    const before = receiver.received.length;
+    await service.raise('Theft');
+    await service.drainAt(later(fiveDaysLater, 3 * 86_400));
+    assert.equal(receiver.received.length, before);
+    status = 204;
+    const enabled = await service.call('PATCH', `/v1/webhooks/${id}`, service.key, { status: 'enabled' });
+    assert.equal(enabled.body.disabled_reason, null);
+    assert.equal(enabled.body.failing_since, null);
+    await service.drain();
+    const titles = receiver.received.slice(before).map(({ event }) => event.data.title);
+    assert.deepEqual(titles.toSorted(), ['Fire', 'Flood', 'Theft']);
+  });
+
+  test('a success ends the time of failure', async (t) => {
+    const service = await setUp(t);
+    let status = 500;
+    const receiver = await startReceiver(t, (response) => response.writeHead(status).end());
+    const { id } = await service.subscribe(receiver.url);
+    await service.raise('Flood');
+    await service.drain();
+    assert.equal((await webhookNow(service, service.key, id)).failing_since, start0);
+    status = 200;
+    await service.drainAt(later(start0, 6));
+    assert.equal((await webhookNow(service, service.key, id)).failing_since, null);
+    assert.equal(receiver.received.length, 2);
+  });
+
+  test('410 disables the webhook', async (t) => {
+    const service = await setUp(t);
+    const receiver = await startReceiver(t, (response) => response.writeHead(410).end());
+    const { id } = await service.subscribe(receiver.url);
+    await service.raise('Flood');
+    await service.drain();
+    const { status, disabled_reason } = await webhookNow(service, service.key, id);
+    assert.deepEqual(
+      { status, disabled_reason },
+      { status: 'disabled', disabled_reason: 'The receiver responded with 410 Gone.' },
+    );
+    assert.equal((await deliveries(service, service.key, id))[0]?.status, 'failed');
+  });
+
+  test('Retry-After delays all deliveries of the webhook', async (t) => {
+    const service = await setUp(t);
+    let isBusy = true;
+    const receiver = await startReceiver(t, (response) =>
+      isBusy ? response.writeHead(429, { 'retry-after': '600' }).end() : response.writeHead(204).end(),
+    );
+    await service.subscribe(receiver.url);
+    await service.raise('Flood');
+    await service.drain();
+    isBusy = false;
+    await service.raise('Fire');
+    await service.drainAt(later(start0, 599));
+    assert.equal(receiver.received.length, 1);
+    await service.drainAt(later(start0, 600));
+    assert.equal(receiver.received.length, 3);
+  });
+
+  test('redirects, refused connections and silence are failures', async (t) => {
+    const service = await setUp(t, { webhooks: { timeoutMs: 100 } });
+    const redirecting = await startReceiver(t, (response) =>
+      response.writeHead(302, { location: '/' }).end(),
+    );
+    const silent = await startReceiver(t, () => {});
+    const urls = [redirecting.url, silent.url, 'http://127.0.0.1:1/'];
+    const ids: string[] = [];
+    for (const url of urls) ids.push((await service.subscribe(url)).id);
+    await service.raise('Flood');
+    await service.drain();
+    const errors: unknown[] = [];
+    for (const id of ids) {
+      const [row] = await deliveries(service, service.key, id);
+      assert.equal(row?.status, 'pending');
+      errors.push(row?.error);
+    }
+    assert.match(String(errors[0]), /Redirects/);
+    assert.match(String(errors[1]), /No response within/);
+    assert.match(String(errors[2]), /refused/);
+  });
+
+  test('a host that turns out to be private is refused at the connection', async (t) => {
+    const receiver = await startReceiver(t);
+    const service = await setUp(t, {
+      environment: {},
+      webhooks: { resolve: (_, __, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]) },
+    });
+    const { id } = await service.subscribe(`https://rebind.example:${new URL(receiver.url).port}/`);
+    await service.raise('Flood');
+    await service.drain();
+    assert.match(String((await deliveries(service, service.key, id))[0]?.error), /not a public address/);
+    assert.equal(receiver.received.length, 0);
+  });
+
+  test('a receiver that hangs holds up no other webhook', async (t) => {
+    const service = await setUp(t);
+    const silent = await startReceiver(t, () => {});
+    const prompt = await startReceiver(t);
+    await service.subscribe(silent.url);
+    await service.subscribe(prompt.url);
+    service.app.webhooks.start();
+    for (let i = 0; i < 30; i++) await service.raise(`Risk ${i}`);
+    await prompt.receive(30);
+    assert.ok(silent.received.length <= 8, 'attempts of one webhook are bounded');
+  });
+
+  test('events of one subject wait for earlier ones, until those have failed for minutes', async (t) => {
+    const service = await setUp(t);
+    const receiver = await startReceiver(t, (response, { event }) =>
+      response.writeHead(event.type === 'risk.created' && event.data.title === 'Flood' ? 500 : 204).end(),
+    );
+    await service.subscribe(receiver.url);
+    const flood = await service.raise('Flood');
+    await service.rename(flood, 'Flooding');
+    await service.raise('Fire');
+    const titles = () => receiver.received.map(({ event }) => event.data.title);
+    await service.drain();
+    assert.deepEqual(titles().toSorted(), ['Fire', 'Flood']);
+    await service.drainAt(later(start0, 6));
+    assert.deepEqual(titles().slice(2), ['Flood']);
+    await service.drainAt(later(start0, 400));
+    assert.deepEqual(titles().slice(3), ['Flood', 'Flooding']);
+  });
+
+  test('after a long outage the retries do not wait for their schedule', async (t) => {
+    const service = await setUp(t);
+    let status = 500;
+    const receiver = await startReceiver(t, (response) => response.writeHead(status).end());
+    await service.subscribe(receiver.url);
+    for (let i = 0; i < 10; i++) await service.raise(`Risk ${i}`);
+    await service.drain();
+    await service.drainAt(later(start0, 6));
+    assert.equal(receiver.received.length, 20);
+    status = 204;
+    await service.raise('Last');
+    await service.drain();
+    assert.equal(receiver.received.length, 31);
+  });
+
+  test('redelivers one event and replays all after a sequence number', async (t) => {
+    const service = await setUp(t);
+    const receiver = await startReceiver(t);
+    const { id } = await service.subscribe(receiver.url);
+    await service.raise('Flood');
+    await service.raise('Fire');
+    await service.drain();
+    const [last, first] = await deliveries(service, service.key, id);
+    const path = `/v1/webhooks/${id}`;
+    const again = await service.post(`${path}/deliveries/${first?.id}/redeliver`, service.key, undefined);
+    assert.equal(again.status, 201);
+    assert.equal(again.body.event_id, first?.event_id);
+    const early = await service.post(`${path}/deliveries/${again.body.id}/redeliver`, service.key, undefined);
+    assert.equal(early.body.code, 'invalid_transition');
+    await service.drain();
+    const replayed = await service.post(`${path}/replay`, service.key, { after: first?.sequence });
+    assert.equal(replayed.status, 200);
+    await service.drain();
+    await service.post(`${path}/replay`, service.key, { after: 0 });
+    await service.drain();
+    const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
+    const [a, b] = [first?.event_id, last?.event_id];
+    assert.deepEqual(ids.slice(2, 4), [a, b]);
+    // Events of different subjects have no order.
+    assert.deepEqual(ids.slice(4).toSorted(), [a, b]);
+    assert.equal(
+      (await service.post(`${path}/deliveries/dlv_${'0'.repeat(26)}/redeliver`, service.key, undefined))
+        .status,
+      404,
+    );
+  });
+
+  test('a large event is sent without its data', async (t) => {
+    const service = await setUp(t);
+    const receiver = await startReceiver(t);
+    await service.subscribe(receiver.url, ['person.*']);
+    const attributes = Object.fromEntries(
+      Array.from({ length: 3 }, (_, i) => [`note ${i}`, 'x'.repeat(9_000)]),
+    );
+    const { user_id } = await service.make('/v1/personnel', service.key, { name: 'Ada', attributes });
+    await service.drain();
+    const [{ event, text } = { event: undefined, text: '' }] = receiver.received;
+    assert.equal(event.truncated, true);
+    assert.equal(event.data, null);
+    assert.equal(event.subject.id, user_id);
+    assert.ok(text.length < 1000);
+  });
+
+  test('the delivery log is bounded by its retention', async (t) => {
+    const service = await setUp(t);
+    const receiver = await startReceiver(t);
+    const { id } = await service.subscribe(receiver.url);
+    await service.raise('Flood');
+    await service.drain();
+    service.clock.set(later(start0, 86_400));
+    await service.raise('Fire');
+    await service.drain();
+    await purgeDeliveries(service.database, later(start0, 3600));
+    const rows = await deliveries(service, service.key, id);
+    assert.deepEqual(
+      rows.map(({ created_at }) => created_at),
+      [later(start0, 86_400)],
+    );
+  });
+
+  test('counts attempts by result and pending deliveries in the metrics', async (t) => {
+    const service = await setUp(t);
+    const broken = await startReceiver(t, (response) => response.writeHead(500).end());
+    const working = await startReceiver(t);
+    await service.subscribe(broken.url);
+    await service.subscribe(working.url);
+    await service.raise('Flood');
+    await service.drain();
+    const { text } = await service.get('/metrics', service.key);
+    assert.match(text, /muster_webhook_deliveries_pending 1\n/);
+    assert.match(text, /muster_webhook_attempts_total\{result="delivered"\} 1\n/);
+    assert.match(text, /muster_webhook_attempts_total\{result="retried"\} 1\n/);
+  });
+});

@@ -1,0 +1,184 @@
+import type { FastifyInstance } from 'fastify';
+import { type Clock, momentOf } from '../../core/clock.ts';
+import type { Database } from '../../database/open.ts';
+import { coalesced, versionOf } from '../../database/versions.ts';
+import {
+  type ActiveWebhook,
+  claimDue,
+  findDue,
+  listActiveWebhooks,
+  type Result,
+  recordResults,
+  releaseClaims,
+} from './claims.ts';
+import type { Claim } from './deliveries.ts';
+import { fanOut } from './fan-out.ts';
+import { findMessage } from './message.ts';
+import { noAttempt, type Sender } from './send.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    webhooks: Dispatcher;
+  }
+}
+
+type Dispatcher = ReturnType<typeof createDispatcher>;
+
+type Options = {
+  database: Database;
+  clock: Clock;
+  sender: Sender;
+  counts: FastifyInstance['deliveryCounts'];
+  onError(error: unknown): void;
+  /** How long `stop` waits for attempts in flight. */
+  maxStopMs?: number;
+};
+
+const pollMs = 500;
+
+/**
+ * Sends events to webhooks. Any number of instances can run: the position of each webhook and the claims on its
+ * deliveries are in the database, so a delivery has one sender at a time, and none is lost when a process dies.
+ */
+export function createDispatcher({ database, clock, sender, counts, onError, maxStopMs = 5_000 }: Options) {
+  const inFlight = new Map<Claim, Promise<void>>();
+  const abort = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  /** What the last round has seen. It is repeated only if something has changed since, or becomes due. */
+  let seen: { version: number; nextDueAt: string | null } | undefined;
+  /** Up to where the event log contains nothing for a webhook at this position. Not stored, to save a write per event. */
+  const scanned = new Map<string, { from: number; upTo: number }>();
+
+  async function runRound(): Promise<void> {
+    const versions = await database.versions();
+    const version = versionOf(versions, ['events', 'webhooks', 'webhook_deliveries']);
+    const { now } = clock();
+    if (seen?.version === version && (seen.nextDueAt === null || seen.nextDueAt > now)) return;
+    const webhooks = await listActiveWebhooks(database.db);
+    counts.pending = webhooks.reduce((sum, { pending }) => sum + pending, 0);
+    const created = await Promise.all(webhooks.map((webhook) => advance(webhook, versions.events, now)));
+    await sendDue(webhooks, now);
+    seen = { version, nextDueAt: earliest(webhooks.flatMap((webhook) => nextDueAt(webhook, now))) };
+    if (created.some((count) => count > 0)) wake();
+  }
+
+  async function advance(webhook: ActiveWebhook, head: number, now: string): Promise<number> {
+    const { id, last_sequence } = webhook;
+    const known = scanned.get(id);
+    const from = known?.from === last_sequence ? known.upTo : last_sequence;
+    if (from >= head) return 0;
+    const { upTo, created } = await fanOut(database, { ...webhook, from }, head, now);
+    scanned.set(id, { from: created > 0 ? upTo : last_sequence, upTo });
+    return created;
+  }
+
+  async function sendDue(webhooks: readonly ActiveWebhook[], now: string): Promise<void> {
+    const ready: ActiveWebhook[] = [];
+    for (const webhook of webhooks) {
+      const isDue = webhook.due_at !== null && webhook.due_at <= now && !isThrottled(webhook, now);
+      if (isDue && (await findDue(database.db, webhook, now, 1)).length > 0) ready.push(webhook);
+    }
+    if (ready.length === 0 || isStopped) return;
+    for (const claim of await database.write((db) => claimDue(db, ready, now))) {
+      const sending = deliver(claim)
+        .catch(onError)
+        .finally(() => {
+          inFlight.delete(claim);
+          wake();
+        });
+      inFlight.set(claim, sending);
+    }
+  }
+
+  async function deliver(claim: Claim): Promise<void> {
+    const message = await findMessage(database.db, claim, clock());
+    const attempt = message ? await sender.send(message, abort.signal) : notStored;
+    const isOrdinary = message !== undefined && claim.payload === null;
+    if (!abort.signal.aborted) await record({ claim, attempt, moment: clock(), isOrdinary });
+  }
+
+  const results: Result[] = [];
+  /** Results that arrive during a transaction share the next one. */
+  const flush = coalesced(async () => {
+    const batch = results.splice(0);
+    if (batch.length === 0) return;
+    const outcomes = await database.write((db) => recordResults(db, batch));
+    for (const { status } of outcomes) counts[status === 'pending' ? 'retried' : status] += 1;
+  });
+  const record = (result: Result) => {
+    results.push(result);
+    return flush();
+  };
+
+  let isRequested = false;
+  let running: Promise<void> | undefined;
+  function wake(): void {
+    isRequested = true;
+    running ??= runRounds().finally(() => {
+      running = undefined;
+    });
+  }
+  async function runRounds(): Promise<void> {
+    while (isRequested && !isStopped) {
+      isRequested = false;
+      await runRound().catch((error) => {
+        seen = undefined;
+        onError(error);
+      });
+    }
+  }
+
+  return {
+    /** Looks for new events and due deliveries until `stop`. */
+    start() {
+      timer = setInterval(wake, pollMs);
+      wake();
+    },
+    /** Looks at once, if started. */
+    wake() {
+      if (timer) wake();
+    },
+    rejection: sender.rejection,
+    /** Attempts a delivery that the caller has claimed. */
+    deliver,
+    /** Resolves when nothing is due any more. */
+    async drain(): Promise<void> {
+      wake();
+      while (running || inFlight.size > 0) {
+        await running;
+        if (inFlight.size > 0) await Promise.race(inFlight.values());
+      }
+    },
+    /** Waits for attempts in flight for a short time, then leaves them to other instances or the next start. */
+    async stop(): Promise<void> {
+      isStopped = true;
+      clearInterval(timer);
+      timer = undefined;
+      await running;
+      const timeout = AbortSignal.timeout(maxStopMs);
+      const ended = Promise.all(inFlight.values());
+      await Promise.race([ended, new Promise((resolve) => timeout.addEventListener('abort', resolve))]);
+      const claims = [...inFlight.keys()];
+      abort.abort();
+      sender.close();
+      if (claims.length > 0) {
+        await database.write((db) => releaseClaims(db, claims, clock().now)).catch(onError);
+      }
+    },
+  };
+}
+
+const notStored = noAttempt('The event is no longer stored: see MUSTER_EVENT_RETENTION_DAYS.');
+
+const isThrottled = ({ throttled_until }: ActiveWebhook, now: string) =>
+  throttled_until !== null && throttled_until > now;
+
+/** When to look at the webhook again, even if nothing changes. */
+function nextDueAt({ due_at, throttled_until }: ActiveWebhook, now: string): string[] {
+  if (due_at === null) return [];
+  const time = throttled_until !== null && throttled_until > due_at ? throttled_until : due_at;
+  return [time > now ? time : momentOf(new Date(Date.parse(now) + pollMs)).now];
+}
+
+const earliest = (times: readonly string[]) => times.toSorted()[0] ?? null;

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settableClock } from '../../../test/clock.ts';
+import { startMuster, temporaryFolder } from '../../../test/process.ts';
+import { startReceiver } from '../../../test/receiver.ts';
+import { freshDatabase, onBothEngines } from '../../../test/service.ts';
+import type { Clock } from '../../core/clock.ts';
+import { createTargets } from '../../core/targets.ts';
+import { openDatabase } from '../../database/open.ts';
+import { leaseSeconds } from './deliveries.ts';
+import { createDispatcher } from './dispatcher.ts';
+import { later } from './outcome.ts';
+import { createSender } from './send.ts';
+
+const now = '2026-11-15T09:00:00.000Z';
+const environment = { MUSTER_WEBHOOK_ALLOW: '127.0.0.1' };
+
+/** Another instance on the same database. */
+function openInstance(url: string, clock: Clock) {
+  const database = openDatabase(url);
+  const errors: unknown[] = [];
+  const dispatcher = createDispatcher({
+    database,
+    clock,
+    sender: createSender(createTargets(['127.0.0.1'])),
+    counts: { pending: 0, delivered: 0, retried: 0, failed: 0 },
+    onError: (error) => errors.push(error),
+    maxStopMs: 100,
+  });
+  /** Before the database is dropped, so that nothing fails that would not fail otherwise. */
+  async function close() {
+    await dispatcher.stop();
+    await database.close();
+    assert.deepEqual(errors, []);
+  }
+  return { ...dispatcher, close };
+}
+
+onBothEngines('webhooks on several instances', (start, engine) => {
+  test('share the deliveries without sending one twice', async (t) => {
+    const clock = settableClock(now);
+    const service = await start(t, { clock, environment });
+    const key = await service.key();
+    const receivers = await Promise.all([1, 2].map(() => startReceiver(t)));
+    const { id } = await service.make('/v1/projects', key, { name: 'Apollo' });
+    for (const { url } of receivers) await service.make('/v1/webhooks', key, { url, types: ['risk.*'] });
+    const rows = Array.from({ length: 300 }, (_, i) => JSON.stringify({ title: `Risk ${i}` })).join('\n');
+    const imported = await service.call('POST', `/v1/projects/${id}/risks/import`, key, rows, {
+      'content-type': 'application/x-ndjson',
+    });
+    assert.equal(imported.status, 200);
+    const others = [openInstance(service.url, clock), openInstance(service.url, clock)];
+    const instances = [service.app.webhooks, ...others];
+    // An instance is done when nothing is due for it, although others may still have claims: so repeat.
+    for (let i = 0; i < 3; i++) await Promise.all(instances.map((instance) => instance.drain()));
+    for (const other of others) await other.close();
+    for (const { received } of receivers) {
+      assert.equal(received.length, 300);
+      assert.equal(new Set(received.map(({ headers }) => headers['webhook-id'])).size, 300);
+    }
+  });
+
+  test('a delivery whose instance was killed is repeated by another after the lease', async (t) => {
+    const { url, drop } = await freshDatabase(engine);
+    const receiver = await startReceiver(t, () => {});
+    const settings = { ...environment, MUSTER_DATABASE_URL: url };
+    const first = await startMuster(t, temporaryFolder(t), settings);
+    const send = async (path: string, body: object) => {
+      const response = await fetch(first.origin + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${first.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      assert.equal(response.status, 201);
+    };
+    await send('/v1/webhooks', { url: receiver.url, types: ['person.*'] });
+    await send('/v1/personnel', { name: 'Ada' });
+    await receiver.receive(1);
+    await send('/v1/personnel', { name: 'Grace' });
+    await receiver.receive(2);
+    first.child.kill('SIGKILL');
+    await first.exit;
+
+    const clock = settableClock(new Date().toISOString());
+    const seen: string[] = [];
+    const restarted = await startReceiver(t, (response, { headers }) => {
+      seen.push(String(headers['webhook-id']));
+      response.writeHead(204).end();
+    });
+    const database = openDatabase(url);
+    await database.write((db) => db.updateTable('webhooks').set({ url: restarted.url }).execute());
+    const second = openInstance(url, clock);
+    await second.drain();
+    assert.deepEqual(seen, [], 'the lease of the killed instance still holds');
+    clock.set(later(clock().now, leaseSeconds));
+    await second.drain();
+    const sent = receiver.received.map(({ headers }) => String(headers['webhook-id']));
+    await second.close();
+    await database.close();
+    await drop();
+    assert.deepEqual(seen.toSorted(), sent.toSorted());
+  });
+
+  test('an instance that stops leaves its deliveries to others at once', async (t) => {
+    const clock = settableClock(now);
+    const service = await start(t, { clock, environment });
+    const key = await service.key();
+    let isHanging = true;
+    const receiver = await startReceiver(t, (response) => isHanging || response.writeHead(204).end());
+    await service.make('/v1/webhooks', key, { url: receiver.url, types: ['person.*'] });
+    const stopping = openInstance(service.url, clock);
+    await service.make('/v1/personnel', key, { name: 'Ada' });
+    stopping.start();
+    await receiver.receive(1);
+    isHanging = false;
+    await stopping.close();
+    await service.app.webhooks.drain();
+    const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
+    assert.equal(ids.length, 2);
+    assert.equal(ids[0], ids[1]);
+  });
+});

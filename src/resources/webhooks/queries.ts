@@ -1,0 +1,204 @@
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
+import type { Moment } from '../../core/clock.ts';
+import { notFound } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
+import type { Tables } from '../../database/tables.ts';
+import { bySystem, type Change, type Differences } from '../../database/writes/change.ts';
+import { addEvent, type Subject } from '../../database/writes/events.ts';
+import {
+  differencesBetween,
+  recordChanges,
+  recordCreated,
+  recordHistory,
+} from '../../database/writes/history.ts';
+import { notBefore, WriteConflict } from '../../database/writes/rows.ts';
+import { allOf, isIn } from '../../lists/filters.ts';
+import type { List } from '../../lists/list.ts';
+import type { Filters } from '../../lists/query.ts';
+import { withProjectIds } from '../keys/queries.ts';
+import type { Key, Scope } from '../keys/schema.ts';
+import { newWebhookSecret } from './message.ts';
+import { later } from './outcome.ts';
+import { Webhook, WebhookInput, type WebhookPatch, type webhookFilters } from './schema.ts';
+
+type NewWebhook = Webhook & { secret: string };
+
+/** How long the former secret signs too after a rotation. */
+const overlapSeconds = 24 * 3600;
+
+const json = rowAsJson(Webhook, 'webhooks');
+
+const webhookSubject: Subject = {
+  type: 'webhook',
+  from: (db) => db.selectFrom('webhooks'),
+  id: sql.ref('webhooks.id'),
+  json: () => json,
+};
+
+/** Webhooks, oldest first. */
+export const webhookList = (filters: Filters<typeof webhookFilters>): List => ({
+  schema: Webhook,
+  json,
+  reads: ['webhooks'],
+  order: { key: sql.ref('webhooks.id') },
+  from: (db) => db.selectFrom('webhooks'),
+  id: sql.ref('webhooks.id'),
+  matches: allOf(filters, { status: isIn('webhooks.status') }),
+});
+
+export async function getWebhook(db: Kysely<Tables>, id: string): Promise<Webhook> {
+  const row = await db
+    .selectFrom('webhooks')
+    .select(webhookColumns)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow(() => notFound('webhook', id));
+  return webhookOf(row);
+}
+
+/** Starts with the events after the latest one. Returns the secret, which no other response contains. */
+export async function createWebhook(
+  db: Transaction<Tables>,
+  input: WebhookInput,
+  scopes: Scope[],
+  change: Change,
+): Promise<NewWebhook> {
+  const id = newId('webhook');
+  const secret = newWebhookSecret();
+  const { version: last_sequence } = await db
+    .selectFrom('data_versions')
+    .select('version')
+    .where('table_name', '=', 'events')
+    .executeTakeFirstOrThrow();
+  const row = {
+    id,
+    ...storedFields(WebhookInput, await withProjectIds(db, input)),
+    disabled_reason: null,
+    failing_since: null,
+    scopes: JSON.stringify(scopes),
+    secret,
+    previous_secret: null,
+    previous_until: null,
+    last_sequence,
+    failures: 0,
+    throttled_until: null,
+    ...newStamps(change.now),
+  };
+  await db.insertInto('webhooks').values(row).execute();
+  await recordCreated(db, webhookSubject, [{ id, label: input.url }], change);
+  return { ...(await getWebhook(db, id)), secret };
+}
+
+export async function updateWebhook(
+  db: Transaction<Tables>,
+  current: Webhook,
+  patch: WebhookPatch,
+  change: Change,
+): Promise<Webhook> {
+  const next: Webhook = { ...current, ...(await withProjectIds(db, patch)) };
+  const isEnabled = current.status === 'disabled' && next.status === 'enabled';
+  if (isEnabled) Object.assign(next, { disabled_reason: null, failing_since: null });
+  const differences = differencesBetween(current, next, webhookColumns);
+  if (Object.keys(differences).length === 0) return current;
+  const columns = {
+    ...storedChanges(Webhook, differences),
+    ...(isEnabled && { failures: 0, throttled_until: null }),
+  };
+  return changeWebhook(db, current, columns, differences, change);
+}
+
+/** Gives the webhook a new secret. For a day, the former one signs too, so that receivers can change over. */
+export async function rotateWebhook(
+  db: Transaction<Tables>,
+  current: Webhook,
+  change: Change,
+): Promise<NewWebhook> {
+  const secret = newWebhookSecret();
+  const columns = {
+    secret,
+    previous_secret: sql<string>`secret`,
+    previous_until: later(change.now, overlapSeconds),
+  };
+  const rotated = { from: null, to: null };
+  return { ...(await changeWebhook(db, current, columns, { rotated }, change)), secret };
+}
+
+/** Disables a webhook whose receiver is gone or has failed for too long. */
+export async function disableWebhook(
+  db: Transaction<Tables>,
+  current: Webhook,
+  disabled_reason: string,
+  moment: Moment,
+): Promise<void> {
+  const next: Webhook = { ...current, status: 'disabled', disabled_reason };
+  const differences = differencesBetween(current, next, webhookColumns);
+  const change = bySystem(moment, disabled_reason);
+  await changeWebhook(db, current, storedChanges(Webhook, differences), differences, change);
+}
+
+/** Deletes the webhook and the log of its deliveries. */
+export async function deleteWebhook(
+  db: Transaction<Tables>,
+  current: Webhook,
+  change: Change,
+): Promise<void> {
+  const { id, url, version } = current;
+  await db.deleteFrom('webhook_deliveries').where('webhook_id', '=', id).execute();
+  const { numDeletedRows } = await db
+    .deleteFrom('webhooks')
+    .where('id', '=', id)
+    .where('version', '=', version)
+    .executeTakeFirst();
+  if (numDeletedRows === 0n) throw new WriteConflict();
+  const differences = { deleted: { from: url, to: null } };
+  await recordHistory(db, [{ subject_id: id, at: change.now, differences }], change);
+  const given = { data: current };
+  addEvent(db, { subject: webhookSubject, subject_id: id, at: change.now, change, differences, given });
+}
+
+/** Sends the events after a sequence number again, as far as they are stored. */
+export async function replayWebhook(
+  db: Transaction<Tables>,
+  current: Webhook,
+  after: number,
+  change: Change,
+): Promise<Webhook> {
+  const replayed = { from: null, to: after };
+  // Not beyond the present: the webhook would miss the events until then.
+  const last_sequence = sql<number>`case when last_sequence < ${after} then last_sequence else ${after} end`;
+  return changeWebhook(db, current, { last_sequence }, { replayed }, change);
+}
+
+async function changeWebhook(
+  db: Transaction<Tables>,
+  current: Webhook,
+  columns: object,
+  differences: Differences,
+  requested: Change,
+): Promise<Webhook> {
+  const { id, version } = current;
+  const change = notBefore(requested, current);
+  const { numUpdatedRows } = await db
+    .updateTable('webhooks')
+    .set({ ...columns, version: version + 1, updated_at: change.now })
+    .where('id', '=', id)
+    .where('version', '=', version)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) throw new WriteConflict();
+  await recordChanges(db, webhookSubject, id, differences, change);
+  return getWebhook(db, id);
+}
+
+/** The columns of the API resource; secrets are not among them. */
+export const webhookColumns = Object.keys(Webhook.properties) as (keyof Webhook)[];
+
+export const webhookOf = (row: Pick<Selectable<Tables['webhooks']>, keyof Webhook>): Webhook => ({
+  ...row,
+  types: JSON.parse(row.types),
+  scopes: JSON.parse(row.scopes),
+  project_ids: row.project_ids === null ? null : JSON.parse(row.project_ids),
+});
+
+/** A webhook is limited to the projects of the key that creates it, unless the request chooses some of them. */
+export const withOwnProjects = (input: WebhookInput, { project_ids }: Key): WebhookInput =>
+  input.project_ids === undefined ? { ...input, project_ids } : input;

@@ -1,0 +1,161 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { refusedCode, type Targets } from '../../core/targets.ts';
+import { version } from '../../core/version.ts';
+
+export type Message = { url: string; headers: Record<string, string>; body: string };
+
+/** The result of one attempt. Without a response, `error` explains why. */
+export type Attempt = {
+  response_status: number | null;
+  response_excerpt: string | null;
+  /** The `Retry-After` header. */
+  retry_after: string | null;
+  error: string | null;
+  latency_ms: number;
+};
+
+export type Sender = Pick<Targets, 'rejection'> & {
+  send(message: Message, signal?: AbortSignal): Promise<Attempt>;
+  close(): void;
+};
+
+const maxResponseBytes = 65_536;
+const maxExcerptBytes = 1_024;
+
+/** Sends messages by HTTP: one attempt, limited in time and in the bytes it reads, without following redirects. */
+export function createSender(targets: Targets, timeoutMs = 15_000): Sender {
+  const transport = memoize(openTransport);
+
+  async function send({ url, headers, body }: Message, signal?: AbortSignal): Promise<Attempt> {
+    const started = performance.now();
+    const target = new URL(url);
+    const rejection = targets.rejection(target);
+    if (rejection !== undefined) return noAttempt(rejection);
+    const { isStaleConnection: _, ...result } = await attempt(target, headers, body, signal);
+    return { ...result, latency_ms: Math.round(performance.now() - started) };
+  }
+
+  async function attempt(target: URL, headers: Message['headers'], body: string, signal?: AbortSignal) {
+    const { request, agents } = await transport();
+    const isSecure = target.protocol === 'https:';
+    const options = {
+      method: 'POST',
+      agent: isSecure ? agents.https : agents.http,
+      lookup: targets.lookup,
+      ...(signal && { signal }),
+      headers: {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        'user-agent': `Muster/${version}`,
+        ...headers,
+      },
+    };
+    const start = () => exchange(request[isSecure ? 'https' : 'http'](target, options), body, timeoutMs);
+    const first = await start();
+    // A receiver may close an idle connection just when it is used again. Nothing was processed then.
+    return first.isStaleConnection ? start() : first;
+  }
+
+  return {
+    rejection: targets.rejection,
+    send,
+    close: () =>
+      void transport.existing?.then(({ agents }) => Object.values(agents).map((agent) => agent.destroy())),
+  };
+}
+
+/** The result if nothing could be sent. */
+export const noAttempt = (error: string): Attempt => ({ ...noResponse, error, latency_ms: 0 });
+
+type Exchange = Omit<Attempt, 'latency_ms'> & { isStaleConnection?: boolean };
+
+const noResponse = { response_status: null, response_excerpt: null, retry_after: null };
+
+/** Resolves with the response, or with the error. Once there is a status, it counts, even if the body never ends. */
+function exchange(request: ClientRequest, body: string, timeoutMs: number): Promise<Exchange> {
+  return new Promise((resolve) => {
+    let response: IncomingMessage | undefined;
+    const excerpt: Buffer[] = [];
+    let bytes = 0;
+    let isTimedOut = false;
+    const timer = setTimeout(() => {
+      isTimedOut = true;
+      settle();
+      request.destroy();
+    }, timeoutMs);
+
+    function settle(error?: NodeJS.ErrnoException) {
+      clearTimeout(timer);
+      resolve(
+        response
+          ? describeResponse(response, Buffer.concat(excerpt))
+          : {
+              ...noResponse,
+              error: isTimedOut ? `No response within ${timeoutMs / 1000} seconds.` : describeError(error),
+              isStaleConnection: request.reusedSocket && error?.code === 'ECONNRESET',
+            },
+      );
+    }
+
+    request.on('error', settle);
+    request.on('response', (received) => {
+      response = received;
+      received.on('data', (chunk: Buffer) => {
+        if (bytes < maxExcerptBytes) excerpt.push(chunk.subarray(0, maxExcerptBytes - bytes));
+        bytes += chunk.length;
+        if (bytes > maxResponseBytes) request.destroy();
+      });
+      received.on('close', () => settle());
+      received.on('error', () => settle());
+    });
+    request.end(body);
+  });
+}
+
+function describeResponse({ statusCode = 0, headers }: IncomingMessage, excerpt: Buffer): Exchange {
+  const isRedirect = statusCode >= 300 && statusCode < 400;
+  return {
+    response_status: statusCode,
+    response_excerpt: printable(excerpt),
+    retry_after: headers['retry-after'] ?? null,
+    error: isRedirect ? 'Redirects are not followed. Set `url` to the final address.' : null,
+  };
+}
+
+/** The databases cannot store all control characters, and a log should contain none. */
+const printable = (excerpt: Buffer) =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to replace
+  excerpt.toString('utf8').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd') || null;
+
+/** Never contains an address, which would tell a user about the network of the service. */
+function describeError(error: (NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }) | undefined) {
+  const code = error?.code ?? error?.errors?.[0]?.code;
+  if (code === refusedCode) return error?.message ?? code;
+  return (code !== undefined && explanations[code]) || `The connection failed (${code ?? 'unknown error'}).`;
+}
+
+const explanations: Record<string, string> = {
+  ENOTFOUND: 'The host name could not be resolved.',
+  EAI_AGAIN: 'The host name could not be resolved.',
+  ECONNREFUSED: 'The connection was refused.',
+  ECONNRESET: 'The connection was closed before a response arrived.',
+  HPE_HEADER_OVERFLOW: 'The response headers are too large.',
+};
+
+/** Loaded on first use: importing these modules takes longer than anything else at the start. */
+async function openTransport() {
+  const [http, https] = await Promise.all([import('node:http'), import('node:https')]);
+  const options = { keepAlive: true, timeout: 60_000 };
+  return {
+    request: { http: http.request, https: https.request },
+    agents: { http: new http.Agent(options), https: new https.Agent(options) },
+  };
+}
+
+function memoize<T>(create: () => Promise<T>): (() => Promise<T>) & { existing?: Promise<T> } {
+  const get: (() => Promise<T>) & { existing?: Promise<T> } = () => {
+    get.existing ??= create();
+    return get.existing;
+  };
+  return get;
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startReceiver } from '../../../test/receiver.ts';
+import { onBothEngines, type Start } from '../../../test/service.ts';
+
+const environment = { MUSTER_WEBHOOK_ALLOW: '127.0.0.1,hooks.internal' };
+const target = { url: 'https://example.com/hook', types: ['risk.*'] };
+
+onBothEngines('webhooks', (start) => {
+  const startService: Start = (t, options) => start(t, { environment, ...options });
+
+  test('shows the secret once, and never again', async (t) => {
+    const service = await startService(t);
+    const key = await service.key();
+    const { secret, ...webhook } = await service.make('/v1/webhooks', key, target);
+    assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
+    assert.equal(webhook.status, 'enabled');
+    assert.deepEqual(webhook.scopes, ['personnel.read', 'projects.read', 'keys.read', 'events.read']);
+    const one = await service.get(`/v1/webhooks/${webhook.id}`, key);
+    assert.deepEqual(one.body, webhook);
+    const rotated = await service.post(`/v1/webhooks/${webhook.id}/rotate`, key, undefined);
+    assert.equal(rotated.status, 200);
+    assert.match(rotated.body.secret, /^whsec_/);
+    assert.notEqual(rotated.body.secret, secret);
+    for (const path of ['', `/${webhook.id}`, `/${webhook.id}/history`, `/${webhook.id}/deliveries`]) {
+      const { text, status } = await service.get(`/v1/webhooks${path}`, key);
+      assert.equal(status, 200);
+      assert.doesNotMatch(text, /whsec_/);
+    }
+    assert.doesNotMatch((await service.get('/v1/events?after=0', key)).text, /whsec_/);
+  });
+
+  test('a repeated request with an idempotency key creates one webhook and stores no secret', async (t) => {
+    const service = await startService(t);
+    const key = await service.key();
+    const headers = { 'idempotency-key': 'once' };
+    const first = await service.post('/v1/webhooks', key, target, headers);
+    const second = await service.post('/v1/webhooks', key, target, headers);
+    assert.equal(second.status, 201);
+    assert.equal(second.headers.get('idempotent-replayed'), 'true');
+    assert.equal(second.body.id, first.body.id);
+    assert.equal(second.body.secret, null);
+    assert.equal((await service.get('/v1/webhooks', key)).body.page.total, 1);
+  });
+
+  test('is changed and deleted with If-Match, with history and events', async (t) => {
+    const service = await startService(t);
+    const key = await service.key();
+    const { id } = await service.make('/v1/webhooks', key, target);
+    const path = `/v1/webhooks/${id}`;
+    const stale = await service.call('PATCH', path, key, { status: 'disabled' }, { 'if-match': '"7"' });
+    assert.equal(stale.status, 412);
+    const disabled = await service.call('PATCH', path, key, { status: 'disabled' }, { 'if-match': '"1"' });
+    assert.equal(disabled.body.status, 'disabled');
+    assert.equal(disabled.body.version, 2);
+    const changed = await service.call('PATCH', path, key, { types: ['issue.created'], description: 'chat' });
+    assert.deepEqual(changed.body.types, ['issue.created']);
+    assert.equal((await service.get('/v1/webhooks?status=disabled', key)).body.page.total, 1);
+    assert.equal((await service.get('/v1/webhooks?status=enabled', key)).body.page.total, 0);
+    const history = await service.get(`${path}/history`, key);
+    assert.deepEqual(
+      history.body.data.map(({ field }: { field: string }) => field),
+      ['created', 'status', 'types', 'description'],
+    );
+    assert.equal((await service.call('DELETE', path, key)).status, 204);
+    assert.equal((await service.get(path, key)).status, 404);
+    const events = await service.get(`/v1/events?after=0&subject=${id}`, key);
+    assert.deepEqual(
+      events.body.data.map(({ type }: { type: string }) => type),
+      ['webhook.created', 'webhook.disabled', 'webhook.updated', 'webhook.deleted'],
+    );
+  });
+
+  test('targets and types that cannot work are rejected', async (t) => {
+    const service = await startService(t);
+    const key = await service.key();
+    const codeOf = async (body: object) => {
+      const response = await service.post('/v1/webhooks', key, { ...target, ...body });
+      return response.body.errors?.[0]?.code ?? response.status;
+    };
+    for (const url of [
+      'http://example.com/',
+      'https://10.0.0.1/',
+      'https://[::1]/',
+      'https://a:b@example.com/',
+    ]) {
+      assert.equal(await codeOf({ url }), 'not_allowed', url);
+    }
+    assert.equal(await codeOf({ types: ['risk.exploded'] }), 'unknown_type');
+    assert.equal(await codeOf({ types: ['webhook.test'] }), 'unknown_type');
+    assert.equal(await codeOf({ types: ['**'] }), 'pattern');
+    assert.equal(await codeOf({ types: [] }), 'minItems');
+    assert.equal(await codeOf({ project_ids: ['NOPE'] }), 'unknown_reference');
+    assert.equal(await codeOf({ secret: 'whsec_chosen' }), 'unknown_field');
+    assert.equal(await codeOf({ url: 'http://hooks.internal/', types: ['*'] }), 201);
+  });
+
+  test('a webhook reads no more than the key that creates it, and only a key that reads as much may change it', async (t) => {
+    const service = await startService(t);
+    const all = await service.key();
+    const narrow = await service.key('events.manage', 'projects.read');
+    const forbidden = await service.post('/v1/webhooks', narrow, { ...target, types: ['person.created'] });
+    assert.equal(forbidden.status, 403);
+    assert.equal(forbidden.body.scope, 'personnel.read');
+    const own = await service.make('/v1/webhooks', narrow, { ...target, types: ['*'] });
+    assert.deepEqual(own.scopes, ['projects.read', 'events.read']);
+    const { id } = await service.make('/v1/webhooks', all, target);
+    for (const [method, action, body] of [
+      ['PATCH', '', { url: 'https://attacker.example/' }],
+      ['POST', '/rotate', undefined],
+      ['POST', '/test', undefined],
+      ['POST', '/replay', { after: 0 }],
+      ['GET', '/deliveries', undefined],
+    ] as const) {
+      const response = await service.call(method, `/v1/webhooks/${id}${action}`, narrow, body);
+      assert.equal(response.status, 403, action);
+      assert.equal(response.body.code, 'insufficient_scope');
+    }
+    const extended = await service.call('PATCH', `/v1/webhooks/${own.id}`, all, { types: ['person.*'] });
+    assert.equal(extended.status, 403);
+    const reader = await service.key('events.read');
+    assert.equal((await service.get(`/v1/webhooks/${id}`, reader)).status, 200);
+    assert.equal((await service.post('/v1/webhooks', reader, target)).status, 403);
+  });
+
+  test('a webhook of a limited key is limited to its projects and hidden from other limited keys', async (t) => {
+    const service = await startService(t);
+    const all = await service.key();
+    const [apollo, zeus] = [
+      await service.make('/v1/projects', all, { name: 'Apollo', key: 'APOLLO' }),
+      await service.make('/v1/projects', all, { name: 'Zeus', key: 'ZEUS' }),
+    ];
+    const limited = await service.limitedKey([apollo.id]);
+    const other = await service.limitedKey([zeus.id]);
+    const webhook = await service.make('/v1/webhooks', limited, target);
+    assert.deepEqual(webhook.project_ids, [apollo.id]);
+    const path = `/v1/webhooks/${webhook.id}`;
+    const widened = await service.call('PATCH', path, limited, { project_ids: null });
+    assert.equal(widened.body.errors[0].code, 'beyond_own');
+    const elsewhere = await service.call('PATCH', path, limited, { project_ids: ['ZEUS'] });
+    assert.equal(elsewhere.body.errors[0].code, 'unknown_reference');
+    assert.equal((await service.get(path, other)).status, 404);
+    assert.equal((await service.get(`${path}/deliveries`, other)).status, 404);
+    assert.equal((await service.call('DELETE', path, other)).status, 404);
+    const unlimited = await service.make('/v1/webhooks', all, target);
+    assert.equal((await service.get(`/v1/webhooks/${unlimited.id}`, limited)).status, 404);
+  });
+
+  test('a test is sent at once, even if the webhook is disabled, and its result is returned', async (t) => {
+    const service = await startService(t);
+    const key = await service.key();
+    let status = 200;
+    const receiver = await startReceiver(t, (response) => response.writeHead(status).end('seen'));
+    const { id } = await service.make('/v1/webhooks', key, {
+      ...target,
+      url: receiver.url,
+      status: 'disabled',
+    });
+    const path = `/v1/webhooks/${id}/test`;
+    const passed = await service.post(path, key, undefined);
+    assert.equal(passed.status, 200);
+    const { event_type, attempts, response_status, response_excerpt, next_attempt_at } = passed.body;
+    assert.equal(passed.body.status, 'delivered');
+    assert.deepEqual(
+      { event_type, attempts, response_status, response_excerpt, next_attempt_at },
+      {
+        event_type: 'webhook.test',
+        attempts: 1,
+        response_status: 200,
+        response_excerpt: 'seen',
+        next_attempt_at: null,
+      },
+    );
+    const [message] = receiver.received;
+    assert.equal(message?.event.type, 'webhook.test');
+    assert.equal(message?.headers['webhook-id'], passed.body.event_id);
+    status = 410;
+    const failed = await service.post(path, key, undefined, { 'idempotency-key': 'one-test' });
+    assert.equal(failed.body.status, 'failed');
+    assert.equal(failed.body.next_attempt_at, null);
+    const repeated = await service.post(path, key, undefined, { 'idempotency-key': 'one-test' });
+    assert.deepEqual(repeated.body, failed.body);
+    assert.equal(receiver.received.length, 2);
+    assert.equal((await service.get(`/v1/webhooks/${id}`, key)).body.disabled_reason, null);
+  });
+});
