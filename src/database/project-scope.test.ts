@@ -44,7 +44,11 @@ onBothEngines('the database scoped to projects', (start) => {
       assert.ok(visible.length > 50, `${table}: ${visible}`);
       assert.equal(scoped.isFiltered([table]), !shared.includes(table));
       if (shared.includes(table)) assert.equal(visible, all);
-      else assert.ok(Object.values(hidden).some((id) => all.includes(id)), table);
+      else
+        assert.ok(
+          Object.values(hidden).some((id) => all.includes(id)),
+          table,
+        );
       for (const id of Object.values(hidden)) assert.ok(!visible.includes(id), `${table}: ${visible}`);
     }
     assert.equal(scoped.isFiltered(['people', 'risks']), true);

@@ -76,13 +76,12 @@ function databaseMetrics(registry: Registry, { app }: MetricSources): void {
 }
 
 function webhookMetrics(registry: Registry, { app: { deliveryCounts: counts } }: MetricSources): void {
-  gauge(
-    registry,
-    'muster_webhook_deliveries_pending',
-    'Deliveries that wait for an attempt or its result.',
-    () => [{ value: counts.pending }],
-  );
-  counter(registry, 'muster_webhook_attempts_total', 'Attempts to deliver an event, by result.', () => [
+  const gauge = metrics(registry, Gauge);
+  const counter = metrics(registry, Counter);
+  gauge('muster_webhook_deliveries_pending', 'Deliveries that wait for an attempt or its result.', () => [
+    { value: counts.pending },
+  ]);
+  counter('muster_webhook_attempts_total', 'Attempts to deliver an event, by result.', () => [
     { labels: { result: 'delivered' }, value: counts.delivered },
     { labels: { result: 'retried' }, value: counts.retried },
     { labels: { result: 'failed' }, value: counts.failed },

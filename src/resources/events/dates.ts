@@ -8,7 +8,7 @@ import { addEvent, type Subject } from '../../database/writes/events.ts';
 import { issueSubject } from '../issues/queries.ts';
 import { keySubject } from '../keys/queries.ts';
 import { personSubject } from '../personnel/queries.ts';
-import { riskSubject } from '../risks/register.ts';
+import { riskSubject } from '../risks/queries.ts';
 import { taskSubject } from '../tasks/queries.ts';
 import type { EventType } from './schema.ts';
 

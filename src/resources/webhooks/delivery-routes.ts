@@ -31,7 +31,7 @@ export function deliveryRoutes(app: App): void {
     },
     async (request) => {
       const { id } = request.params;
-      const { answer: claim, isReplay } = await runIdempotent(request, null, async (db) => {
+      const { result: claim, isReplay } = await runIdempotent(request, null, async (db) => {
         const webhook = await getWebhook(db, id);
         assertReadsNoMore(webhook, request.actor);
         return createTest(db, webhook, request.change.now);
