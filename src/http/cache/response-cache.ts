@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import type { Moment } from '../../core/clock.ts';
 import type { TableName } from '../../database/tables.ts';
 import { type Versions, versionOf } from '../../database/versions.ts';
@@ -25,28 +26,31 @@ export type CachedResponse = CacheDependencies & {
 /** Responses in memory, at most `maxBytes`; the least recently used are evicted first. */
 export class ResponseCache {
   readonly maxBytes: number;
-  bytes = 0;
   hits = 0;
   misses = 0;
-  readonly #responses = new Map<string, CachedResponse>();
+  readonly #responses: LRUCache<string, CachedResponse>;
   readonly #refreshes = new Map<string, PromiseWithResolvers<void>>();
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes;
+    this.#responses = new LRUCache({
+      // 0 would mean no limit.
+      maxSize: maxBytes || 1,
+      maxEntrySize: Math.ceil(maxBytes / 4) || 1,
+      sizeCalculation: sizeOf,
+    });
   }
 
   get count(): number {
     return this.#responses.size;
   }
 
+  get bytes(): number {
+    return this.#responses.calculatedSize;
+  }
+
   find(name: string): CachedResponse | undefined {
-    const response = this.#responses.get(name);
-    if (response && this.#responses.size > 1) {
-      // A Map keeps insertion order, so this moves the entry to the most recently used end.
-      this.#responses.delete(name);
-      this.#responses.set(name, response);
-    }
-    return response;
+    return this.#responses.get(name);
   }
 
   /** Resolves when the in-flight refresh settles; undefined if there is none. */
@@ -62,28 +66,13 @@ export class ResponseCache {
   }
 
   store(name: string, response: CachedResponse): void {
-    this.#evict(name);
-    this.#settle(name, this.#refreshes.get(name));
-    const size = sizeOf(name, response);
-    if (size > this.maxBytes / 4) return;
     this.#responses.set(name, response);
-    this.bytes += size;
-    for (const oldest of this.#responses.keys()) {
-      if (this.bytes <= this.maxBytes) break;
-      this.#evict(oldest);
-    }
+    this.#settle(name, this.#refreshes.get(name));
   }
 
   #settle(name: string, refresh: PromiseWithResolvers<void> | undefined): void {
     refresh?.resolve();
     if (this.#refreshes.get(name) === refresh) this.#refreshes.delete(name);
-  }
-
-  #evict(name: string): void {
-    const response = this.#responses.get(name);
-    if (!response) return;
-    this.#responses.delete(name);
-    this.bytes -= sizeOf(name, response);
   }
 }
 
@@ -142,4 +131,4 @@ function permissionKey(key: Key): string {
 
 /** The approximate memory of an entry besides its body and key, so that many small entries count too. */
 const overheadBytes = 1000;
-const sizeOf = (name: string, { body }: CachedResponse) => body.byteLength + 2 * name.length + overheadBytes;
+const sizeOf = ({ body }: CachedResponse, name: string) => body.byteLength + 2 * name.length + overheadBytes;
