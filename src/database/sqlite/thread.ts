@@ -9,10 +9,18 @@ import type { Arguments, Call, Method, Result, WorkerData, WorkerResponse } from
 
 /** Creates connections in a worker thread, so that long statements do not block the event loop. */
 export function connectInThread(name: string, data: () => WorkerData): () => SqliteConnection {
-  const threads = new Threads(name, data);
+  let thread: Thread | undefined;
+  // Starts the thread on first use, and again after it has died.
+  const current = () => {
+    if (!thread?.isAlive) thread = new Thread(name, data());
+    return thread;
+  };
+  const end = async () => thread?.end();
   let count = 0;
-  return () => new ThreadConnection(threads, count++);
+  return () => new ThreadConnection({ current, end }, count++);
 }
+
+type Threads = { current(): Thread; end(): Promise<void> };
 
 class ThreadConnection implements SqliteConnection {
   readonly #threads: Threads;
@@ -89,27 +97,6 @@ class ThreadConnection implements SqliteConnection {
   #call<M extends Method>(method: M, ...args: Arguments<M>): Promise<Result<M>> {
     this.#thread ??= this.#threads.current();
     return this.#thread.call(this.#number, method, args);
-  }
-}
-
-/** Starts the thread on first use, and again after it has died. */
-class Threads {
-  readonly #name: string;
-  readonly #data: () => WorkerData;
-  #thread: Thread | undefined;
-
-  constructor(name: string, data: () => WorkerData) {
-    this.#name = name;
-    this.#data = data;
-  }
-
-  current(): Thread {
-    if (!this.#thread?.isAlive) this.#thread = new Thread(this.#name, this.#data());
-    return this.#thread;
-  }
-
-  async end() {
-    await this.#thread?.end();
   }
 }
 

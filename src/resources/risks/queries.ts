@@ -166,7 +166,7 @@ export async function deleteRisk(db: Transaction<Tables>, current: Risk, change:
     ['tasks', sql`risk_id = ${id}`],
   ]);
   if (referrers) throw inUse(`The risk ${key}`, referrers);
-  await archiveVersion(db, id, notBefore(change, current).now);
+  await archiveVersions(db, [id], notBefore(change, current).now);
   await deleteRow(db, 'risks', current);
   await recordDeleted(db, riskSubject, id, current, change);
   await updateCounts(db, project_id, deltaOf(current), null);
@@ -207,7 +207,7 @@ export async function changeRisk(
 ): Promise<Risk> {
   if (Object.keys(differences).length === 0) return current;
   const change = notBefore(requestedChange, current);
-  await archiveVersion(db, current.id, change.now);
+  await archiveVersions(db, [current.id], change.now);
   const derived = { initial_score: current.initial_score ?? scoreOf(next.probability, next.impact) };
   await saveChanges(db, 'risks', riskSubject, Risk, current, next, differences, change, derived, {
     ...(type && { type }),
@@ -232,17 +232,7 @@ function scoreDifferences(current: Risk, next: Risk): Differences {
   return differencesBetween(current, after, Object.keys(after));
 }
 
-/** Copies the current version to `past_risks` before it changes, for `as_of` queries. */
-async function archiveVersion(db: Transaction<Tables>, id: string, now: string): Promise<void> {
-  const row = await db
-    .selectFrom('risks')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow(() => new WriteConflict());
-  await insertRows(db, 'past_risks', [pastRow(row, now)]);
-}
-
-/** Copies the current versions of many risks to `past_risks`. */
+/** Copies the current versions to `past_risks` before they change, for `as_of` queries. */
 export async function archiveVersions(
   db: Transaction<Tables>,
   ids: readonly string[],
