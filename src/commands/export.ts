@@ -20,7 +20,7 @@ import { issueList } from '../resources/issues/queries.ts';
 import { issueFilters, projectIssueFilters } from '../resources/issues/schema.ts';
 import { personnelList } from '../resources/personnel/queries.ts';
 import { personnelFilters } from '../resources/personnel/schema.ts';
-import { getProject, projectList, resolveProjects } from '../resources/projects/queries.ts';
+import { getProject, projectList, resolveProjectFilter } from '../resources/projects/queries.ts';
 import { projectFilters } from '../resources/projects/schema.ts';
 import { riskList } from '../resources/risks/register.ts';
 import { projectRiskFilters, riskFilters } from '../resources/risks/schema.ts';
@@ -118,10 +118,7 @@ async function readFilters(
   const schema = Strict(optional(project ? (projectFilters ?? {}) : filters));
   const parsed = readQuery(schema, query) as { project?: string[] };
   if (project) return { ...parsed, project: [(await getProject(db, project, moment)).id] } as never;
-  return {
-    ...parsed,
-    ...(parsed.project && { project: await resolveProjects(db, parsed.project) }),
-  } as never;
+  return (await resolveProjectFilter(db, parsed)) as never;
 }
 
 /** Writes to a temporary name and renames at the end, so that a file is complete or absent. */

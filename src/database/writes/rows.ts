@@ -1,6 +1,7 @@
 import { type Insertable, sql, type Transaction } from 'kysely';
 import { type Moment, momentOf } from '../../core/clock.ts';
 import { runsBatches } from '../sql/batches.ts';
+import { inJsonArray } from '../sql/functions.ts';
 import { namedStatement, param } from '../sql/statement.ts';
 import type { Tables } from '../tables.ts';
 
@@ -75,21 +76,18 @@ export async function updateRows<Table extends Updatable>(
   now: string,
 ): Promise<{ id: string; at: string }[]> {
   const id = (table === 'people' ? 'user_id' : 'id') as 'id';
-  const changed: { id: string; at: string }[] = [];
-  for (const batch of chunk(ids, 1000)) {
-    const rows = await db
-      .updateTable(table as 'projects')
-      .set((eb) => ({
-        ...(columns as object),
-        version: eb('version', '+', 1),
-        updated_at: sql<string>`case when updated_at > ${now} then updated_at else ${now} end`,
-      }))
-      .where(id, 'in', batch)
-      .returning([`${id} as id`, 'updated_at as at'])
-      .execute();
-    changed.push(...rows);
-  }
-  return changed;
+  // A statement that changes no row would still increment the version of the table.
+  if (ids.length === 0) return [];
+  return db
+    .updateTable(table as 'projects')
+    .set((eb) => ({
+      ...(columns as object),
+      version: eb('version', '+', 1),
+      updated_at: sql<string>`case when updated_at > ${now} then updated_at else ${now} end`,
+    }))
+    .where(inJsonArray(sql.ref(id), ids))
+    .returning([`${id} as id`, 'updated_at as at'])
+    .execute();
 }
 
 /** Splits a list, because engines limit the number of parameters of a statement. */

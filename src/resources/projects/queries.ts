@@ -10,7 +10,7 @@ import {
   type Problem,
 } from '../../core/errors.ts';
 import { fold, foldAll, joinWords } from '../../core/text.ts';
-import { jsonObject } from '../../database/sql/functions.ts';
+import { inJsonArray, jsonObject } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change, Differences } from '../../database/writes/change.ts';
@@ -24,7 +24,7 @@ import {
   toPerson,
   toProject,
 } from '../../database/writes/references.ts';
-import { chunk, deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
+import { deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
 import { allOf, equals, hasText, isIn, since } from '../../lists/filters.ts';
 import type { List } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
@@ -177,18 +177,15 @@ export const projectRow = (id: string, input: ProjectInput & { key: string }, { 
 
 /** Locks many projects until the transaction ends; returns the ids of those that are not archived. */
 export async function lockProjects(db: Transaction<Tables>, ids: readonly string[]): Promise<Set<string>> {
-  const locked = new Set<string>();
-  for (const batch of chunk(ids, 1000)) {
-    const projects = await db
-      .updateTable('projects')
-      .set((eb) => ({ version: eb.ref('version') }))
-      .where('id', 'in', batch)
-      .where('archived_at', 'is', null)
-      .returning('id')
-      .execute();
-    for (const { id } of projects) locked.add(id);
-  }
-  return locked;
+  if (ids.length === 0) return new Set();
+  const locked = await db
+    .updateTable('projects')
+    .set((eb) => ({ version: eb.ref('version') }))
+    .where(inJsonArray(sql.ref('id'), ids))
+    .where('archived_at', 'is', null)
+    .returning('id')
+    .execute();
+  return new Set(locked.map(({ id }) => id));
 }
 
 /** Replaces keys by ids in a `project` filter. */
