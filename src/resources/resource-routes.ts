@@ -20,22 +20,38 @@ import { historyList } from './history/queries.ts';
 import { HistoryEntry } from './history/schema.ts';
 import type { Scope } from './keys/schema.ts';
 
-/** The description of a kind of resource for the routes that every kind has. */
+/** The description of a kind of resource for the routes that read it. */
+type ReadableKind<Params extends TObject, Resource extends TObject> = {
+  noun: string;
+  tag: string;
+  access: { read: Scope };
+  /** The path of the collection. */
+  collection: string;
+  /** All path parameters of one resource; the last one identifies it in the collection. */
+  params: Params;
+  resource: Resource;
+  getSummary?: string;
+  historyDescription?: string;
+  idOf(resource: Static<Resource>): string;
+  get(db: Kysely<Tables>, params: Static<Params>, moment: Moment): Promise<Versioned<Resource>>;
+  /** Extra query parameters of `GET …/{id}`, and the fields they add to the response. */
+  single?: {
+    query: TProperties;
+    response: TObject;
+    extend(request: FastifyRequest, resource: Versioned<Resource>): Promise<Versioned<Resource>>;
+  };
+};
+
+/** The description of a kind of resource for the routes that read and write it. */
 export type ResourceKind<
   Params extends TObject,
   Resource extends TObject,
   Input extends TObject,
   Patch extends TObject,
-> = {
-  noun: string;
-  tag: string;
-  access: { read: Scope; manage: Scope };
-  /** The path of the collection and the path parameters in it. */
-  collection: string;
+> = ReadableKind<Params, Resource> & {
+  access: { manage: Scope };
+  /** The path parameters of the collection. */
   collectionParams?: TProperties;
-  /** All path parameters of one resource; the last one identifies it in the collection. */
-  params: Params;
-  resource: Resource;
   input: Input;
   patch: Patch;
   summaries: { create: string; import: string; delete: string };
@@ -43,10 +59,8 @@ export type ResourceKind<
   /** The errors of all writes and of updates, besides the usual ones. */
   errors?: readonly ProblemCode[];
   updateErrors?: readonly ProblemCode[];
-  /** The id of a resource, and its path if that is not the collection with the id. */
-  idOf(resource: Static<Resource>): string;
+  /** The path of a resource, if that is not the collection with the id. */
   pathOf?(resource: Static<Resource>): string;
-  get(db: Kysely<Tables>, params: Static<Params>, moment: Moment): Promise<Versioned<Resource>>;
   create(
     db: Transaction<Tables>,
     params: Static<Params>,
@@ -61,12 +75,6 @@ export type ResourceKind<
   ): Promise<Versioned<Resource>>;
   delete(db: Transaction<Tables>, current: Versioned<Resource>, change: Change): Promise<void>;
   importable(request: FastifyRequest): Importable | Promise<Importable>;
-  /** Extra query parameters of `GET …/{id}`, and the fields they add to the response. */
-  single?: {
-    query: TProperties;
-    response: TObject;
-    extend(request: FastifyRequest, resource: Versioned<Resource>): Promise<Versioned<Resource>>;
-  };
 };
 
 type Versioned<Resource extends TObject> = Static<Resource> & { version: number };
@@ -78,11 +86,9 @@ export function resourceRoutes<
   Input extends TObject,
   Patch extends TObject,
 >(app: App, kind: ResourceKind<Params, Resource, Input, Patch>): void {
-  const { noun, access, collection, collectionParams, summaries, errors = [], single } = kind;
-  const Noun = `${noun[0]?.toUpperCase()}${noun.slice(1)}`;
-  const nounWithArticle = `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+  const { noun, access, collection, collectionParams, summaries, errors = [] } = kind;
   const tags = [kind.tag];
-  const url = `${collection}/:${Object.keys(kind.params.properties).at(-1)}`;
+  const url = urlOf(kind);
   // Fastify cannot infer types from generic schemas, so the handlers cast.
   const schemas: Record<'params' | 'input' | 'patch' | 'resource', TSchema> = kind;
   const paramsOf = ({ params }: { params: unknown }) => params as Static<Params>;
@@ -92,7 +98,7 @@ export function resourceRoutes<
     {
       config: { access: access.manage, errors: [...createErrors, ...errors] },
       schema: {
-        operationId: `create${Noun}`,
+        operationId: `create${capitalized(noun)}`,
         summary: summaries.create,
         tags,
         ...(collectionParams && { params: Strict(collectionParams) }),
@@ -112,31 +118,14 @@ export function resourceRoutes<
     url: `${collection}/import`,
     access: access.manage,
     errors,
-    operationId: `import${kind.tag[0]?.toUpperCase()}${kind.tag.slice(1)}`,
+    operationId: `import${capitalized(kind.tag)}`,
     summary: summaries.import,
     tag: kind.tag,
     ...(collectionParams && { params: collectionParams }),
     importable: kind.importable,
   });
 
-  app.get(
-    url,
-    {
-      config: { access: access.read },
-      schema: {
-        operationId: `get${Noun}`,
-        summary: `Get ${nounWithArticle}`,
-        tags,
-        params: schemas.params,
-        ...(single && { querystring: Strict(single.query) }),
-        response: { 200: single?.response ?? schemas.resource },
-      },
-    },
-    async (request, reply) => {
-      const found = await kind.get(request.database.db, paramsOf(request), request.moment);
-      return sendResource(request, reply, single ? await single.extend(request, found) : found);
-    },
-  );
+  readRoutes(app, kind);
 
   app.patch(
     url,
@@ -146,8 +135,8 @@ export function resourceRoutes<
         errors: [...updateErrors, ...(kind.updateErrors ?? []), ...errors],
       },
       schema: {
-        operationId: `update${Noun}`,
-        summary: `Update ${nounWithArticle}`,
+        operationId: `update${capitalized(noun)}`,
+        summary: `Update ${withArticle(noun)}`,
         tags,
         params: schemas.params,
         body: schemas.patch,
@@ -169,7 +158,7 @@ export function resourceRoutes<
     {
       config: { access: access.manage, errors: [...deleteErrors, ...errors] },
       schema: {
-        operationId: `delete${Noun}`,
+        operationId: `delete${capitalized(noun)}`,
         summary: summaries.delete,
         ...(kind.deleteDescription && { description: kind.deleteDescription }),
         tags,
@@ -186,23 +175,60 @@ export function resourceRoutes<
       return reply.code(204).send();
     },
   );
+}
+
+/** Registers the routes that get a resource and list its history. */
+export function readRoutes<Params extends TObject, Resource extends TObject>(
+  app: App,
+  kind: ReadableKind<Params, Resource>,
+): void {
+  const { noun, access, single } = kind;
+  const tags = [kind.tag];
+  const url = urlOf(kind);
+  const schemas: Record<'params' | 'resource', TSchema> = kind;
+  const find = ({ database, params, moment }: FastifyRequest) =>
+    kind.get(database.db, params as Static<Params>, moment);
+
+  app.get(
+    url,
+    {
+      config: { access: access.read },
+      schema: {
+        operationId: `get${capitalized(noun)}`,
+        summary: kind.getSummary ?? `Get ${withArticle(noun)}`,
+        tags,
+        params: schemas.params,
+        ...(single && { querystring: Strict(single.query) }),
+        response: { 200: single?.response ?? schemas.resource },
+      },
+    },
+    async (request, reply) => {
+      const found = await find(request);
+      return sendResource(request, reply, single ? await single.extend(request, found) : found);
+    },
+  );
 
   app.get(
     `${url}/history`,
     {
       config: { access: access.read },
       schema: {
-        operationId: `list${Noun}History`,
-        summary: `List the changes of ${nounWithArticle}, oldest first`,
+        operationId: `list${capitalized(noun)}History`,
+        summary: `List the changes of ${withArticle(noun)}, oldest first`,
+        ...(kind.historyDescription && { description: kind.historyDescription }),
         tags,
         params: schemas.params,
         querystring: ListQuery({}),
         response: { 200: ListOf(HistoryEntry) },
       },
     },
-    async (request, reply) => {
-      const found = await kind.get(request.database.db, paramsOf(request), request.moment);
-      return sendList(request, reply, historyList(kind.idOf(found)));
-    },
+    async (request, reply) => sendList(request, reply, historyList(kind.idOf(await find(request)))),
   );
 }
+
+const urlOf = ({ collection, params }: { collection: string; params: TObject }) =>
+  `${collection}/:${Object.keys(params.properties).at(-1)}`;
+
+const capitalized = (word: string) => `${word[0]?.toUpperCase()}${word.slice(1)}`;
+
+const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;

@@ -8,8 +8,7 @@ import { createErrors, deleteErrors, updateErrors } from '../../http/route-error
 import { ListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
-import { historyList } from '../history/queries.ts';
-import { HistoryEntry } from '../history/schema.ts';
+import { readRoutes } from '../resource-routes.ts';
 import {
   assertHoldsAtLeast,
   assertManagerRemains,
@@ -77,21 +76,19 @@ export function keyRoutes(app: App): void {
       }),
   );
 
-  app.get(
-    '/v1/keys/:id',
-    {
-      config: { access: 'keys.read' },
-      schema: {
-        operationId: 'getKey',
-        summary: 'Get a key, without its secret',
-        tags: ['keys'],
-        params: oneKey,
-        response: { 200: Key },
-      },
-    },
-    async (request, reply) =>
-      sendResource(request, reply, await getKey(request.database.db, request.params.id)),
-  );
+  readRoutes(app, {
+    noun: 'key',
+    tag: 'keys',
+    access: { read: 'keys.read' },
+    collection: '/v1/keys',
+    params: oneKey,
+    resource: Key,
+    getSummary: 'Get a key, without its secret',
+    historyDescription:
+      '`created`, `rotated` (with the last four characters of the secrets), and `revoked` stand for the whole key.',
+    idOf: ({ id }) => id,
+    get: (db, { id }) => getKey(db, id),
+  });
 
   app.patch(
     '/v1/keys/:id',
@@ -177,26 +174,5 @@ export function keyRoutes(app: App): void {
         const key = await rotateKey(db, current, request.body.overlap_seconds ?? 0, request.change);
         return done(withoutSecret(key));
       }),
-  );
-
-  app.get(
-    '/v1/keys/:id/history',
-    {
-      config: { access: 'keys.read' },
-      schema: {
-        operationId: 'listKeyHistory',
-        summary: 'List the changes of a key, oldest first',
-        description:
-          '`created`, `rotated` (with the last four characters of the secrets), and `revoked` stand for the whole key.',
-        tags: ['keys'],
-        params: oneKey,
-        querystring: ListQuery({}),
-        response: { 200: ListOf(HistoryEntry) },
-      },
-    },
-    async (request, reply) => {
-      const key = await getKey(request.database.db, request.params.id);
-      return sendList(request, reply, historyList(key.id));
-    },
   );
 }

@@ -9,8 +9,7 @@ import { actionErrors } from '../../http/route-errors.ts';
 import { ListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
-import { historyList } from '../history/queries.ts';
-import { HistoryEntry } from '../history/schema.ts';
+import { readRoutes } from '../resource-routes.ts';
 import { assertReadsNoMore, assertTypesReadable, assertWithinProjects, readScopesOf } from './access.ts';
 import { deliveryRoutes } from './delivery-routes.ts';
 import {
@@ -81,21 +80,19 @@ export function webhookRoutes(app: App): void {
       }),
   );
 
-  app.get(
-    '/v1/webhooks/:id',
-    {
-      config: { access: 'events.read' },
-      schema: {
-        operationId: 'getWebhook',
-        summary: 'Get a webhook, without its secret',
-        tags: ['webhooks'],
-        params: oneWebhook,
-        response: { 200: Webhook },
-      },
-    },
-    async (request, reply) =>
-      sendResource(request, reply, await getWebhook(request.database.db, request.params.id)),
-  );
+  readRoutes(app, {
+    noun: 'webhook',
+    tag: 'webhooks',
+    access: { read: 'events.read' },
+    collection: '/v1/webhooks',
+    params: oneWebhook,
+    resource: Webhook,
+    getSummary: 'Get a webhook, without its secret',
+    historyDescription:
+      '`created`, `rotated`, `replayed` (with the sequence number) and `deleted` stand for the whole webhook.',
+    idOf: ({ id }) => id,
+    get: (db, { id }) => getWebhook(db, id),
+  });
 
   app.patch(
     '/v1/webhooks/:id',
@@ -173,27 +170,6 @@ export function webhookRoutes(app: App): void {
         assertReadsNoMore(current, request.actor);
         return done(withoutSecret(await rotateWebhook(db, current, request.change)));
       }),
-  );
-
-  app.get(
-    '/v1/webhooks/:id/history',
-    {
-      config: { access: 'events.read' },
-      schema: {
-        operationId: 'listWebhookHistory',
-        summary: 'List the changes of a webhook, oldest first',
-        description:
-          '`created`, `rotated`, `replayed` (with the sequence number) and `deleted` stand for the whole webhook.',
-        tags: ['webhooks'],
-        params: oneWebhook,
-        querystring: ListQuery({}),
-        response: { 200: ListOf(HistoryEntry) },
-      },
-    },
-    async (request, reply) => {
-      const webhook = await getWebhook(request.database.db, request.params.id);
-      return sendList(request, reply, historyList(webhook.id));
-    },
   );
 
   deliveryRoutes(app);
