@@ -35,10 +35,10 @@ const progress = (text: string) => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
 };
 
-async function withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
+async function withDatabase<T>(work: (database: Database) => Promise<T>, migrates = true): Promise<T> {
   const database = openDatabase(config().database_url);
   try {
-    await database.migrate();
+    if (migrates) await database.migrate();
     return await work(database);
   } finally {
     await database.close();
@@ -71,17 +71,14 @@ program
 program
   .command('migrate')
   .description('update the database schema')
-  .action(async () => {
-    const database = openDatabase(config().database_url);
-    try {
-      const ran = await database.migrate();
-      print(
-        ran.length === 0 ? `${database.name} is up to date.` : `${database.name}: ran ${ran.join(', ')}.`,
-      );
-    } finally {
-      await database.close();
-    }
-  });
+  .option('--dry-run', 'print the pending migrations without running them')
+  .action(({ dryRun }: { dryRun?: true }) =>
+    withDatabase(async (database) => {
+      const names = dryRun ? (await database.migrations()).pending : await database.migrate();
+      if (names.length === 0) print(`${database.name} is up to date.`);
+      else print(`${database.name}: ${dryRun ? 'would run' : 'ran'} ${names.join(', ')}.`);
+    }, false),
+  );
 
 program
   .command('openapi')
@@ -143,6 +140,51 @@ program
     progress('');
     if (options.output !== undefined && options.output !== '-')
       print(`${rows} rows are in ${options.output}.`);
+  });
+
+const showRows = (name: string, count: number) => progress(count > 0 ? `${name}: ${count}` : name);
+
+program
+  .command('backup')
+  .description('write a backup of the whole database, also while the service runs')
+  .option('-o, --output <file>', 'the file to write (default: standard output)')
+  .option('--json', 'print the result as JSON')
+  .action(async ({ output, json: isJson }: { output?: string; json?: true }) => {
+    const { backupCommand, describeRows } = await import('./commands/backup.ts');
+    const result = await withDatabase((database) => backupCommand(database, output, showRows), false);
+    progress('');
+    // Standard output may be the backup itself.
+    const report = isJson ? json(result) : `${result.file}: ${describeRows(result.rows, result.seconds)}`;
+    if (result.file === '-') process.stderr.write(`${report}\n`);
+    else print(report);
+  });
+
+program
+  .command('restore <file>')
+  .description('load a backup into a database that is empty or missing; - reads standard input')
+  .option('--new-versions', 'after a loss of data: make clients read lists again')
+  .option('--json', 'print the result as JSON')
+  .action(async (file: string, options: { newVersions?: true; json?: true }) => {
+    const { describeRows, restoreCommand } = await import('./commands/backup.ts');
+    const result = await withDatabase(
+      (database) => restoreCommand(database, file, { ...options, onProgress: showRows }),
+      false,
+    );
+    progress('');
+    print(options.json ? json(result) : `${result.database}: ${describeRows(result.rows, result.seconds)}`);
+  });
+
+program
+  .command('check')
+  .description('check that the data is consistent; exits with 1 if it is not')
+  .option('--json', 'print the result as JSON')
+  .action(async (options: { json?: true }) => {
+    const { checkCommand, checkReport } = await import('./commands/check.ts');
+    const result = await withDatabase((database) => checkCommand(database, showRows), false);
+    progress('');
+    if (options.json) print(json(result));
+    else for (const line of checkReport(result)) print(line);
+    if (result.violations.length > 0) process.exitCode = 1;
   });
 
 const keys = program.command('keys').description('create, list, rotate and revoke API keys');

@@ -6,7 +6,7 @@ import { makeFolder } from './folders.ts';
 
 export type Engine = 'sqlite' | 'postgres';
 
-type TestDatabase = { url: string; drop(): Promise<void> };
+export type TestDatabase = { url: string; drop(): Promise<void> };
 
 const postgresTemplate = 'muster_template';
 

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { makeFolder } from './folders.ts';
 
 /** The built service. The test runner builds it before the tests. */
-const main = join(import.meta.dirname, '../dist/main.js');
+export const mainFile = join(import.meta.dirname, '../dist/main.js');
 
 /** Creates an empty folder that is deleted when the test ends. */
 export function temporaryFolder(t: Pick<TestContext, 'after'>): string {
@@ -16,7 +16,7 @@ export function temporaryFolder(t: Pick<TestContext, 'after'>): string {
 
 /** Runs a command in a folder and waits for its exit. */
 export async function muster(folder: string, args: string[], environment: Record<string, string> = {}) {
-  const running = launch(folder, args, environment);
+  const running = launchMuster(folder, args, environment);
   const code = await running.exit;
   return { code, stdout: running.stdout(), stderr: running.stderr() };
 }
@@ -30,7 +30,7 @@ export async function startMuster(
   maxFiles?: number,
 ) {
   const settings = { MUSTER_PORT: '0', MUSTER_RATE_LIMIT: '0', ...environment };
-  const running = launch(folder, [command], settings, maxFiles);
+  const running = launchMuster(folder, [command], settings, maxFiles);
   t.after(() => running.child.kill('SIGKILL'));
   for (;;) {
     const output = new Promise((resolve) => running.child.stdout?.once('data', resolve));
@@ -45,12 +45,18 @@ export async function startMuster(
   }
 }
 
-function launch(folder: string, args: string[], environment: Record<string, string>, maxFiles?: number) {
+/** Starts a command in a folder. */
+export function launchMuster(
+  folder: string,
+  args: string[],
+  environment: Record<string, string>,
+  maxFiles?: number,
+) {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(MUSTER_|NODE_TEST|NODE_OPTIONS)/.test(name),
   );
   const limit = maxFiles === undefined ? '' : `ulimit -n ${maxFiles} && `;
-  const command = [`${limit}exec "$@"`, 'sh', process.execPath, main, ...args];
+  const command = [`${limit}exec "$@"`, 'sh', process.execPath, mainFile, ...args];
   const child: ChildProcess = spawn('sh', ['-c', ...command], {
     cwd: folder,
     env: { ...Object.fromEntries(inherited), ...environment },

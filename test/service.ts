@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../src/core/clock.ts';
 import { openDatabase } from '../src/database/open.ts';
 import { createKey } from '../src/resources/keys/queries.ts';
 import { type Scope, scopes } from '../src/resources/keys/schema.ts';
-import { type Engine, migratedDatabase } from './databases.ts';
+import { type Engine, migratedDatabase, type TestDatabase } from './databases.ts';
 
 export { type Engine, freshDatabase } from './databases.ts';
 
@@ -26,16 +26,22 @@ export function onBothEngines(name: string, tests: (start: Start, engine: Engine
 }
 
 export type Start = (t: Pick<TestContext, 'after'>, options?: Options) => Promise<TestService>;
-type Options = { clock?: Clock; environment?: Record<string, string>; webhooks?: Service['webhooks'] };
+/** `target` is an existing database; by default each service gets a new one. */
+type Options = {
+  clock?: Clock;
+  environment?: Record<string, string>;
+  webhooks?: Service['webhooks'];
+  target?: TestDatabase;
+};
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>;
 
 export async function startTestService(
   t: Pick<TestContext, 'after'>,
   engine: Engine,
-  { clock = systemClock, environment = {}, webhooks = {} }: Options = {},
+  { clock = systemClock, environment = {}, webhooks = {}, target }: Options = {},
 ) {
-  const { url, drop } = await migratedDatabase(engine);
+  const { url, drop } = target ?? (await migratedDatabase(engine));
   const config = readConfig({
     MUSTER_DATABASE_URL: url,
     MUSTER_PORT: '0',

@@ -1,7 +1,3 @@
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Kysely } from 'kysely';
 import type { TProperties } from 'typebox';
 import { type Moment, systemClock } from '../core/clock.ts';
@@ -26,6 +22,7 @@ import { riskList } from '../resources/risks/register.ts';
 import { projectRiskFilters, riskFilters } from '../resources/risks/schema.ts';
 import { taskList } from '../resources/tasks/queries.ts';
 import { projectTaskFilters, taskFilters } from '../resources/tasks/schema.ts';
+import { writeOutput } from './output.ts';
 
 export type ExportOptions = { project?: string; format?: string; output?: string };
 
@@ -119,20 +116,4 @@ async function readFilters(
   const parsed = readQuery(schema, query) as { project?: string[] };
   if (project) return { ...parsed, project: [(await getProject(db, project, moment)).id] } as never;
   return (await resolveProjectFilter(db, parsed)) as never;
-}
-
-/** Writes to a temporary name and renames at the end, so that a file is complete or absent. */
-async function writeOutput(content: Readable, output: string | undefined): Promise<void> {
-  if (output === undefined || output === '-') return pipeline(content, process.stdout, { end: false });
-  const unfinished = `${output}.part`;
-  try {
-    await pipeline(content, createWriteStream(unfinished));
-    await rename(unfinished, output);
-  } catch (error) {
-    await rm(unfinished, { force: true });
-    if (error instanceof Error && 'syscall' in error) {
-      throw new UsageError(`The file ${output} cannot be written (${error.message}).`, { cause: error });
-    }
-    throw error;
-  }
 }

@@ -1,6 +1,6 @@
-import type { Dialect, Kysely } from 'kysely';
+import type { Dialect, Kysely, Transaction } from 'kysely';
 import type { Problem, UsageError } from '../core/errors.ts';
-import type { Tables } from './tables.ts';
+import type { StoredTable, Tables } from './tables.ts';
 import type { ReadVersions } from './versions.ts';
 
 /** Connections in use, idle connections and waiting callers, by the name of the pool. */
@@ -32,6 +32,21 @@ export type Engine = {
   versions: ReadVersions;
   /** Creates the database on first start. Absent where the operator creates it. No other method creates a database. */
   createIfMissing?(): void;
+  /** Whether there is a database. Absent where the operator creates it. */
+  exists?(): boolean;
+  describeTables(db: Kysely<Tables>): Promise<StoredTable[]>;
+  /** Returns what is damaged in the files of the database. Absent where the operator checks the server. */
+  checkIntegrity?(db: Kysely<Tables>): Promise<string[]>;
+  /** Drops indexes and foreign keys while many rows are loaded. The returned function creates them again. */
+  dropIndexes(db: Transaction<Tables>): Promise<() => Promise<void>>;
+  /**
+   * Runs `load` in a database without tables, and makes the result visible at once if it succeeds. `assertEmpty` throws if
+   * the existing database has rows.
+   */
+  restore(work: {
+    assertEmpty(db: Kysely<Tables>): Promise<void>;
+    load(db: Transaction<Tables>): Promise<void>;
+  }): Promise<void>;
   /** Set if only one transaction can write at a time. Waiting writes are then committed in groups. */
   singleWriter?: {
     /** For writes that take long, such as an import. */

@@ -20,14 +20,40 @@ const migrations = ({ kind }: Engine) => ({
   '0006_webhooks': { up: webhooks },
 });
 
-/** Runs pending migrations and returns their names. Kysely's migration lock allows one process at a time. */
-export async function migrate(db: Kysely<Tables>, engine: Engine): Promise<string[]> {
+export const migrationNames = (engine: Engine): string[] => Object.keys(migrations(engine));
+
+/**
+ * Runs pending migrations, all of them or up to `last`, and returns their names. Kysely's migration lock allows one process
+ * at a time.
+ */
+export async function migrate(db: Kysely<Tables>, engine: Engine, last?: string): Promise<string[]> {
   const available = migrations(engine);
   const migrator = new Migrator({ db, provider: { getMigrations: async () => available } });
-  const { error, results } = await migrator.migrateToLatest();
+  const { error, results } = await (last === undefined
+    ? migrator.migrateToLatest()
+    : migrator.migrateTo(last));
   if (error) throw (await findNewerMigration(db, engine, Object.keys(available))) ?? error;
   return (results ?? []).map((result) => result.migrationName);
 }
+
+/** Returns the names of the migrations that ran and of those that did not, without running any. */
+export async function migrationState(
+  db: Kysely<Tables>,
+  engine: Engine,
+): Promise<{ applied: string[]; pending: string[] }> {
+  const available = migrationNames(engine);
+  const tables = await engine.describeTables(db);
+  if (!tables.some(({ table }) => table === DEFAULT_MIGRATION_TABLE))
+    return { applied: [], pending: available };
+  const newer = await findNewerMigration(db, engine, available);
+  if (newer) throw newer;
+  const { rows } = await executedMigrations(db);
+  const applied = rows.map(({ name }) => name);
+  return { applied, pending: available.filter((name) => !applied.includes(name)) };
+}
+
+const executedMigrations = (db: Kysely<Tables>) =>
+  sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)} order by name`.execute(db);
 
 /** Returns an error if the database contains a migration that this version does not have. */
 async function findNewerMigration(
@@ -35,11 +61,7 @@ async function findNewerMigration(
   { name }: Engine,
   available: readonly string[],
 ): Promise<UsageError | undefined> {
-  const { rows } = await sql<{
-    name: string;
-  }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)} order by name`
-    .execute(db)
-    .catch(() => ({ rows: [] }));
+  const { rows } = await executedMigrations(db).catch(() => ({ rows: [] }));
   const unknown = rows.find((row) => !available.includes(row.name));
   return (
     unknown &&

@@ -1,13 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import { Kysely } from 'kysely';
 import { type Problem, unavailable } from '../core/errors.ts';
+import { type Backup, type RestoreOptions, restoreDatabase } from './backup/restore.ts';
 import type { Engine, Pools } from './engine.ts';
-import { migrate } from './migrate.ts';
+import { migrate, migrationNames, migrationState } from './migrate.ts';
 import { postgresEngine } from './postgres/engine.ts';
 import { sqliteEngine } from './sqlite/engine.ts';
 import type { Report } from './sqlite/file-guard.ts';
 import { createWriteQueue, type Work } from './sqlite/group-commit.ts';
-import type { Tables } from './tables.ts';
+import type { StoredTable, Tables } from './tables.ts';
 import type { ReadVersions } from './versions.ts';
 import { appendEvents } from './writes/events.ts';
 import { WriteConflict } from './writes/rows.ts';
@@ -34,6 +35,14 @@ export type Database = {
   bulkBatchMs: number;
   /** Runs pending migrations and returns their names. */
   migrate(): Promise<string[]>;
+  /** The names of the migrations that ran, and of those that `migrate` would run. */
+  migrations(): Promise<{ applied: string[]; pending: string[] }>;
+  /** The tables with their stored columns. */
+  describeTables(db: Kysely<Tables>): Promise<StoredTable[]>;
+  /** Returns what is damaged in the files of the database. */
+  checkIntegrity(db: Kysely<Tables>): Promise<string[]>;
+  /** Loads a backup into a database that is missing or has no rows: all of it or nothing. */
+  restore(backup: Backup, options: RestoreOptions): Promise<void>;
   versions: ReadVersions;
   /** Rejects with a Problem or a driver error if reads or writes would fail now. May wait: callers set a timeout. */
   checkReady(): Promise<void>;
@@ -120,6 +129,27 @@ export function openDatabase(url: string, report?: Report): Database {
         throw engine.explainStart(error) ?? error;
       } finally {
         if (migrator !== writer) await migrator.destroy();
+      }
+    },
+
+    async migrations() {
+      if (engine.exists?.() === false) return { applied: [], pending: migrationNames(engine) };
+      try {
+        return await migrationState(readers.quick, engine);
+      } catch (error) {
+        throw engine.explainStart(error) ?? error;
+      }
+    },
+
+    describeTables: engine.describeTables,
+
+    checkIntegrity: async (db) => (await engine.checkIntegrity?.(db)) ?? [],
+
+    async restore(backup, options) {
+      try {
+        await restoreDatabase(engine, backup, options);
+      } catch (error) {
+        throw engine.explainStart(error) ?? error;
       }
     },
 

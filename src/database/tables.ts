@@ -129,6 +129,12 @@ export const tableNames = [
   'webhook_deliveries',
 ] as const satisfies TableName[];
 
+/** A table as it is in the database, whose version may be older. Generated columns are left out. */
+export type StoredTable = { table: string; columns: { name: string; type: string }[]; primaryKey: string[] };
+
+/** Every table, for backups. */
+export const allTables = [...tableNames, 'idempotency', 'data_versions'] as const satisfies (keyof Tables)[];
+
 type RiskTable = Stored<
   Risk,
   Named | 'owner_active' | 'issue_ids' | 'tasks_total' | 'tasks_done' | 'checks' | RiskScores,

@@ -3,6 +3,7 @@ import {
   DataTypeNode,
   type FunctionNode,
   IdentifierNode,
+  Kysely,
   type OperationNode,
   PostgresDialect,
   PostgresQueryCompiler,
@@ -13,8 +14,10 @@ import {
 import pg from 'pg';
 import Cursor from 'pg-cursor';
 import { UsageError } from '../../core/errors.ts';
+import { describeTables, dropIndexes, dropTables, lockTables } from '../backup/postgres.ts';
 import { type Engine, maxStreams } from '../engine.ts';
 import { type Spellings, spelling } from '../sql/functions.ts';
+import type { Tables } from '../tables.ts';
 import { coalesced, type Versions } from '../versions.ts';
 import { codeOf, explainError, isAway, readOnly } from './errors.ts';
 import { closeCursor, type IsAlive, type Limits, watchResponse } from './limits.ts';
@@ -40,6 +43,24 @@ export function postgresEngine(url: string): Engine {
       stream: new MusterPostgresDialect({ pool: pools.stream, cursor: Cursor }),
     },
     migrationDialect: () => new MusterPostgresDialect({ pool: pool(url, 1, migrationLimits) }),
+    describeTables,
+    dropIndexes,
+    async restore({ assertEmpty, load }) {
+      const db = new Kysely<Tables>({
+        dialect: new MusterPostgresDialect({ pool: pool(url, 1, migrationLimits) }),
+      });
+      try {
+        await db.transaction().execute(async (db) => {
+          await lockTables(db);
+          await assertEmpty(db);
+          await dropTables(db);
+          await load(db);
+        });
+        await sql`analyze`.execute(db);
+      } finally {
+        await db.destroy();
+      }
+    },
     versions: coalesced(createVersionsReader(versions)),
     checkReady: () => rejectReadOnly(versions),
     pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, useOf(pool)])),
@@ -218,10 +239,18 @@ const spellings: Spellings = {
   parsed_json: spelling`cast(${0} as json)`,
   json_boolean: spelling`(${0})`,
   json_texts: spelling`json_array_elements_text(cast(${0} as json))`,
+  json_items: spelling`jsonb_array_elements(cast(${0} as jsonb))`,
+  // Not `json_build_array`, which puts spaces between the items.
+  json_array: ({ arguments: values }) => [
+    "'[' || concat_ws(','",
+    ...values.flatMap((value) => [', coalesce(cast(to_json(', value, ") as text), 'null')"]),
+    ") || ']'",
+  ],
   // `string_to_array` of a constant is evaluated during planning, so that the planner knows the length of the array.
   is_one_of: spelling`${0} = any(string_to_array(btrim(${1}, '[]"'), '","'))`,
   stored_table: spelling`${0}`,
-  json_array_of: spelling`coalesce(json_agg(${0} order by ${1}), '[]')`,
+  // Not `json_agg`, which puts spaces between the items: responses and their ETags are the same on every engine.
+  json_array_of: spelling`cast('[' || coalesce(string_agg(coalesce(cast(to_json(${0}) as text), 'null'), ',' order by ${1}), '') || ']' as json)`,
   is_among: spelling`${0} = any(array(select json_array_elements_text(cast(${1} as json))))`,
   // The trigram index finds patterns of three characters or more. For shorter ones `strpos` is faster than `like`.
   has_part: (call) => {

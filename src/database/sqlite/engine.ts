@@ -9,6 +9,7 @@ import {
   sql,
 } from 'kysely';
 import { Problem, UsageError, unavailable } from '../../core/errors.ts';
+import { buildFile, checkIntegrity, describeTables, dropIndexes } from '../backup/sqlite.ts';
 import { type Engine, maxStreams } from '../engine.ts';
 import type { BatchAdapter } from '../sql/batches.ts';
 import { type Spellings, spelling } from '../sql/functions.ts';
@@ -16,7 +17,7 @@ import type { Tables } from '../tables.ts';
 import { Checkpointer } from './checkpoints.ts';
 import { QuickConnection, SqliteDriver } from './connections.ts';
 import { createDiskCheck } from './disk.ts';
-import { createFile, openFile } from './file.ts';
+import { assertNoLog, createFile, hasContent, openFile } from './file.ts';
 import { FileGuard, fileLostText, type Report } from './file-guard.ts';
 import { copyDatabase, removeOldCopies } from './rehearsal.ts';
 import { connectInThread } from './thread.ts';
@@ -122,6 +123,25 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
         throw error instanceof UsageError ? error : cannotUse(file, error);
       }
     },
+    exists: () => hasContent(file),
+    describeTables,
+    checkIntegrity,
+    dropIndexes,
+    restore({ assertEmpty, load }) {
+      removeOldCopies(file);
+      return buildFile(
+        file,
+        (built) => openAlone(built, 'bulk'),
+        load,
+        async (existing) => {
+          if (hasContent(existing)) {
+            const { db, close } = openAlone(existing, 'write');
+            await assertEmpty(db).finally(close);
+          }
+          assertNoLog(existing);
+        },
+      );
+    },
     singleWriter: {
       assertStored: () => guard.check(),
       afterCommit: (db, runExclusive) => checkpointer.afterCommit(db, runExclusive),
@@ -137,6 +157,21 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
       /^SQLITE_(BUSY|IOERR|CANTOPEN|READONLY|NOTADB|CORRUPT|FULL)/.test(error.code)
         ? cannotUse(file, error)
         : undefined,
+  };
+}
+
+/** Opens another file with a single connection that writes, in this thread or in a worker. */
+function openAlone(file: string, workload: 'write' | 'bulk') {
+  const { dialects, singleWriter, close } = sqliteEngine(file);
+  const db = new Kysely<Tables>({
+    dialect: workload === 'write' || !singleWriter ? dialects.write : singleWriter.bulk,
+  });
+  return {
+    db,
+    async close() {
+      await close();
+      await db.destroy();
+    },
   };
 }
 
@@ -191,6 +226,7 @@ const spellings: Spellings = {
   parsed_json: spelling`json(${0})`,
   json_boolean: spelling`json(case ${0} when 1 then 'true' when 0 then 'false' end)`,
   json_texts: spelling`json_each(${0})`,
+  json_items: spelling`json_each(${0})`,
   is_one_of: spelling`${0} in (select value from json_each(${1}))`,
   stored_table: spelling`main.${0}`,
   json_array_of: spelling`json_group_array(${0} order by ${1})`,

@@ -49,13 +49,7 @@ const maxIdleWalBytes = 16 * 1024 * 1024;
 export function createFile(file: string): void {
   const found = find(file);
   if (found && found.size > 0) return;
-  // SQLite would delete a log whose database is missing or empty, and with it the writes it contains.
-  if (find(walPath(file))?.size && !find(file)?.size) {
-    throw new UsageError(
-      `The database file ${file} is missing or empty, but its write-ahead log ${walPath(file)} exists. ` +
-        'Restore the database file, or move the log away to start with an empty database.',
-    );
-  }
+  assertNoLog(file);
   if (found) return;
   mkdirSync(dirname(file), { recursive: true });
   try {
@@ -64,6 +58,20 @@ export function createFile(file: string): void {
     // Another process that starts at the same time may have created it.
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
+}
+
+/** Whether the file exists and is not empty. */
+export const hasContent = (file: string): boolean => (find(file)?.size ?? 0) > 0;
+
+/** A file that replaces the database must not meet the log of another one: SQLite would delete the log or apply it. */
+export function assertNoLog(file: string): void {
+  if (!find(walPath(file))?.size) return;
+  throw new UsageError(
+    hasContent(file)
+      ? `The database file ${file} is in use by another process. Stop it first.`
+      : `The database file ${file} is missing or empty, but its write-ahead log ${walPath(file)} exists. ` +
+          'Restore the database file, or move the log away to start with an empty database.',
+  );
 }
 
 /** Callers that check often pass `walFile`, because resolving symbolic links takes longer than the rest. */

@@ -2,6 +2,7 @@ import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, statfsSync, stat
 import { basename, dirname, join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
 import { Problem, unavailable } from '../../core/errors.ts';
+import { restoreFolder } from '../backup/sqlite.ts';
 import type { Tables } from '../tables.ts';
 
 /** Maximum number of concurrent copies: each uses as much disk space as the database. */
@@ -55,13 +56,14 @@ function assertDiskSpace(file: string): void {
 
 const prefixOf = (file: string) => `${file}-rehearsal-`;
 
-/** Removes copies that killed processes left behind. */
+/** Removes copies and unfinished restores that killed processes left behind. */
 export function removeOldCopies(file: string): void {
-  const prefix = basename(prefixOf(file));
-  for (const name of namesIn(dirname(file))) {
-    const pid = Number(name.startsWith(prefix) && name.slice(prefix.length).split('-')[0]);
-    if (pid > 0 && (pid === process.pid || !isRunning(pid)))
-      rmSync(join(dirname(file), name), { recursive: true, force: true });
+  for (const prefix of [prefixOf(file), restoreFolder(file)].map((path) => basename(path))) {
+    for (const name of namesIn(dirname(file))) {
+      const pid = Number(name.startsWith(prefix) && name.slice(prefix.length).split('-')[0]);
+      if (pid > 0 && (pid === process.pid || !isRunning(pid)))
+        rmSync(join(dirname(file), name), { recursive: true, force: true });
+    }
   }
 }
 

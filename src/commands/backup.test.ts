@@ -1,0 +1,368 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { sql } from 'kysely';
+import { fillDemo } from '../../demo/fill.ts';
+import { settableClock } from '../../test/clock.ts';
+import { fillPeople } from '../../test/people.ts';
+import { launchMuster, mainFile, muster, temporaryFolder } from '../../test/process.ts';
+import { type Engine, freshDatabase, onBothEngines, startTestService } from '../../test/service.ts';
+import { decodeBackup } from '../database/backup/file.ts';
+import { type Database, openDatabase } from '../database/open.ts';
+import { allTables } from '../database/tables.ts';
+import { backupCommand, restoreCommand } from './backup.ts';
+import { checkCommand } from './check.ts';
+
+const noProgress = () => {};
+const clock = settableClock('2026-11-15T12:00:00.000Z');
+const other = (engine: Engine): Engine => (engine === 'sqlite' ? 'postgres' : 'sqlite');
+
+async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = openDatabase(url);
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+const restore = (url: string, file: string, newVersions = false) =>
+  withDatabase(url, (database) => restoreCommand(database, file, { newVersions, onProgress: noProgress }));
+
+/** The lines of a backup without the manifest and the trailer, which has a checksum that includes the time. */
+const linesOf = (file: string) =>
+  zstdDecompressSync(readFileSync(file)).toString().split('\n').slice(1, -2).join('\n');
+
+/** Requests whose responses must not change. The last ones use their own ETag or repeat an idempotent write. */
+const paths = [
+  '/v1/personnel',
+  '/v1/personnel?format=csv',
+  '/v1/groups?include=members',
+  '/v1/projects?status=active',
+  '/v1/risks?status=all&archived=any',
+  '/v1/risks?as_of=2026-10-01&limit=50',
+  '/v1/risks/summary',
+  '/v1/risks/trend',
+  '/v1/issues',
+  '/v1/tasks',
+];
+
+onBothEngines('a backup', (start, engine) => {
+  test(`moves to the other engine and back with equal responses, ETags and keys`, async (t) => {
+    const folder = temporaryFolder(t);
+    const original = await start(t, { clock });
+    await fillDemo(original.database, clock());
+    const key = await original.key();
+    const project = (await original.get('/v1/projects?limit=1', key)).body.data[0];
+    const risk = {
+      title: 'Ünïcode "quoted" \\ 李 👩‍🚀 /',
+      description: 'line\n\ttab\u2028',
+      attributes: { ключ: '值', a: '1' },
+    };
+    const idempotent = { 'idempotency-key': 'move-1' };
+    const created = await original.post(`/v1/projects/${project.id}/risks`, key, risk, idempotent);
+    assert.equal(created.status, 201, created.text);
+    await original.call('PATCH', `/v1/projects/${project.id}/risks/${created.body.id}`, key, {
+      category: 'x',
+    });
+    const deleted = await original.make(`/v1/projects/${project.id}/tasks`, key, { title: 'Delete me' });
+    await original.call('DELETE', `/v1/projects/${project.id}/tasks/${deleted.id}`, key);
+    const file = join(folder, 'first.backup');
+    const { rows } = await backupCommand(original.database, file, noProgress);
+    assert.deepEqual(Object.keys(rows), [...allTables]);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+
+    let previous = original;
+    let previousFile = file;
+    for (const [i, next] of [other(engine), engine].entries()) {
+      const target = await freshDatabase(next);
+      const restored = await restore(target.url, previousFile);
+      assert.deepEqual(
+        restored.rows,
+        Object.fromEntries(Object.entries(rows).filter(([, count]) => count > 0)),
+      );
+      const service = await startTestService(t, next, { clock, target });
+      const history = `/v1/projects/${project.id}/risks/${created.body.id}/history`;
+      for (const path of [...paths, history]) {
+        const [before, after] = [await previous.get(path, key), await service.get(path, key)];
+        assert.equal(after.status, 200, path);
+        assertSameText(after.text, before.text, path);
+        const etag = before.headers.get('etag');
+        assert.equal(after.headers.get('etag'), etag, path);
+        if (etag) assert.equal((await service.get(path, key, { 'if-none-match': etag })).status, 304, path);
+      }
+      const repeated = await service.post(`/v1/projects/${project.id}/risks`, key, risk, idempotent);
+      assert.equal(repeated.headers.get('idempotent-replayed'), 'true');
+      assert.equal(repeated.body.id, created.body.id);
+      assert.deepEqual((await checkCommand(service.database, noProgress)).violations, []);
+      const nextFile = join(folder, `${i}.backup`);
+      await backupCommand(service.database, nextFile, noProgress);
+      assertSameText(linesOf(nextFile), linesOf(previousFile), nextFile);
+      previous = service;
+      previousFile = nextFile;
+    }
+    // Numbers of keys and versions continue where they were.
+    const next = await previous.make(`/v1/projects/${project.id}/tasks`, key, { title: 'Next' });
+    assert.equal(numberOf(next.key), numberOf(deleted.key) + 1);
+  });
+
+  test('contains every table and every column that is not generated', async (t) => {
+    const service = await start(t);
+    const stored = await service.database.describeTables(service.database.db);
+    const tables = stored.filter(({ table }) => !/^(kysely|sqlite)_/.test(table));
+    assert.deepEqual(tables.map(({ table }) => table).sort(), [...allTables].sort());
+    for (const { table, columns, primaryKey } of tables) {
+      assert.ok(primaryKey.length > 0, `${table} needs a primary key, which sorts its rows in a backup`);
+      for (const { name, type } of columns)
+        assert.match(type, /^(text|integer|bigint)$/, `a backup cannot hold ${table}.${name}`);
+    }
+    const risks = tables.find(({ table }) => table === 'risks')?.columns.map(({ name }) => name) ?? [];
+    assert.ok(risks.includes('title') && !risks.includes('rank_key'));
+  });
+
+  test('is one moment, however much is written meanwhile', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    await fillPeople(service.database, 20_000);
+    const { id } = await service.make('/v1/projects', key, { name: 'Apollo' });
+    let isDone = false;
+    let written = 0;
+    const writers = Array.from({ length: 4 }, async () => {
+      while (!isDone) {
+        await service.make(`/v1/projects/${id}/issues`, key, { title: 'Issue' });
+        written++;
+      }
+    });
+    while (written < 10) await service.get('/v1/me', key);
+    const file = join(temporaryFolder(t), 'busy.backup');
+    const writtenBefore = written;
+    await backupCommand(service.database, file, noProgress);
+    const writtenMeanwhile = written - writtenBefore;
+    isDone = true;
+    await Promise.all(writers);
+    assert.ok(writtenMeanwhile > 0);
+    const target = await freshDatabase(other(engine));
+    t.after(target.drop);
+    await restore(target.url, file);
+    const { violations } = await withDatabase(target.url, (database) => checkCommand(database, noProgress));
+    assert.deepEqual(violations, []);
+  });
+
+  test('is restored only into a database without rows', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const file = join(temporaryFolder(t), 'a.backup');
+    await backupCommand(service.database, file, noProgress);
+    await assert.rejects(
+      restore(service.url, file),
+      /is not empty: its table keys has rows\. Restore into a new/,
+    );
+    assert.equal((await service.get('/v1/me', key)).status, 200);
+    // Tables without rows do not matter.
+    const empty = await freshDatabase(engine);
+    t.after(empty.drop);
+    await withDatabase(empty.url, (database) => database.migrate());
+    assert.deepEqual((await restore(empty.url, file, true)).rows.keys, 1);
+    const { people } = await withDatabase(empty.url, async (database) => database.versions());
+    assert.ok(people > 1_000_000, 'new versions are never equal to lost ones');
+  });
+
+  test('of an older version is restored, and then updated', async (t) => {
+    const old = await freshDatabase(engine);
+    const target = await freshDatabase(other(engine));
+    t.after(async () => {
+      await old.drop();
+      await target.drop();
+    });
+    const file = join(temporaryFolder(t), 'old.backup');
+    // The restore of a backup creates the tables of its version, so an edited manifest makes an old database.
+    const service = await start(t);
+    await fillPeople(service.database, 3);
+    await backupCommand(service.database, file, noProgress);
+    const edited = zstdDecompressSync(readFileSync(file)).toString();
+    writeFileSync(
+      file,
+      rewrite(edited, (line) => line.replace(',"0002_search","0003_links","0004_narrow"', '')),
+    );
+    assert.equal((await restore(target.url, file)).rows.people, 3);
+    const { applied, pending } = await withDatabase(target.url, (database) => database.migrations());
+    assert.deepEqual([applied.length > 1, pending], [true, []]);
+    const { violations } = await withDatabase(target.url, (database) => checkCommand(database, noProgress));
+    assert.deepEqual(violations, []);
+  });
+
+  test('that is damaged, incomplete, newer or something else is rejected in one sentence', async (t) => {
+    const folder = temporaryFolder(t);
+    const service = await start(t);
+    await fillPeople(service.database, 3000);
+    const file = join(folder, 'whole.backup');
+    await backupCommand(service.database, file, noProgress);
+    const whole = readFileSync(file);
+    const text = zstdDecompressSync(whole).toString();
+    const flipped = Buffer.from(whole);
+    flipped[whole.length >> 1] = (flipped[whole.length >> 1] ?? 0) ^ 0xff;
+    const cases: [Buffer | string, RegExp][] = [
+      [whole.subarray(0, whole.length - 60), /is incomplete: it ends before its last line/],
+      [whole.subarray(0, whole.length >> 1), /is incomplete|is damaged/],
+      ['', /is incomplete/],
+      [flipped, /is damaged/],
+      ['name,email\nAda,ada@example.com\n', /is not a backup of Muster/],
+      [zstdCompressSync('{"name":"Ada"}\n'), /is not a backup of Muster/],
+      [zstdCompressSync(text.slice(0, text.lastIndexOf('{'))), /is incomplete/],
+      [zstdCompressSync(text.replace('Person 7"', 'Person 8"')), /is damaged: its checksum does not match/],
+      [rewrite(text, (line) => line.replace('"0004', '"9999')), /was written by a newer version of Muster/],
+      [
+        zstdCompressSync(text.replace('{"muster_backup":1,', '{"muster_backup":2,')),
+        /was written by a newer version of Muster \([^)]+\)\. Install/,
+      ],
+      [
+        rewrite(text, (line) => line.replace('"user_id"', '"nobody"')),
+        /is damaged: it has a table or column/,
+      ],
+      [rewrite(text, (line) => line.replace('"data_versions",', '"nothing",')), /is damaged/],
+    ];
+    const target = await freshDatabase(engine);
+    t.after(target.drop);
+    for (const [content, expected] of cases) {
+      const damaged = join(folder, 'damaged.backup');
+      writeFileSync(damaged, content);
+      await assert.rejects(
+        restore(target.url, damaged),
+        (error: Error) => {
+          assert.equal(error.name, 'UsageError', String(error.stack));
+          assert.match(error.message, expected);
+          return true;
+        },
+        String(expected),
+      );
+      const { applied } = await withDatabase(target.url, (database) => database.migrations());
+      assert.deepEqual(applied, [], 'nothing is restored');
+      if (engine === 'sqlite') assert.ok(!existsSync(target.url.slice('sqlite:'.length)));
+    }
+    assert.equal((await restore(target.url, file)).rows.people, 3000);
+  });
+
+  test('that is killed is not half done', async (t) => {
+    const folder = temporaryFolder(t);
+    const service = await start(t);
+    const key = await service.key();
+    await fillPeople(service.database, 20_000, { title: 'x'.repeat(100) });
+    const source = { MUSTER_DATABASE_URL: service.url };
+
+    const backup = launchMuster(folder, ['backup'], source);
+    const first = await new Promise<Buffer>((resolve) => backup.child.stdout?.once('data', resolve));
+    backup.child.kill('SIGKILL');
+    await backup.exit;
+    const target = await freshDatabase(engine);
+    t.after(target.drop);
+    writeFileSync(join(folder, 'part.backup'), first);
+    const part = await muster(folder, ['restore', 'part.backup'], { MUSTER_DATABASE_URL: target.url });
+    assert.deepEqual([part.code, part.stdout], [1, '']);
+    assert.match(part.stderr, /^muster: The backup part\.backup is incomplete[^\n]*\n$/);
+
+    const written = await muster(folder, ['backup', '-o', 'whole.backup', '--json'], source);
+    assert.equal(written.code, 0, written.stderr);
+    assert.equal(JSON.parse(written.stdout).rows.people, 20_000);
+    assert.deepEqual(readdirSync(folder).sort(), ['part.backup', 'whole.backup']);
+    const whole = readFileSync(join(folder, 'whole.backup'));
+    const restoring = launchMuster(folder, ['restore', '-'], { MUSTER_DATABASE_URL: target.url });
+    // The second half is never sent, so it is killed in the middle.
+    restoring.child.stdin?.on('error', noProgress);
+    restoring.child.stdin?.write(whole.subarray(0, whole.length >> 1));
+    const isLoading = async () => {
+      if (engine === 'sqlite') return readdirSync(join(target.url.slice('sqlite:'.length), '..')).length > 0;
+      const { rows } = await sql`
+        select from pg_stat_activity
+        where datname = ${target.url.split('/').at(-1)} and query like '%items%'`.execute(
+        service.database.db,
+      );
+      return rows.length > 0;
+    };
+    while (!(await isLoading()));
+    restoring.child.kill('SIGKILL');
+    await restoring.exit;
+    assert.deepEqual((await withDatabase(target.url, (database) => database.migrations())).applied, []);
+
+    const again = await muster(folder, ['restore', 'whole.backup'], { MUSTER_DATABASE_URL: target.url });
+    assert.equal(again.code, 0, again.stderr);
+    assert.match(again.stdout, /rows in [\d.]+ s: 20,000 people, 1 keys\.\n$/);
+    if (engine === 'sqlite')
+      assert.deepEqual(readdirSync(join(target.url.slice('sqlite:'.length), '..')), ['muster.db']);
+    const checked = await muster(folder, ['check', '--json'], { MUSTER_DATABASE_URL: target.url });
+    assert.deepEqual([checked.code, JSON.parse(checked.stdout).violations], [0, []]);
+    const restored = await startTestService(t, engine, { target: { ...target, drop: async () => {} } });
+    assert.equal((await restored.get('/v1/personnel?limit=1&count=true', key)).body.page.total, 20_000);
+  });
+});
+
+/** Shows only the first difference of long texts. */
+function assertSameText(actual: string, expected: string, message: string): void {
+  if (actual === expected) return;
+  let at = 0;
+  while (actual[at] === expected[at]) at++;
+  const around = (text: string) => text.slice(Math.max(0, at - 60), at + 60);
+  assert.equal(around(actual), around(expected), message);
+}
+
+const numberOf = (key: string) => Number(/\d+$/.exec(key)?.[0]);
+
+/** Changes the text of a backup and corrects its checksum. */
+function rewrite(text: string, change: (text: string) => string): Buffer {
+  const lines = change(text).split('\n').slice(0, -2);
+  const { rows } = JSON.parse(text.split('\n').at(-2) ?? '');
+  const sha256 = hash('sha256', `${lines.join('\n')}\n`, 'hex');
+  return zstdCompressSync(`${lines.join('\n')}\n${JSON.stringify({ rows, sha256 })}\n`);
+}
+
+test('docs/operations.md: the commands of Backup and of Moving to PostgreSQL work', async (t) => {
+  const text = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  const section = text.slice(text.indexOf('\n## Backup'), text.indexOf('\n## Starting and stopping'));
+  const [whole = '', moving = ''] = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(
+    ([, block = '']) => block,
+  );
+  const folder = temporaryFolder(t);
+  const target = await freshDatabase('postgres');
+  t.after(target.drop);
+  await muster(folder, ['keys', 'create', '--name', 'x', '--scopes', 'all']);
+  const replaced = moving.replaceAll(/postgres:\S+/g, target.url);
+  assert.notEqual(replaced, moving);
+  const elsewhere = whole.replace('muster restore', 'MUSTER_DATABASE_URL=sqlite:new.db muster restore');
+  const script = `set -e; muster() { "$NODE" "$MAIN" "$@"; }\n${elsewhere}\n${replaced}`;
+  const env = { PATH: process.env.PATH, NODE: process.execPath, MAIN: mainFile };
+  const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder, env });
+  assert.equal(stdout.match(/all is well/g)?.length, 2, stdout);
+  assert.ok(existsSync(join(folder, 'new.db')));
+});
+
+test('a backup of a database that does not exist is an error, and creates nothing', async (t) => {
+  const folder = temporaryFolder(t);
+  for (const command of [['backup', '-o', 'x.backup'], ['check']]) {
+    const { code, stderr } = await muster(folder, command);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^muster: The database sqlite:data\/muster\.db is empty\. There is nothing to [^\n]+\n$/,
+    );
+  }
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test('a backup is read in bounded pieces', async () => {
+  const row = JSON.stringify(['x'.repeat(1000)]);
+  const lines = ['{"table":"people","columns":["name"]}', ...Array.from({ length: 5000 }, () => row)];
+  const text = `{"muster_backup":1,"version":"1","created_at":"","migrations":[]}\n${lines.join('\n')}\n`;
+  const trailer = JSON.stringify({ rows: { people: 5000 }, sha256: hash('sha256', text, 'hex') });
+  const { tables } = await decodeBackup(Readable.from([zstdCompressSync(`${text}${trailer}\n`)]), 'x');
+  let count = 0;
+  for await (const part of tables()) {
+    assert.ok(part.rows.length < 1.1 * 1024 * 1024);
+    count += part.count;
+  }
+  assert.equal(count, 5000);
+});

@@ -1,0 +1,89 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { systemClock } from '../core/clock.ts';
+import { UsageError } from '../core/errors.ts';
+import { version } from '../core/version.ts';
+import { dumpDatabase } from '../database/backup/dump.ts';
+import { decodeBackup, encodeBackup, type Trailer } from '../database/backup/file.ts';
+import type { RestoreOptions } from '../database/backup/restore.ts';
+import type { Database } from '../database/open.ts';
+import { writeOutput } from './output.ts';
+
+type OnProgress = (table: string, rows: number) => void;
+
+export type BackupResult = { file: string; seconds: number } & Trailer;
+
+/** Writes all tables of one snapshot to a file, or to standard output. */
+export async function backupCommand(
+  database: Database,
+  output: string | undefined,
+  onProgress: OnProgress,
+): Promise<BackupResult> {
+  if (isStandard(output) && process.stdout.isTTY)
+    throw new UsageError('A backup is not text. Write it to a file with --output, or redirect the output.');
+  const start = performance.now();
+  const dump = await dumpDatabase(database, onProgress);
+  let trailer: Trailer | undefined;
+  try {
+    const manifest = { version, created_at: systemClock().now, migrations: dump.migrations };
+    const content = encodeBackup(manifest, dump.tables, (end) => {
+      trailer = end;
+    });
+    // Only the owner may read it: it holds everything that the database holds.
+    await writeOutput(content, output, { mode: 0o600, flush: true });
+  } finally {
+    await dump.end();
+  }
+  const seconds = (performance.now() - start) / 1000;
+  return { file: output ?? '-', seconds, ...(trailer as Trailer) };
+}
+
+export type RestoreResult = { database: string; rows: Record<string, number>; seconds: number };
+
+/** Loads a backup into the database, which must have no rows. */
+export async function restoreCommand(
+  database: Database,
+  path: string,
+  { newVersions, onProgress }: RestoreOptions,
+): Promise<RestoreResult> {
+  const start = performance.now();
+  const name = isStandard(path) ? 'from standard input' : path;
+  const backup = await decodeBackup(await openInput(path), name);
+  const rows: Record<string, number> = {};
+  try {
+    await database.restore(backup, {
+      ...(newVersions && { newVersions }),
+      onProgress(table, count) {
+        if (count > 0) rows[table] = count;
+        onProgress(table, count);
+      },
+    });
+  } finally {
+    await backup.close();
+  }
+  return { database: database.name, rows, seconds: (performance.now() - start) / 1000 };
+}
+
+const isStandard = (path: string | undefined) => path === undefined || path === '-';
+
+/** Opened before anything else happens, so that a missing file is reported as such. */
+async function openInput(path: string) {
+  if (isStandard(path)) return process.stdin;
+  try {
+    return createReadStream('', { fd: await open(path) });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`The file ${path} cannot be read (${why}).`, { cause: error });
+  }
+}
+
+/** The report for people: the number of rows and what they are. */
+export function describeRows(rows: Record<string, number>, seconds: number): string {
+  const total = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  const named = ['people', 'projects', 'risks', 'issues', 'tasks', 'keys']
+    .filter((table) => rows[table])
+    .map((table) => `${format(rows[table] ?? 0)} ${table}`);
+  return `${format(total)} rows in ${seconds.toFixed(1)} s${named.length > 0 ? `: ${named.join(', ')}` : ''}.`;
+}
+
+const format = (value: number) => value.toLocaleString('en-US');

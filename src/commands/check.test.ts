@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import { fillDemo } from '../../demo/fill.ts';
+import { muster, temporaryFolder } from '../../test/process.ts';
+import { onBothEngines } from '../../test/service.ts';
+import { systemClock } from '../core/clock.ts';
+import { openDatabase } from '../database/open.ts';
+import { checkCommand } from './check.ts';
+import { references } from './checks/rules.ts';
+
+const noProgress = () => {};
+
+/** Changes that no request can make, and the rules that they break. The first project has risks, issues and tasks. */
+const damages: [statement: string, area: string, rule: RegExp][] = [
+  [
+    'update projects set active_risks = active_risks + 1 where id = (select min(id) from projects)',
+    'counters',
+    /active_risks/,
+  ],
+  [
+    'update projects set unassessed_risks = 99 where id = (select min(id) from projects)',
+    'counters',
+    /unassessed_risks/,
+  ],
+  [
+    'update projects set open_issues = 99 where id = (select min(id) from projects)',
+    'counters',
+    /open_issues/,
+  ],
+  [
+    'update projects set critical_issues = 99 where id = (select min(id) from projects)',
+    'counters',
+    /critical_issues/,
+  ],
+  ["update risks set key = 'NOPE-R1' where id = (select min(id) from risks)", 'keys', /each of risks/],
+  ["update issues set key = key || 'x' where id = (select min(id) from issues)", 'keys', /each of issues/],
+  [
+    'update projects set tasks_made = 0 where id = (select min(project_id) from tasks)',
+    'keys',
+    /each of tasks/,
+  ],
+  [
+    "update tasks set status = 'blocked' where id = (select min(subject_id) from history where field = 'status' and subject_id like 'tsk%' and \"to\" = '\"done\"')",
+    'history',
+    /^tasks have/,
+  ],
+  [
+    'delete from past_risks where id = (select min(id) from past_risks where id in (select id from risks))',
+    'history',
+    /earlier version/,
+  ],
+  [
+    'update people set manager_user_id = user_id where user_id = (select min(user_id) from people)',
+    'cycles',
+    /manager_user_id/,
+  ],
+  ['update groups set parent_id = id where id = (select min(id) from groups)', 'cycles', /parent_id/],
+  [
+    "update people set name_folded = 'someone else' where user_id = (select min(user_id) from people)",
+    'names',
+    /people\.name_folded/,
+  ],
+  [
+    'update tasks set risk_id = (select min(id) from risks where project_id <> tasks.project_id) where id = (select min(id) from tasks)',
+    'references',
+    /tasks\.risk_id is in the same project/,
+  ],
+  [
+    "update history set key_id = 'key_nobody' where id = (select min(id) from history)",
+    'references',
+    /history\.key_id names one of keys/,
+  ],
+  ["delete from data_versions where table_name = 'risks'", 'versions', /every table/],
+];
+
+onBothEngines('muster check', (start) => {
+  test('accepts correct data, and names each rule that is broken', async (t) => {
+    const { database } = await start(t);
+    await fillDemo(database, systemClock());
+    assert.deepEqual((await checkCommand(database, noProgress)).violations, []);
+    await database.write(async (db) => {
+      for (const [statement] of damages) await sql.raw(statement).execute(db);
+    });
+    const { violations } = await checkCommand(database, noProgress);
+    for (const [statement, area, rule] of damages) {
+      const found = violations.find((violation) => violation.area === area && rule.test(violation.rule));
+      assert.ok(found, `${statement}: ${JSON.stringify(violations)}`);
+      assert.ok(found.rows > 0 && found.samples.length > 0);
+    }
+  });
+
+  test('checks every column that refers to a row', async (t) => {
+    const { database } = await start(t);
+    // Past versions and history may name what was deleted since.
+    const exempt = /^(past_risks\.|history\.subject_id$)|\.external_id$/;
+    for (const { table, columns, primaryKey } of await database.describeTables(database.db)) {
+      for (const { name } of columns.filter(({ name }) => name.endsWith('_id'))) {
+        const isOwnId = primaryKey.length === 1 && primaryKey[0] === name;
+        if (isOwnId || exempt.test(`${table}.${name}`)) continue;
+        const checked: Record<string, Record<string, string>> = references;
+        assert.ok(checked[table]?.[name], `add ${table}.${name} to the references in checks/rules.ts`);
+      }
+    }
+  });
+});
+
+test('muster check prints what is wrong and exits with 1', async (t) => {
+  const folder = temporaryFolder(t);
+  await muster(folder, ['migrate']);
+  const right = await muster(folder, ['check']);
+  assert.equal(right.code, 0, right.stderr);
+  assert.match(right.stdout, /^sqlite:data\/muster\.db: \d+ checks in [\d.]+ s, all is well\.\n$/);
+  const database = openDatabase(`sqlite:${folder}/data/muster.db`);
+  await database.write((db) => sql`delete from data_versions where table_name = 'risks'`.execute(db));
+  await database.close();
+  const wrong = await muster(folder, ['check']);
+  assert.equal(wrong.code, 1);
+  assert.match(
+    wrong.stdout,
+    /^versions: not true that every table has a version: risks\.\n.*, 1 are not true\.\n$/,
+  );
+  const { violations } = JSON.parse((await muster(folder, ['check', '--json'])).stdout);
+  assert.deepEqual(violations, [
+    { area: 'versions', rule: 'every table has a version', rows: 1, samples: ['risks'] },
+  ]);
+});

@@ -1,0 +1,105 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Kysely, sql } from 'kysely';
+import { prefixes } from '../../core/ids.ts';
+import { fold } from '../../core/text.ts';
+import { jsonRow } from '../../database/sql/functions.ts';
+import { streamLines } from '../../database/sql/lines.ts';
+import type { StoredTable, Tables } from '../../database/tables.ts';
+
+/** Checks that need code, because SQL cannot express them on both engines. They yield the id of each row that is wrong. */
+
+const sliceRows = 500;
+
+const subjects = {
+  people: prefixes.person,
+  groups: prefixes.group,
+  projects: prefixes.project,
+  risks: prefixes.risk,
+  issues: prefixes.issue,
+  tasks: prefixes.task,
+} as const;
+
+type Subject = keyof typeof subjects;
+
+export const subjectTables = Object.keys(subjects) as Subject[];
+
+/**
+ * Compares the last recorded value of each field with the row. Entries of one moment have no order between instances, so
+ * one of them must match.
+ */
+export async function* findWrongHistory(
+  db: Kysely<Tables>,
+  { table, columns }: StoredTable,
+): AsyncGenerator<string> {
+  const id = table === 'people' ? 'user_id' : 'id';
+  const prefix = subjects[table as Subject];
+  const values = columns.map(
+    ({ name }) => sql`when ${sql.lit(name)} then cast(${sql.ref(`subject.${name}`)} as text)`,
+  );
+  const current = sql`case entry.field when 'deleted' then 'exists' ${sql.join(values, sql` `)} end`;
+  const fields = ['deleted', ...columns.map(({ name }) => name)].map((name) => sql.lit(name));
+  const query = db
+    .selectFrom('history as entry')
+    .innerJoin(`${table as 'risks'} as subject`, (join) =>
+      join.on(sql<boolean>`${sql.ref(`subject.${id}`)} = entry.subject_id`),
+    )
+    .select(
+      jsonRow([sql.ref('entry.subject_id'), sql.ref('entry.field'), sql.ref('entry.to'), current])
+        .$castTo<string>()
+        .as('line'),
+    )
+    .where('entry.subject_id', '>=', `${prefix}_`)
+    .where('entry.subject_id', '<', `${prefix}~`)
+    .where(sql<boolean>`entry.field in (${sql.join(fields)})`)
+    .where(sql<boolean>`not exists (
+      select 1 from history as later
+      where later.subject_id = entry.subject_id and later.field = entry.field and later.at > entry.at)`)
+    .orderBy('entry.subject_id');
+  let subject = '';
+  let wrong = new Set<string>();
+  let right = new Set<string>();
+  const report = () => (wrong.difference(right).size > 0 ? [subject] : []);
+  for await (const { lines } of streamLines(db, query, sliceRows)) {
+    for (const line of lines.split('\n')) {
+      const [id, field, to, value] = JSON.parse(line) as [string, string, string, string | null];
+      if (id !== subject) {
+        yield* report();
+        subject = id;
+        wrong = new Set();
+        right = new Set();
+      }
+      (isSame(JSON.parse(to), value) ? right : wrong).add(field);
+    }
+  }
+  yield* report();
+}
+
+/** Compares a recorded value with the text of a column: lists and objects are stored as JSON. */
+function isSame(recorded: unknown, stored: string | null): boolean {
+  if (recorded === null || stored === null) return recorded === stored;
+  if (typeof recorded !== 'object') return String(recorded) === stored;
+  try {
+    return isDeepStrictEqual(recorded, JSON.parse(stored));
+  } catch {
+    return false;
+  }
+}
+
+/** Names are searched, sorted and compared in their folded form. */
+export async function* findWrongNames(
+  db: Kysely<Tables>,
+  table: 'people' | 'groups' | 'projects' | 'keys',
+): AsyncGenerator<string> {
+  const id = table === 'people' ? 'user_id' : 'id';
+  const query = db.selectFrom(table).select(
+    jsonRow([sql.ref(id), sql.ref('name'), sql.ref('name_folded')])
+      .$castTo<string>()
+      .as('line'),
+  );
+  for await (const { lines } of streamLines(db, query, sliceRows)) {
+    for (const line of lines.split('\n')) {
+      const [id, name, folded] = JSON.parse(line) as [string, string, string];
+      if (fold(name) !== folded) yield id;
+    }
+  }
+}

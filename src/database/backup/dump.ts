@@ -1,0 +1,70 @@
+import { type Kysely, sql } from 'kysely';
+import { UsageError } from '../../core/errors.ts';
+import type { Database } from '../open.ts';
+import { jsonRow } from '../sql/functions.ts';
+import { streamLines } from '../sql/lines.ts';
+import { allTables, type StoredTable, type Tables } from '../tables.ts';
+import type { Manifest, Section } from './file.ts';
+
+const sliceRows = 500;
+
+export type Dump = Pick<Manifest, 'migrations'> & {
+  tables: AsyncGenerator<Section | { lines: string; count: number }>;
+  end(): Promise<void>;
+};
+
+/** Reads all tables in one snapshot. It changes nothing and blocks no writer. The caller must call `end`. */
+export async function dumpDatabase(
+  database: Database,
+  onProgress: (table: string, rows: number) => void,
+): Promise<Dump> {
+  const { applied } = await database.migrations();
+  if (applied.length === 0)
+    throw new UsageError(`The database ${database.name} is empty. There is nothing to back up.`);
+  const { db, end } = await database.snapshot('stream');
+  try {
+    const stored = await database.describeTables(db);
+    return { migrations: applied, tables: readTables(db, stored, onProgress), end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+async function* readTables(
+  db: Kysely<Tables>,
+  stored: readonly StoredTable[],
+  onProgress: (table: string, rows: number) => void,
+): Dump['tables'] {
+  for (const name of allTables) {
+    const found = stored.find(({ table }) => table === name);
+    if (!found) continue;
+    const columns = found.columns.map((column) => column.name);
+    yield { table: name, columns };
+    let rows = 0;
+    for await (const { lines } of streamLines(db, rowsOf(db, name, columns, found.primaryKey), sliceRows)) {
+      const count = countLines(lines);
+      rows += count;
+      yield { lines, count };
+      onProgress(name, rows);
+    }
+  }
+}
+
+/** Sorted by the primary key, so that the same data is always the same file. */
+function rowsOf(
+  db: Kysely<Tables>,
+  table: (typeof allTables)[number],
+  columns: readonly string[],
+  primaryKey: readonly string[],
+) {
+  const values = columns.map((column) => sql.ref(column));
+  const rows = db.selectFrom(table).select(jsonRow(values).$castTo<string>().as('line'));
+  return primaryKey.reduce((sorted, column) => sorted.orderBy(sql.ref(column)), rows);
+}
+
+function countLines(lines: string): number {
+  let count = 1;
+  for (let at = lines.indexOf('\n'); at !== -1; at = lines.indexOf('\n', at + 1)) count++;
+  return count;
+}

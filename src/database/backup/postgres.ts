@@ -1,0 +1,63 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { DEFAULT_MIGRATION_LOCK_TABLE, DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
+import { allTables, type StoredTable, type Tables } from '../tables.ts';
+
+export async function describeTables(db: Kysely<Tables>): Promise<StoredTable[]> {
+  const { rows } = await sql<{ table: string; name: string; type: string; key: number | null }>`
+    select c.relname as "table", a.attname as name, format_type(a.atttypid, a.atttypmod) as type,
+      array_position(i.indkey::int2[], a.attnum) as "key"
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+    left join pg_index i on i.indrelid = c.oid and i.indisprimary
+    where c.relkind in ('r', 'p') and c.relnamespace = current_schema()::regnamespace
+    order by c.relname, a.attnum`.execute(db);
+  return [...Map.groupBy(rows, ({ table }) => table)].map(([table, columns]) => ({
+    table,
+    columns: columns.map(({ name, type }) => ({ name, type })),
+    primaryKey: columns
+      .flatMap(({ name, key }) => (key === null ? [] : [{ name, key }]))
+      .sort((a, b) => a.key - b.key)
+      .map(({ name }) => name),
+  }));
+}
+
+/**
+ * Building an index from all rows is faster than adding each row to it, and rows can be loaded in any order without foreign
+ * keys. Returns a function that creates them again, which checks all references.
+ */
+export async function dropIndexes(db: Transaction<Tables>): Promise<() => Promise<void>> {
+  const { rows: keys } = await sql<{ table: string; name: string; definition: string }>`
+    select c.relname as "table", k.conname as name, pg_get_constraintdef(k.oid) as definition
+    from pg_constraint k join pg_class c on c.oid = k.conrelid
+    where k.contype = 'f' and c.relnamespace = current_schema()::regnamespace order by k.oid`.execute(db);
+  const { rows: indexes } = await sql<{ name: string; definition: string }>`
+    select c.relname as name, pg_get_indexdef(i.indexrelid) as definition
+    from pg_index i join pg_class c on c.oid = i.indexrelid
+    where c.relnamespace = current_schema()::regnamespace
+      and not exists (select from pg_constraint k where k.conindid = i.indexrelid and k.contype <> 'f')
+    order by c.oid`.execute(db);
+  for (const { table, name } of keys) await db.schema.alterTable(table).dropConstraint(name).execute();
+  for (const { name } of indexes) await db.schema.dropIndex(name).execute();
+  return async () => {
+    for (const { definition } of indexes) await sql.raw(definition).execute(db);
+    for (const { table, name, definition } of keys)
+      await sql`alter table ${sql.table(table)} add constraint ${sql.ref(name)} ${sql.raw(definition)}`.execute(
+        db,
+      );
+  };
+}
+
+/** Removes tables without rows, which may be those of another version. */
+export async function dropTables(db: Transaction<Tables>): Promise<void> {
+  const known: string[] = [...allTables, DEFAULT_MIGRATION_TABLE, DEFAULT_MIGRATION_LOCK_TABLE];
+  const existing = (await describeTables(db)).filter(({ table }) => known.includes(table));
+  if (existing.length === 0) return;
+  await sql`drop table ${sql.join(existing.map(({ table }) => sql.table(table)))}`.execute(db);
+}
+
+/** Keeps other processes from writing to the tables while it is checked that they have no rows. */
+export async function lockTables(db: Transaction<Tables>): Promise<void> {
+  const existing = (await describeTables(db)).filter(({ table }) => allTables.some((name) => name === table));
+  if (existing.length === 0) return;
+  await sql`lock table ${sql.join(existing.map(({ table }) => sql.table(table)))}`.execute(db);
+}

@@ -1,0 +1,103 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { UsageError } from '../../core/errors.ts';
+import type { StoredTable, Tables } from '../tables.ts';
+
+export async function describeTables(db: Kysely<Tables>): Promise<StoredTable[]> {
+  const { rows } = await sql<{ table: string; name: string; type: string; key: number }>`
+    select tables.name as "table", columns.name, lower(columns.type) as type, columns.pk as "key"
+    from sqlite_schema as tables join pragma_table_xinfo(tables.name) as columns
+    where tables.type = 'table' and columns.hidden = 0
+    order by tables.name, columns.cid`.execute(db);
+  return [...Map.groupBy(rows, ({ table }) => table)].map(([table, columns]) => ({
+    table,
+    columns: columns.map(({ name, type }) => ({ name, type })),
+    primaryKey: columns
+      .filter(({ key }) => key > 0)
+      .sort((a, b) => a.key - b.key)
+      .map(({ name }) => name),
+  }));
+}
+
+export async function checkIntegrity(db: Kysely<Tables>): Promise<string[]> {
+  const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check(100)`.execute(db);
+  return rows.map((row) => row.integrity_check).filter((text) => text !== 'ok');
+}
+
+/** Building an index from all rows is faster than adding each row to it. Returns a function that creates them again. */
+export async function dropIndexes(db: Transaction<Tables>): Promise<() => Promise<void>> {
+  const { rows } = await sql<{ name: string; sql: string }>`
+    select name, sql from sqlite_schema where type = 'index' and sql is not null order by rowid`.execute(db);
+  for (const { name } of rows) await db.schema.dropIndex(name).execute();
+  return async () => {
+    for (const index of rows) await sql.raw(index.sql).execute(db);
+    const { rows: broken } = await sql<{ table: string; parent: string }>`pragma foreign_key_check`.execute(
+      db,
+    );
+    if (broken[0])
+      throw new UsageError(
+        `The backup is damaged: a row of ${broken[0].table} refers to a missing row of ${broken[0].parent}. Nothing was restored.`,
+      );
+  };
+}
+
+/** The new file is built in a folder beside the database, without a journal. */
+export const restoreFolder = (file: string) => `${file}-restore-`;
+
+/**
+ * Builds a new database file and moves it into place when it is complete and on disk. `open` returns a connection to write
+ * the new file. `assertReplaceable` throws if there is a file that must not be replaced.
+ */
+export async function buildFile(
+  path: string,
+  open: (file: string) => { db: Kysely<Tables>; close(): Promise<void> },
+  load: (db: Transaction<Tables>) => Promise<void>,
+  assertReplaceable: (file: string) => Promise<void>,
+): Promise<void> {
+  const file = existsSync(path) ? realpathSync(path) : path;
+  await assertReplaceable(file);
+  mkdirSync(dirname(file), { recursive: true });
+  const folder = mkdtempSync(`${restoreFolder(file)}${process.pid}-`);
+  const built = join(folder, 'new.db');
+  try {
+    closeSync(openSync(built, 'wx', 0o600));
+    const { db, close } = open(built);
+    try {
+      // Only the finished file is ever used, so it needs no journal until then.
+      for (const pragma of [
+        'journal_mode = off',
+        'synchronous = off',
+        'foreign_keys = off',
+        'temp_store = file',
+        'cache_size = -32000',
+      ])
+        await sql.raw(`pragma ${pragma}`).execute(db);
+      await db.transaction().execute(load);
+    } finally {
+      await close();
+    }
+    flush(built);
+    await assertReplaceable(file);
+    renameSync(built, file);
+    flush(dirname(file));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function flush(path: string): void {
+  const opened = openSync(path, 'r');
+  fsyncSync(opened);
+  closeSync(opened);
+}
