@@ -6,6 +6,7 @@ import { readConfig } from './config.ts';
 test('has a default for every setting', () => {
   assert.deepEqual(readConfig({}), {
     database_url: 'sqlite:data/muster.db',
+    database_prepare: true,
     host: '127.0.0.1',
     port: 8080,
     base_url: undefined,

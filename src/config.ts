@@ -6,6 +6,8 @@ import { nearest } from './core/text.ts';
 
 export type Config = Readonly<{
   database_url: string;
+  /** Whether PostgreSQL statements are prepared. Off behind a pooler that does not support it. */
+  database_prepare: boolean;
   host: string;
   port: number;
   /** The URL clients use, without a trailing slash. Defaults to the address the service listens on. */
@@ -60,6 +62,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
 
   const config = {
     database_url: read('MUSTER_DATABASE_URL') ?? '',
+    database_prepare: read('MUSTER_DATABASE_PREPARE') !== 'off',
     host: read('MUSTER_HOST') ?? '',
     port: read('MUSTER_PORT') ?? 0,
     base_url: environment.MUSTER_BASE_URL ? read('MUSTER_BASE_URL') : undefined,
@@ -94,6 +97,11 @@ const settings = {
     expected: 'sqlite:<file> or postgres://user:password@host/database',
     parse: (text: string) =>
       /^sqlite:.+/.test(text) || (/^postgres(ql)?:\/\/./.test(text) && URL.canParse(text)) ? text : undefined,
+  },
+  MUSTER_DATABASE_PREPARE: {
+    default: 'on',
+    expected: 'on, or off for a connection pooler without prepared statements',
+    parse: (text: string) => (['on', 'off'] as const).find((value) => value === text),
   },
   MUSTER_HOST: {
     default: '127.0.0.1',

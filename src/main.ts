@@ -35,8 +35,11 @@ const progress = (text: string) => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
 };
 
+const open = ({ database_url, database_prepare: prepare }: Config) =>
+  openDatabase(database_url, undefined, { prepare });
+
 async function withDatabase<T>(work: (database: Database) => Promise<T>, migrates = true): Promise<T> {
-  const database = openDatabase(config().database_url);
+  const database = open(config());
   try {
     if (migrates) await database.migrate();
     return await work(database);

@@ -26,12 +26,14 @@ export function onBothEngines(name: string, tests: (start: Start, engine: Engine
 }
 
 export type Start = (t: Pick<TestContext, 'after'>, options?: Options) => Promise<TestService>;
-/** `target` is an existing database; by default each service gets a new one. */
 type Options = {
   clock?: Clock;
   environment?: Record<string, string>;
   webhooks?: Service['webhooks'];
+  /** An existing database; by default each service gets a new one. */
   target?: TestDatabase;
+  /** Returns the URL through which to reach the database, such as that of a pooler. */
+  via?: (url: string) => string;
 };
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>;
@@ -39,9 +41,10 @@ export type TestService = Awaited<ReturnType<typeof startTestService>>;
 export async function startTestService(
   t: Pick<TestContext, 'after'>,
   engine: Engine,
-  { clock = systemClock, environment = {}, webhooks = {}, target }: Options = {},
+  { clock = systemClock, environment = {}, webhooks = {}, target, via = (url) => url }: Options = {},
 ) {
-  const { url, drop } = target ?? (await migratedDatabase(engine));
+  const { url: directUrl, drop } = target ?? (await migratedDatabase(engine));
+  const url = via(directUrl);
   const config = readConfig({
     MUSTER_DATABASE_URL: url,
     MUSTER_PORT: '0',
@@ -50,7 +53,7 @@ export async function startTestService(
     MUSTER_FAILED_AUTH_LIMIT: '0',
     ...environment,
   });
-  const database = openDatabase(url);
+  const database = openDatabase(url, undefined, { prepare: config.database_prepare });
   const readiness = { state: 'ready' as const };
   const app = await createApp({ config, database, clock, readiness, webhooks });
   await app.listen({ host: config.host, port: config.port });

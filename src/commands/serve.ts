@@ -42,7 +42,9 @@ Try it:
 
 /** Listens before it migrates, so that a port in use has no side effects. Requests are rejected until it is ready. */
 export async function startService(config: Config, clock = systemClock) {
-  const database = openDatabase(config.database_url, (level, message) => app.log[level](message));
+  const database = openDatabase(config.database_url, (level, message) => app.log[level](message), {
+    prepare: config.database_prepare,
+  });
   const readiness: Readiness = { state: 'starting' };
   const app: App = await createApp({ config, database, clock, readiness });
   try {

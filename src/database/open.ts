@@ -61,11 +61,12 @@ export type Snapshot = { db: Kysely<Tables>; end(): Promise<void> };
 /**
  * Opens `sqlite:<file>` or `postgres://…`. The first query opens the first connection; only `migrate` creates a database.
  * `report` receives errors that concern the operator and may occur outside of a request.
+ * Without `prepare`, PostgreSQL gets no prepared statements.
  */
-export function openDatabase(url: string, report?: Report): Database {
+export function openDatabase(url: string, report?: Report, { prepare = true } = {}): Database {
   const engine = url.startsWith('sqlite:')
     ? sqliteEngine(url.slice('sqlite:'.length), report)
-    : postgresEngine(url);
+    : postgresEngine(url, { prepare });
   const { dialects, singleWriter } = engine;
   const writer = new Kysely<Tables>({ dialect: dialects.write });
   const readers = {

@@ -19,18 +19,20 @@ import { type Engine, maxStreams } from '../engine.ts';
 import { type Spellings, spelling } from '../sql/functions.ts';
 import type { Tables } from '../tables.ts';
 import { coalesced, type Versions } from '../versions.ts';
+import { type PostgresOptions, pool } from './connections.ts';
 import { codeOf, explainError, isAway, readOnly } from './errors.ts';
-import { closeCursor, type IsAlive, type Limits, watchResponse } from './limits.ts';
-import { PreparingClient } from './prepared.ts';
+import type { IsAlive, Limits } from './limits.ts';
+import { statementName } from './prepared.ts';
 
 /** Uses separate pools, so that a short read never waits for a connection behind long reads. */
-export function postgresEngine(url: string): Engine {
-  const versions = pool(url, 1, versionLimits);
+export function postgresEngine(url: string, options: PostgresOptions = { prepare: true }): Engine {
+  const server = { url, ...options, rejectsSettings: false };
+  const versions = pool(server, 1, versionLimits);
   const isAlive = createAliveCheck(versions);
   const pools = {
-    quick: pool(url, 10, quickLimits, isAlive),
-    slow: pool(url, 4, slowLimits, isAlive),
-    stream: pool(url, maxStreams, streamLimits, isAlive),
+    quick: pool(server, 10, quickLimits, isAlive),
+    slow: pool(server, 4, slowLimits, isAlive),
+    stream: pool(server, maxStreams, streamLimits, isAlive),
   };
   const quick = new MusterPostgresDialect({ pool: pools.quick });
   return {
@@ -42,12 +44,12 @@ export function postgresEngine(url: string): Engine {
       slow: new MusterPostgresDialect({ pool: pools.slow }),
       stream: new MusterPostgresDialect({ pool: pools.stream, cursor: Cursor }),
     },
-    migrationDialect: () => new MusterPostgresDialect({ pool: pool(url, 1, migrationLimits) }),
+    migrationDialect: () => new MusterPostgresDialect({ pool: pool(server, 1, migrationLimits) }),
     describeTables,
     dropIndexes,
     async restore({ assertEmpty, load }) {
       const db = new Kysely<Tables>({
-        dialect: new MusterPostgresDialect({ pool: pool(url, 1, migrationLimits) }),
+        dialect: new MusterPostgresDialect({ pool: pool(server, 1, migrationLimits) }),
       });
       try {
         await db.transaction().execute(async (db) => {
@@ -97,54 +99,6 @@ const streamLimits: Limits = { connectMs: 8_000, lockMs: 5_000, responseMs: 60_0
 /** Migrating a large table takes long, and so may waiting for another instance that migrates. */
 const migrationLimits: Limits = { connectMs: 10_000, responseMs: 2 ** 31 - 1 };
 
-function pool(connectionString: string, max: number, limits: Limits, isAlive?: IsAlive): pg.Pool {
-  const connections = new pg.Pool({
-    connectionString,
-    max,
-    connectionTimeoutMillis: limits.connectMs,
-    statement_timeout: limits.statementMs,
-    lock_timeout: limits.lockMs,
-    idle_in_transaction_session_timeout: limits.idleInTransactionMs,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    application_name: 'muster',
-    // Guarantees that an acknowledged write is on disk, whatever the default of the server is.
-    options: '-c synchronous_commit=on',
-    types: { getTypeParser },
-    Client: watchedClient(limits, isAlive),
-  });
-  // An idle connection may break at any time. The next query opens a new one.
-  connections.on('error', () => {});
-  return connections;
-}
-
-/** A client that detects lost and unresponsive connections: see `watchResponse`. */
-const watchedClient = (limits: Limits, isAlive: IsAlive | undefined) =>
-  class extends PreparingClient {
-    hasEnded = false;
-
-    constructor(config?: pg.ClientConfig) {
-      super(config);
-      // The pool listens for errors only while a client is idle. In use, the client fails its queries itself, but an
-      // `error` event without a listener would end the process.
-      this.on('error', () => {});
-      this.once('end', () => {
-        this.hasEnded = true;
-      });
-    }
-
-    // biome-ignore lint/suspicious/noExplicitAny: the method has many overloads, and the pool and Kysely use several
-    override query(query: any, ...rest: any[]): any {
-      const watch = <T>(response: Promise<T>) => watchResponse(this, response, limits, isAlive);
-      const result = super.query(query, ...rest);
-      if (!(result instanceof Cursor)) return watch(result);
-      return {
-        read: (rows: number) => watch(result.read(rows)),
-        close: () => watch(closeCursor(this, result)),
-      };
-    }
-  };
-
 const useOf = ({ totalCount, idleCount, waitingCount }: pg.Pool) => ({
   used: totalCount - idleCount,
   idle: idleCount,
@@ -183,11 +137,8 @@ async function queryOnce<Row>(connections: pg.Pool, query: string | pg.QueryArra
 
 /** Compares the versions as text, so that unchanged versions are the same object. */
 function createVersionsReader(connection: pg.Pool): () => Promise<Versions> {
-  const query = {
-    name: 'versions',
-    text: 'select json_object_agg(table_name, version)::text from data_versions',
-    rowMode: 'array' as const,
-  };
+  const text = 'select json_object_agg(table_name, version)::text from data_versions';
+  const query = { name: statementName(text), text, rowMode: 'array' as const };
   let lastText = '';
   let versions: Versions;
   return async () => {
@@ -207,12 +158,6 @@ async function rejectReadOnly(connections: pg.Pool): Promise<void> {
   );
   if (rows[0]?.transaction_read_only === 'on') throw readOnly();
 }
-
-/** Returns bigint and numeric values, such as `count(*)`, as numbers. The driver would return them as text. */
-const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: unknown) =>
-  oid === pg.types.builtins.INT8 || oid === pg.types.builtins.NUMERIC
-    ? Number
-    : pg.types.getTypeParser(oid, format as 'text');
 
 function withoutPassword(url: string): string {
   const shown = new URL(url);

@@ -24,18 +24,18 @@ export class PreparingClient extends pg.Client {
   }
 }
 
+/** A name that only this text has, also among other processes that share connections through a pooler. */
+export const statementName = (text: string) => `m_${hash('sha256', text, 'hex').slice(0, 32)}`;
+
 /** The names of recent statements, empty for a statement that ran only once: it is prepared when it runs again. */
 const names = new LRUCache<string, string>({ max: 500 });
 
-/**
- * Returns the name under which to prepare a statement, or undefined if it should not be prepared. The name is a hash of the
- * text, so that two processes that share connections through a pooler never use one name for different statements.
- */
+/** Returns the name under which to prepare a statement, or undefined if it should not be prepared. */
 function preparedName(text: string): string | undefined {
   const recent = names.get(text);
   if (recent) return recent;
   if (recent === undefined && !isPreparable(text)) return undefined;
-  const name = recent === undefined ? '' : `m_${hash('sha256', text, 'hex').slice(0, 24)}`;
+  const name = recent === undefined ? '' : statementName(text);
   names.set(text, name);
   return name || undefined;
 }

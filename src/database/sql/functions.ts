@@ -44,14 +44,10 @@ export const inJsonArray = (text: Expression<unknown>, texts: readonly string[] 
   call('is_among', text, 'toOperationNode' in texts ? texts : jsonParameter(texts)).$castTo<boolean>();
 
 /** A row as the text of a JSON array. Both engines write it with the same bytes. */
-export const jsonRow = (values: readonly Expression<unknown>[]): Call =>
-  call(
-    'json_array',
-    values.map((value) => value.toOperationNode()),
-  );
+export const jsonRow = (values: readonly Expression<unknown>[]) => call('json_array', ...values);
 
 /** Expands a JSON array to a table with the column `value`, whose items `->>` can read. */
-export const jsonItems = (list: Expression<unknown>): Call => call('json_items', [list.toOperationNode()]);
+export const jsonItems = (list: Expression<unknown>) => call('json_items', list);
 
 /** Like `inJsonArray`, but PostgreSQL knows the length of the array when it plans. For ids, not for arbitrary texts. */
 export const inConstantArray = (text: Expression<unknown>, texts: readonly string[]) =>

@@ -1,0 +1,112 @@
+import pg from 'pg';
+import Cursor from 'pg-cursor';
+import { codeOf } from './errors.ts';
+import { closeCursor, type IsAlive, type Limits, watchResponse } from './limits.ts';
+import { PreparingClient } from './prepared.ts';
+
+export type PostgresOptions = {
+  /** Whether to use prepared statements. Poolers in transaction mode may not support them. */
+  prepare: boolean;
+};
+
+type Server = PostgresOptions & {
+  url: string;
+  /** Set when a pooler rejected the settings of a connection. */
+  rejectsSettings: boolean;
+};
+
+/**
+ * A pool of connections with time limits. If a pooler rejects the settings of a connection, as pgbouncer does unless it is
+ * configured to ignore them, it connects without them. The limits then apply only in transactions, and
+ * `Limits.responseMs` to everything else.
+ */
+export function pool(server: Server, max: number, limits: Limits, isAlive?: IsAlive): pg.Pool {
+  const connections = new pg.Pool({
+    connectionString: server.url,
+    max,
+    connectionTimeoutMillis: limits.connectMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    application_name: 'muster',
+    types: { getTypeParser },
+    Client: watchedClient(server, limits, isAlive),
+  });
+  // An idle connection may break at any time. The next query opens a new one.
+  connections.on('error', () => {});
+  const connect: () => Promise<pg.PoolClient> = connections.connect.bind(connections);
+  const reconnect = (error: unknown) => {
+    if (!isRejectedSetting(error)) throw error;
+    server.rejectsSettings = true;
+    return connect();
+  };
+  return Object.assign(connections, { connect: () => connect().catch(reconnect) });
+}
+
+const isRejectedSetting = (error: unknown) =>
+  codeOf(error) === '08P01' && error instanceof Error && error.message.includes('startup parameter');
+
+/** The settings of a connection, which a pooler may reject or ignore. */
+const connectionSettings = ({ statementMs, lockMs, idleInTransactionMs }: Limits): pg.ClientConfig => ({
+  statement_timeout: statementMs,
+  lock_timeout: lockMs,
+  idle_in_transaction_session_timeout: idleInTransactionMs,
+  // Guarantees that an acknowledged write is on disk, whatever the default of the server is.
+  options: '-c synchronous_commit=on',
+});
+
+/** The same settings for one transaction, because a pooler may run each transaction on another connection. */
+const transactionSettings = ({ statementMs, lockMs, idleInTransactionMs }: Limits) =>
+  Object.entries({
+    synchronous_commit: 'on',
+    statement_timeout: statementMs,
+    lock_timeout: lockMs,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
+  })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `; set local ${name} = ${value}`)
+    .join('');
+
+/** A client that detects lost and unresponsive connections: see `watchResponse`. */
+function watchedClient(server: Server, limits: Limits, isAlive: IsAlive | undefined) {
+  const settings = transactionSettings(limits);
+  return class extends (server.prepare ? PreparingClient : UnpreparedClient) {
+    hasEnded = false;
+
+    constructor(config?: pg.ClientConfig) {
+      super(server.rejectsSettings ? config : { ...config, ...connectionSettings(limits) });
+      // The pool listens for errors only while a client is idle. In use, the client fails its queries itself, but an
+      // `error` event without a listener would end the process.
+      this.on('error', () => {});
+      this.once('end', () => {
+        this.hasEnded = true;
+      });
+    }
+
+    // biome-ignore lint/suspicious/noExplicitAny: the method has many overloads, and the pool and Kysely use several
+    override query(query: any, ...rest: any[]): any {
+      const watch = <T>(response: Promise<T>) => watchResponse(this, response, limits, isAlive);
+      const isBegin = typeof query === 'string' && /^(begin|start transaction)\b/.test(query);
+      const result = super.query(isBegin ? query + settings : query, ...rest);
+      if (!(result instanceof Cursor)) return watch(result);
+      return {
+        read: (rows: number) => watch(result.read(rows)),
+        close: () => watch(closeCursor(this, result)),
+      };
+    }
+  };
+}
+
+/** Runs named queries without a name, so that nothing is left on a connection that others may use next. */
+class UnpreparedClient extends pg.Client {
+  // biome-ignore lint/suspicious/noExplicitAny: the method has many overloads, and the pool and Kysely use several
+  override query(query: any, ...rest: any[]): any {
+    const unnamed = typeof query === 'object' && 'name' in query ? { ...query, name: undefined } : query;
+    return super.query(unnamed, ...(rest as []));
+  }
+}
+
+/** Returns bigint and numeric values, such as `count(*)`, as numbers. The driver would return them as text. */
+const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: unknown) =>
+  oid === pg.types.builtins.INT8 || oid === pg.types.builtins.NUMERIC
+    ? Number
+    : pg.types.getTypeParser(oid, format as 'text');
