@@ -1,11 +1,11 @@
 import { Problem } from '../core/errors.ts';
 import { decoded } from './decoding.ts';
-import { countBlankRows, maxColumns, maxRowLength, type Row } from './rows.ts';
+import { countBlankRows, createTable, maxColumns, maxRowLength, type Row } from './rows.ts';
 
 /** Reads a CSV file: RFC 4180 and the variants that spreadsheets write (semicolons, tabs, `sep=`). */
 export function* readCsv(file: Uint8Array, charset?: string): Generator<Row[]> {
   const countBlankRow = countBlankRows();
-  let names: string[] | undefined;
+  const table = createTable();
   let dialect: Dialect | undefined;
   let line = 1;
   let text = '';
@@ -19,12 +19,11 @@ export function* readCsv(file: Uint8Array, charset?: string): Generator<Row[]> {
       const record = recordAt(text, at, dialect, line, piece.isLast, progress);
       if (!record) break;
       if (isBlank(record.cells)) countBlankRow();
-      else if (names)
-        rows.push({ line, names, cells: record.cells.map(unescapeFormula), ...cellCount(names, record) });
-      else if (!isDelimiterHint(record.cells)) {
-        if (record.count > maxColumns) throw malformed(line, `it has more than ${maxColumns} columns`);
-        names = record.cells.map((name) => unescapeFormula(name).trim());
-        rows.push({ line, names, cells: names, isHeader: true });
+      else if (table.width() !== undefined || !isDelimiterHint(record.cells)) {
+        const { cells, count } = record;
+        if (table.width() === undefined && count > maxColumns)
+          throw malformed(line, `it has more than ${maxColumns} columns`);
+        table.add({ line, cells: cells.map(unescapeFormula), count }, rows);
       }
       at = record.end;
       line += record.lines;
@@ -32,6 +31,7 @@ export function* readCsv(file: Uint8Array, charset?: string): Generator<Row[]> {
     }
     text = text.slice(at);
     if (text.length > maxRowLength) throw malformed(line, 'it is longer than 1 MiB');
+    if (piece.isLast) table.end(rows);
     yield rows;
   }
 }
@@ -150,10 +150,11 @@ function countCharacter(character: string, text: string): number {
   return count;
 }
 
-/** The delimiter is the most frequent of the usual characters in the first line, outside of quotes. */
+/** The delimiter is the most frequent of the usual characters in the first line that has any, outside of quotes. */
 function detectDialect(text: string): Dialect {
   const newline = text.includes('\n') || !text.includes('\r') ? '\n' : '\r';
-  const [first = ''] = text.replace(/"[^"]*"/g, '').split(newline, 1);
+  const lines = text.replace(/"[^"]*"/g, '').split(newline, 20);
+  const first = lines.find((line) => /[,;\t|]|^sep=/.test(line)) ?? '';
   const [, hinted] = /^sep=(.)\r?$/.exec(first) ?? [];
   const count = (character: string) => first.split(character).length;
   const [delimiter = ','] = [',', ';', '\t', '|'].sort((a, b) => count(b) - count(a));
@@ -164,13 +165,6 @@ function detectDialect(text: string): Dialect {
 const isDelimiterHint = ([first = '']: string[]) => first.startsWith('sep=');
 
 const isBlank = (cells: string[]) => cells.every((cell) => cell === '');
-
-const cellCount = (names: string[], { count }: Record) =>
-  count === names.length
-    ? undefined
-    : {
-        error: `This row has ${count} cells, but the header has ${names.length}. Put text with a comma, semicolon or line break in quotes.`,
-      };
 
 const malformed = (line: number, what: string) =>
   new Problem('malformed_request', `The row on line ${line} cannot be read: ${what}.`);

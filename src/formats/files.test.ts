@@ -3,11 +3,13 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import readExcelFile from 'read-excel-file/node';
 import writeExcelFile from 'write-excel-file/node';
+import { sheetRows, workbook, workbookOf } from '../../test/workbook.ts';
 import { cellReader, writeCell } from './cells.ts';
 import { csvLine, readCsv } from './csv.ts';
 import { readNdjson } from './ndjson.ts';
 import type { Row } from './rows.ts';
-import { packXlsx, readXlsx, sheet } from './xlsx.ts';
+import { readXlsx } from './xlsx.ts';
+import { packXlsx, sheet } from './xlsx-write.ts';
 import { contentOf, type Entry, entriesOf, zipped } from './zip.ts';
 
 const csv = (text: string | Uint8Array, charset?: string): Row[] =>
@@ -149,15 +151,6 @@ test('CSV round-trips, with formulas escaped in the file', () => {
   );
 });
 
-async function workbook(rows: readonly (readonly unknown[])[]): Promise<Buffer> {
-  async function* xml() {
-    yield sheet.open;
-    for (const [i, row] of rows.entries()) yield sheet.row(i + 1, row);
-    yield sheet.close;
-  }
-  return Buffer.concat(await Array.fromAsync(packXlsx(xml())));
-}
-
 const xlsx = async (file: Uint8Array) => (await Array.fromAsync(readXlsx(file))).flat().filter(isNoHeader);
 
 test('a workbook round-trips with this reader and with another library', async () => {
@@ -203,6 +196,82 @@ test('reads workbooks of another library: shared strings, dates, numbers', async
   assert.equal(cellReader({ type: ['string', 'null'], format: 'date' })(zoe?.cells[1]), '2026-11-15');
   assert.equal(cellReader({ type: ['string', 'null'] })(zoe?.cells[2]), '4711');
   assert.deepEqual([zoe?.cells[3], bob?.cells[0], bob?.cells[3]], [true, 'Bob', false]);
+});
+
+test('writes days and times as dates, and the sheet is named, filtered and frozen', async () => {
+  const columns = [
+    { name: 'due_on', width: 12, kind: 'day' as const },
+    { name: 'created_at', width: 20, kind: 'time' as const },
+  ];
+  async function* xml() {
+    yield sheet.open(columns);
+    yield sheet.row(2, ['2026-11-15', '2026-11-15T12:00:00.000Z'], columns);
+    yield sheet.row(3, ['1066-10-14', null], columns);
+    yield sheet.close(columns, 2);
+  }
+  const file = Buffer.concat(await Array.fromAsync(packXlsx(xml(), 'R & D')));
+  const [read] = await readExcelFile(file);
+  assert.equal(read?.sheet, 'R & D');
+  assert.deepEqual(read?.data, [
+    ['due_on', 'created_at'],
+    [new Date('2026-11-15T00:00:00Z'), new Date('2026-11-15T12:00:00Z')],
+    ['1066-10-14', null],
+  ]);
+  const entry = entriesOf(file).get('xl/worksheets/sheet1.xml') as Entry;
+  const sheetXml = Buffer.concat(await Array.fromAsync(contentOf(entry, 10_000))).toString();
+  assert.match(sheetXml, /<pane ySplit="1"[^>]*state="frozen"/);
+  assert.match(sheetXml, /<autoFilter ref="A1:B3"/);
+  assert.match(sheetXml, /<col min="2" max="2" width="20"/);
+});
+
+test('rejects a row with a formula that has no result, which is not an empty cell', async () => {
+  const file = await workbookOf([
+    {
+      name: 'Risks',
+      rows:
+        sheetRows(['name', 'title']) +
+        '<row r="2"><c r="A2" t="str"><f>A1</f></c></row><row r="3"><c r="A3"><f>1+1</f><v/></c></row>' +
+        '<row r="4"><c r="A4" t="str"><f>B1</f><v></v></c><c r="B4" t="str"><f>B1</f><v>x</v></c></row>',
+    },
+  ]);
+  const [missing, empty, fine] = await xlsx(file);
+  assert.match(missing?.error ?? '', /^The cell A2 of the sheet “Risks” has a formula without a result/);
+  assert.match(empty?.error ?? '', /^The cell A3 .* formula without a result/);
+  assert.deepEqual([fine?.error, fine?.cells[1]], [undefined, 'x']);
+});
+
+test('reads the first sheet that is not hidden, or the named one', async () => {
+  const file = await workbookOf([
+    { name: 'Lists', state: 'veryHidden', rows: sheetRows(['a', 'b'], ['1', '2']) },
+    { name: 'Old', state: 'hidden', rows: sheetRows(['a', 'b'], ['3', '4']) },
+    { name: 'Risks', rows: sheetRows(['a', 'b'], ['5', '6']) },
+    { name: 'Notes', rows: sheetRows(['a', 'b'], ['7', '8']) },
+  ]);
+  const cellsOf = async (sheetName?: string) => {
+    const [header, row] = (await Array.fromAsync(readXlsx(file, sheetName))).flat();
+    return [row?.cells[0], header?.sheet];
+  };
+  assert.deepEqual(await cellsOf(), ['5', { name: 'Risks', others: ['Notes'] }]);
+  assert.deepEqual(await cellsOf('old'), ['3', { name: 'Old', others: ['Risks', 'Notes'] }]);
+  await assert.rejects(
+    cellsOf('Issues'),
+    /no sheet “Issues”. Its sheets are “Lists”, “Old”, “Risks” and “Notes”/,
+  );
+});
+
+test('finds the header below titles', async () => {
+  const titled = 'Risk register;;\r\n;;\r\nas of today;;\r\nID;Title;\r\n1;x;\r\n2;;\r\n';
+  assert.deepEqual(cells(csv(titled)), [
+    ['1', 'x', ''],
+    ['2', '', ''],
+  ]);
+  const file = await workbookOf([
+    { name: 's', rows: sheetRows(['Risk register'], ['ID', 'Title'], ['1'], ['2', 'y']) },
+  ]);
+  assert.deepEqual(cells(await xlsx(file)), [['1'], ['2', 'y']]);
+  // A table of one column has no titles.
+  assert.deepEqual(cells(csv(`name\n${'Ada\n'.repeat(30)}`)).length, 30);
+  assert.deepEqual(cells(csv('name,\nAda,\n')), [['Ada', '']]);
 });
 
 const files = (parts: Record<string, string>) =>

@@ -1,64 +1,83 @@
-import { Problem } from '../core/errors.ts';
-import { maxColumns, maxFileCells, maxRowLength, type Row } from './rows.ts';
-import { escapeXml, parseXml, type XmlHandler } from './xml.ts';
-import { type Entry, entriesOf, ZipError, zipped } from './zip.ts';
-
-export const xlsxType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
+import { invalidParameter, Problem } from '../core/errors.ts';
+import { joinWords, shortened } from '../core/text.ts';
+import { createTable, maxColumns, maxFileCells, maxRowLength, type Row } from './rows.ts';
+import { columnName, maxLines } from './xlsx-write.ts';
+import { parseXml, type XmlHandler } from './xml.ts';
+import { type Entry, entriesOf, ZipError } from './zip.ts';
 
 const mebibyte = 1024 * 1024;
 
 /** The maximum unpacked sizes. A sheet is read row by row; shared strings are held in memory. */
 const maxBytes = { sheet: 512 * mebibyte, texts: 64 * mebibyte, other: mebibyte };
 
-/** The maximum size of a sheet in Excel. */
-export const maxLines = 1_048_576;
+/** The maximum number of columns of a sheet in Excel. */
 const maxSheetColumns = 16_384;
 
-/** Reads the rows of the first sheet of a workbook. */
-export async function* readXlsx(file: Uint8Array): AsyncGenerator<Row[]> {
+/** Reads the rows of one sheet of a workbook: the named one, or else the first that is not hidden. */
+export async function* readXlsx(file: Uint8Array, sheetName?: string): AsyncGenerator<Row[]> {
   try {
     const entries = entriesOf(file);
-    const firstSheet = await findFirstSheet(entries);
+    const { entry, ...sheet } = await findSheet(entries, sheetName);
     const texts = textCollector();
     const textsEntry = entries.get('xl/sharedStrings.xml');
     if (textsEntry) for await (const _ of parseXml(textsEntry, maxBytes.texts, texts.handler)) yield [];
-    const collector = rowCollector(texts.texts);
-    for await (const _ of parseXml(firstSheet, maxBytes.sheet, collector.handler)) {
+    const collector = rowCollector(texts.texts, sheet);
+    for await (const _ of parseXml(entry, maxBytes.sheet, collector.handler)) {
       yield collector.take();
-      if (collector.isAtEnd()) return;
+      if (collector.isAtEnd()) break;
     }
-    yield collector.take();
+    yield collector.end();
   } catch (error) {
     if (error instanceof ZipError) throw unreadable(error);
     throw error;
   }
 }
 
-async function findFirstSheet(entries: Map<string, Entry>): Promise<Entry> {
-  let sheetRelation: string | undefined;
+type Sheet = { name: string; relation: string; isHidden: boolean };
+
+async function findSheet(entries: Map<string, Entry>, wanted: string | undefined) {
+  const sheets: Sheet[] = [];
   await parseWhole(entries.get('xl/workbook.xml'), {
-    open(name, attributes) {
-      if (name === 'workbookPr' && /^(1|true)$/.test(attributes.date1904 ?? '')) {
+    open(element, attributes) {
+      if (element === 'workbookPr' && /^(1|true)$/.test(attributes.date1904 ?? '')) {
         throw new ZipError('it uses the 1904 date system; turn that off in its settings');
       }
-      if (name !== 'sheet') return;
+      if (element !== 'sheet') return;
       const id = Object.keys(attributes).find((attribute) => attribute.endsWith(':id'));
-      sheetRelation ??= attributes[id ?? ''] ?? '';
+      const { name = '', state = 'visible' } = attributes;
+      sheets.push({ name, relation: attributes[id ?? ''] ?? '', isHidden: state !== 'visible' });
     },
   });
+  const chosen = wanted === undefined ? sheets.find(({ isHidden }) => !isHidden) : named(sheets, wanted);
+  if (!chosen && sheets.length > 0) throw noSuchSheet(sheets, wanted);
   let path: string | undefined;
   const relations = entries.get('xl/_rels/workbook.xml.rels');
   if (relations) {
     await parseWhole(relations, {
       open(name, { Id, Target }) {
-        if (name === 'Relationship' && Id === sheetRelation) path ??= Target;
+        if (name === 'Relationship' && Id === chosen?.relation) path ??= Target;
       },
     });
   }
   path ??= 'worksheets/sheet1.xml';
   const entry = entries.get(path.startsWith('/') ? path.slice(1) : `xl/${path}`);
   if (!entry) throw new ZipError('it contains no sheet');
-  return entry;
+  const others = sheets.filter((sheet) => sheet !== chosen && !sheet.isHidden).map(({ name }) => name);
+  return { entry, name: chosen?.name ?? '', others };
+}
+
+/** Spreadsheets ignore the case of sheet names. */
+const named = (sheets: Sheet[], wanted: string) =>
+  sheets.find(({ name }) => name.trim().toLowerCase() === wanted.trim().toLowerCase());
+
+function noSuchSheet(sheets: Sheet[], wanted: string | undefined): Problem {
+  const names = joinWords(sheets.slice(0, 50).map(({ name }) => `“${shortened(name)}”`));
+  return invalidParameter(
+    'sheet',
+    wanted === undefined
+      ? `All sheets of the workbook are hidden. Name the one to import with \`sheet\`: ${names}.`
+      : `The workbook has no sheet “${shortened(wanted)}”. Its sheets are ${names}.`,
+  );
 }
 
 async function parseWhole(entry: Entry | undefined, handler: XmlHandler): Promise<void> {
@@ -109,10 +128,10 @@ function textCollector() {
 }
 
 /** Collects the rows of a sheet. Cells beyond the columns of the header are not stored. */
-function rowCollector(texts: readonly string[]) {
+function rowCollector(texts: readonly string[], sheet: { name: string; others: string[] }) {
   const run = runCollector();
+  const table = createTable();
   let rows: Row[] = [];
-  let names: string[] | undefined;
   let isAtEnd = false;
   let line = 0;
   let rowCount = 0;
@@ -126,6 +145,8 @@ function rowCollector(texts: readonly string[]) {
   let reference: string | undefined;
   let value = '';
   let isInValue = false;
+  let hasValue = false;
+  let hasFormula = false;
 
   function openRow(number: string | undefined) {
     line = Number(number ?? line + 1);
@@ -143,13 +164,17 @@ function rowCollector(texts: readonly string[]) {
     nextColumn = column + 1;
     if (column >= maxSheetColumns) throw new ZipError('a column number is beyond the limit of a sheet');
     if (++cellCount > maxFileCells) throw tooManyCells();
-    if (kind === 'e') error = `The cell ${reference} contains an error. Fix its formula.`;
-    const cell = cellValue();
+    const where = `The cell ${reference ?? columnName(column) + line} of the sheet “${shortened(sheet.name)}”`;
+    if (kind === 'e') error = `${where} contains an error. Fix its formula.`;
+    // Read as empty, it would erase data. A formula can also result in an empty text.
+    else if (hasFormula && (!hasValue || (value === '' && kind !== 'str')))
+      error = `${where} has a formula without a result. Open the file in a spreadsheet program and save it.`;
+    const cell = error === undefined ? cellValue() : 'error';
     value = '';
     if (cell === undefined || cell === '') return;
     isBlank = false;
-    if (column < (names?.length ?? maxColumns)) cells[column] = cell;
-    else if (names)
+    if (column < (table.width() ?? maxColumns)) cells[column] = cell;
+    else if (table.hasRows())
       error ??= `Column ${columnName(column)} has a value in this row, but no name in the header.`;
     else throw new ZipError(`it has more than ${maxColumns} columns`);
   }
@@ -163,12 +188,7 @@ function rowCollector(texts: readonly string[]) {
   }
 
   function closeRow() {
-    if (isBlank) return;
-    if (names) rows.push({ line, names, cells, ...(error !== undefined && { error }) });
-    else {
-      names = Array.from(cells, (cell) => String(cell ?? '').trim());
-      rows.push({ line, names, cells: names, isHeader: true });
-    }
+    if (!isBlank) table.add({ line, cells, ...(error !== undefined && { error }) }, rows);
   }
 
   const handler: XmlHandler = {
@@ -177,7 +197,12 @@ function rowCollector(texts: readonly string[]) {
       else if (name === 'c') {
         kind = attributes.t;
         reference = attributes.r;
-      } else if (name === 'v') isInValue = true;
+        hasValue = false;
+        hasFormula = false;
+      } else if (name === 'v') {
+        isInValue = true;
+        hasValue = true;
+      } else if (name === 'f') hasFormula = true;
       else run.open(name);
     },
     text(text) {
@@ -194,13 +219,19 @@ function rowCollector(texts: readonly string[]) {
       else run.close(name);
     },
   };
+  function take(): Row[] {
+    const taken = rows.map((row) => (row.isHeader ? { ...row, sheet } : row));
+    rows = [];
+    return taken;
+  }
+
   return {
     handler,
     isAtEnd: () => isAtEnd,
-    take() {
-      const taken = rows;
-      rows = [];
-      return taken;
+    take,
+    end() {
+      table.end(rows);
+      return take();
     },
   };
 }
@@ -214,76 +245,10 @@ const unreadable = (error: ZipError) =>
     { cause: error },
   );
 
-/** A workbook with one sheet, which is written as a stream. */
-export const packXlsx = (sheetXml: AsyncIterable<string>): AsyncGenerator<Uint8Array> =>
-  zipped([...parts, ['xl/worksheets/sheet1.xml', sheetXml]]);
-
-const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
-const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
-const relationships = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
-const packaging = 'http://schemas.openxmlformats.org/package/2006';
-const ofSpreadsheet = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
-
-/** Writes inline strings instead of shared strings, so that the sheet can be streamed. The header row is frozen. */
-export const sheet = {
-  open:
-    `${declaration}<worksheet xmlns="${main}"><sheetViews><sheetView workbookViewId="0">` +
-    '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetData>',
-  row: (line: number, cells: readonly unknown[]) =>
-    `<row r="${line}">${cells.map((cell, column) => cellXml(`${columnName(column)}${line}`, cell)).join('')}</row>`,
-  close: '</sheetData></worksheet>',
-};
-
-const parts = [
-  [
-    '[Content_Types].xml',
-    [
-      `${declaration}<Types xmlns="${packaging}/content-types">` +
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
-        `<Override PartName="/xl/workbook.xml" ContentType="${ofSpreadsheet}.sheet.main+xml"/>` +
-        `<Override PartName="/xl/worksheets/sheet1.xml" ContentType="${ofSpreadsheet}.worksheet+xml"/></Types>`,
-    ],
-  ],
-  [
-    '_rels/.rels',
-    [
-      `${declaration}<Relationships xmlns="${packaging}/relationships"><Relationship Id="rId1" ` +
-        `Type="${relationships}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
-    ],
-  ],
-  [
-    'xl/workbook.xml',
-    [
-      `${declaration}<workbook xmlns="${main}" xmlns:r="${relationships}"><sheets>` +
-        '<sheet name="Muster" sheetId="1" r:id="rId1"/></sheets></workbook>',
-    ],
-  ],
-  [
-    'xl/_rels/workbook.xml.rels',
-    [
-      `${declaration}<Relationships xmlns="${packaging}/relationships"><Relationship Id="rId1" ` +
-        `Type="${relationships}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
-    ],
-  ],
-] as const;
-
-function cellXml(at: string, value: unknown): string {
-  if (value === null || value === undefined || value === '') return '';
-  if (typeof value === 'number') return `<c r="${at}"><v>${value}</v></c>`;
-  if (typeof value === 'boolean') return `<c r="${at}" t="b"><v>${Number(value)}</v></c>`;
-  return `<c r="${at}" t="inlineStr"><is><t xml:space="preserve">${escaped(String(value))}</t></is></c>`;
-}
-
-/** Characters that XML does not allow are written as `_xFFFF_`, and so is text that looks like such an escape. */
-const escaped = (text: string) =>
-  escapeXml(text.replace(/_(?=x[0-9A-Fa-f]{4}_)|[\ufffe\uffff]/g, (special) => `_x${hexOf(special)}_`));
-
 const unescaped = (text: string) =>
   text.includes('_x')
     ? text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
     : text;
-
-const hexOf = (character: string) => character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
 
 /** `A1` is 0, `AB1` is 27; undefined without letters. */
 function columnNumber(reference: string | undefined): number | undefined {
@@ -295,6 +260,3 @@ function columnNumber(reference: string | undefined): number | undefined {
   }
   return number === 0 ? undefined : number - 1;
 }
-
-const columnName = (column: number): string =>
-  (column >= 26 ? columnName(Math.floor(column / 26) - 1) : '') + String.fromCharCode(65 + (column % 26));

@@ -1,15 +1,16 @@
 import type { TObject } from 'typebox';
 import { preferredType } from '../core/accept.ts';
 import { Problem } from '../core/errors.ts';
+import { limits } from '../core/schemas.ts';
 import { joinWords } from '../core/text.ts';
 import { writeCell } from '../formats/cells.ts';
 import { csvLine } from '../formats/csv.ts';
-import { maxLines, packXlsx, sheet, xlsxType } from '../formats/xlsx.ts';
+import { maxLines, packXlsx, type SheetColumn, sheet, xlsxType } from '../formats/xlsx-write.ts';
 
 export const formatNames = ['json', 'ndjson', 'csv', 'xlsx'] as const;
 export type FormatName = (typeof formatNames)[number];
 
-/** Serializes a list. `close` gets the values that are known only after the last row. */
+/** Serializes a list. `close` gets the values that are known only after the last row; `rows` is their number. */
 export type Format = {
   type: string;
   open(schema: TObject): string;
@@ -17,9 +18,9 @@ export type Format = {
   row(json: string, position: number, schema: TObject): string;
   /** Writes several JSON lines at once, for formats that do not change them. */
   rows?(lines: string, isFirst: boolean): string;
-  close(page: unknown, meta: unknown): string;
+  close(page: unknown, meta: unknown, rows: number, schema: TObject): string;
   /** For binary formats. */
-  pack?(text: AsyncIterable<string>): AsyncIterable<Uint8Array>;
+  pack?(text: AsyncIterable<string>, schema: TObject): AsyncIterable<Uint8Array>;
   /** The maximum number of rows in a response. */
   maxRows?: number;
 };
@@ -30,6 +31,34 @@ function cellsOf(json: string, schema: TObject) {
   const row = JSON.parse(json);
   return fieldsOf(schema).map((field) => writeCell(row[field]));
 }
+
+const sheetColumns = new WeakMap<TObject, SheetColumn[]>();
+
+/** The columns of a sheet, as wide as the usual value of their type. */
+function columnsOf(schema: TObject): SheetColumn[] {
+  const columns =
+    sheetColumns.get(schema) ??
+    Object.entries(schema.properties).map(([name, property]) => {
+      const { type, format, pattern, maxLength = 0 } = property as Property;
+      const width = (characters: number) => Math.max(characters, name.length + 4);
+      if (format === 'date') return { name, width: width(11), kind: 'day' as const };
+      if (format === 'date-time') return { name, width: width(20), kind: 'time' as const };
+      if ([type].flat().includes('integer') || [type].flat().includes('boolean'))
+        return { name, width: width(6) };
+      if (pattern?.includes('_')) return { name, width: width(32) };
+      return { name, width: width(maxLength > limits.name_characters ? 50 : 24) };
+    });
+  sheetColumns.set(schema, columns);
+  return columns;
+}
+
+type Property = { type?: unknown; format?: string; pattern?: string; maxLength?: number };
+
+/** `RankedRisk` is in the sheet “Risks”. */
+const sheetName = ({ $id = 'Rows' }: TObject & { $id?: string }) =>
+  $id === 'Person'
+    ? 'Personnel'
+    : `${$id.replace(/^(Ranked|Listed)|Entry$/, '')}s`.replace('Historys', 'History');
 
 const formats: Record<FormatName, Format> = {
   json: {
@@ -54,10 +83,10 @@ const formats: Record<FormatName, Format> = {
   },
   xlsx: {
     type: xlsxType,
-    open: (schema) => sheet.open + sheet.row(1, fieldsOf(schema)),
-    row: (json, position, schema) => sheet.row(position + 2, cellsOf(json, schema)),
-    close: () => sheet.close,
-    pack: packXlsx,
+    open: (schema) => sheet.open(columnsOf(schema)),
+    row: (json, position, schema) => sheet.row(position + 2, cellsOf(json, schema), columnsOf(schema)),
+    close: (_page, _meta, rows, schema) => sheet.close(columnsOf(schema), rows),
+    pack: (text, schema) => packXlsx(text, sheetName(schema)),
     maxRows: maxLines - 1,
   },
 };

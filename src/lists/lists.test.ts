@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { fillPeople } from '../../test/people.ts';
 import { onBothEngines } from '../../test/service.ts';
-import { readXlsx, xlsxType } from '../formats/xlsx.ts';
+import { readXlsx } from '../formats/xlsx.ts';
+import { xlsxType } from '../formats/xlsx-write.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 
 onBothEngines('lists', (start) => {

@@ -81,12 +81,12 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
     if (paging.limit !== undefined) {
       const { text, next } = await readPage(listRequest, paging.limit);
       if (next) reply.header('link', `<${nextPageUrl(request, next)}>; rel="next"`);
-      return await sendWhole(request, reply, format, text);
+      return await sendWhole(request, reply, listRequest, text);
     }
 
     const pieces = readWhole(listRequest);
     const { text, isAll } = await bufferUpTo(pieces, maxBufferedLength);
-    if (isAll) return await sendWhole(request, reply, format, text);
+    if (isAll) return await sendWhole(request, reply, listRequest, text);
 
     if (versionTag) reply.header('etag', versionTag);
     if (request.method === 'HEAD') {
@@ -96,7 +96,7 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
     }
     const onEndError = (error: unknown) => request.log.error(error);
     const source = { start: text, rest: pieces, snapshot, openedAt, onEndError };
-    const stream = streamList(request.server.listSpool, source, format.pack);
+    const stream = streamList(request.server.listSpool, source, packOf(listRequest));
     endsWithStream = true;
     return await reply.send(stream);
   } finally {
@@ -128,7 +128,7 @@ export async function exportList(
   const rest = readWhole(listRequest, onProgress);
   // An export has a single reader, so its temporary file is not limited.
   const spool = createSpool({ maxBytes: Number.POSITIVE_INFINITY });
-  return streamList(spool, { start: '', rest, snapshot, openedAt }, format.pack);
+  return streamList(spool, { start: '', rest, snapshot, openedAt }, packOf(listRequest));
 }
 
 /** Sends a summary of a list from one snapshot, on a connection for slow reads. */
@@ -178,6 +178,8 @@ async function readPage(listRequest: ListRequest, limit: number) {
     format.close(
       { limit, next_cursor: next, has_more: next !== null, total },
       await metaOf(listRequest, next === null ? undefined : String(last?.order_key)),
+      shown.length,
+      list.schema,
     );
   return { text, next };
 }
@@ -202,7 +204,12 @@ async function* readWhole(
   onProgress?.(rows);
   const total = cursor === undefined ? rows : listRequest.countAll ? await countRows(db, list) : null;
   yield text +
-    format.close({ limit: null, next_cursor: null, has_more: false, total }, await metaOf(listRequest));
+    format.close(
+      { limit: null, next_cursor: null, has_more: false, total },
+      await metaOf(listRequest),
+      rows,
+      list.schema,
+    );
 }
 
 /** The number of rows before the first one in the response. The cursor knows it unless the data has changed. */
@@ -247,11 +254,21 @@ function nextPageUrl(request: FastifyRequest, cursor: string): string {
   return `${request.server.baseUrl}${pathname}?${searchParams}`;
 }
 
-async function sendWhole(request: FastifyRequest, reply: FastifyReply, { pack }: Format, text: string) {
+async function sendWhole(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { format: { pack }, list: { schema } }: ListRequest,
+  text: string,
+) {
   // Encoded once, for the ETag, the compression, the response cache and the socket.
-  const bytes = pack ? Buffer.concat(await Array.fromAsync(pack(yieldOnce(text)))) : Buffer.from(text);
+  const bytes = pack
+    ? Buffer.concat(await Array.fromAsync(pack(yieldOnce(text), schema)))
+    : Buffer.from(text);
   return sendWithEtag(request, reply, contentEtag(bytes), bytes);
 }
+
+const packOf = ({ format: { pack }, list: { schema } }: ListRequest) =>
+  pack && ((text: AsyncIterable<string>) => pack(text, schema));
 
 /** Makes a browser save the list under its name. */
 const attachmentHeader = (request: FastifyRequest, extension: string) =>

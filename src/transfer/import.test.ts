@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { onBothEngines, type TestService } from '../../test/service.ts';
-import { packXlsx, sheet, xlsxType } from '../formats/xlsx.ts';
+import { workbook } from '../../test/workbook.ts';
+import { xlsxType } from '../formats/xlsx-write.ts';
 import { zipped } from '../formats/zip.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: response bodies are untyped in tests
@@ -38,15 +39,6 @@ const errorsOf = (body: Any) =>
   body.results.flatMap(({ line, errors = [] }: Any) =>
     errors.map(({ pointer, code }: Any) => [line, pointer, code]),
   );
-
-async function workbook(rows: readonly (readonly unknown[])[]): Promise<Buffer> {
-  async function* xml() {
-    yield sheet.open;
-    for (const [i, row] of rows.entries()) yield sheet.row(i + 1, row);
-    yield sheet.close;
-  }
-  return Buffer.concat(await Array.fromAsync(packXlsx(xml())));
-}
 
 onBothEngines('imports', (start) => {
   test('recognizes common column names and notations of people', async (t) => {

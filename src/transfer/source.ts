@@ -3,7 +3,8 @@ import { joinWords } from '../core/text.ts';
 import { boundedRows } from '../formats/bounded.ts';
 import { readCsv } from '../formats/csv.ts';
 import { readNdjson } from '../formats/ndjson.ts';
-import { readXlsx, xlsxType } from '../formats/xlsx.ts';
+import { readXlsx } from '../formats/xlsx.ts';
+import { xlsxType } from '../formats/xlsx-write.ts';
 import type { Source } from './scan.ts';
 
 type FileFormat = 'csv' | 'ndjson' | 'xlsx';

@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { xlsxType } from '../../src/formats/xlsx.ts';
+import { xlsxType } from '../../src/formats/xlsx-write.ts';
 import type { Operation, Parameter } from './document.ts';
 import { type Actor, type Draft, isJsonType, pair, textInQuery } from './draft.ts';
 import { edgeTexts } from './edge-values.ts';

@@ -1,6 +1,6 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
-import { xlsxType } from '../../src/formats/xlsx.ts';
+import { xlsxType } from '../../src/formats/xlsx-write.ts';
 
 /** A request as sent, valid or not. */
 export type Wire = { method: string; path: string; headers: Record<string, string>; body?: Buffer };

@@ -55,7 +55,7 @@ function newRiskList(register: Register, sort: string, movementSince: string | u
   const matches = riskConditions(register);
   const moment = momentOfRegister(register);
   return {
-    schema: RankedRisk,
+    schema: movementSince ? RankedRisk : UnmovedRisk,
     json: movementSince ? riskJson(moment, { movement: movementFrom(movementSince) }) : riskJson(moment),
     reads: register.as_of || movementSince ? riskTables : currentRiskTables,
     order,
@@ -160,6 +160,10 @@ export const riskJson = (moment: Moment, more: Record<string, Expression<unknown
     checks: checksOfRisk(moment),
     ...more,
   });
+
+/** A register without movement, so that its CSV and XLSX have no empty column. */
+const { movement: _, ...unmoved } = RankedRisk.properties;
+const UnmovedRisk = Strict(unmoved, { $id: 'RankedRisk' });
 
 const MovedRisk = Strict({ ...Risk.properties, movement: RankedRisk.properties.movement });
 
