@@ -99,7 +99,11 @@ program
   .description(
     'import personnel, groups, projects, risks, issues or tasks from CSV, NDJSON or XLSX; - reads standard input',
   )
-  .option('--project <key>', 'the project of the risks, issues or tasks')
+  .option(
+    '--project <key>',
+    'the project of the risks, issues or tasks (default: each row names its project)',
+  )
+  .option('--create-projects', 'create projects that rows name and that do not exist')
   .addOption(
     new Option('--mode <mode>', 'create: only add rows; upsert: also update existing resources')
       .choices(['create', 'upsert'])
@@ -113,6 +117,24 @@ program
     collect,
     [],
   )
+  .option(
+    '--map-values <column:text=value>',
+    'read a text of a column as a value of its field; repeatable',
+    collect,
+    [],
+  )
+  .addOption(
+    new Option('--unknown-columns <policy>', 'what to do with unknown columns (default: skip)').choices([
+      'skip',
+      'attributes',
+      'reject',
+    ]),
+  )
+  .option('--preset <tool>', 'the tool that wrote the file, such as jira; none for no tool')
+  .addOption(
+    new Option('--date-order <order>', 'the order of dates such as 03/04/2026').choices(['dmy', 'mdy']),
+  )
+  .option('--sheet <name>', 'the sheet of a workbook (default: the first that is not hidden)')
   .option('--charset <name>', 'encoding of a CSV file that is not UTF-8, such as windows-1252')
   .option('--json', 'print the result of every row as JSON')
   .action(async (what: string, file: string, options: ImportOptions & { json?: true }) => {

@@ -12,6 +12,7 @@ test('every npm script in the documents exists', () => {
     'docs/api.md',
     'docs/operations.md',
     'docs/roster.md',
+    'docs/import.md',
   ]) {
     const named = [...read(document).matchAll(/npm (?:run (?:-s )?([a-z:]+)|(start|test)\b)/g)];
     for (const [, script, short] of named)
@@ -33,6 +34,7 @@ test('every link between the documents points to a file', () => {
     'docs/api.md',
     'docs/operations.md',
     'docs/roster.md',
+    'docs/import.md',
   ]) {
     const folder = document.includes('/') ? 'docs/' : '';
     for (const [, target = ''] of read(document).matchAll(/\]\(([^)#]+)\)/g))

@@ -9,23 +9,30 @@ import { byCommandLine } from '../database/writes/change.ts';
 import { groupImport } from '../resources/groups/import.ts';
 import { issueImport } from '../resources/issues/import.ts';
 import { peopleImport } from '../resources/personnel/import.ts';
+import { type ItemImport, importAcrossProjects } from '../resources/project-items/import.ts';
 import { projectImport } from '../resources/projects/import.ts';
 import { getProjectForWriting } from '../resources/projects/queries.ts';
-import type { Project } from '../resources/projects/schema.ts';
 import { riskImport } from '../resources/risks/import.ts';
 import { taskImport } from '../resources/tasks/import.ts';
-import { asJson, readMap } from '../transfer/import-route.ts';
+import { asJson } from '../transfer/import-route.ts';
 import type { Importable } from '../transfer/importable.ts';
+import { readMap, readValueMap } from '../transfer/recognize/parameters.ts';
 import { runImport, summaryOf, type Task } from '../transfer/run.ts';
-import type { ImportResult, ImportSummary } from '../transfer/schema.ts';
+import type { ImportQuery, ImportResult, ImportSummary } from '../transfer/schema.ts';
 import { formatOf, sourceOf } from '../transfer/source.ts';
 
 export type ImportOptions = {
   project?: string;
+  createProjects?: true;
   mode: 'create' | 'upsert';
   atomic?: true;
   dryRun?: true;
   map: string[];
+  mapValues: string[];
+  unknownColumns?: NonNullable<ImportQuery['unknown_columns']>;
+  preset?: NonNullable<ImportQuery['preset']>;
+  dateOrder?: NonNullable<ImportQuery['date_order']>;
+  sheet?: string;
   charset?: string;
 };
 
@@ -42,7 +49,7 @@ const globalImports: Record<string, (moment: Moment) => Importable> = {
   projects: projectImport,
 };
 
-const projectImports: Record<string, (project: Project, moment: Moment) => Importable> = {
+const projectImports: Record<string, ItemImport> = {
   risks: riskImport,
   issues: issueImport,
   tasks: taskImport,
@@ -60,9 +67,15 @@ export async function importCommand(
   const file = await readImportFile(path);
   const task: Task = {
     importable,
-    source: sourceOf(formatOf(path, file), file, options.charset),
+    source: sourceOf(formatOf(path, file), file, options),
     options: { mode: options.mode, atomic: options.atomic ?? false, dry_run: options.dryRun ?? false },
-    map: readMap(options.map),
+    recognition: {
+      map: readMap(options.map),
+      map_values: readValueMap(options.mapValues),
+      unknown_columns: options.unknownColumns,
+      preset: options.preset,
+      date_order: options.dateOrder,
+    },
     seesPeople: true,
     change: () => byCommandLine(systemClock()),
     onProgress,
@@ -80,7 +93,7 @@ export async function importCommand(
 async function findImportable(
   database: Database,
   what: string,
-  { project }: ImportOptions,
+  { project, createProjects }: ImportOptions,
 ): Promise<Importable> {
   const moment = systemClock();
   const known = [...Object.keys(globalImports), ...Object.keys(projectImports)];
@@ -98,9 +111,9 @@ async function findImportable(
       );
     return createGlobalImport(moment);
   }
-  if (!project) throw new UsageError(`${what} belong to a project. Add --project KEY.`);
-  const found = await getProjectForWriting(database.db, project, moment);
-  return (projectImports[what] as (typeof projectImports)[string])(found, moment);
+  const itemImport = projectImports[what] as ItemImport;
+  if (!project) return importAcrossProjects(itemImport, moment, createProjects ?? false);
+  return itemImport(await getProjectForWriting(database.db, project, moment), moment);
 }
 
 /** The path `-` reads standard input. */
@@ -143,22 +156,27 @@ export function* importReport({ summary, texts, seconds }: Imported): Generator<
   const { ignored_columns: ignored } = summary;
   if (ignored.length > 0)
     yield `Ignored columns (set by the service or excluded with --map): ${joinWords(ignored)}.`;
-  if (failed === 0) return;
+  if (summary.explanation !== '') yield summary.explanation;
+  const warnings: string[] = [];
   let shown = 0;
   for (const batch of texts) {
     for (const text of batch) {
-      const { line, status, errors = [] } = JSON.parse(text) as ImportResult;
-      if (status !== 'failed') continue;
-      if (shown++ === maxShown) {
-        yield `… and ${formatNumber(failed - maxShown)} more rows. Use --json to see all of them.`;
-        return;
-      }
-      for (const { pointer, column, detail } of errors) {
-        const where = column ?? pointer?.slice(2);
-        yield `line ${line}${where ? `, ${where}` : ''}: ${detail}`;
-      }
+      const { line, errors = [], warnings: odd = [] } = JSON.parse(text) as ImportResult;
+      if (warnings.length <= maxShown) warnings.push(...odd.map((warning) => lineOf(line, warning)));
+      if (errors.length > 0 && shown++ < maxShown) for (const error of errors) yield lineOf(line, error);
     }
   }
+  if (failed > maxShown)
+    yield `… and ${formatNumber(failed - maxShown)} more rows. Use --json to see all of them.`;
+  yield* warnings.slice(0, maxShown);
+  if (warnings.length > maxShown) yield '… and more warnings. Use --json to see all of them.';
+}
+
+type RowError = NonNullable<ImportResult['errors']>[number];
+
+function lineOf(line: number, { pointer, column, detail }: RowError): string {
+  const where = column ?? pointer?.slice(2);
+  return `line ${line}${where ? `, ${where}` : ''}: ${detail}`;
 }
 
 const maxShown = 100;

@@ -162,14 +162,9 @@ async function readPage(listRequest: ListRequest, limit: number) {
   const rows = await listPage(db, list, cursor?.after, limit + 1);
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
+  const end = { position: position + shown.length, version: version ?? '' };
   const next =
-    last && rows.length > limit
-      ? encodeCursor(query, {
-          after: String(last.order_key),
-          position: position + shown.length,
-          version: version ?? '',
-        })
-      : null;
+    last && rows.length > limit ? encodeCursor(query, { after: String(last.order_key), ...end }) : null;
   const total = listRequest.countAll ? await countRows(db, list) : null;
   const write = rowWriter(listRequest, position);
   const text =

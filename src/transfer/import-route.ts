@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { TProperties } from 'typebox';
+import type { TObject, TProperties } from 'typebox';
 import { preferredType } from '../core/accept.ts';
-import { invalidParameter, Problem, type ProblemCode } from '../core/errors.ts';
+import { Problem, type ProblemCode } from '../core/errors.ts';
 import { limits, Strict } from '../core/schemas.ts';
 import { grants } from '../http/auth/scopes.ts';
 import type { App } from '../http/fastify.ts';
@@ -11,8 +11,8 @@ import { runIdempotent } from '../http/request/idempotency.ts';
 import { problemBody } from '../http/response/problems.ts';
 import { importErrors } from '../http/route-errors.ts';
 import type { Scope } from '../resources/keys/schema.ts';
-import { normalizeColumnName } from './columns.ts';
 import type { Importable } from './importable.ts';
+import { readMap, readValueMap } from './recognize/parameters.ts';
 import { runImport, type Store, summaryOf, type Task } from './run.ts';
 import { ImportQuery, ImportResponse, type ImportSummary } from './schema.ts';
 import { fileTypes, formatOfType, sourceOf } from './source.ts';
@@ -25,13 +25,14 @@ type ImportRoute = {
   summary: string;
   tag: string;
   params?: TProperties;
+  query?: TObject;
   importable(request: FastifyRequest): Importable | Promise<Importable>;
 };
 
 /** Adds the import route of a resource. */
 export function importRoute(
   app: App,
-  { url, access, errors = [], operationId, summary, tag, params, importable }: ImportRoute,
+  { url, access, errors = [], operationId, summary, tag, params, query, importable }: ImportRoute,
 ): void {
   app.post(
     url,
@@ -52,11 +53,11 @@ export function importRoute(
         operationId,
         summary,
         description:
-          'The body is the file: CSV, NDJSON or XLSX (first sheet only), at most 32 MiB and 100,000 rows. With ' +
+          'The body is the file: CSV, NDJSON or XLSX, at most 32 MiB and 100,000 rows. With ' +
           '`Accept: application/x-ndjson` the response has one result per line and the summary on the last line.',
         tags: [tag],
         ...(params && { params: Strict(params) }),
-        querystring: ImportQuery,
+        querystring: query ?? ImportQuery,
         response: { 200: ImportResponse },
       },
     },
@@ -67,12 +68,19 @@ export function importRoute(
 async function receive(request: FastifyRequest, reply: FastifyReply, importable: Importable) {
   const { format, charset } = formatOfType(request.headers['content-type']);
   const file = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
-  const { map = [], mode = 'create', atomic = false, dry_run = false } = request.query as ImportQuery;
+  const { mode = 'create', atomic = false, dry_run = false, ...query } = request.query as ImportQuery;
+  const { map = [], map_values = [], sheet, unknown_columns, preset, date_order } = query;
   const task: Task = {
     importable,
-    source: sourceOf(format, file, charset),
+    source: sourceOf(format, file, { charset, sheet }),
     options: { mode, atomic, dry_run },
-    map: readMap(map),
+    recognition: {
+      map: readMap(map),
+      map_values: readValueMap(map_values),
+      unknown_columns,
+      preset,
+      date_order,
+    },
     seesPeople: grants(request.actor.scopes, 'personnel.read'),
     change: () => request.change,
   };
@@ -147,22 +155,4 @@ export function* asJson(members: object, texts: Iterable<string[]>): Generator<s
 function* asLines(summary: ImportSummary, texts: Iterable<string[]>): Generator<string> {
   for (const block of texts) yield `${block.join('\n')}\n`;
   yield `${JSON.stringify({ summary })}\n`;
-}
-
-/**
- * Parses pairs such as `Full name=name`. A column name can contain `=`, so the last one separates. It can also contain
- * commas, at which the list was split: a piece without `=` belongs to the next piece.
- */
-export function readMap(pieces: readonly string[]): Map<string, string> {
-  const map = new Map<string, string>();
-  let unfinished = '';
-  for (const piece of pieces) {
-    const pair = unfinished + piece;
-    const at = piece.includes('=') ? pair.lastIndexOf('=') : -1;
-    unfinished = at === -1 ? `${pair},` : '';
-    if (at !== -1) map.set(normalizeColumnName(pair.slice(0, at).trim()), pair.slice(at + 1).trim());
-  }
-  if (unfinished === '') return map;
-  const detail = `\`map\` has no field for “${unfinished.slice(0, -1).trim()}”. Write \`column=field\`, or \`column=\` to ignore the column.`;
-  throw invalidParameter('map', detail);
 }

@@ -5,9 +5,13 @@ import type { Tables } from '../database/tables.ts';
 import type { Change } from '../database/writes/change.ts';
 import type { Created } from '../database/writes/create-many.ts';
 import type { List } from '../lists/list.ts';
+import type { Words } from './recognize/values.ts';
 
 /** The resources that a field of an imported row can refer to. */
 export type ReferenceKind = 'person' | 'group' | 'risk' | 'issue';
+
+/** The project of risks, issues or tasks, with everything by which a file can name it. */
+export type ItemProject = { id: string; key: string; name: string; external_id: string | null };
 
 /** A JSON object whose fields are checked by a schema at run time. */
 export type Resource = Record<string, unknown>;
@@ -26,14 +30,33 @@ export type Importable<
   existing: List;
   /** The fields that identify a resource, the most reliable first: its id. */
   keys: readonly [ImportKey, ...ImportKey[]];
-  /** Alternative column names by field. */
-  synonyms: Readonly<Record<string, readonly string[]>>;
+  /** Alternative column names by field, separated by commas, the most usual first. */
+  synonyms: Readonly<Record<string, string>>;
   /** Fields that files often split into several columns, and the names of those columns. */
   joined?: Readonly<Record<string, readonly (readonly string[])[]>>;
+  /** The words of other tools for the values of a field. */
+  values?: Readonly<Record<string, Words>>;
+  /** For a field with fixed values: the text field that its column is if the cells have none of the values. */
+  textInstead?: Readonly<Record<string, string>>;
+  /** Reads cells of a field that are no words, such as a percentage; undefined if it cannot. */
+  interpret?: Readonly<Record<string, (cell: unknown) => unknown>>;
+  /** Values that a status in the file implies, by its text: a rejected issue was not fixed. */
+  implied?: Readonly<Record<string, Resource>>;
+  /** Fields with the name of a person, which files also write as `Lovelace, Ada`. */
+  personNames?: readonly string[];
+  /** Fields that the service computes. `differs` explains how the value in a file differs. */
+  computed?: { fields: readonly string[]; differs(values: Resource, text: string): string | undefined };
+  /** Adds what a change of status needs but the files of other tools do not contain. */
+  complete?(patch: Static<Patch>): Static<Patch>;
   /** List fields to which an import adds items and from which it removes none. */
   additive?: readonly string[];
   /** The project that all rows belong to. */
-  project?: { id: string; key: string };
+  project?: ItemProject;
+  /** Set if each row names its project. `createProject` is set if missing projects are created. */
+  across?: {
+    forProject(project: ItemProject): Importable;
+    createProject?(db: Transaction<Tables>, text: string, change: Change): Promise<ItemProject | Problem>;
+  };
   /** Statuses that no single transition reaches, and the status to go through first. */
   intermediateStatus?: Readonly<Record<string, string>>;
   // Methods, not function properties: a schema has checked the rows before they get here.

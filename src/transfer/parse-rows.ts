@@ -1,12 +1,15 @@
 import type { TObject, TProperties } from 'typebox';
 import { type FieldError, fieldError, Problem } from '../core/errors.ts';
 import { attributesLimit, limits, Strict } from '../core/schemas.ts';
-import { normalize, shortened } from '../core/text.ts';
+import { fold, normalize, shortened } from '../core/text.ts';
 import type { Row } from '../formats/rows.ts';
 import { normalizeValue } from '../http/request/body-parsers.ts';
 import { checkOf } from '../http/request/validation.ts';
-import { type Column, type Columns, kindNamed } from './columns.ts';
 import type { Importable, ReferenceKind } from './importable.ts';
+import { type Column, kindNamed } from './recognize/catalogue.ts';
+import type { Columns } from './recognize/columns.ts';
+import { uninverted } from './recognize/evidence.ts';
+import { normalizeWord } from './recognize/values.ts';
 
 /** A row with typed values, before its references are resolved. */
 export type ParsedRow = {
@@ -19,7 +22,11 @@ export type ParsedRow = {
   /** Whether the row sets only the attributes with a column of their own, and leaves all other attributes. */
   hasSomeAttributes: boolean;
   identity: Record<string, string>;
+  /** The project of the row, in an import across projects. */
+  project?: string;
   errors: FieldError[];
+  /** What is odd but does not stop the row. */
+  warnings: FieldError[];
   /** The row could not be parsed, so no further errors are reported for it. */
   isUnreadable?: true;
 };
@@ -45,8 +52,7 @@ const maxReferenceLength = 500;
 
 export function createRowParser(importable: Importable, columns: Columns, isTable: boolean) {
   const check = checkOf(schemaWithoutReferences(importable));
-  let names: readonly string[] = [];
-  let known: (Column | undefined)[] = [];
+  const inTable = isTable ? columns.table() : [];
 
   return (row: Row, index: number): ParsedRow => {
     const parsed: ParsedRow = {
@@ -57,34 +63,47 @@ export function createRowParser(importable: Importable, columns: Columns, isTabl
       hasSomeAttributes: false,
       identity: {},
       errors: [],
+      warnings: [],
     };
     if (row.error !== undefined) {
       return { ...parsed, isUnreadable: true, errors: [{ code: 'unreadable', detail: row.error }] };
     }
-    if (isTable && row.names !== names) {
-      names = row.names;
-      known = names.map((name) => (name === '' ? undefined : columns.find(name)));
-    }
-    const split: SplitValues = { parts: {}, attributes: {} };
+    const split: SplitValues = { parts: {}, attributes: {}, computed: [] };
     for (const [i, name] of row.names.entries()) {
       // A row of NDJSON can have thousands of unknown names.
       if (parsed.errors.length >= maxErrors) break;
-      const column = isTable ? known[i] : columns.find(name);
-      if (column) readCell(parsed, split, column, row.cells[i], isTable, importable);
+      const column = isTable ? inTable[i] : columns.find(name);
+      if (column) readCell(parsed, split, column, row.cells[i], isTable, importable, columns);
       else if (!isTable) parsed.errors.push(unknownField(name, columns, parsed.errors.length === 0));
     }
-    joinSplitValues(parsed, split);
-    parsed.errors.push(...check(parsed.values));
+    joinSplitValues(parsed, split, importable);
+    const errors = check(parsed.values);
+    parsed.errors.push(...(isTable ? errors.map(addMapHint) : errors));
     parsed.errors.splice(maxErrors);
     return parsed;
   };
 }
 
 /** Values that are spread over several columns. */
-type SplitValues = { parts: Record<string, string[]>; attributes: Record<string, string | null> };
+type SplitValues = {
+  parts: Record<string, string[]>;
+  attributes: Record<string, string | null>;
+  computed: { field: string; text: string }[];
+  status?: string;
+};
 
-function joinSplitValues(parsed: ParsedRow, { parts, attributes }: SplitValues): void {
+function joinSplitValues(
+  parsed: ParsedRow,
+  { parts, attributes, computed, status }: SplitValues,
+  importable: Importable,
+): void {
   const { values } = parsed;
+  const implied = (status && importable.implied?.[normalizeWord(status)]) || {};
+  for (const field in implied) values[field] ??= implied[field];
+  for (const { field, text } of computed) {
+    const detail = importable.computed?.differs(values, text);
+    if (detail) parsed.warnings.push(fieldError(field, 'differs', detail));
+  }
   for (const [field, texts] of Object.entries(parts)) {
     values[field] ??= texts.filter((text) => text).join(' ') || undefined;
   }
@@ -108,7 +127,8 @@ function readCell(
   column: Column,
   cell: unknown,
   isTable: boolean,
-  { project }: Importable,
+  { project, personNames = [] }: Importable,
+  columns: Columns,
 ): void {
   const isText = column.is !== 'field' && column.is !== 'reference' && column.is !== 'ignored';
   if (isText && typeof cell === 'object' && cell !== null) {
@@ -117,7 +137,10 @@ function readCell(
   }
   switch (column.is) {
     case 'field': {
-      const value = isTable ? column.read(cell) : cell;
+      const read = column.read ? column.read(cell) : cell;
+      const isName = columns.hasInvertedNames() && personNames.includes(column.field);
+      if (column.field === 'status' && isTable) split.status = textOf(cell);
+      const value = isName && typeof read === 'string' ? uninverted(read) : read;
       if (value !== undefined) parsed.values[column.field] = normalizeField(parsed, column.field, value);
       break;
     }
@@ -125,7 +148,8 @@ function readCell(
     case 'name': {
       const targets = column.is === 'name' ? column.targets : [column];
       const isList = column.is === 'reference' && column.isList;
-      const texts = textsOf(cell, isList, isTable);
+      const given = textsOf(cell, isList, isTable);
+      const texts = columns.hasInvertedNames() ? given?.map(uninverted) : given;
       if (texts && (texts.length > maxListItems || texts.some(({ length }) => length > maxReferenceLength)))
         parsed.errors.push(fieldError(column.field, 'maxLength', tooLong));
       else if (texts)
@@ -151,12 +175,34 @@ function readCell(
     case 'identity':
       if (textOf(cell) !== '') parsed.identity[column.field] = textOf(cell);
       break;
-    case 'project':
-      if (textOf(cell) !== '' && project && ![project.id, project.key].includes(textOf(cell))) {
-        const detail = `This row belongs to the project ${shortened(textOf(cell))}, not to ${project.key}. Import it into that project.`;
+    case 'heading':
+      Object.assign(parsed.values, headingOf(normalizeField(parsed, column.rest, textOf(cell))));
+      break;
+    case 'computed':
+      if (textOf(cell) !== '') split.computed.push({ field: column.field, text: shortened(textOf(cell)) });
+      break;
+    case 'project': {
+      const text = textOf(cell);
+      if (!project && text !== '') parsed.project ??= text;
+      else if (project && text !== '' && !isProject(project, text)) {
+        const detail = `This row belongs to the project ${shortened(text)}, not to ${project.key}. Import it into that project.`;
         parsed.errors.push(fieldError(column.field, 'other_project', detail));
       }
+    }
   }
+}
+
+const isProject = ({ id, key, name, external_id }: NonNullable<Importable['project']>, text: string) =>
+  [id, key, name, external_id].some((own) => own !== null && fold(own) === fold(text));
+
+/** The first line as the title, and the whole text as the description if the title does not hold it. */
+function headingOf(text: unknown): { title?: string; description?: string | null } {
+  if (typeof text !== 'string' || text === '') return {};
+  const [line = ''] = text.split('\n', 1);
+  const title = line.replaceAll('\t', ' ').trim();
+  if (title.length <= limits.name_characters) return { title, description: title === text ? null : text };
+  const cut = title.slice(0, limits.name_characters - 1).toWellFormed();
+  return { title: `${cut.slice(0, cut.lastIndexOf(' ') + 1 || undefined).trim()}…`, description: text };
 }
 
 const tooLong = `This can have at most ${maxListItems} items of at most ${maxReferenceLength} characters each.`;
@@ -199,6 +245,12 @@ function normalizeField(parsed: ParsedRow, field: string, value: unknown): unkno
     return undefined;
   }
 }
+
+/** Another tool may have a word of its own for a value. */
+const addMapHint = (error: FieldError): FieldError =>
+  error.code === 'enum'
+    ? { ...error, detail: `${error.detail} Or assign the text with \`map_values\`.` }
+    : error;
 
 const unknownField = (name: string, columns: Columns, isFirst: boolean): FieldError => ({
   pointer: `#/${shortened(name)}`,

@@ -7,6 +7,7 @@ import { param, statement } from '../database/sql/statement.ts';
 import type { Tables } from '../database/tables.ts';
 import type { Importable, ReferenceKind } from './importable.ts';
 import type { ParsedRow, Reference } from './parse-rows.ts';
+import { uninverted } from './recognize/evidence.ts';
 
 /** A row whose references are replaced by ids in `values`, or reported in `errors`. */
 export type Resolved = ParsedRow & {
@@ -43,6 +44,7 @@ export async function resolveReferences(
   const matches = new Map<ReferenceKind, Matches>();
   for (const [kind, ofKind] of texts) {
     const found = await matchAll(db, kind, ofKind, { project_id: importable.project?.id, seesPeople });
+    if (kind === 'person') await matchAlternatives(db, found, importable, seesPeople);
     matches.set(kind, found);
     if (kind !== importable.what) continue;
     for (const text of ofKind) {
@@ -51,6 +53,37 @@ export async function resolveReferences(
     }
   }
   return rows.map((row) => resolve(row, importable, matches, otherRows));
+}
+
+/** Looks up unmatched people in the other notations of names. */
+async function matchAlternatives(
+  db: Kysely<Tables>,
+  found: Matches,
+  { project }: Importable,
+  seesPeople: boolean,
+): Promise<void> {
+  const alternatives = new Map(
+    [...found].flatMap(([text, matches]) =>
+      matches.length === 0 ? [[text, alternativeNames(text)] as const] : [],
+    ),
+  );
+  const all = new Set([...alternatives.values()].flat());
+  if (all.size === 0) return;
+  const scope = { project_id: project?.id, seesPeople };
+  const matches = await matchAll(db, 'person', all, scope);
+  for (const [text, names] of alternatives) {
+    const name = names.find((name) => matches.get(name)?.length);
+    if (name !== undefined) found.set(text, matches.get(name) ?? []);
+  }
+}
+
+/** The person in `Lovelace, Ada`, `Ada Lovelace <ada@example.com>` and `Ada Lovelace [50%]`; of several people, the first. */
+function alternativeNames(text: string): string[] {
+  const [, email] = /<([^<>\s]+@[^<>\s]+)>/.exec(text) ?? [];
+  const bare = text.replace(/[<([].*$/s, '').trim();
+  const [first = ''] = text.split(/[;,/&\n]/, 1);
+  const names = [email, uninverted(text), bare, uninverted(bare), first.replace(/[<([].*$/s, '').trim()];
+  return [...new Set(names)].filter((name) => name !== undefined && name !== '' && name !== text) as string[];
 }
 
 function resolve(

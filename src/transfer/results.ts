@@ -1,8 +1,8 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { FieldError, Problem } from '../core/errors.ts';
 import { shortened } from '../core/text.ts';
-import type { Columns } from './columns.ts';
 import type { ParsedRow } from './parse-rows.ts';
+import type { Columns } from './recognize/columns.ts';
 import type { ImportResult } from './schema.ts';
 
 /** The result of a row, without its line. */
@@ -98,15 +98,19 @@ function toSkippedUnlessFailed(text: string): string {
 }
 
 export function resultOf(
-  { line }: ParsedRow,
+  { line, warnings: found }: ParsedRow,
   written: Written = { status: 'failed' },
   columns: Columns,
   isDryRun: boolean,
 ): ImportResult {
   if (written.errors)
     return { line, status: written.status, errors: addColumnNames(written.errors, columns) };
+  const all = [...found, ...(written.warnings ?? [])];
+  const warnings = all.length === 0 ? {} : { warnings: addColumnNames(all, columns) };
   // A dry run rolls back the resources it creates, so their ids mean nothing.
-  return isDryRun && written.status === 'created' ? { line, status: 'created' } : { line, ...written };
+  return isDryRun && written.status === 'created'
+    ? { line, status: 'created', ...warnings }
+    : { line, ...written, ...warnings };
 }
 
 /** Adds the name of the column to each error where it differs from the name of the field. */

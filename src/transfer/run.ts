@@ -5,9 +5,11 @@ import type { Tables } from '../database/tables.ts';
 import type { Change } from '../database/writes/change.ts';
 import { createPacer } from '../formats/pace.ts';
 import { AdaptiveBatchSize, type Batch, createWaitingRows, readBatches } from './batches.ts';
-import { targetOf } from './columns.ts';
 import type { Importable } from './importable.ts';
 import { createRowParser, type ParsedRow } from './parse-rows.ts';
+import { groupByProject, type RowGroup } from './projects.ts';
+import type { Recognition } from './recognize/columns.ts';
+import { explainRecognition } from './recognize/explain.ts';
 import { resolveReferences } from './references.ts';
 import { Results, resultOf, type Written } from './results.ts';
 import { type FileScan, type Source, scanFile } from './scan.ts';
@@ -18,8 +20,8 @@ import { writeRows } from './write.ts';
 export type Task = {
   importable: Importable;
   source: Source;
-  options: Required<Omit<ImportQuery, 'map'>>;
-  map: ReadonlyMap<string, string>;
+  options: Required<Pick<ImportQuery, 'mode' | 'atomic' | 'dry_run'>>;
+  recognition: Recognition;
   /** Whether people may be found by fields that require the scope `personnel.read`. */
   seesPeople: boolean;
   /** The actor and the current time. Called for each batch, because an import takes long. */
@@ -49,9 +51,9 @@ const batchesReadAhead = 4;
  * write it, in one transaction if the import is atomic, otherwise in many.
  */
 export async function runImport(store: Store, task: Task): Promise<{ scan: FileScan; results: Results }> {
-  const { importable, source, options, map } = task;
+  const { importable, source, options, recognition } = task;
   const { mode, atomic, dry_run } = options;
-  const scan = await scanFile(importable, source, mode, map);
+  const scan = await scanFile(importable, source, mode, recognition);
   if (dry_run)
     return { scan, results: await store.rehearse((db) => importInOneTransaction(store, db, task, scan)) };
   if (!atomic) {
@@ -123,7 +125,7 @@ async function importInOneTransaction(
 }
 
 /** The rows of a batch that were written, without those that wait for other rows. */
-type WrittenBatch = { rows: readonly ParsedRow[]; written: readonly Written[] };
+type WrittenBatch = { rows: ParsedRow[]; written: Written[] };
 
 /** Writes all rows in batches. Each group of batches is one transaction of the store. */
 async function importRows(store: Store, task: Task, scan: FileScan, results: Results): Promise<void> {
@@ -154,14 +156,28 @@ async function importRows(store: Store, task: Task, scan: FileScan, results: Res
   }
 
   async function writeBatch(db: Transaction<Tables>, batch: Batch): Promise<WrittenBatch> {
-    const otherRows = { isPending: (text: string) => batch.mayWait && waiting.isPending(text), newIds };
-    const resolved = await resolveReferences(db, importable, batch.rows, otherRows, task.seesPeople);
+    const all: WrittenBatch = { rows: [], written: [] };
+    for (const group of await groupByProject(db, importable, batch.rows, change())) {
+      const { rows, written } = await writeGroup(db, group, batch.mayWait);
+      all.rows.push(...rows);
+      all.written.push(...written);
+    }
+    return all;
+  }
+
+  async function writeGroup(
+    db: Transaction<Tables>,
+    group: RowGroup,
+    mayWait: boolean,
+  ): Promise<WrittenBatch> {
+    const otherRows = { isPending: (text: string) => mayWait && waiting.isPending(text), newIds };
+    const resolved = await resolveReferences(db, group.importable, group.rows, otherRows, task.seesPeople);
     for (const [i, { waitsFor }] of resolved.entries()) {
-      const row = batch.rows[i];
+      const row = group.rows[i];
       if (waitsFor && row) waiting.wait(row, waitsFor);
     }
     const rows = resolved.filter(({ waitsFor }) => !waitsFor);
-    const written = await writeRows(db, importable, options.mode, rows, change());
+    const written = await writeRows(db, group.importable, options.mode, rows, change());
     for (const [i, row] of rows.entries()) {
       recordNewId(row, written[i]);
       waiting.done(row);
@@ -206,23 +222,11 @@ async function importRows(store: Store, task: Task, scan: FileScan, results: Res
   while (await writeBatches(async () => waiting.next(size.rows)));
 }
 
-export function summaryOf(
-  { options }: Task,
-  { rows, columns }: FileScan,
-  { counts }: Results,
-): ImportSummary {
+export function summaryOf({ options }: Task, scan: FileScan, { counts }: Results): ImportSummary {
+  const { rows } = scan;
   const isRolledBack = options.atomic && counts.failed > 0;
   const finalCounts = isRolledBack
     ? { created: 0, updated: 0, unchanged: 0, failed: counts.failed, skipped: rows - counts.failed }
     : counts;
-  const recognized = [...columns.recognized];
-  return {
-    rows,
-    ...finalCounts,
-    ...options,
-    columns: Object.fromEntries(
-      recognized.filter(([, { is }]) => is !== 'ignored').map(([name, column]) => [name, targetOf(column)]),
-    ),
-    ignored_columns: recognized.filter(([, { is }]) => is === 'ignored').map(([name]) => name),
-  };
+  return { rows, ...finalCounts, ...options, ...explainRecognition(scan) };
 }

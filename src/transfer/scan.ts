@@ -1,19 +1,15 @@
 import { invalidParameter, Problem } from '../core/errors.ts';
 import { limits } from '../core/schemas.ts';
-import { joinWords, shortened } from '../core/text.ts';
+import { fold, joinWords, shortened } from '../core/text.ts';
 import { createPacer } from '../formats/pace.ts';
 import type { Row } from '../formats/rows.ts';
 import { keysOf } from './batches.ts';
-import {
-  type Column,
-  type Columns,
-  columnsOf,
-  kindNamed,
-  normalizeColumnName,
-  tableColumns,
-} from './columns.ts';
 import type { Importable } from './importable.ts';
-import { createRowParser } from './parse-rows.ts';
+import { createRowParser, type ParsedRow } from './parse-rows.ts';
+import { type Column, kindNamed } from './recognize/catalogue.ts';
+import { type Columns, createColumns, type Recognition } from './recognize/columns.ts';
+import { uninverted } from './recognize/evidence.ts';
+import { normalizeColumnName } from './recognize/names.ts';
 
 /** A file whose rows can be read from the start any number of times. */
 export type Source = { isTable: boolean; rows(): AsyncIterable<Row[]> };
@@ -23,6 +19,7 @@ export type FileScan = {
   columns: Columns;
   /** The number of rows that have each name, id or e-mail. Empty if rows cannot refer to one another. */
   rowsByKey: ReadonlyMap<string, number>;
+  sheet?: Row['sheet'];
 };
 
 /** Reads the whole file before anything is written, and rejects a file that is unreadable or too long. */
@@ -30,10 +27,10 @@ export async function scanFile(
   importable: Importable,
   source: Source,
   mode: 'create' | 'upsert',
-  map: ReadonlyMap<string, string>,
+  recognition: Recognition,
 ): Promise<FileScan> {
-  const columns = columnsOf(importable, map);
-  const parse = createRowParser(importable, columns, source.isTable);
+  const columns = createColumns(importable, recognition);
+  let parse = createRowParser(importable, columns, source.isTable);
   const pause = createPacer();
   const rowsByKey = new Map<string, number>();
   const canRefer = Object.values(importable.patch.properties).some(
@@ -42,19 +39,23 @@ export async function scanFile(
   let hasReferences = !source.isTable;
   let isEmpty = source.isTable;
   let rows = 0;
+  let sheet: Row['sheet'];
   for await (const chunk of source.rows()) {
     for (const row of chunk) {
       if (row.isHeader) {
-        rejectUnknownColumns(map, row.names);
-        const found = tableColumns(row.names, columns, importable, mode);
-        hasReferences = found.some((column) => refersTo(column, importable.what));
+        rejectUnknownColumns(recognition.map, row.names);
+        columns.setHeader(row.names, mode);
+        parse = createRowParser(importable, columns, source.isTable);
+        hasReferences = columns.table().some((column) => refersTo(column, importable.what));
+        sheet = row.sheet;
         isEmpty = false;
         continue;
       }
       rows++;
       if (rows > limits.import_rows) throw tooManyRows();
+      if (row.error === undefined) columns.observe(row.cells, row.line);
       if (hasReferences && canRefer) {
-        for (const key of keysOf(parse(row, 0), importable))
+        for (const key of possibleKeys(parse(row, 0), importable))
           rowsByKey.set(key, (rowsByKey.get(key) ?? 0) + 1);
       }
       await pause();
@@ -65,7 +66,15 @@ export async function scanFile(
       'The file is empty. Put the column names on the first line and one row on each line after it.';
     throw new Problem('invalid_body', detail);
   }
-  return { rows, columns, rowsByKey };
+  columns.settle();
+  return { rows, columns, rowsByKey, ...(sheet && { sheet }) };
+}
+
+/** The keys of a row. Whether `Lovelace, Ada` is a last and a first name is known only at the end of the file. */
+function possibleKeys(row: ParsedRow, importable: Importable): Set<string> {
+  const keys = keysOf(row, importable);
+  const { name } = row.values;
+  return typeof name === 'string' && importable.personNames ? keys.add(fold(uninverted(name))) : keys;
 }
 
 /** Whether a column can refer to other rows of the same file. */

@@ -1,7 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { Line, OneOf, optional, Strict } from '../core/schemas.ts';
+import { Line, OneOf, OrNull, optional, Strict } from '../core/schemas.ts';
+import { dateOrders } from './recognize/dates.ts';
+import { presetNames } from './recognize/presets.ts';
 
 const modes = ['create', 'upsert'] as const;
+const unknownColumns = ['skip', 'attributes', 'reject'] as const;
 
 export const ImportQuery = Strict(
   optional({
@@ -24,9 +27,41 @@ export const ImportQuery = Strict(
         'Assigns columns to fields if the column names are not recognized: ' +
         '`Full name=name,Badge=attributes.badge,Notes=`. An empty field ignores the column.',
     }),
+    map_values: Type.Array(Type.String({ maxLength: 1000 }), {
+      maxItems: 200,
+      description:
+        'Assigns texts of a column to values of its field: `Status:Parked=monitoring,Status:Dead=closed`. ' +
+        'An empty value clears the field.',
+    }),
+    unknown_columns: OneOf(unknownColumns, {
+      description:
+        'What to do with unknown columns: `skip` them (default for tables), keep them as `attributes`, or `reject` the ' +
+        'file (default for NDJSON: the row).',
+    }),
+    preset: OneOf([...presetNames, 'none'], {
+      description: 'The tool that wrote the file. By default it is detected from the columns.',
+    }),
+    date_order: OneOf(dateOrders, {
+      description: 'The order of dates such as 03/04/2026, if the file itself does not show it.',
+    }),
+    sheet: Line({
+      description: 'The sheet of a workbook to import. Default: the first that is not hidden.',
+    }),
   }),
 );
 export type ImportQuery = Static<typeof ImportQuery>;
+
+/** The parameters of an import whose rows name their projects. */
+export const AcrossProjectsQuery = Strict({
+  ...ImportQuery.properties,
+  ...optional({
+    create_projects: Type.Boolean({
+      default: false,
+      description: 'Create the projects that rows name and that do not exist.',
+    }),
+  }),
+});
+export type AcrossProjectsQuery = Static<typeof AcrossProjectsQuery>;
 
 const Count = Type.Integer({ minimum: 0 });
 
@@ -47,10 +82,29 @@ export const ImportSummary = Strict(
     ignored_columns: Type.Array(Type.String(), {
       description: 'Columns that the service sets itself or that `map` ignores.',
     }),
+    unknown_columns: Type.Record(Type.String(), Type.String(), {
+      description:
+        'Columns that were skipped because they are unknown or repeat another one, with a suggestion.',
+    }),
+    values: Type.Record(Type.String(), Type.Record(Type.String(), Type.String()), {
+      description:
+        'By column: the value that each text was read as, if it differs. Change it with `map_values`.',
+    }),
+    preset: OrNull(OneOf(presetNames, { description: 'The tool that wrote the file.' })),
+    date_order: OrNull(OneOf(dateOrders)),
+    sheet: OrNull(Type.String({ description: 'The imported sheet of a workbook.' })),
+    explanation: Type.String({ description: 'What was understood of the file, in a few sentences.' }),
   },
   { $id: 'ImportSummary' },
 );
 export type ImportSummary = Static<typeof ImportSummary>;
+
+const RowError = Strict({
+  pointer: Type.Optional(Type.String({ description: 'The field.', examples: ['#/email'] })),
+  column: Type.Optional(Type.String({ description: 'Its column in the file.', examples: ['E-mail'] })),
+  code: Type.String(),
+  detail: Type.String({ description: 'What is wrong and what to do.' }),
+});
 
 export const ImportResult = Strict(
   {
@@ -59,17 +113,9 @@ export const ImportResult = Strict(
     id: Type.Optional(Type.String({ description: 'The ID of the resource.' })),
     key: Type.Optional(Type.String({ examples: ['APOLLO-R7'] })),
     changed: Type.Optional(Type.Array(Line(), { description: 'The fields that changed in an updated row.' })),
-    errors: Type.Optional(
-      Type.Array(
-        Strict({
-          pointer: Type.Optional(Type.String({ description: 'The field.', examples: ['#/email'] })),
-          column: Type.Optional(
-            Type.String({ description: 'Its column in the file.', examples: ['E-mail'] }),
-          ),
-          code: Type.String(),
-          detail: Type.String({ description: 'What is wrong and what to do.' }),
-        }),
-      ),
+    errors: Type.Optional(Type.Array(RowError)),
+    warnings: Type.Optional(
+      Type.Array(RowError, { description: 'What is odd about a row that was imported.' }),
     ),
   },
   { $id: 'ImportResult' },

@@ -1,4 +1,4 @@
-import { Problem } from '../core/errors.ts';
+import { invalidParameter, Problem } from '../core/errors.ts';
 import { joinWords } from '../core/text.ts';
 import { boundedRows } from '../formats/bounded.ts';
 import { readCsv } from '../formats/csv.ts';
@@ -52,12 +52,19 @@ const isZip = ([first, second, third, fourth]: Uint8Array) =>
 const findFormat = (matches: (format: (typeof formats)[FileFormat]) => boolean) =>
   (Object.keys(formats) as FileFormat[]).find((format) => matches(formats[format]));
 
-export function sourceOf(format: FileFormat, file: Uint8Array, charset?: string): Source {
+/** `charset` is of a CSV file, `sheet` the name of a sheet. */
+export function sourceOf(
+  format: FileFormat,
+  file: Uint8Array,
+  { charset, sheet }: { charset?: string | undefined; sheet?: string | undefined },
+): Source {
   rejectOtherFormat(format, file);
+  if (sheet !== undefined && format !== 'xlsx')
+    throw invalidParameter('sheet', 'Only a workbook (.xlsx) has sheets. Remove `sheet`.');
   const read = {
     csv: () => readCsv(file, charset),
     ndjson: () => readNdjson(file),
-    xlsx: () => readXlsx(file),
+    xlsx: () => readXlsx(file, sheet),
   }[format];
   return { isTable: format !== 'ndjson', rows: () => boundedRows(read()) };
 }

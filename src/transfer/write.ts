@@ -166,8 +166,8 @@ async function updateRow(
   const patch = patchOf(importable, current, row);
   if (Object.keys(patch).length === 0) return { status: 'unchanged', ...identity };
   try {
-    await applyPatch(db, importable, current, patch, row, change);
-    return { status: 'updated', ...identity, changed: Object.keys(patch) };
+    const warnings = await applyPatch(db, importable, current, patch, row, change);
+    return { status: 'updated', ...identity, changed: Object.keys(patch), ...warnings };
   } catch (error) {
     if (error instanceof Problem) return failedFor(error);
     throw error;
@@ -206,19 +206,29 @@ function attributesPatch(
 /** Updates as PATCH does, through an intermediate status if no single transition reaches the new one. */
 async function applyPatch(
   db: Transaction<Tables>,
-  { update, intermediateStatus = {} }: Importable,
+  { update, complete, intermediateStatus = {} }: Importable,
   current: Resource,
-  patch: Resource,
+  given: Resource,
   { values }: ParsedRow,
   change: Change,
-): Promise<void> {
+): Promise<Pick<Written, 'warnings'>> {
+  const patch: Resource = given.status === undefined || !complete ? given : complete(given);
   const reason = values.reason == null ? {} : { reason: values.reason };
   const intermediate = intermediateStatus[String(patch.status)];
   const isDirect = intermediate === undefined || current.status === intermediate;
   const first = { ...patch, ...reason, ...(!isDirect && { status: intermediate }) };
   const updated = await update(db, current, first, change);
   if (!isDirect) await update(db, updated as Resource, { status: patch.status }, change);
+  const added = Object.keys(patch).filter((field) => patch[field] !== given[field]);
+  return added.length === 0 ? {} : { warnings: added.map((field) => completed(field, patch, given)) };
 }
+
+const completed = (field: string, patch: Resource, given: Resource): FieldError =>
+  fieldError(
+    field,
+    'completed',
+    `The status \`${given.status}\` needs more than the row contains, so \`${field}\` is “${patch[field]}”.`,
+  );
 
 /** Creates resources as POST does, many at once. Values that only PATCH accepts are set by a patch afterwards. */
 async function createRows(
@@ -286,8 +296,9 @@ async function createAndPatch(
     const { rows } = await findByKey(importable, importable.keys[0])(db, {
       values: JSON.stringify([created.id]),
     });
-    await applyPatch(db, importable, JSON.parse(rows[0]?.json ?? '{}'), patch, row, change);
-    return createdOf(importable, created);
+    const current = JSON.parse(rows[0]?.json ?? '{}');
+    const warnings = await applyPatch(db, importable, current, patch, row, change);
+    return { ...createdOf(importable, created), ...warnings };
   });
   if (outcome.status === 'fulfilled') return outcome.value;
   if (outcome.reason instanceof Problem) return failedFor(outcome.reason);

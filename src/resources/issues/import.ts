@@ -1,11 +1,18 @@
 import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import type { Importable } from '../../transfer/importable.ts';
+import type { Importable, ItemProject } from '../../transfer/importable.ts';
 import { createIssues, issueList, updateIssue } from './queries.ts';
 import { type Issue, IssueInput, IssuePatch } from './schema.ts';
 
+const priorityWords = {
+  urgent: 'highest, immediate, critical, blocker, very high, p0, p1, 1, emergency, asap, showstopper',
+  high: 'h, major, p2, 2, important',
+  normal: 'medium, m, med, moderate, p3, 3, planning, default, standard',
+  low: 'l, minor, lowest, trivial, p4, p5, 4, 5, very low, low priority',
+};
+
 export const issueImport = (
-  project: { id: string; key: string },
+  project: ItemProject,
   moment: Moment,
 ): Importable<Issue, typeof IssueInput, typeof IssuePatch> => ({
   what: 'issue',
@@ -20,20 +27,61 @@ export const issueImport = (
   project,
   intermediateStatus: { closed: 'resolved' },
   synonyms: {
-    title: ['issue', 'issue title', 'name', 'summary', 'subject', 'problem'],
-    description: ['details', 'issue description', 'notes'],
-    severity: ['impact', 'level'],
-    status: ['state', 'issue status'],
-    owner_name: ['issue owner', 'responsible'],
-    assignee_name: ['assigned to', 'assigned'],
-    raised_by_user_id: ['raised by', 'reported by', 'reporter', 'author'],
-    raised_on: ['raised', 'date raised', 'reported on', 'created', 'opened'],
-    due_on: ['due', 'due date', 'target date', 'deadline'],
-    blocked_reason: ['blocked by', 'blocker'],
-    risk_id: ['risk key', 'from risk'],
-    external_id: ['issue id', 'reference', 'ref', 'number', 'no', 'ticket'],
-    source_url: ['url', 'link', 'source'],
+    title: 'issue, issue title, name, summary, subject, problem, short description, headline',
+    description: 'issue description, details, body, notes, comments',
+    severity: 'impact, level, issue severity',
+    priority: 'urgency, issue priority',
+    status: 'state, issue status, current status',
+    resolution: 'resolution type, outcome',
+    owner_name: 'issue owner, responsible, responsible person, action owner',
+    assignee_name: 'assigned to, assigned, assignees, owned by',
+    raised_by_user_id: 'raised by, reported by, reporter, author',
+    raised_on: 'raised, date raised, reported on, created, opened, date, logged, date reported, open date',
+    due_on: 'due, due date, target date, deadline, target resolution date, resolve by',
+    blocked_reason: 'blocked by, blocker',
+    risk_id: 'risk key, from risk',
+    external_id: 'issue id, issue no, issue number, reference, ref, number, no, ticket, issue key',
+    source_url: 'url, link, source',
   },
+  values: {
+    status: {
+      open: 'new, to do, todo, opened, reopened, backlog, unassigned, triage, raised, proposed, scheduled, selected for development, confirmed, in specification, not started, draft',
+      in_progress:
+        'active, doing, started, ongoing, work in progress, wip, in review, in testing, in development, developed, feedback, assigned, investigating, under investigation, escalated, committed, code review, testing, ready for test',
+      blocked:
+        'on hold, waiting, pending, stalled, impeded, deferred, awaiting info, awaiting problem, waiting for customer, parked',
+      resolved: 'fixed, done, complete, completed, solved, tested',
+      closed: 'close, cancelled, canceled, rejected, removed, wont do, declined, merged, test failed',
+    },
+    severity: {
+      critical: 'very high, vh, blocker, showstopper, catastrophic, severe, extreme, 1, s1, sev 1, sev1',
+      high: 'h, major, significant, 2, s2, sev 2, sev2',
+      medium: 'm, med, moderate, normal, average, 3, s3, sev 3, sev3',
+      low: 'l, minor, trivial, very low, vl, cosmetic, negligible, 4, 5, s4, sev 4, sev4',
+    },
+    priority: priorityWords,
+    resolution: {
+      fixed: 'done, complete, completed, resolved, implemented, solved, closed',
+      workaround: 'work around, worked around, mitigated',
+      wont_fix: 'wont do, wont fix, wontfix, declined, rejected, deferred, known error, not planned',
+      duplicate: 'duplicated',
+      not_an_issue:
+        'invalid, cannot reproduce, not a bug, works as designed, incomplete, not an error, by design',
+      null: 'unresolved, none, n a',
+    },
+  },
+  implied: {
+    rejected: { resolution: 'wont_fix' },
+    cancelled: { resolution: 'wont_fix' },
+    canceled: { resolution: 'wont_fix' },
+    'wont do': { resolution: 'wont_fix' },
+    declined: { resolution: 'wont_fix' },
+    removed: { resolution: 'wont_fix' },
+  },
+  complete: (patch) =>
+    patch.status === 'resolved' || patch.status === 'closed'
+      ? { ...patch, resolution: patch.resolution ?? 'fixed' }
+      : patch,
   create: (db, inputs, change) => createIssues(db, project.id, inputs, change),
   update: updateIssue,
 });

@@ -15,36 +15,47 @@ export const peopleImport = (moment: Moment): Importable<Person, typeof PersonIn
     { field: 'email', column: sql`lower(people.email)`, compared: (email) => email.toLowerCase() },
   ],
   synonyms: {
-    name: ['full name', 'display name', 'employee name', 'employee', 'person', 'member'],
-    email: ['e-mail address', 'work e-mail', 'mail', 'e-mail id'],
-    title: ['job title', 'position', 'role', 'function'],
-    department: ['dept', 'division', 'business unit', 'organisation', 'organization'],
-    location: ['office', 'site', 'city', 'work location'],
-    phone: ['telephone', 'phone number', 'mobile', 'mobile phone', 'tel', 'work phone'],
-    time_zone: ['tz'],
-    kind: ['type', 'person type', 'employee type'],
-    manager_user_id: ['reports to', 'line manager', 'supervisor', 'boss', 'manager e-mail', 'manager name'],
-    accountable_user_id: ['accountable to', 'responsible human'],
-    skills: ['skill', 'competencies', 'tags'],
-    start_on: [
-      'start date',
-      'start',
-      'hired',
-      'hire date',
-      'hired on',
-      'joined',
-      'joining date',
-      'first day',
-    ],
-    end_on: ['end date', 'end', 'leaving date', 'last day', 'termination date'],
-    status: ['state', 'employment status'],
-    external_id: ['employee id', 'employee number', 'employee no', 'staff id', 'personnel number', 'hr id'],
+    name: 'full name, display name, employee name, employee, person, member, worker, staff member',
+    email: 'e-mail address, work e-mail, company e-mail, business e-mail, mail, e-mail id, primary e-mail',
+    title: 'job title, position, business title, role, function, designation',
+    department:
+      'dept, department name, division, business unit, cost center name, organisation, organization',
+    location: 'office, office location, work location, site, city, location name',
+    phone:
+      'work phone, telephone, telephone number, phone number, business phone, mobile, mobile phone, primary phone, tel',
+    time_zone: 'tz',
+    kind: 'person type, employee type, worker type, employment type, user type, type',
+    manager_user_id: 'reports to, reporting to, line manager, supervisor, boss, manager e-mail, manager name',
+    accountable_user_id: 'accountable to, responsible human',
+    skills: 'skill, competencies, tags',
+    start_on: 'start date, start, hired, hire date, hired on, joined, joining date, first day',
+    end_on: 'end date, end, leaving date, last day, termination date, contract end, contract end date',
+    status: 'employment status, employee status, worker status, account enabled, active, state',
+    external_id:
+      'employee id, employee number, employee no, staff id, staff number, personnel number, worker id, payroll number, hr id',
   },
   joined: {
     name: [
       ['first name', 'given name', 'forename'],
       ['last name', 'surname', 'family name'],
     ],
+  },
+  personNames: ['name'],
+  values: {
+    status: {
+      active:
+        'on leave, leave, leave of absence, parental leave, maternity leave, paid leave, enabled, true, yes, current, employed, onboarding, provisioned, password expired, locked out, recovery, hired, 1, y, probation',
+      inactive:
+        'terminated, left, leaver, disabled, false, no, former, resigned, retired, deprovisioned, suspended, offboarded, staged, 0, n, blocked, deactivated, dismissed',
+    },
+    kind: {
+      human:
+        'employee, internal, member, full time, part time, permanent, regular, staff, person, intern, temporary, fixed term, apprentice, working student, salaried, hourly',
+      external:
+        'contractor, contingent worker, guest, freelancer, freelance, consultant, vendor, partner, supplier, agency',
+      agent: 'bot, service account, robot, ai agent, service',
+      placeholder: 'vacancy, vacant, tbh, open position, generic',
+    },
   },
   create: createPeople,
   update: updatePerson,

@@ -5,10 +5,12 @@ import { Strict } from '../../core/schemas.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import type { App } from '../../http/fastify.ts';
-import type { Importable } from '../../transfer/importable.ts';
+import { importRoute } from '../../transfer/import-route.ts';
+import { AcrossProjectsQuery } from '../../transfer/schema.ts';
 import { getProjectForWriting } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { type ResourceKind, resourceRoutes } from '../resource-routes.ts';
+import { type ItemImport, importAcrossProjects } from './import.ts';
 
 type Item = { id: string; project_id: string; version: number };
 
@@ -29,7 +31,7 @@ type ItemKind<Resource extends TObject, Input extends TObject, Patch extends TOb
     input: Static<Input>,
     change: Change,
   ): Promise<Static<Resource> & Item>;
-  importable(project: { id: string; key: string }, moment: Moment): Importable;
+  importable: ItemImport;
 };
 
 /** Registers the routes of a project's risks, issues or tasks, except their lists. */
@@ -58,5 +60,16 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
       const { project_id } = params as { project_id: string };
       return importable(await getProjectForWriting(database.db, project_id, moment), moment);
     },
+  });
+
+  importRoute(app, {
+    url: `/v1/imports/${tag}`,
+    access: 'projects.manage',
+    operationId: `import${tag[0]?.toUpperCase()}${tag.slice(1)}AcrossProjects`,
+    summary: `Import ${tag} of several projects from a file`,
+    tag,
+    query: AcrossProjectsQuery,
+    importable: ({ query, moment }) =>
+      importAcrossProjects(importable, moment, (query as AcrossProjectsQuery).create_projects ?? false),
   });
 }

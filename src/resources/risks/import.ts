@@ -1,12 +1,65 @@
 import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import type { Importable } from '../../transfer/importable.ts';
+import { fold } from '../../core/text.ts';
+import type { Importable, ItemProject, Resource } from '../../transfer/importable.ts';
 import { createRisks, updateRisk } from './queries.ts';
 import { riskList } from './register.ts';
 import { type Risk, RiskInput, RiskPatch } from './schema.ts';
+import { levelOf, scoreOf } from './scoring.ts';
+
+const words = {
+  low: 'low, l',
+  medium: 'medium, m, med, moderate, average',
+  high: 'high, h',
+};
+
+const probabilityWords = {
+  1: 'rare, very low, vl, very unlikely, remote, improbable, highly unlikely, almost impossible',
+  2: `unlikely, ${words.low}, seldom`,
+  3: `possible, ${words.medium}, occasional, even chance, about even`,
+  4: `likely, ${words.high}, probable, frequent`,
+  5: 'almost certain, very high, vh, very likely, certain, highly likely, near certain, expected',
+  null: 'tbd, n a, na, not assessed, unknown, tbc',
+};
+
+const impactWords = {
+  1: 'negligible, very low, vl, insignificant, trivial, very minor',
+  2: `minor, ${words.low}, marginal`,
+  3: `${words.medium}, serious`,
+  4: `major, ${words.high}, significant`,
+  5: 'severe, very high, vh, catastrophic, critical, extreme, disastrous',
+  null: probabilityWords.null,
+};
+
+const levelWords: Record<string, string> = {
+  low: `${words.low}, very low, green, minor`,
+  medium: `${words.medium}, amber, yellow`,
+  high: `${words.high}, red, major, orange`,
+  critical: 'critical, extreme, very high, severe, catastrophic',
+};
+
+/** Compares the rating of a file, a number or a word, with the score of the row. */
+function compareRating({ probability, impact }: Resource, text: string): string | undefined {
+  if (typeof probability !== 'number' || typeof impact !== 'number') return undefined;
+  const score = scoreOf(probability, impact);
+  const level = levelOf(score);
+  const [number] = /\d+/.exec(text) ?? [];
+  const word = Object.keys(levelWords).find((word) => levelWords[word]?.split(', ').includes(fold(text)));
+  if (number === undefined ? word === undefined || word === level : Number(number) === score)
+    return undefined;
+  return `The file contains “${text}”, but ${probability} × ${impact} is ${score}, which is ${level}.`;
+}
+
+/** Other tools close risks without a reason and accept them without an end. */
+function completeStatus(patch: RiskPatch): RiskPatch {
+  if (patch.status === 'closed')
+    return { ...patch, closure_reason: patch.closure_reason ?? 'Closed before the import.' };
+  if (patch.status === 'accepted' && patch.accepted_until == null) return { ...patch, status: 'monitoring' };
+  return patch;
+}
 
 export const riskImport = (
-  project: { id: string; key: string },
+  project: ItemProject,
   moment: Moment,
 ): Importable<Risk, typeof RiskInput, typeof RiskPatch> => ({
   what: 'risk',
@@ -23,36 +76,62 @@ export const riskImport = (
   ],
   project,
   synonyms: {
-    title: ['risk', 'risk title', 'name', 'risk name', 'summary', 'event'],
-    description: ['details', 'risk description', 'notes', 'cause and effect'],
-    kind: ['type', 'risk type'],
-    category: ['risk category', 'area'],
-    probability: ['likelihood', 'chance', 'current probability', 'inherent likelihood'],
-    impact: ['severity', 'consequence', 'current impact', 'inherent impact'],
-    residual_probability: ['residual likelihood', 'target probability'],
-    residual_impact: ['residual severity', 'target impact'],
-    status: ['state', 'risk status'],
-    strategy: ['response', 'response strategy', 'treatment', 'response type'],
-    response_plan: [
-      'mitigation',
-      'mitigation plan',
-      'response actions',
-      'treatment plan',
-      'actions',
-      'controls',
-    ],
-    contingency_plan: ['contingency', 'fallback', 'fallback plan'],
-    trigger: ['triggers', 'early warning', 'indicator'],
-    owner_name: ['risk owner', 'responsible', 'assigned to'],
-    raised_by_user_id: ['raised by', 'reported by', 'identified by', 'reporter', 'author'],
-    raised_on: ['raised', 'date raised', 'identified on', 'date identified', 'created', 'opened'],
-    due_on: ['due', 'due date', 'target date', 'deadline'],
-    review_on: ['review', 'review date', 'next review'],
-    closure_reason: ['reason for closure', 'closed because'],
-    lessons: ['lessons learned', 'lessons learnt'],
-    external_id: ['risk id', 'reference', 'ref', 'number', 'no'],
-    source_url: ['url', 'link', 'source'],
+    title: 'risk, risk title, name, risk name, summary, event, risk event, headline',
+    description: 'risk description, details, risk statement, cause and effect, notes, comments',
+    kind: 'type, risk type',
+    category: 'risk category, area',
+    probability:
+      'likelihood, likelihood rating, probability of occurrence, chance, inherent likelihood, inherent probability, prob, l, p',
+    impact: 'impact rating, consequence, consequences, severity, inherent impact, inherent consequence, i',
+    residual_probability: 'residual likelihood, target probability, target likelihood',
+    residual_impact: 'residual severity, target impact, residual consequence',
+    score: 'rating, risk score, risk rating, inherent rating, exposure, pxi, lxi, severity score',
+    level: 'risk level, rag, rag status, grade, risk grade',
+    status: 'state, risk status, current status',
+    strategy:
+      'response category, risk response category, response strategy, response type, treatment strategy, treatment option, response, treatment, risk response, risk treatment',
+    response_plan:
+      'mitigation, mitigation plan, mitigations, mitigation action, mitigating actions, mitigation strategy, response plan, action plan, response actions, treatment plan, actions, controls',
+    contingency_plan: 'contingency, fallback, fallback plan',
+    trigger: 'triggers, early warning, indicator',
+    owner_name:
+      'risk owner, responsible, assigned to, responsible person, assignee, response owner, action owner',
+    raised_by_user_id: 'raised by, reported by, identified by, reporter, author',
+    raised_on:
+      'raised, date raised, identified on, date identified, created, opened, date, logged, registered',
+    due_on: 'due, due date, target date, deadline, target completion, proximity date',
+    review_on: 'review, review date, next review, next review date',
+    closure_reason: 'reason for closure, closed because',
+    lessons: 'lessons learned, lessons learnt',
+    external_id: 'risk id, risk identifier, risk no, risk number, reference, ref, number, no, risk ref',
+    source_url: 'url, link, source',
   },
+  values: {
+    status: {
+      open: 'new, draft, identified, active, live, raised, proposed, to do, assessed, ongoing',
+      mitigating:
+        'in progress, treating, in treatment, being treated, being mitigated, mitigation in progress, in mitigation, responding, managed',
+      monitoring: 'monitor, monitored, watch, watching, under review, in review, on hold, dormant',
+      accepted: 'accept, tolerated, tolerate',
+      materialized: 'materialised, occurred, realized, realised, became issue, issue, triggered',
+      closed: 'close, done, resolved, retired, expired, complete, completed, cancelled, mitigated',
+    },
+    probability: probabilityWords,
+    residual_probability: probabilityWords,
+    impact: impactWords,
+    residual_impact: impactWords,
+    strategy: {
+      avoid: 'avoidance, eliminate, terminate, prevent',
+      mitigate: 'mitigation, reduce, reduction, treat, control',
+      transfer: 'transference, insure, outsource',
+      accept: 'acceptance, tolerate, retain, take',
+      null: 'none, n a, tbd, na',
+    },
+    kind: { threat: 'risk, negative, downside', opportunity: 'positive, upside, benefit' },
+  },
+  textInstead: { strategy: 'response_plan' },
+  computed: { fields: ['score', 'level'], differs: compareRating },
+  complete: completeStatus,
   create: (db, inputs, change) => createRisks(db, project.id, inputs, change),
   update: updateRisk,
 });

@@ -1,11 +1,20 @@
 import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import type { Importable } from '../../transfer/importable.ts';
+import type { Importable, ItemProject } from '../../transfer/importable.ts';
 import { createTasks, taskList, updateTask } from './queries.ts';
 import { type Task, TaskInput, TaskPatch } from './schema.ts';
 
+/** Reads a percentage of progress, or the day on which a task was completed. */
+function statusOfProgress(cell: unknown): TaskInput['status'] {
+  const [, number] = /^(\d{1,3}(?:\.\d+)?)\s*%?$/.exec(String(cell).trim()) ?? [];
+  if (number === undefined) return /\d{4}|\d\d?[./-]\d/.test(String(cell)) ? 'done' : undefined;
+  // A workbook stores percentages as fractions.
+  const percent = typeof cell === 'number' && cell <= 1 ? cell * 100 : Number(number);
+  return percent >= 100 ? 'done' : percent > 0 ? 'in_progress' : 'todo';
+}
+
 export const taskImport = (
-  project: { id: string; key: string },
+  project: ItemProject,
   moment: Moment,
 ): Importable<Task, typeof TaskInput, typeof TaskPatch> => ({
   what: 'task',
@@ -19,17 +28,33 @@ export const taskImport = (
   ],
   project,
   synonyms: {
-    title: ['task', 'task title', 'name', 'task name', 'summary', 'action'],
-    description: ['details', 'notes'],
-    kind: ['type', 'task type'],
-    status: ['state', 'task status'],
-    assignee_name: ['assigned to', 'assigned', 'owner', 'responsible', 'who'],
-    start_on: ['start', 'start date', 'begins'],
-    due_on: ['due', 'due date', 'end date', 'target date', 'deadline', 'finish'],
-    risk_id: ['risk key'],
-    issue_id: ['issue key'],
-    external_id: ['task id', 'reference', 'ref', 'number', 'no', 'ticket'],
+    title: 'task, task title, name, task name, summary, action, action item, subject, to do',
+    description: 'task description, details, notes, comments, body',
+    kind: 'type, task type',
+    status: 'state, task status, progress, percent complete, percent done, completed, done',
+    assignee_name: 'assigned to, assigned, owner, responsible, who, resource names, action owner, assignees',
+    start_on: 'start, start date, begins, planned start',
+    due_on:
+      'due, due date, due by, end date, target date, deadline, finish, finish date, end, planned finish',
+    risk_id: 'risk key',
+    issue_id: 'issue key',
+    external_id:
+      'task id, action id, action no, action number, task no, task number, reference, ref, number, no, ticket, wbs',
   },
+  values: {
+    status: {
+      todo: 'to do, open, new, not started, backlog, planned, scheduled, proposed, in specification, false, no, future task, reopened, selected for development',
+      in_progress:
+        'active, doing, started, ongoing, wip, work in progress, in review, in testing, in development, developed, on schedule, late, feedback, committed, code review',
+      blocked: 'on hold, waiting, pending, stalled, impeded, deferred, stuck, waiting on someone else',
+      done: 'complete, completed, closed, resolved, finished, true, yes, x, fixed, tested',
+      cancelled: 'canceled, rejected, removed, wont do, dropped, declined, obsolete',
+    },
+    kind: {
+      work: 'task, story, feature, user story, epic, sub task, subtask, bug, improvement, new feature, milestone, support, action, product backlog item',
+    },
+  },
+  interpret: { status: statusOfProgress },
   create: (db, inputs, change) => createTasks(db, project.id, inputs, change),
   update: updateTask,
 });

@@ -1,0 +1,79 @@
+import { sql, type Transaction } from 'kysely';
+import { fieldError, Problem } from '../core/errors.ts';
+import { fold, shortened } from '../core/text.ts';
+import { inJsonArray } from '../database/sql/functions.ts';
+import type { Tables } from '../database/tables.ts';
+import type { Change } from '../database/writes/change.ts';
+import type { Importable, ItemProject } from './importable.ts';
+import type { ParsedRow } from './parse-rows.ts';
+
+/** Rows that are imported in the same way: into one project, or without any. */
+export type RowGroup = { importable: Importable; rows: readonly ParsedRow[] };
+
+/** Groups rows by the project they name. A row whose project is not found gets an error. */
+export async function groupByProject(
+  db: Transaction<Tables>,
+  importable: Importable,
+  rows: readonly ParsedRow[],
+  change: Change,
+): Promise<RowGroup[]> {
+  const { across } = importable;
+  if (!across) return [{ importable, rows }];
+  const groups = new Map<string, { importable: Importable; rows: ParsedRow[] }>();
+  const failed: ParsedRow[] = [];
+  const found = await findProjects(db, [...new Set(rows.flatMap(({ project = [] }) => project))]);
+  for (const row of rows) {
+    const project = await resolveProject(db, across, found, row.project, change);
+    if (typeof project === 'string') {
+      const error = fieldError('project', 'unknown_reference', project);
+      failed.push(row.isUnreadable ? row : { ...row, errors: [...row.errors, error] });
+    } else {
+      const group = groups.get(project.id) ?? { importable: across.forProject(project), rows: [] };
+      groups.set(project.id, group);
+      group.rows.push(row);
+    }
+  }
+  return [...groups.values(), ...(failed.length > 0 ? [{ importable, rows: failed }] : [])];
+}
+
+type FoundProject = ItemProject & { name_folded: string; archived_at: string | null };
+
+/** Finds projects by id, key, external id or name. */
+async function findProjects(db: Transaction<Tables>, texts: readonly string[]): Promise<FoundProject[]> {
+  if (texts.length === 0) return [];
+  const { rows } = await sql<FoundProject>`
+    select id, key, name, external_id, name_folded, archived_at from projects
+    where ${inJsonArray(sql.ref('id'), [...texts])} or ${inJsonArray(sql.ref('external_id'), [...texts])}
+      or ${inJsonArray(
+        sql.ref('key'),
+        texts.map((text) => text.toUpperCase()),
+      )}
+      or ${inJsonArray(sql.ref('name_folded'), texts.map(fold))}`.execute(db);
+  return rows;
+}
+
+/** The project of a row, or why there is none. */
+async function resolveProject(
+  db: Transaction<Tables>,
+  { createProject }: NonNullable<Importable['across']>,
+  found: FoundProject[],
+  text: string | undefined,
+  change: Change,
+): Promise<ItemProject | string> {
+  if (text === undefined) return 'This row names no project. Write its key, name or external ID.';
+  const [project, ...others] =
+    nonEmpty(found.filter(({ id, key }) => id === text || key === text.toUpperCase())) ??
+    nonEmpty(found.filter(({ external_id }) => external_id === text)) ??
+    found.filter(({ name_folded }) => name_folded === fold(text));
+  if (others.length > 0) return `Several projects are named “${shortened(text)}”. Use the key.`;
+  if (project?.archived_at) return `The project ${project.key} is archived. Unarchive it to import into it.`;
+  if (project) return project;
+  if (!createProject)
+    return `No project matches “${shortened(text)}”. Use its key, name or external ID, or send \`create_projects=true\`.`;
+  const created = await createProject(db, text, change);
+  if (created instanceof Problem) return created.errors?.[0]?.detail ?? created.message;
+  found.push({ ...created, name_folded: fold(created.name), archived_at: null });
+  return created;
+}
+
+const nonEmpty = <T>(list: T[]) => (list.length > 0 ? list : undefined);

@@ -1,0 +1,301 @@
+import { type FieldError, Problem } from '../../core/errors.ts';
+import { attributesLimit } from '../../core/schemas.ts';
+import { joinWords, nearest, shortened } from '../../core/text.ts';
+import type { Importable } from '../importable.ts';
+import { attributeColumn, type Column, ignored, type Known, knownColumns, targetOf } from './catalogue.ts';
+import type { DateOrder } from './dates.ts';
+import { createEvidence, type TableColumn } from './evidence.ts';
+import { nameForms, normalizeColumnName, normalizeName } from './names.ts';
+import { detectPreset, type PresetName, presetField } from './presets.ts';
+import { valueReader } from './values.ts';
+
+/** What a request states about the columns and values of its file. */
+export type Recognition = {
+  /** Fields by column. */
+  map: ReadonlyMap<string, string>;
+  /** Values by normalized text, by column or field. */
+  map_values: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  preset?: PresetName | 'none' | undefined;
+  unknown_columns?: 'skip' | 'attributes' | 'reject' | undefined;
+  date_order?: DateOrder | undefined;
+};
+
+export type Columns = ReturnType<typeof createColumns>;
+
+const maxSuggestions = 1000;
+
+/** The number of texts whose value is reported for a column. */
+const maxRecordedTexts = 50;
+
+/** Recognizes the columns of a file by their names, by the tool that wrote it, or by the `map` parameter. */
+export function createColumns(importable: Importable, recognition: Recognition) {
+  const { map, map_values, unknown_columns: policy } = recognition;
+  const known = knownColumns(importable);
+  const fields = [...new Set([...known.values()].map(({ column }) => column.field))].filter(
+    (field) => field !== '',
+  );
+  const columnNamed = (field: string): Column | undefined =>
+    field === '' ? ignored : (attributeColumn(importable, field) ?? known.get(normalizeName(field))?.column);
+  const mapped = new Map(
+    [...map].map(([name, field]) => {
+      const column = columnNamed(field);
+      if (!column) throw unknownField(name, field, fields);
+      return [name, { column, rank: -2 }] as const;
+    }),
+  );
+  const hasAttributes = 'attributes' in importable.patch.properties;
+  const recognized = new Map<string, Column>();
+  const columnsByField = new Map<string, string>();
+  /** Why columns were left out, by name. */
+  const unknown = new Map<string, string>();
+  const values = new Map<string, Map<string, unknown>>();
+  const allColumns = `Known columns are ${joinWords(fields)}. `;
+  const suggestions = new Map<string, string | undefined>();
+  /** A file can have millions of unknown names, so only the first thousand get a suggestion. */
+  const suggestField = (name: string) => {
+    if (!suggestions.has(name) && suggestions.size < maxSuggestions)
+      suggestions.set(name, known.get(nearest(normalizeName(name), [...known.keys()]) ?? '')?.column.field);
+    return suggestions.get(name);
+  };
+
+  function explainUnknown(name: string, isFirst: boolean): string {
+    const shown = shortened(name);
+    const field = suggestField(shown);
+    return (
+      `Unknown column “${shown}”. ${field ? `Did you mean \`${field}\`? ` : ''}` +
+      `${isFirst ? allColumns : ''}Use \`map\` to assign it to a field, ` +
+      `${hasAttributes ? `store it as an attribute (\`${shown}=attributes.${shown}\`), ` : ''}` +
+      `or ignore it (\`${shown}=\`).`
+    );
+  }
+
+  function recognize(name: string, column: Column): void {
+    if (recognized.has(name)) return;
+    recognized.set(name, column);
+    if (!columnsByField.has(column.field)) columnsByField.set(column.field, name);
+  }
+
+  /** An unknown column of the file becomes an attribute or is skipped, as the request chooses. */
+  function unknownColumn(name: string, attributes: number): Column | undefined {
+    if (policy === 'attributes' && hasAttributes && attributes < attributesLimit)
+      return attributeColumn(importable, `attributes.${name.slice(0, 200)}`);
+    return policy === 'reject' ? undefined : ignored;
+  }
+
+  function bindReader(entry: TableColumn): void {
+    const { column, name, hints } = entry;
+    if (column.is !== 'field' || column.read) return;
+    const assigned = new Map([
+      ...(map_values.get(normalizeName(column.field)) ?? []),
+      ...(map_values.get(normalizeName(name)) ?? []),
+    ]);
+    const record = (text: string, value: unknown) => {
+      const texts = values.get(name) ?? new Map<string, unknown>();
+      if (texts.size < maxRecordedTexts && text.length <= 100) values.set(name, texts.set(text, value));
+    };
+    const { values: words = {}, interpret = {} } = importable;
+    const read = valueReader(column.property, {
+      words: words[column.field],
+      interpret: interpret[column.field],
+      assigned,
+      hints,
+      record,
+    });
+    entry.column = { ...column, read };
+  }
+
+  let preset: PresetName | undefined;
+  let table: TableColumn[] = [];
+  let evidence: ReturnType<typeof createEvidence> | undefined;
+  let hasInvertedNames = false;
+
+  /** The best match of a column name. */
+  function match(name: string): Known | undefined {
+    const byMap = mapped.get(normalizeColumnName(name));
+    if (byMap) return byMap;
+    const field = presetField(preset, name);
+    if (field === 'project' && importable.project) return { column: ignored, rank: -1 };
+    const byPreset = field === undefined ? undefined : columnNamed(field);
+    if (byPreset) return { column: byPreset, rank: -1 };
+    const attribute = attributeColumn(importable, name);
+    if (attribute) return { column: attribute, rank: 0 };
+    for (const [i, form] of nameForms(name, importable.what).entries()) {
+      const found = known.get(form);
+      if (found) return { ...found, rank: found.rank + 2 * i };
+    }
+    return undefined;
+  }
+
+  return {
+    recognized,
+    values,
+    unknown,
+    preset: () => preset,
+    hasInvertedNames: () => hasInvertedNames,
+    /** The columns of a table, by position. */
+    table: () => table.map(({ column }) => column),
+    /** Where the order of day and month was decided by the file. */
+    dateOrder: () => table.find(({ hints }) => hints.order)?.hints.order,
+    /** The name of the column that holds this field. */
+    columnFor: (field: string) => (field === '' ? undefined : columnsByField.get(field)),
+    /** An error message for an unknown column. The first of several also lists the known columns. */
+    explainUnknown,
+
+    /** The column of a JSON member; undefined if it is unknown. Members have no variants of names. */
+    find(name: string): Column | undefined {
+      const column =
+        recognized.get(name) ??
+        mapped.get(normalizeColumnName(name))?.column ??
+        attributeColumn(importable, name) ??
+        known.get(normalizeName(name))?.column ??
+        (policy === undefined ? undefined : unknownColumn(name, 0));
+      if (column) recognize(name, column);
+      return column;
+    },
+
+    /** Matches the columns of a table. Rejects a table without a column that every new resource needs. */
+    setHeader(names: readonly string[], mode: string): void {
+      preset = recognition.preset === 'none' ? undefined : (recognition.preset ?? detectPreset(names));
+      const found = names.map((name) => (name === '' ? undefined : match(name)));
+      const { textInstead = {} } = importable;
+      const alternative = ({ field }: Column) => columnNamed(textInstead[field] ?? 'none');
+      const errors = resolveCollisions(names, found, unknown, alternative);
+      useHeading(importable, names, found, mode);
+      if (found.every((one) => one === undefined || one.column.is === 'ignored'))
+        throw invalidColumns(names, found, [noHeader(importable, names)]);
+      let attributes = found.filter((one) => one?.column.is === 'attribute').length;
+      table = names.map((name, i) => {
+        const column = found[i]?.column ?? (name === '' ? ignored : unknownColumn(name, attributes));
+        if (!found[i] && column?.is === 'attribute') attributes++;
+        if (!found[i] && name !== '') {
+          if (column === undefined)
+            errors.push({
+              column: shortened(name),
+              code: 'unknown_column',
+              detail: explainUnknown(name, errors.length === 0),
+            });
+          else if (column.is === 'ignored' && !unknown.has(name)) unknown.set(name, hintFor(name));
+        }
+        return { name, column: column ?? ignored, hints: {} };
+      });
+      const required = mode === 'create' ? ((importable.input.required as string[] | undefined) ?? []) : [];
+      for (const field of required.filter((field) => !table.some(({ column }) => column.field === field))) {
+        const detail = `No column maps to the required field \`${field}\`. Add the column, or assign one with \`map\`.`;
+        errors.push({ code: 'missing_column', detail });
+      }
+      if (importable.across && !table.some(({ column }) => column.is === 'project')) {
+        const detail =
+          'No column names the project of each row. Add the column `project`, or assign one with `map`.';
+        errors.push({ code: 'missing_column', detail });
+      }
+      if (errors.length > 0) throw invalidColumns(names, found, errors);
+      table.forEach(bindReader);
+      evidence = createEvidence(importable, table);
+    },
+
+    observe: (cells: readonly unknown[], line: number) => evidence?.observe(cells, line),
+
+    /** Decides what only the whole file shows. Call it after the last row was observed. */
+    settle(): void {
+      if (!evidence) return;
+      hasInvertedNames = evidence.settle(recognition.date_order).hasInvertedNames;
+      for (const entry of table) {
+        bindReader(entry);
+        if (entry.name !== '' && !unknown.has(entry.name)) recognize(entry.name, entry.column);
+      }
+    },
+  };
+
+  /** Names the field that an unknown column may have been meant for. */
+  function hintFor(name: string): string {
+    const field = suggestField(shortened(name));
+    return field ? `Did you mean \`${field}\`?` : '';
+  }
+}
+
+/** Keeps the better of two columns for one field. Two columns that `map` assigns to one field are an error. */
+function resolveCollisions(
+  names: readonly string[],
+  found: (Known | undefined)[],
+  unknown: Map<string, string>,
+  alternative: (column: Column) => Column | undefined,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const best = new Map<string, number>();
+  for (const [i, one] of found.entries()) {
+    if (!one || one.column.is === 'ignored') continue;
+    const { column } = one;
+    const key = `${column.is} ${targetOf(column)} ${column.is === 'part' ? column.position : ''}`;
+    const other = best.get(key);
+    const otherMatch = other === undefined ? undefined : found[other];
+    if (other === undefined || !otherMatch) {
+      best.set(key, i);
+      continue;
+    }
+    const [first, second] = [shortened(names[other] ?? ''), shortened(names[i] ?? '')];
+    if (one.rank === -2 && otherMatch.rank === -2) {
+      const detail = `“${first}” and “${second}” both map to \`${targetOf(column)}\`. Ignore one of them with \`map\`.`;
+      errors.push({ column: second, code: 'repeated_column', detail });
+      continue;
+    }
+    const [winner, loser] = one.rank < otherMatch.rank ? [i, other] : [other, i];
+    best.set(key, winner);
+    const instead = alternative(column);
+    found[loser] = undefined;
+    if (instead && !found.some((other) => other?.column.field === instead.field)) {
+      found[loser] = { column: instead, rank: 9 };
+      continue;
+    }
+    const name = names[loser] ?? '';
+    if (name !== names[winner])
+      unknown.set(name, `“${shortened(names[winner] ?? '')}” is \`${targetOf(column)}\`.`);
+  }
+  return errors.slice(0, maxNamedColumns);
+}
+
+/** In a file without titles, the first line of the description is the title. */
+function useHeading(
+  { input }: Importable,
+  names: readonly string[],
+  found: (Known | undefined)[],
+  mode: string,
+) {
+  if (!('title' in input.properties) || !(input.required as string[]).includes('title')) return;
+  if (found.some((one) => one?.column.field === 'title')) return;
+  const at = found.findIndex((one) => one?.column.field === 'description');
+  const description = found[at];
+  // An update of descriptions must not change titles.
+  if (!description || (mode === 'upsert' && normalizeName(names[at] ?? '') === 'description')) return;
+  found[at] = { ...description, column: { is: 'heading', field: 'title', rest: 'description' } };
+}
+
+/** The number of columns an error names, and the number of errors its detail repeats. */
+const maxNamedColumns = 100;
+const maxSentences = 5;
+
+const noHeader = ({ input }: Importable, names: readonly string[]): FieldError => ({
+  code: 'no_header',
+  detail:
+    `The first line must name the columns, such as ${joinWords(Object.keys(input.properties).slice(0, 3))}. ` +
+    `It contains ${joinWords(names.slice(0, 5).map((name) => `“${shortened(name)}”`))}.`,
+});
+
+/** 422 for a file with invalid columns. Includes the field of each column, so that the sender can correct `map`. */
+function invalidColumns(names: readonly string[], found: (Known | undefined)[], all: FieldError[]): Problem {
+  const errors = all.slice(0, maxNamedColumns);
+  const targets = names.map((name, i) => [shortened(name), found[i] ? targetOf(found[i].column) : null]);
+  const columns = Object.fromEntries(targets.slice(0, maxNamedColumns));
+  const sentences = errors.slice(0, maxSentences).map(({ detail }) => detail);
+  if (errors.length > maxSentences) sentences.push('See `errors` for the rest.');
+  return new Problem('invalid_body', sentences.join(' '), { errors, extra: { columns } });
+}
+
+function unknownField(name: string, field: string, fields: readonly string[]): Problem {
+  const suggestion = nearest(field, fields);
+  const detail = `\`map\` assigns “${shortened(name)}” to \`${shortened(field)}\`, which is not a field. ${
+    suggestion ? `Did you mean \`${suggestion}\`?` : `Fields are ${joinWords(fields)}.`
+  }`;
+  return new Problem('invalid_parameter', detail, {
+    errors: [{ parameter: 'map', code: 'unknown_field', detail }],
+  });
+}

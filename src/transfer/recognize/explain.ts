@@ -1,0 +1,67 @@
+import { joinWords, shortened } from '../../core/text.ts';
+import type { FileScan } from '../scan.ts';
+import type { ImportSummary } from '../schema.ts';
+import { targetOf } from './catalogue.ts';
+import { presetLabel } from './presets.ts';
+
+type Recognized = Pick<
+  ImportSummary,
+  | 'columns'
+  | 'ignored_columns'
+  | 'unknown_columns'
+  | 'values'
+  | 'preset'
+  | 'date_order'
+  | 'sheet'
+  | 'explanation'
+>;
+
+/** The number of columns or texts that the explanation names. */
+const maxNamed = 10;
+
+/** The part of the summary that reports how the columns and values of a file were understood. */
+export function explainRecognition({ columns, sheet }: FileScan): Recognized {
+  const recognized = [...columns.recognized].map(([name, column]) => [shortened(name), column] as const);
+  const used = recognized.filter(([, { is }]) => is !== 'ignored');
+  const preset = columns.preset() ?? null;
+  const order = columns.dateOrder() ?? null;
+  const unknown = [...columns.unknown].map(([name, hint]) => [shortened(name), hint] as const);
+  const values = [...columns.values].map(
+    ([name, texts]) =>
+      [shortened(name), new Map([...texts].map(([text, value]) => [text, String(value)]))] as const,
+  );
+  const heading = used.find(([, { is }]) => is === 'heading');
+  const sentences = [
+    preset && `Looks like an export of ${presetLabel(preset)}.`,
+    sheet?.others.length &&
+      `Only the sheet “${shortened(sheet.name)}” was imported, not ${quoted(sheet.others)}.`,
+    heading && `The file has no titles, so the first line of “${heading[0]}” is the title.`,
+    order && `Dates are ${order === 'dmy' ? 'day/month/year' : 'month/day/year'}.`,
+    columns.hasInvertedNames() && 'Names are “Last, First”.',
+    ...values.map(([name, texts]) => describeValues(name, texts)),
+    unknown.length > 0 &&
+      `Skipped ${quoted(unknown.map(([name]) => name))}. Assign columns with \`map\`, or keep them with \`unknown_columns=attributes\`.`,
+  ];
+  return {
+    columns: Object.fromEntries(used.map(([name, column]) => [name, targetOf(column)])),
+    ignored_columns: recognized.filter(([, { is }]) => is === 'ignored').map(([name]) => name),
+    unknown_columns: Object.fromEntries(unknown),
+    values: Object.fromEntries(values.map(([name, texts]) => [name, Object.fromEntries(texts)])),
+    preset,
+    date_order: order,
+    sheet: sheet?.name ?? null,
+    explanation: sentences.filter(Boolean).join(' '),
+  };
+}
+
+const quoted = (names: readonly string[]) =>
+  joinWords([
+    ...names.slice(0, maxNamed).map((name) => `“${shortened(name)}”`),
+    ...(names.length > maxNamed ? [`${names.length - maxNamed} more`] : []),
+  ]);
+
+/** `Status`: “To Do” is `open`. */
+const describeValues = (name: string, texts: Map<string, string>) =>
+  `In “${name}”, ${joinWords(
+    [...texts].slice(0, maxNamed).map(([text, value]) => `“${text}” is \`${value}\``),
+  )}${texts.size > maxNamed ? ', …' : ''}.`;

@@ -1,0 +1,108 @@
+import { fold } from '../../core/text.ts';
+import { cellReader, type Property } from '../../formats/cells.ts';
+import { type DateOrder, readDate } from './dates.ts';
+
+/** The words of files for the values of a field, such as `open: 'new, to do'`. The key `null` is no value. */
+export type Words = Readonly<Record<string, string>>;
+
+/** What the whole file reveals about a column, known when the first row is read. */
+export type Hints = {
+  order?: DateOrder | undefined;
+  /** The highest number of a rating, 5 unless the file shows another one. */
+  scale?: number | undefined;
+  /** Whether numbers such as 0.3 are percentages. */
+  isFraction?: boolean;
+};
+
+/** Longer texts are not words. */
+const maxLength = 100;
+
+export const normalizeWord = (text: string) =>
+  fold(text.slice(0, maxLength))
+    .replace(/['’]/g, '')
+    .replace(/[^\p{L}\p{N}%]+/gu, ' ')
+    .trim();
+
+/** A text as it is, without a code such as `4 - ` or `P2: ` before it, and without brackets after it. */
+function* forms(text: string): Generator<string> {
+  if (text.length > maxLength) return;
+  yield normalizeWord(text);
+  yield normalizeWord(text.replace(/^\s*\w{1,2}\s*[-–.:)]+\s*/, ''));
+  yield normalizeWord(text.replace(/\s*[([].*$/, ''));
+}
+
+type ReaderOptions = {
+  words?: Words | undefined;
+  /** Reads cells that are no words, such as the percentage of a status. */
+  interpret?: ((cell: unknown) => unknown) | undefined;
+  /** The values that the request assigns to texts, by normalized text. */
+  assigned: ReadonlyMap<string, string>;
+  hints: Hints;
+  /** Receives each text that is read as another value. */
+  record(text: string, value: unknown): void;
+};
+
+/** Returns a function that reads the cells of a field in the notations of other tools. */
+export function valueReader(
+  property: Property,
+  { words = {}, interpret, assigned, hints, record }: ReaderOptions,
+): (cell: unknown) => unknown {
+  const read = cellReader(property);
+  const isRating = property.maximum === 5;
+  const isDay = property.format === 'date';
+  if (!isRating && !isDay && !property.enum && assigned.size === 0) return read;
+  const choices = (property.enum ?? []).flatMap((choice) =>
+    typeof choice === 'string' ? [[normalizeWord(choice), choice as unknown] as const] : [],
+  );
+  const values = new Map<string, unknown>([
+    ...Object.entries(words).flatMap(([value, texts]) =>
+      texts.split(',').map((text) => [normalizeWord(text), typedValue(value, isRating)] as const),
+    ),
+    ...choices,
+  ]);
+  const findWord = (text: string): unknown => {
+    for (const form of forms(text)) if (values.has(form)) return values.get(form);
+    return undefined;
+  };
+  return (cell) => {
+    if (cell === '' || cell === undefined || cell === null) return read(cell);
+    const text = String(cell).trim();
+    const target = assigned.size > 0 ? assigned.get(normalizeWord(text)) : undefined;
+    if (target !== undefined) {
+      record(text, target);
+      return read(target);
+    }
+    if (isDay) return typeof cell === 'string' ? readDate(text, hints.order) : read(cell);
+    const plain = isRating ? readRating(cell, hints) : read(cell);
+    if (isRating ? typeof plain === 'number' : (property.enum?.includes(plain) ?? true)) {
+      if (isRating && String(plain) !== text) record(text, plain);
+      return plain;
+    }
+    const found = findWord(text) ?? interpret?.(cell);
+    if (found === undefined) return plain;
+    record(text, found === noValue ? null : found);
+    return found === noValue ? read('') : found;
+  };
+}
+
+const noValue = Symbol('no value');
+
+const typedValue = (value: string, isRating: boolean) =>
+  value === 'null' ? noValue : isRating ? Number(value) : value;
+
+/** Reads `4`, `4 - Likely`, `Likely (4)` and percentages as a rating from 1 to 5; other cells stay unchanged. */
+function readRating(cell: unknown, { scale = 5, isFraction = false }: Hints): unknown {
+  const text = String(cell).trim();
+  if (text.length > maxLength) return cell;
+  const [, percent] = /^(\d{1,3}(?:[.,]\d+)?)\s*%$/.exec(text) ?? [];
+  if (percent !== undefined) return fromPercent(Number(percent.replace(',', '.')));
+  const [, before, after] =
+    /^(\d{1,3}(?:[.,]\d+)?)(?:\s*[-–=:.)(]\s*\D+)?$|^\D+[(:=-]\s*(\d{1,3})\)?$/.exec(text) ?? [];
+  const number = Number((before ?? after)?.replace(',', '.'));
+  if (Number.isNaN(number)) return cell;
+  if (isFraction) return fromPercent(number * 100);
+  return scale === 5 ? number : Math.min(5, Math.max(1, Math.round(1 + ((number - 1) * 4) / (scale - 1))));
+}
+
+/** Each rating stands for a fifth: 1 is up to 20 %, 5 is above 80 %. */
+const fromPercent = (percent: number) => Math.min(5, Math.max(1, Math.ceil(percent / 20)));
