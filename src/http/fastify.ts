@@ -52,6 +52,8 @@ declare module 'fastify' {
     keyLimits: ReturnType<typeof keyLimits>;
     /** Deliveries of webhooks: pending in all instances, otherwise those of this process since its start. */
     deliveryCounts: { pending: number; delivered: number; retried: number; failed: number };
+    /** Sends a page to a browser for a path that does not exist; undefined without a built console. */
+    sendNotFoundPage(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined;
   }
   interface FastifyRequest {
     moment: Moment;

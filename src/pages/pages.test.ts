@@ -191,6 +191,14 @@ test('the console is the same page at all of its paths, with a strict content se
     assert.equal(response.status, 404);
     assert.match(response.headers.get('content-type') ?? '', /^application\/problem\+json/);
   }
+  const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+  for (const path of ['/nothing', '/risks/a/b']) {
+    const response = await fetch(`${app.baseUrl}${path}`, { headers: { accept } });
+    assert.equal(response.status, 404);
+    assert.equal(await response.text(), page);
+  }
+  const inApi = await fetch(`${app.baseUrl}/v1/nothing`, { headers: { accept } });
+  assert.match(inApi.headers.get('content-type') ?? '', /^application\/problem\+json/);
 });
 
 test('console files are compressed and immutable', async () => {

@@ -7,7 +7,9 @@ import { methodLabel, operationEntry } from './reference-operations.ts';
 import { schemaEntry } from './reference-schemas.ts';
 
 /** The table of contents. */
-export const referenceContents = (document: OpenApi) => html`<nav class="contents" aria-label="On this page">
+export const referenceContents = (
+  document: OpenApi,
+) => html`<nav class="contents" aria-label="On this page" tabindex="0">
 <details><summary>Contents</summary>
 <ul>${['Introduction', 'Authentication', 'Conventions'].map(
   (title, index) =>

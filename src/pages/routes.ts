@@ -15,7 +15,10 @@ const config = { access: 'public' } as const;
 /** The routes of the console. Each returns the same page. */
 const consolePaths = [
   '/',
-  ...['/risks', '/issues', '/projects', '/personnel', '/groups'].flatMap((path) => [path, `${path}/:id`]),
+  ...['/risks', '/issues', '/tasks', '/projects', '/personnel', '/groups'].flatMap((path) => [
+    path,
+    `${path}/:id`,
+  ]),
   '/keys',
 ];
 
@@ -39,6 +42,12 @@ export function pageRoutes(app: App): void {
       );
     });
   }
+
+  // A browser that follows a wrong link gets a page instead of a problem document.
+  app.decorate('sendNotFoundPage', (request, reply) => {
+    built ??= readConsole();
+    return built && sendConsole(request, reply.code(404), built, site());
+  });
 
   app.get(
     '/assets/:name',

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { preferredType } from '../../core/accept.ts';
 import {
   type FieldError,
   maxErrors,
@@ -24,6 +25,8 @@ export function installErrorHandlers(app: FastifyInstance): void {
     sendProblem(request, reply, problemOf(request, error)),
   );
   app.setNotFoundHandler((request, reply) => {
+    const page = isPageView(request) && app.sendNotFoundPage(request, reply);
+    if (page) return page;
     if (request.method !== 'OPTIONS') throw notRouted(request);
     const methods = methodsAt(request);
     if (methods.length === 0) throw notRouted(request);
@@ -34,6 +37,13 @@ export function installErrorHandlers(app: FastifyInstance): void {
       .send();
   });
 }
+
+/** Whether a browser opens a path outside the API that does not exist. */
+const isPageView = (request: FastifyRequest) =>
+  ['GET', 'HEAD'].includes(request.method) &&
+  !/^\/v1(\/|$)/.test(pathOf(request.url)) &&
+  methodsAt(request).length === 0 &&
+  preferredType(request.headers.accept, ['application/problem+json', 'text/html']) === 'text/html';
 
 const methodsAt = ({ server, url }: FastifyRequest) => {
   const path = pathOf(url);

@@ -11,7 +11,7 @@ export const HistoryEntry = Strict(
     key_name: Line({ description: 'Name of the key at the time of the change.' }),
     field: Line({
       description:
-        'The changed field. `created` and `deleted` stand for the whole resource. `member` (of a group) and `group` (of a person) record a person joining or leaving a group.',
+        'The changed field. `created` and `deleted` stand for the whole resource. `member` (of a group) and `group` (of a person) record a person joining or leaving a group. `handover_to_user_id` and `handover_to_group_id` record who took over from a deactivated person.',
     }),
     from: Type.Unknown({ description: 'Value before the change.' }),
     to: Type.Unknown({ description: 'Value after the change.' }),

@@ -55,9 +55,16 @@ onBothEngines('issues', (start) => {
     }
     const inProject = await service.get('/v1/projects/APOLLO/issues', key);
     assert.ok(titles(inProject.body).includes('done'));
-    assert.deepEqual(titles((await service.get('/v1/projects/APOLLO/issues?status=closed', key)).body), [
-      'done',
-    ]);
+    for (const path of ['/v1/projects/APOLLO/issues', '/v1/issues/all']) {
+      assert.deepEqual(titles((await service.get(`${path}?status=closed`, key)).body), ['done'], path);
+    }
+    const all = (await service.get('/v1/issues/all', key)).body.data as { status: string }[];
+    const open = (await service.get('/v1/issues', key)).body.data as unknown[];
+    assert.equal(all.filter(({ status }) => !['resolved', 'closed'].includes(status)).length, open.length);
+    assert.ok(all.length > open.length);
+    const sorted = (await service.get('/v1/issues?sort=due_on', key)).body.data as { due_on: string }[];
+    const days = sorted.map(({ due_on }) => due_on ?? '9999');
+    assert.deepEqual(days, days.toSorted());
   });
 
   test('each filter returns exactly the matching issues', async (t) => {

@@ -32,7 +32,7 @@ import {
   isNull,
   since,
 } from '../../lists/filters.ts';
-import { type List, memoizedList } from '../../lists/list.ts';
+import { type List, memoizedList, type Order } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
@@ -47,14 +47,22 @@ import { clearStaleIssueFields, issueStateErrors, issueTransitions } from './tra
 
 export type IssueFilters = AcrossProjects & Filters<typeof projectIssueFilters>;
 
-/** Lists issues by severity, then priority, then due date. */
-export const issueList = (filters: IssueFilters, moment: Moment): List =>
-  memoizedList(['issues', filters, moment.today], () => ({
+/** The sort orders of a list of issues; `rank` is by severity, then priority, then due date. */
+export const issueOrders: Record<string, Order> = {
+  rank: { key: sql.ref('issues.rank_key') },
+  due_on: { key: sql`coalesce(issues.due_on, '9999-99-99') || issues.id` },
+  '-updated_at': { key: sql`issues.updated_at || issues.id`, descending: true },
+  raised_on: { key: sql`issues.raised_on || issues.id` },
+};
+
+/** Lists issues. */
+export const issueList = (filters: IssueFilters, moment: Moment, sort = 'rank'): List =>
+  memoizedList(['issues', filters, moment.today, sort], () => ({
     schema: Issue,
     json: issueJson(moment),
     reads: issueTables,
-    isIndexed: isIndexed(filters),
-    order: { key: sql.ref('issues.rank_key') },
+    isIndexed: isIndexed(filters) && sort === 'rank',
+    order: issueOrders[sort] as Order,
     from: issueRows,
     id: sql.ref('issues.id'),
     matches: issueConditions(filters, moment),

@@ -1,14 +1,23 @@
 import { optional, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
-import { ListQuery, splitQuery } from '../../lists/query.ts';
+import { ListQuery, SortableListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf, SummaryOf } from '../../lists/schema.ts';
 import { sendList, sendSummary } from '../../lists/send-list.ts';
 import { projectItemRoutes } from '../project-items/item-routes.ts';
 import { getProject, resolveProjectFilter } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { issueImport } from './import.ts';
-import { createIssue, deleteIssue, getIssue, issueList, issueTables, updateIssue } from './queries.ts';
 import {
+  createIssue,
+  deleteIssue,
+  getIssue,
+  issueList,
+  issueOrders,
+  issueTables,
+  updateIssue,
+} from './queries.ts';
+import {
+  allIssueFilters,
   Issue,
   IssueInput,
   IssuePatch,
@@ -19,6 +28,8 @@ import {
 } from './schema.ts';
 import { summarizeIssues } from './summaries.ts';
 
+const sorts = Object.keys(issueOrders);
+
 export function issueRoutes(app: App): void {
   app.get(
     '/v1/issues',
@@ -28,17 +39,38 @@ export function issueRoutes(app: App): void {
         operationId: 'listIssues',
         summary: 'List open issues across projects',
         description:
-          'Contains only open issues. Sorted by severity and priority, highest first, then by `due_on` and `raised_on`, ' +
-          'earliest first, then by `id`. By default, the list leaves out archived projects.',
+          'Contains only open issues. By default, sorted by severity and priority, highest first, then by `due_on` and ' +
+          '`raised_on`, earliest first, then by `id`. By default, the list leaves out archived projects.',
         tags: ['issues'],
-        querystring: ListQuery(issueFilters),
+        querystring: SortableListQuery(issueFilters, sorts),
         response: { 200: ListOf(Issue) },
       },
     },
     async (request, reply) => {
-      const { filters } = splitQuery(request.query);
+      const { filters, sort } = splitQuery(request.query);
       const resolved = await resolveProjectFilter(request.database.db, filters);
-      return sendList(request, reply, issueList(resolved, request.moment));
+      return sendList(request, reply, issueList(resolved, request.moment, sort));
+    },
+  );
+
+  app.get(
+    '/v1/issues/all',
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: 'listAllIssues',
+        summary: 'List issues in every status across projects',
+        description:
+          'Sorted like the list of open issues. By default, the list leaves out archived projects.',
+        tags: ['issues'],
+        querystring: SortableListQuery(allIssueFilters, sorts),
+        response: { 200: ListOf(Issue) },
+      },
+    },
+    async (request, reply) => {
+      const { filters, sort } = splitQuery(request.query);
+      const resolved = await resolveProjectFilter(request.database.db, filters);
+      return sendList(request, reply, issueList(resolved, request.moment, sort));
     },
   );
 

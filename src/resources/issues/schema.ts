@@ -131,6 +131,9 @@ export const projectIssueFilters = {
   ...filters,
 };
 
+/** Filters for issues across projects, in every status. */
+export const allIssueFilters = { ...acrossProjects, ...projectIssueFilters };
+
 const Count = Type.Integer({ minimum: 0 });
 
 export const IssueSummary = Strict(

@@ -3,6 +3,7 @@ import { fieldError, invalidBody } from '../../core/errors.ts';
 import { joinWords } from '../../core/text.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
+import { recordChanges } from '../../database/writes/history.ts';
 import { referenceErrors, toGroup, toPerson } from '../../database/writes/references.ts';
 import { WriteConflict } from '../../database/writes/rows.ts';
 import { lockPerson, lockTable } from '../../database/writes/table-versions.ts';
@@ -37,9 +38,22 @@ export async function deactivatePerson(
   // Another transaction assigned work in a further project before the lock: retry, which locks that project too.
   if (counts.by_project.some(({ project_id }) => !project_ids.has(project_id))) throw new WriteConflict();
   const moves = await reassignAll(db, person, successors, project_ids, change);
+  await recordSuccessors(db, person.user_id, successors, change);
   const current = await getPerson(db, person.user_id, change);
   const patch = { status: 'inactive' as const, ...(reason && { reason }) };
   return { ...handover, moves, person: await updatePerson(db, current, patch, change) };
+}
+
+/** Records in the history of the person who took over. */
+async function recordSuccessors(
+  db: Transaction<Tables>,
+  user_id: string,
+  successors: Successors,
+  change: Change,
+): Promise<void> {
+  const given = Object.entries(successors).filter(([, id]) => id !== null);
+  const differences = Object.fromEntries(given.map(([field, to]) => [field, { from: null, to }]));
+  if (given.length > 0) await recordChanges(db, user_id, differences, change);
 }
 
 /** Blocks new assignments to the person until the transaction ends. Returns the ids of the locked projects. */

@@ -182,6 +182,22 @@ onBothEngines('personnel', (start) => {
     assert.deepEqual(await found('q=amy@ex'), ['Amy']);
     assert.deepEqual(await found('q=%25'), []);
     assert.deepEqual(await found('q=_'), []);
+    for (const [name, title] of [
+      ['Alvar', 'Learning designer'],
+      ['Cleanne Ott', null],
+      ['Bo Leary', null],
+      ['Léa', null],
+    ]) {
+      await service.make('/v1/personnel', key, { name, title });
+    }
+    assert.deepEqual(await found('q=lea'), ['Alvar', 'Bo Leary', 'Cleanne Ott', 'Léa']);
+    assert.deepEqual(await found('q=lea&sort=relevance'), ['Léa', 'Bo Leary', 'Alvar', 'Cleanne Ott']);
+    const ranked = await service.get('/v1/personnel?q=lea&sort=relevance&limit=1', key);
+    assert.deepEqual(await found(`q=lea&sort=relevance&limit=2&cursor=${ranked.body.page.next_cursor}`), [
+      'Bo Leary',
+      'Alvar',
+    ]);
+    assert.equal((await service.get('/v1/personnel?sort=relevance', key)).status, 400);
     assert.deepEqual(await found('status=inactive'), ['Zed']);
     assert.deepEqual(await found('kind=agent,placeholder'), ['Bot', 'TBD']);
     assert.deepEqual(await found(`group_id=${inner}`), ['Amy']);

@@ -1,15 +1,22 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { daily, type Moment } from '../../core/clock.ts';
 import {
   type FieldError,
   fieldError,
   inUse,
   invalidBody,
+  invalidParameter,
   notFound,
   type Problem,
 } from '../../core/errors.ts';
 import { fold, foldAll, joinWords } from '../../core/text.ts';
-import { inJsonArray, jsonArrayOf, jsonBoolean, jsonObject } from '../../database/sql/functions.ts';
+import {
+  containsText,
+  inJsonArray,
+  jsonArrayOf,
+  jsonBoolean,
+  jsonObject,
+} from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import { cycleErrors } from '../../database/sql/trees.ts';
@@ -35,18 +42,29 @@ import { Person, PersonInput, type PersonPatch, type personnelFilters } from './
 
 type PersonnelFilters = Filters<typeof personnelFilters>;
 
-/** All people, by name. */
-export const personnelList = (filters: PersonnelFilters, moment: Moment): List =>
-  memoizedList(['personnel', filters, moment.today], () => ({
+export const personnelSorts = ['name', 'relevance'];
+
+/** All people, by name or by how well the name matches `q`. */
+export const personnelList = (filters: PersonnelFilters, moment: Moment, sort = 'name'): List =>
+  memoizedList(['personnel', filters, moment.today, sort], () => ({
     schema: Person,
     json: personJson(moment),
     reads: ['people', 'memberships', 'groups'],
     isIndexed: Object.keys(filters).every((name) => ['user_ids', 'external_id'].includes(name)),
-    order: { key: sql.ref('people.roster_key') },
+    order: { key: sort === 'relevance' ? byRelevance(filters.q) : sql.ref('people.roster_key') },
     from: (db) => db.selectFrom('people'),
     id: sql.ref('people.user_id'),
     matches: conditions(filters, moment),
   }));
+
+/** Names that start with the text, then names with a word that starts with it, then the rest. */
+function byRelevance(text: string | undefined): RawBuilder<string> {
+  if (text === undefined) throw invalidParameter('sort', '`sort=relevance` needs `q`.');
+  const folded = fold(text);
+  const name = sql.ref('people.name_folded');
+  return sql`(case when substr(${name}, 1, ${sql.lit([...folded].length)}) = ${folded} then '0'
+    when ${containsText(name, ` ${folded}`)} then '1' else '2' end || people.roster_key)`;
+}
 
 export async function getPerson(db: Kysely<Tables>, user_id: string, moment: Moment): Promise<Person> {
   const { rows } = await personById(moment)(db, { user_id });

@@ -3,7 +3,7 @@ import type { App } from '../../http/fastify.ts';
 import { done, sendIdempotent } from '../../http/request/idempotency.ts';
 import { assertIfMatch } from '../../http/response/etag.ts';
 import { actionErrors } from '../../http/route-errors.ts';
-import { ListQuery, splitQuery } from '../../lists/query.ts';
+import { ListQuery, SortableListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
 import { resolveProjects } from '../projects/queries.ts';
@@ -11,7 +11,14 @@ import { resourceRoutes } from '../resource-routes.ts';
 import { assignmentList } from './assignments.ts';
 import { deactivatePerson } from './handover.ts';
 import { peopleImport } from './import.ts';
-import { createPerson, deletePerson, getPerson, personnelList, updatePerson } from './queries.ts';
+import {
+  createPerson,
+  deletePerson,
+  getPerson,
+  personnelList,
+  personnelSorts,
+  updatePerson,
+} from './queries.ts';
 import {
   Assignment,
   assignmentFilters,
@@ -32,14 +39,18 @@ export function personnelRoutes(app: App): void {
       schema: {
         operationId: 'listPersonnel',
         summary: 'List people by name',
-        description: 'Includes inactive people, so that old user IDs still resolve.',
+        description:
+          'Includes inactive people, so that old user IDs still resolve. `sort=relevance` needs `q`: names that start ' +
+          'with the text come first, then names with a word that starts with it.',
         tags: ['personnel'],
-        querystring: ListQuery(personnelFilters),
+        querystring: SortableListQuery(personnelFilters, personnelSorts),
         response: { 200: ListOf(Person) },
       },
     },
-    (request, reply) =>
-      sendList(request, reply, personnelList(splitQuery(request.query).filters, request.moment)),
+    (request, reply) => {
+      const { filters, sort } = splitQuery(request.query);
+      return sendList(request, reply, personnelList(filters, request.moment, sort));
+    },
   );
 
   resourceRoutes(app, {
