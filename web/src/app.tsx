@@ -1,4 +1,5 @@
 import { QueryClientProvider } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
 import { I18nProvider, RouterProvider } from 'react-aria-components';
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { basePath } from './api/client.ts';
@@ -12,7 +13,7 @@ import { Frame } from './layout/frame.tsx';
 import { destinations } from './layout/navigation.ts';
 import { PageErrorBoundary } from './layout/page-error-boundary.tsx';
 import { Title } from './layout/title.tsx';
-import { SignIn } from './sign-in/page.tsx';
+import { SignIn, SignInAgain } from './sign-in/page.tsx';
 
 const lazyPage = (load: () => Promise<React.ComponentType>) => lazy(load, <Loading />);
 
@@ -21,6 +22,8 @@ const Risks = lazyPage(async () => (await import('./risks/page.tsx')).RisksPage)
 const Risk = lazyPage(async () => (await import('./risks/risk-page.tsx')).RiskPage);
 const Issues = lazyPage(async () => (await import('./issues/page.tsx')).IssuesPage);
 const Issue = lazyPage(async () => (await import('./issues/issue-page.tsx')).IssuePage);
+const Tasks = lazyPage(async () => (await import('./tasks/page.tsx')).TasksPage);
+const Task = lazyPage(async () => (await import('./tasks/task-page.tsx')).TaskPage);
 const Projects = lazyPage(async () => (await import('./projects/page.tsx')).ProjectsPage);
 const Project = lazyPage(async () => (await import('./projects/project-page.tsx')).ProjectPage);
 const Personnel = lazyPage(async () => (await import('./personnel/page.tsx')).PersonnelPage);
@@ -36,6 +39,8 @@ const pages: [path: string, scope: Scope, page: ReturnType<typeof lazyPage>][] =
   ['/risks/:key', 'projects.read', Risk],
   ['/issues', 'projects.read', Issues],
   ['/issues/:key', 'projects.read', Issue],
+  ['/tasks', 'projects.read', Tasks],
+  ['/tasks/:key', 'projects.read', Task],
   ['/projects', 'projects.read', Projects],
   ['/projects/:key', 'projects.read', Project],
   ['/personnel', 'personnel.read', Personnel],
@@ -77,12 +82,24 @@ function AriaRouter({ children }: { children: React.ReactNode }) {
 
 function Content() {
   const session = useSession();
+  const keyId = session.state === 'signedIn' ? session.me.key_id : undefined;
+  const lastKeyId = useRef(keyId);
+  useEffect(() => {
+    if (keyId === undefined) return;
+    // Another key may see less than what the last one has loaded.
+    if (lastKeyId.current && keyId !== lastKeyId.current) queryClient.clear();
+    else void queryClient.invalidateQueries({ predicate: ({ state }) => state.status === 'error' });
+    lastKeyId.current = keyId;
+  }, [keyId]);
   if (session.state === 'unknown') return null;
-  if (session.state === 'signedOut') return <SignIn message={session.message} />;
+  if (session.state === 'signedOut' && !session.me) return <SignIn message={session.message} />;
   return (
-    <Frame>
-      <Pages />
-    </Frame>
+    <>
+      <Frame key={session.me?.key_id}>
+        <Pages />
+      </Frame>
+      {session.state === 'signedOut' && <SignInAgain message={session.message} />}
+    </>
   );
 }
 

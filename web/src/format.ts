@@ -1,5 +1,11 @@
-/** Numbers and dates follow the browser's languages. */
-const locale = navigator.languages;
+/** Numbers and dates follow the browser's languages. A browser can name one that `Intl` does not accept. */
+const locale = navigator.languages.filter((language) => {
+  try {
+    return Intl.getCanonicalLocales(language).length > 0;
+  } catch {
+    return false;
+  }
+});
 
 const numberFormat = new Intl.NumberFormat(locale);
 const dayFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
@@ -32,6 +38,8 @@ const labels: Readonly<Record<string, string>> = {
   unassessed: 'Not assessed',
   unowned: 'No owner',
   due_overdue: 'Past due',
+  q: 'Search',
+  check: 'Needs attention',
   stale_90d: 'No update in 90 days',
 };
 
@@ -44,6 +52,11 @@ export function humanize(value: string): string {
 /** Values of the API to choose from, with their labels. */
 export const enumOptions = <Value extends string>(values: readonly Value[]) =>
   values.map((value) => [value, humanize(value)] as const);
+
+/** Ignores case and accents, like the service's search. */
+const fold = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+
+export const matchesText = (searched: string, text: string) => fold(text).includes(fold(searched.trim()));
 
 export const pluralize = (count: number, singular: string, plural = `${singular}s`) =>
   `${formatNumber(count)} ${count === 1 ? singular : plural}`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** WCAG 2.2 AA and axe's best practices. The `region` rule is off: React Aria renders popovers outside landmarks. */
+/** WCAG 2.2 AA and axe's best practices. */
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 export async function assertAccessible(page: Page, where: string): Promise<void> {
@@ -11,12 +11,12 @@ export async function assertAccessible(page: Page, where: string): Promise<void>
     (tags) =>
       (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
         runOnly: tags,
-        rules: { region: { enabled: false } },
       }),
     tags,
   );
-  const messages = violations.map(
-    ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).slice(0, 3)}`,
-  );
+  const messages = violations
+    // The list of an open combo box belongs to the combo box, although it is outside the landmarks in the DOM.
+    .filter(({ id, nodes }) => id !== 'region' || nodes.some(({ html }) => !html.includes('role="listbox"')))
+    .map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).slice(0, 3)}`);
   assert.deepEqual(messages, [], where);
 }

@@ -183,10 +183,7 @@ describe('risks', () => {
     if (!page) return;
     await page.getByText('Not assessed, so unranked.').waitFor();
     await page.getByRole('button', { name: 'Assess' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Probability', { exact: true }).selectOption('2');
-    await dialog.getByLabel('Impact', { exact: true }).selectOption('3');
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: /^Probability 2 Unlikely, impact 3 .*: score 6$/ }).click();
     await page.locator('.rank-explanation').waitFor();
     const { probability, impact } = await console.get(`/v1/projects/APOLLO/risks/${key}`);
     assert.deepEqual([probability, impact], [2, 3]);
@@ -306,15 +303,20 @@ describe('risks', () => {
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Title').fill('Mine');
-    const { secret } = await console.newKey();
-    await fetch(`${console.app.baseUrl}/v1/projects/APOLLO/risks/${key}`, {
-      method: 'PATCH',
-      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ title: 'Theirs' }),
-    });
+    const path = `/v1/projects/APOLLO/risks/${key}`;
+    await console.patch(path, { title: 'Theirs', category: 'supply' });
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByRole('alert').getByText('Read it again').waitFor();
-    assert.equal((await console.get(`/v1/projects/APOLLO/risks/${key}`)).title, 'Theirs');
+    await dialog.getByRole('alert').getByText('Someone else changed this').waitFor();
+    assert.equal((await console.get(path)).title, 'Theirs');
+    await dialog.getByRole('button', { name: 'Review' }).click();
+    await dialog.getByText('Title: Theirs (yours: Mine)').waitFor();
+    assert.equal(await dialog.getByLabel('Category').inputValue(), 'supply');
+    await console.patch(path, { due_on: '2031-02-03' });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('button', { name: 'Overwrite' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Mine' }).waitFor();
+    const { title, category, due_on } = await console.get(path);
+    assert.deepEqual([title, category, due_on], ['Mine', 'supply', '2031-02-03']);
   });
 
   test('a printout contains all loaded rows and nothing around the list', async (t) => {
@@ -618,14 +620,9 @@ describe('keys', () => {
 
     await edit('monthly export');
     await dialog.getByLabel('Expires').fill('');
-    const { secret } = await console.newKey();
-    await fetch(`${console.app.baseUrl}/v1/keys/${id}`, {
-      method: 'PATCH',
-      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'theirs' }),
-    });
+    await console.patch(`/v1/keys/${id}`, { name: 'theirs' });
     await save();
-    await dialog.getByRole('alert').getByText('Read it again').waitFor();
+    await dialog.getByRole('alert').getByText('Someone else changed this').waitFor();
     assert.notEqual((await console.get(`/v1/keys/${id}`)).expires_at, null);
   });
 

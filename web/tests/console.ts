@@ -69,6 +69,17 @@ export async function startConsole({ isEmpty = false } = {}) {
     return page;
   }
 
+  async function send(method: string, path: string, body: object) {
+    const { secret } = await newKey();
+    const response = await fetch(`${app.baseUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    assert.ok(response.ok, await response.clone().text());
+    return response.json();
+  }
+
   return {
     app,
     open,
@@ -83,16 +94,8 @@ export async function startConsole({ isEmpty = false } = {}) {
       assert.equal(response.status, 200, path);
       return response.json();
     },
-    async post(path: string, body: object) {
-      const { secret } = await newKey();
-      const response = await fetch(`${app.baseUrl}${path}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      assert.equal(response.status, 201, await response.clone().text());
-      return response.json();
-    },
+    post: (path: string, body: object) => send('POST', path, body),
+    patch: (path: string, body: object) => send('PATCH', path, body),
     async stop() {
       await browser?.close();
       await app.close();

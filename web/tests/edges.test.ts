@@ -100,6 +100,17 @@ describe('a key with only projects.read', () => {
   });
 });
 
+test('a wrong address and a service that cannot be reached are explained in plain words', async (t) => {
+  const page = await console.open(t, '/no/such/page');
+  if (!page) return;
+  await page.getByText("Page not found, or you don't have access").waitFor();
+  await page.goto(`${console.app.baseUrl}/keys`);
+  await waitUntilLoaded(page);
+  await page.route('**/assets/*.js', (route) => route.abort());
+  await page.getByRole('link', { name: 'Groups' }).click();
+  await page.getByRole('alert').getByText("Can't reach the service").waitFor();
+});
+
 test('a key with only personnel.read starts on the personnel page', async (t) => {
   const page = await console.open(t, '/', { scopes: ['personnel.read'] });
   if (!page) return;

@@ -32,7 +32,8 @@ const isTransient = ({ status }: ApiError) => [0, 429, 503].includes(status);
 
 /** A revoked or expired key leads back to the sign-in page, which shows the service's message. */
 export function endSessionOn401(error: unknown): void {
-  if (error instanceof ApiError && error.status === 401) endSession(error.message);
+  if (!(error instanceof ApiError) || error.status !== 401) return;
+  endSession(error.isKeyRejected ? error.message : 'Your session has ended. Sign in again.');
 }
 
 type ListPage = { data: unknown[]; page: { next_cursor: string | null; total: number | null } };

@@ -6,7 +6,8 @@ export type Scope = Me['scopes'][number];
 
 type Session =
   | { state: 'unknown' }
-  | { state: 'signedOut'; message?: string }
+  /** `me` is the key of a session that has ended by itself: the page stays, so that a form in it can still be saved. */
+  | { state: 'signedOut'; message?: string; me?: Me }
   | { state: 'signedIn'; me: Me };
 
 let session: Session = { state: 'unknown' };
@@ -27,7 +28,7 @@ export const useSession = () => useSyncExternalStore(subscribe, () => session);
 /** The key in use. Only for components that are shown after sign-in. */
 export function useMe(): Me {
   const current = useSession();
-  if (current.state !== 'signedIn') throw new Error('There is no session.');
+  if (current.state === 'unknown' || !current.me) throw new Error('There is no session.');
   return current.me;
 }
 
@@ -58,9 +59,9 @@ export async function signIn(key: string): Promise<void> {
 
 export async function signOut(): Promise<void> {
   await dataOrThrow(api.DELETE('/v1/session'));
-  endSession();
+  setSession({ state: 'signedOut' });
 }
 
-export function endSession(message?: string): void {
-  if (session.state === 'signedIn') setSession({ state: 'signedOut', ...(message && { message }) });
+export function endSession(message: string): void {
+  if (session.state === 'signedIn') setSession({ state: 'signedOut', message, me: session.me });
 }

@@ -3,16 +3,26 @@ import { Link } from 'wouter';
 import { Icon, type IconName } from './icon.tsx';
 
 type Variant = { primary?: boolean; danger?: boolean; plain?: boolean; small?: boolean; icon?: IconName };
-export type ButtonProps = Variant & AriaProps & { children?: React.ReactNode };
+export type ButtonProps = Variant &
+  Omit<AriaProps, 'className'> & { children?: React.ReactNode; className?: string };
 
 const classOf = ({ primary, danger, plain, small }: Variant) =>
   ['button', primary && 'primary', danger && 'danger', plain && 'plain', small && 'small']
     .filter(Boolean)
     .join(' ');
 
-export function Button({ primary, danger, plain, small, icon, children, ...props }: ButtonProps) {
+export function Button({
+  primary,
+  danger,
+  plain,
+  small,
+  icon,
+  className = '',
+  children,
+  ...props
+}: ButtonProps) {
   return (
-    <AriaButton {...props} className={classOf({ primary, danger, plain, small })}>
+    <AriaButton {...props} className={`${classOf({ primary, danger, plain, small })} ${className}`.trim()}>
       {icon && <Icon name={icon} />}
       {children}
     </AriaButton>

@@ -1,8 +1,8 @@
-import type { ReactNode } from 'react';
-import { useState } from 'react';
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { Button, type ButtonProps } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
+import { restoreFocus } from './focus.ts';
 
 type Props = {
   title: string;
@@ -11,24 +11,99 @@ type Props = {
   wide?: boolean;
   /** Can't be closed while an operation runs in it. */
   isLocked?: boolean;
+  /** Closed only by a button in it, because its content can't be shown again. */
+  isPinned?: boolean;
 };
 
-/** A modal dialog. Escape closes it and returns the focus to the element that opened it. */
-export const Dialog = ({ title, onClose, children, wide = false, isLocked = false }: Props) => (
-  <ModalOverlay
-    className="overlay"
-    isOpen
-    isDismissable={!isLocked}
-    isKeyboardDismissDisabled={isLocked}
-    onOpenChange={(open) => open || onClose()}
-  >
-    <Modal className={wide ? 'modal wide' : 'modal'}>
-      <AriaDialog className="dialog">
+/** What a form needs of the dialog around it. */
+const DialogContext = createContext({
+  setDirty: (_isDirty: boolean) => {},
+  /** Closes the dialog, or asks first when changes would be lost. */
+  requestClose: undefined as (() => void) | undefined,
+});
+
+/** Makes the dialog ask before it closes. Returns the function that closes it. */
+export function useUnsavedChanges(isDirty: boolean): (() => void) | undefined {
+  const { setDirty, requestClose } = useContext(DialogContext);
+  useEffect(() => setDirty(isDirty), [isDirty, setDirty]);
+  return requestClose;
+}
+
+/** A modal dialog. Escape closes it, unless changes would be lost, and returns the focus to where it was before. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+  wide = false,
+  isLocked = false,
+  isPinned = false,
+}: Props) {
+  const [isDirty, setDirty] = useState(false);
+  const [isAsking, setAsking] = useState(false);
+  const requestClose = () => (isDirty ? setAsking(true) : onClose());
+  const isClosable = !isLocked && !isPinned;
+  useUnloadWarning(isDirty);
+  // The element that opened the dialog can be gone.
+  useEffect(() => () => void setTimeout(restoreFocus), []);
+  return (
+    <ModalOverlay
+      className="overlay"
+      isOpen
+      isDismissable={isClosable}
+      isKeyboardDismissDisabled={!isClosable}
+      onOpenChange={(open) => open || requestClose()}
+    >
+      <Modal className={wide ? 'modal wide' : 'modal'}>
+        <AriaDialog className="dialog">
+          <header>
+            <Heading slot="title">{title}</Heading>
+            {!isPinned && (
+              <Button
+                plain
+                small
+                icon="close"
+                aria-label="Close"
+                isDisabled={isLocked}
+                onPress={requestClose}
+              />
+            )}
+          </header>
+          <DialogContext value={{ setDirty, requestClose }}>{children}</DialogContext>
+          {isAsking && <Discard onKeep={() => setAsking(false)} onDiscard={onClose} />}
+        </AriaDialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+/** The browser asks before it leaves a page with unsaved changes. */
+function useUnloadWarning(isDirty: boolean): void {
+  useEffect(() => {
+    if (!isDirty) return;
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', warn);
+    return () => removeEventListener('beforeunload', warn);
+  }, [isDirty]);
+}
+
+const Discard = ({ onKeep, onDiscard }: { onKeep: () => void; onDiscard: () => void }) => (
+  <ModalOverlay className="overlay" isOpen onOpenChange={(open) => open || onKeep()}>
+    <Modal className="modal">
+      <AriaDialog className="dialog" role="alertdialog">
         <header>
-          <Heading slot="title">{title}</Heading>
-          <Button plain small icon="close" aria-label="Close" isDisabled={isLocked} onPress={onClose} />
+          <Heading slot="title">Discard changes?</Heading>
         </header>
-        {children}
+        <div className="dialog-body">
+          <p>What you entered hasn't been saved.</p>
+        </div>
+        <footer>
+          <Button autoFocus onPress={onKeep}>
+            Keep editing
+          </Button>
+          <Button danger onPress={onDiscard}>
+            Discard
+          </Button>
+        </footer>
       </AriaDialog>
     </Modal>
   </ModalOverlay>

@@ -20,6 +20,9 @@ export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => vo
 /** An error about the URL's filters names each filter, which has no field to stand next to. */
 function messagesOf(error: unknown): string[] {
   if (!(error instanceof Error)) return [String(error)];
+  // A part of the console that fails to load is a TypeError of the browser, in its own words.
+  if (error instanceof TypeError && /module|script/i.test(error.message))
+    return ["Can't reach the service. Check your connection and try again."];
   const parameterErrors =
     error instanceof ApiError ? error.fieldErrors.filter(({ parameter }) => parameter) : [];
   return parameterErrors.length > 0

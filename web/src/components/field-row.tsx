@@ -53,7 +53,15 @@ function Input({ field, input, value, onChange }: InputProps) {
   const { kind, label, options = [], min, max, selectedName } = field;
   const text = typeof value === 'string' ? value : '';
   const change = { onChange: (event: { target: { value: string } }) => onChange(event.target.value) };
-  const picker = { ...input, label, value: text, name: selectedName ?? '', onChange };
+  const picker = {
+    ...input,
+    label,
+    value: text,
+    name: selectedName ?? '',
+    onChange,
+    // A form focuses its first field, which must not cover the others with a list.
+    menuTrigger: 'input' as const,
+  };
   switch (kind) {
     case 'text':
       return <textarea {...input} {...change} rows={3} value={text} dir="auto" />;

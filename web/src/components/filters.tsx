@@ -3,14 +3,13 @@ import {
   Button as AriaButton,
   Checkbox,
   CheckboxGroup,
-  Dialog,
   DialogTrigger,
   Input,
   Popover,
   SearchField,
 } from 'react-aria-components';
 import { useSearchParams } from 'wouter';
-import { humanize } from '../format.ts';
+import { formatDay, humanize, matchesText, today } from '../format.ts';
 import { Button } from './button.tsx';
 import { Empty } from './empty.tsx';
 import { Icon } from './icon.tsx';
@@ -24,7 +23,8 @@ export function useFilters(names: readonly string[]) {
   const filters: Filters = Object.fromEntries(
     [...params].filter(([name, value]) => names.includes(name) && value !== ''),
   );
-  const set = (changes: Record<string, string | null>) =>
+  /** `replace` adds no step to the browser's history. */
+  const set = (changes: Record<string, string | null>, { replace = false } = {}) =>
     setParams(
       (current) => {
         const next = new URLSearchParams(current);
@@ -34,11 +34,11 @@ export function useFilters(names: readonly string[]) {
         }
         return next;
       },
-      { replace: true },
+      { replace },
     );
   return {
     filters,
-    isFiltered: Object.keys(filters).length > 0,
+    isFiltered: countFilters(filters) > 0,
     set,
     clear: () => setParams(new URLSearchParams()),
     /** The props of the control of one filter. */
@@ -48,6 +48,9 @@ export function useFilters(names: readonly string[]) {
     }),
   };
 }
+
+/** The order of a list is in the URL too, but hides no rows. */
+const countFilters = ({ sort, ...filters }: Filters) => Object.keys(filters).length;
 
 export type FilterState = ReturnType<typeof useFilters>;
 
@@ -61,22 +64,42 @@ type BarProps = {
 
 /** The search and filter controls above a list. */
 export const FilterBar = ({ state: { filters, set, clear }, search, applied = {}, children }: BarProps) => (
-  <search className="filters">
-    <Search label={search} value={filters.q ?? ''} onChange={(q) => set({ q: q || null })} />
-    {children}
-    {Object.entries(applied).map(
-      ([name, describe]) =>
-        filters[name] && (
-          <FilterChip key={name} label={describe(filters[name])} onRemove={() => set({ [name]: null })} />
-        ),
-    )}
-    {Object.keys(filters).length > 1 && (
-      <Button plain small onPress={clear}>
-        Clear all
-      </Button>
-    )}
-  </search>
+  <>
+    <p className="print-only">
+      Printed {formatDay(today())}. {describeFilters(filters, applied) || 'No filters'}.
+    </p>
+    <search className="filters">
+      <Search
+        label={search}
+        value={filters.q ?? ''}
+        onChange={(q) => set({ q: q || null }, { replace: true })}
+      />
+      {children}
+      {Object.entries(applied).map(
+        ([name, describe]) =>
+          filters[name] && (
+            <FilterChip key={name} label={describe(filters[name])} onRemove={() => set({ [name]: null })} />
+          ),
+      )}
+      {countFilters(filters) > 1 && (
+        <Button plain small onPress={clear}>
+          Clear all
+        </Button>
+      )}
+    </search>
+  </>
 );
+
+/** The filters in words, for the printout. */
+const describeFilters = (filters: Filters, applied: NonNullable<BarProps['applied']>) =>
+  Object.entries(filters)
+    .map(([name, value]) => {
+      if (applied[name]) return applied[name](value);
+      if (value === 'true') return humanize(name);
+      const label = humanize(name.replace(/(_user_id|_group_id)$/, ''));
+      return `${label}: ${value.split(',').map(humanize).join(', ')}`;
+    })
+    .join('; ');
 
 /** Shown when no row matches the filters. */
 export const NoMatches = ({ title, clear }: { title: string; clear: () => void }) => (
@@ -111,41 +134,55 @@ function Search({
 export type FilterMenuProps = {
   label: string;
   value: string | undefined;
-  options: readonly (readonly [value: string, label: ReactNode])[];
+  options: readonly (readonly [value: string, label: string])[];
   onChange: (value: string | null) => void;
 };
 
-/** A filter with several values; a row matches any of them. */
+/** A filter with several values; a row matches any of them. A long list of values has a search. */
 export function FilterMenu({ label, value, options, onChange }: FilterMenuProps) {
+  const [text, setText] = useState('');
   const selected = value ? value.split(',') : [];
+  const hasSearch = options.length > 12;
+  const shown = options.filter(([one, name]) => matchesText(text, name) || matchesText(text, one));
   const summary =
     selected.length === 1
       ? (options.find(([one]) => one === selected[0])?.[1] ?? humanize(selected[0] ?? ''))
       : selected.length;
   return (
-    <DialogTrigger>
+    <DialogTrigger onOpenChange={() => setText('')}>
       <AriaButton className={selected.length > 0 ? 'filter set' : 'filter'}>
         {label}
         {selected.length > 0 && <span className="filter-value">{summary}</span>}
         <Icon name="down" />
       </AriaButton>
-      <Popover className="popover" placement="bottom start">
-        <Dialog className="filter-options" aria-label={label}>
-          <CheckboxGroup
-            aria-label={label}
-            value={selected}
-            onChange={(next) => onChange(next.length > 0 ? next.join(',') : null)}
+      <Popover className="popover filter-options" placement="bottom start" aria-label={label}>
+        {hasSearch && (
+          <SearchField
+            className="search"
+            aria-label={`Search ${label}`}
+            autoFocus
+            value={text}
+            onChange={setText}
           >
-            {options.map(([one, name]) => (
-              <Checkbox key={one} value={one} className="filter-option">
-                <span className="tick" aria-hidden="true">
-                  <Icon name="check" />
-                </span>
-                {name}
-              </Checkbox>
-            ))}
-          </CheckboxGroup>
-        </Dialog>
+            <Icon name="search" />
+            <Input placeholder="Search" dir="auto" />
+          </SearchField>
+        )}
+        {shown.length === 0 && <p className="hint">No results</p>}
+        <CheckboxGroup
+          aria-label={label}
+          value={selected}
+          onChange={(next) => onChange(next.length > 0 ? next.join(',') : null)}
+        >
+          {shown.map(([one, name]) => (
+            <Checkbox key={one} value={one} className="filter-option">
+              <span className="tick" aria-hidden="true">
+                <Icon name="check" />
+              </span>
+              <bdi>{name}</bdi>
+            </Checkbox>
+          ))}
+        </CheckboxGroup>
       </Popover>
     </DialogTrigger>
   );

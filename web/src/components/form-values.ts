@@ -54,8 +54,8 @@ export type Draft = Record<string, string | string[]>;
 
 type Values = Record<string, unknown>;
 
-export const toDraft = (fields: readonly Field[], initial: Values = {}): Draft =>
-  Object.fromEntries(fields.map((field) => [field.name, draftValue(field, initial[field.name])]));
+export const toDraft = (fields: readonly Field[], initial: object = {}): Draft =>
+  Object.fromEntries(fields.map((field) => [field.name, draftValue(field, (initial as Values)[field.name])]));
 
 function draftValue({ kind, required, options = [] }: Field, value: unknown): string | string[] {
   if (kind === 'checks' || kind === 'projects') return Array.isArray(value) ? value.map(String) : [];
@@ -63,6 +63,8 @@ function draftValue({ kind, required, options = [] }: Field, value: unknown): st
   if (value !== null && value !== undefined) return String(value);
   return required && kind === 'choice' ? String(options[0]?.[0] ?? '') : '';
 }
+
+export const isSameDraft = (one: Draft, other: Draft) => JSON.stringify(one) === JSON.stringify(other);
 
 /** The body of a new item. Blank fields are left out: the service has the defaults. */
 export const createdValues = <Input>(fields: readonly FieldOf<Input>[], draft: Draft): Input =>
@@ -72,7 +74,7 @@ export const createdValues = <Input>(fields: readonly FieldOf<Input>[], draft: D
 export function changedValues<Input>(
   fields: readonly FieldOf<Input>[],
   draft: Draft,
-  initial: Values,
+  initial: object,
 ): Input {
   const before = toValues(fields, toDraft(fields, initial));
   const isChanged = (name: string, value: unknown) => JSON.stringify(value) !== JSON.stringify(before[name]);

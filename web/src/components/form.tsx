@@ -3,74 +3,129 @@ import { ApiError } from '../api/client.ts';
 import { endSessionOn401 } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import { Button } from './button.tsx';
+import { ConflictNotice, theirChanges } from './conflict.tsx';
+import { useUnsavedChanges } from './dialog.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import { FieldRow } from './field-row.tsx';
-import { changedValues, createdValues, type FieldOf, toDraft } from './form-values.ts';
+import { changedValues, createdValues, type FieldOf, isSameDraft, toDraft } from './form-values.ts';
 
-type Props<Input> = {
+type Props<Input, Item> = {
   fields: readonly FieldOf<NoInfer<Input>>[];
   /** The item to edit. Without it the form creates one. */
-  initial?: { readonly [Name in keyof NoInfer<Input>]?: unknown };
+  initial?: Item;
   action: string;
   danger?: boolean;
-  /** Receives all values of a new item, or only the changed ones of an item that is edited. */
-  submit: (values: Input) => Promise<unknown>;
+  /**
+   * Receives all values of a new item, or only the changed ones of an item that is edited, and the version of the item
+   * that they were changed in.
+   */
+  submit: (values: Input, item: Item) => Promise<unknown>;
+  /** Reads the item again after someone else has changed it. */
+  reload?: () => Promise<Item>;
   onClose: () => void;
   children?: ReactNode;
 };
 
 /** A form that shows the validation errors of the service next to their fields. */
-export function Form<Input>({ fields, initial, action, danger, submit, onClose, children }: Props<Input>) {
+export function Form<Input, Item extends object = object>(props: Props<Input, Item>) {
+  const { fields, initial, action, danger, submit, reload, onClose, children } = props;
   const hasScope = useHasScope();
   const visible = fields.filter(
     ({ kind }) => !['person', 'group'].includes(kind) || hasScope('personnel.read'),
   );
+  // A refetch of the page must not replace the version that is being edited.
+  const [base, setBase] = useState(initial);
   const [draft, setDraft] = useState(() => toDraft(visible, initial));
   const [error, setError] = useState<Error>();
+  const [corrected, setCorrected] = useState<readonly string[]>([]);
+  const [latest, setLatest] = useState<Item>();
+  const [reviewed, setReviewed] = useState<ReturnType<typeof theirChanges>>();
   const [isBusy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const errors = errorsByField(error);
   const isPlaced =
     errors.size > 0 && [...errors.keys()].every((name) => visible.some((one) => one.name === name));
+  const requestClose = useUnsavedChanges(!isSameDraft(draft, toDraft(visible, base)));
 
+  useEffect(() => form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus(), []);
   useEffect(() => {
     if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [error]);
 
-  const send = async (event: FormEvent) => {
-    event.preventDefault();
+  const send = async (item = base) => {
     setBusy(true);
+    setLatest(undefined);
+    setReviewed(undefined);
     try {
       await submit(
-        initial ? changedValues<Input>(visible, draft, initial) : createdValues<Input>(visible, draft),
+        base ? changedValues<Input>(visible, draft, base) : createdValues<Input>(visible, draft),
+        item as Item,
       );
       onClose();
     } catch (reason) {
       endSessionOn401(reason);
-      setError(reason as Error);
+      const isConflict = reason instanceof ApiError && reason.status === 412 && reload;
+      const current = isConflict ? await reload().catch(() => undefined) : undefined;
+      if (current) setLatest(current);
+      setError(current ? undefined : (reason as Error));
+      setCorrected([]);
       setBusy(false);
     }
   };
 
+  /** Takes over what the other person changed, except in the fields that were changed here. */
+  const review = () => {
+    if (!latest || !base) return;
+    const mine = Object.keys(changedValues<Input>(visible, draft, base) as object);
+    setReviewed(theirChanges(visible, { base, latest, draft, mine }));
+    const kept = Object.fromEntries(mine.map((name) => [name, draft[name] ?? '']));
+    setDraft({ ...toDraft(visible, latest), ...kept });
+    setBase(latest);
+    setLatest(undefined);
+  };
+
   return (
-    <form ref={form} className="form" onSubmit={send}>
+    <form
+      ref={form}
+      className="form"
+      onSubmit={(event: FormEvent) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
       <div className="dialog-body">
         {children}
-        {error && !isPlaced && <ErrorNotice error={error} />}
         <div className="fields">
           {visible.map((field) => (
             <FieldRow
-              key={field.name}
+              // A new key makes a picker show the name of a new value.
+              key={`${field.name} ${reviewed ? 'reviewed' : ''}`}
               field={field}
               value={draft[field.name] ?? ''}
-              error={errors.get(field.name)}
-              onChange={(value) => setDraft((current) => ({ ...current, [field.name]: value }))}
+              error={corrected.includes(field.name) ? undefined : errors.get(field.name)}
+              onChange={(value) => {
+                setDraft((current) => ({ ...current, [field.name]: value }));
+                setCorrected((current) => [...current, field.name]);
+              }}
             />
           ))}
         </div>
       </div>
+      {(latest || reviewed) && (
+        <ConflictNotice
+          isPending={isBusy}
+          changes={reviewed}
+          onReview={review}
+          onOverwrite={() => send(latest)}
+        />
+      )}
+      {error && !isPlaced && (
+        <div className="dialog-notice">
+          <ErrorNotice error={error} />
+        </div>
+      )}
       <footer>
-        <Button onPress={onClose}>Cancel</Button>
+        <Button onPress={requestClose ?? onClose}>Cancel</Button>
         <Button type="submit" primary={!danger} danger={danger} isPending={isBusy}>
           {action}
         </Button>

@@ -2,37 +2,41 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { HistoryEntry } from '../api/openapi.ts';
-import { formatNumber, formatTime, humanize } from '../format.ts';
+import { useHasScope } from '../api/session.ts';
+import { formatDayOrText, formatNumber, formatTime, humanize } from '../format.ts';
 import { Button } from './button.tsx';
 import { Loaded } from './loading.tsx';
 
 type HistoryResponse = { data?: { data: HistoryEntry[] }; error?: unknown; response: Response };
 
-/** The changes of a resource, newest first. */
-export function History({
-  id,
-  read,
-}: {
+type Props = {
   id: string;
+  /** The project of a risk, an issue or a task. */
+  project?: string;
   read: (client: typeof api) => Promise<HistoryResponse>;
-}) {
+};
+
+/** The changes of a resource, newest first. */
+export function History({ id, project, read }: Props) {
   const query = useQuery({
     queryKey: ['history', id],
     queryFn: async () => (await dataOrThrow(read(api))).data.toReversed(),
   });
   const [isExpanded, setExpanded] = useState(false);
+  const entries = query.data?.slice(0, isExpanded ? undefined : 12) ?? [];
+  const nameOf = useNames(entries, project);
   return (
     <section className="card" aria-labelledby="history">
       <h2 id="history">History</h2>
       <Loaded query={query}>
-        {(entries) => (
+        {(all) => (
           <>
-            {entries.length === 0 && <p className="quiet">No changes yet</p>}
+            {all.length === 0 && <p className="quiet">No changes yet</p>}
             <ol className="history">
-              {entries.slice(0, isExpanded ? undefined : 12).map((entry) => (
+              {entries.map((entry) => (
                 <li key={entry.id}>
                   <p>
-                    <Entry {...entry} />
+                    <Entry entry={entry} nameOf={nameOf} />
                     {entry.reason && <q dir="auto">{entry.reason}</q>}
                   </p>
                   <p className="quiet">
@@ -41,9 +45,9 @@ export function History({
                 </li>
               ))}
             </ol>
-            {!isExpanded && entries.length > 12 && (
+            {!isExpanded && all.length > 12 && (
               <Button small plain onPress={() => setExpanded(true)}>
-                Show all {formatNumber(entries.length)}
+                Show all {formatNumber(all.length)}
               </Button>
             )}
           </>
@@ -53,20 +57,104 @@ export function History({
   );
 }
 
-function Entry({ field, from, to }: HistoryEntry) {
+type NameOf = (id: string) => string;
+
+function Entry({ entry: { field, from, to }, nameOf }: { entry: HistoryEntry; nameOf: NameOf }) {
   if (['created', 'deleted', 'rotated', 'revoked'].includes(field)) return <strong>{humanize(field)}</strong>;
   return (
     <>
-      <strong>{humanize(field)}</strong> <span className="value">{formatValue(from)}</span>
+      <strong>{labelOf(field)}</strong> <span className="value">{formatValue(from, nameOf)}</span>
       <span className="visually-hidden"> to </span>
       <span aria-hidden="true"> → </span>
-      <span className="value">{formatValue(to)}</span>{' '}
+      <span className="value">{formatValue(to, nameOf)}</span>{' '}
     </>
   );
 }
 
-function formatValue(value: unknown): string {
-  if (value === null || value === undefined) return '–';
-  if (typeof value === 'string') return /^[a-z]+(_[a-z]+)*$/.test(value) ? humanize(value) : value;
-  return JSON.stringify(value);
+const labels: Readonly<Record<string, string>> = {
+  handover_to_user_id: 'Work handed over',
+  handover_to_group_id: 'Risks and issues handed over',
+  raised_by_user_id: 'Raised by',
+  accepted_by_user_id: 'Accepted by',
+  external_id: 'External ID',
+  project_ids: 'Projects',
+};
+
+/** `owner_user_id` → `Owner`, `due_on` → `Due`. */
+const labelOf = (field: string) =>
+  labels[field] ?? humanize(field.replace(/(_user_id|_group_id|_id|_on|_at)$/, ''));
+
+const isId = (value: unknown) => typeof value === 'string' && /^[a-z]{3}_[0-9a-v]{26}$/.test(value);
+
+function formatValue(value: unknown, nameOf: NameOf): string {
+  if (value === null || value === undefined || value === '') return '–';
+  if (Array.isArray(value)) return value.map((one) => formatValue(one, nameOf)).join(', ') || '–';
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No';
+  if (typeof value === 'number') return formatNumber(value);
+  if (typeof value === 'object')
+    return Object.entries(value)
+      .map(([name, one]) => `${name}: ${one}`)
+      .join(', ');
+  const text = String(value);
+  if (isId(text)) return nameOf(text);
+  if (/^\d{4}-\d\d-\d\dT/.test(text)) return formatTime(text);
+  return /^[a-z]+(_[a-z]+)*$/.test(text) ? humanize(text) : formatDayOrText(text);
+}
+
+/** Reads the names of the people, groups and items that the entries refer to. */
+function useNames(entries: readonly HistoryEntry[], project: string | undefined): NameOf {
+  const hasScope = useHasScope();
+  const ids = [...new Set(entries.flatMap(({ from, to }) => [from, to].flat()).filter(isId))].sort();
+  const { data: names = {} } = useQuery({
+    queryKey: ['names', ids],
+    enabled: ids.length > 0,
+    queryFn: async () => {
+      const found = await Promise.all([
+        hasScope('personnel.read') ? readPeople(ids.filter((id) => String(id).startsWith('usr_'))) : [],
+        ...ids.map((id) => readName(String(id), project).catch(() => [])),
+      ]);
+      return Object.fromEntries(found.flat());
+    },
+  });
+  return (id) => names[id] ?? unnamed[id.slice(0, 3)] ?? 'Unknown';
+}
+
+/** For what the key in use can't see, or what has been deleted. */
+const unnamed: Readonly<Record<string, string>> = {
+  usr: 'a person',
+  grp: 'a group',
+  prj: 'a project',
+  rsk: 'a risk',
+  iss: 'an issue',
+};
+
+type Name = readonly [id: string, name: string];
+
+async function readPeople(user_ids: readonly unknown[]): Promise<Name[]> {
+  if (user_ids.length === 0) return [];
+  const { data } = await dataOrThrow(
+    api.GET('/v1/personnel', { params: { query: { user_ids: user_ids.map(String) } } }),
+  );
+  return data.map(({ user_id, name }) => [user_id, name]);
+}
+
+async function readName(id: string, project_id = ''): Promise<Name[]> {
+  switch (id.slice(0, 3)) {
+    case 'grp':
+      return [[id, (await dataOrThrow(api.GET('/v1/groups/{id}', { params: { path: { id } } }))).name]];
+    case 'prj': {
+      const params = { path: { project_id: id } };
+      return [[id, (await dataOrThrow(api.GET('/v1/projects/{project_id}', { params }))).key]];
+    }
+    case 'rsk': {
+      const params = { path: { project_id, id } };
+      return [[id, (await dataOrThrow(api.GET('/v1/projects/{project_id}/risks/{id}', { params }))).key]];
+    }
+    case 'iss': {
+      const params = { path: { project_id, id } };
+      return [[id, (await dataOrThrow(api.GET('/v1/projects/{project_id}/issues/{id}', { params }))).key]];
+    }
+    default:
+      return [];
+  }
 }

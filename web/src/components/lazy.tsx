@@ -1,4 +1,5 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
+import { ErrorNotice } from './error-notice.tsx';
 
 /**
  * A component that loads on first render, or earlier with `load`. React's own `lazy` needs `Suspense`, which holds
@@ -32,7 +33,7 @@ export function lazy<Props extends object>(
           (error) => setState({ error }),
         );
     }, []);
-    if (state.error !== undefined) throw state.error;
+    if (state.error !== undefined) return <ErrorNotice error={state.error} retry={() => location.reload()} />;
     return Loaded ? <Loaded {...props} /> : fallback;
   }
   return Object.assign(Lazy, { load: start });

@@ -2,13 +2,14 @@ import type { ReactNode } from 'react';
 import type { Rows } from '../api/queries.ts';
 import { ErrorNotice } from './error-notice.tsx';
 import { Loading } from './loading.tsx';
-import { type Column, Table } from './table.tsx';
+import { type Column, type Sort, Table } from './table.tsx';
 
 type Props<Row> = {
   label: string;
   list: Rows<Row>;
   columns: readonly Column<Row>[];
   rowKey: (row: Row) => string;
+  sort?: Sort;
   /** The count, shown above the rows. */
   summary?: ReactNode;
   /** Shown in place of the rows when there are none. */
@@ -16,7 +17,7 @@ type Props<Row> = {
 };
 
 /** A paged list with its loading, error and empty states. Scrolling loads more. */
-export const List = <Row,>({ label, list, columns, rowKey, summary, empty }: Props<Row>) => (
+export const List = <Row,>({ label, list, columns, rowKey, sort, summary, empty }: Props<Row>) => (
   <>
     {list.isError && <ErrorNotice error={list.error} retry={() => list.refetch()} />}
     {list.isPending && <Loading />}
@@ -34,6 +35,7 @@ export const List = <Row,>({ label, list, columns, rowKey, summary, empty }: Pro
           rows={list.rows}
           rowKey={rowKey}
           total={list.total}
+          sort={sort}
           loadMore={list.hasNextPage && !list.isFetchingNextPage ? list.fetchNextPage : undefined}
         />
       </div>

@@ -16,6 +16,8 @@ type Props = {
   onChange: (id: string, name: string) => void;
   required?: boolean;
   autoFocus?: boolean;
+  /** When the list opens; by default on focus. */
+  menuTrigger?: 'focus' | 'input';
   /** Empties the input after each selection, to pick several items in a row. */
   clearsOnSelect?: boolean;
   'aria-describedby'?: string;
@@ -26,8 +28,26 @@ const plurals = { person: 'people', group: 'groups', project: 'projects' };
 
 type PickerProps = Props & { kind: keyof typeof plurals; search: (q: string) => Promise<Option[]> };
 
+/** With `clearsOnSelect`, a new combo box takes the place of the last one: a cleared one would stay open. */
+function Picker({ clearsOnSelect = false, ...props }: PickerProps) {
+  const [selections, setSelections] = useState(0);
+  if (!clearsOnSelect) return <SearchBox {...props} />;
+  return (
+    <SearchBox
+      {...props}
+      key={selections}
+      autoFocus={selections > 0 || props.autoFocus === true}
+      menuTrigger="input"
+      onChange={(id, name) => {
+        setSelections((count) => count + 1);
+        props.onChange(id, name);
+      }}
+    />
+  );
+}
+
 /** A combo box whose options come from a search of the service. */
-function Picker({
+function SearchBox({
   id,
   label,
   value,
@@ -37,9 +57,9 @@ function Picker({
   search,
   required,
   autoFocus,
-  clearsOnSelect = false,
+  menuTrigger = 'focus',
   ...aria
-}: PickerProps) {
+}: Omit<PickerProps, 'clearsOnSelect'>) {
   const [selected, setSelected] = useState<Option | undefined>(value ? { id: value, name } : undefined);
   const [text, setText] = useState(name);
   const q = useDebounced(text === selected?.name ? '' : text.trim());
@@ -51,8 +71,8 @@ function Picker({
   const items = [...(selected ? [selected] : []), ...data.filter((one) => one.id !== selected?.id)];
   const select = (key: React.Key | null) => {
     const next = items.find((one) => one.id === key);
-    setSelected(clearsOnSelect ? undefined : next);
-    setText(clearsOnSelect ? '' : (next?.name ?? ''));
+    setSelected(next);
+    setText(next?.name ?? '');
     onChange(next?.id ?? '', next?.name ?? '');
   };
   return (
@@ -67,7 +87,7 @@ function Picker({
       }}
       selectedKey={selected?.id ?? null}
       onSelectionChange={select}
-      menuTrigger="focus"
+      menuTrigger={menuTrigger}
       allowsEmptyCollection
       isRequired={required ?? false}
     >
@@ -103,7 +123,7 @@ export const PersonPicker = (props: Props) => (
     {...props}
     kind="person"
     search={async (q) => {
-      const query = { limit: 8, assignable: true, ...(q && { q }) };
+      const query = { limit: 8, assignable: true, ...(q && { q, sort: 'relevance' as const }) };
       const { data } = await dataOrThrow(api.GET('/v1/personnel', { params: { query } }));
       return data.map(({ user_id, name, title }) => ({ id: user_id, name, note: title }));
     }}

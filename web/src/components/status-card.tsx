@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from 'react';
+import { ActionButton } from './action-button.tsx';
 import { Status } from './badges.tsx';
-import { Button } from './button.tsx';
-import { toast } from './toast.tsx';
 
 type Props<Value extends string> = {
   status: Value;
@@ -18,20 +17,21 @@ type Props<Value extends string> = {
 export function StatusCard<Value extends string>(props: Props<Value>) {
   const { status, transitions, labelOf, needsInput, dialog, changeStatus, children } = props;
   const [target, setTarget] = useState<Value | null>(null);
-  const start = (to: Value) =>
-    needsInput(to) ? setTarget(to) : changeStatus(to).catch((error: Error) => toast(error.message));
+  const start = (to: Value) => (needsInput(to) ? void setTarget(to) : changeStatus(to));
   return (
     <section className="card" aria-labelledby="status">
       <h2 id="status">
         Status <Status status={status} />
       </h2>
-      <div className="button-row">
-        {transitions.map((to) => (
-          <Button key={to} small onPress={() => start(to)}>
-            {labelOf(to)}
-          </Button>
-        ))}
-      </div>
+      {transitions.length > 0 && (
+        <div className="button-row">
+          {transitions.map((to) => (
+            <ActionButton key={to} small act={() => start(to) ?? undefined}>
+              {labelOf(to)}
+            </ActionButton>
+          ))}
+        </div>
+      )}
       {target !== null && dialog(target, () => setTarget(null))}
       {children}
     </section>

@@ -12,7 +12,12 @@ export type Column<Row> = {
   end?: boolean;
   /** The smallest screen that shows the column. */
   from?: 'tablet' | 'desktop' | 'wide';
+  /** The orders that the header switches between; `-` is descending, and '' is the order of the list itself. */
+  sorts?: readonly string[];
 };
+
+/** The order in the URL, and how to change it. */
+export type Sort = { value: string | undefined; onChange: (value: string | null) => void };
 
 type Props<Row> = {
   label: string;
@@ -21,13 +26,22 @@ type Props<Row> = {
   rowKey: (row: Row) => string;
   /** The number of all rows, when `loadMore` can load more of them. */
   total?: number | null;
+  sort?: Sort | undefined;
   loadMore?: (() => void) | undefined;
 };
 
 const rowHeight = 41;
 
 /** A virtualized table: only the visible rows are in the DOM, and scrolling near the end loads more. */
-export function Table<Row>({ label, columns, rows, rowKey, total = rows.length, loadMore }: Props<Row>) {
+export function Table<Row>({
+  label,
+  columns,
+  rows,
+  rowKey,
+  total = rows.length,
+  sort,
+  loadMore,
+}: Props<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => setOffset(body.current?.offsetTop ?? 0), []);
@@ -59,14 +73,15 @@ export function Table<Row>({ label, columns, rows, rowKey, total = rows.length, 
       >
         <thead>
           <tr aria-rowindex={1}>
-            {columns.map(({ name, header, width, end, from }) => (
+            {columns.map((column) => (
               <th
-                key={name}
+                key={column.name}
                 scope="col"
-                className={classOf({ end, from })}
-                style={width ? { width: `${width}rem` } : undefined}
+                className={classOf(column)}
+                style={column.width ? { width: `${column.width}rem` } : undefined}
+                aria-sort={sort && directionOf(column, sort)}
               >
-                {header}
+                {sort && column.sorts ? <SortButton column={column} sort={sort} /> : column.header}
               </th>
             ))}
           </tr>
@@ -77,9 +92,9 @@ export function Table<Row>({ label, columns, rows, rowKey, total = rows.length, 
             const row = rows[index] as Row;
             return (
               <tr key={rowKey(row)} aria-rowindex={index + 2}>
-                {columns.map(({ name, cell, end, from }) => (
-                  <td key={name} className={classOf({ end, from })}>
-                    {cell(row)}
+                {columns.map((column) => (
+                  <td key={column.name} className={classOf(column)}>
+                    {column.cell(row)}
                   </td>
                 ))}
               </tr>
@@ -97,6 +112,22 @@ export function Table<Row>({ label, columns, rows, rowKey, total = rows.length, 
   );
 }
 
+const directionOf = <Row,>({ sorts = [] }: Column<Row>, { value = '' }: Sort) =>
+  sorts.includes(value) ? (value.startsWith('-') ? 'descending' : 'ascending') : undefined;
+
+function SortButton<Row>({ column, sort }: { column: Column<Row>; sort: Sort }) {
+  const { sorts = [], header } = column;
+  const direction = directionOf(column, sort);
+  // After the last order, the list returns to its own.
+  const next = sorts[sorts.indexOf(sort.value ?? '') + 1] ?? null;
+  return (
+    <button type="button" className="sort" onClick={() => sort.onChange(next)}>
+      {header}
+      <span aria-hidden="true">{direction && (direction === 'ascending' ? '↑' : '↓')}</span>
+    </button>
+  );
+}
+
 /** Takes the height of the rows outside the view. */
 const Spacer = ({ height }: { height: number }) => (
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: it contains nothing focusable
@@ -105,8 +136,10 @@ const Spacer = ({ height }: { height: number }) => (
   </tr>
 );
 
-const classOf = ({ end, from }: { end?: boolean | undefined; from?: string | undefined }) =>
-  [end && 'end', from && `from-${from}`].filter(Boolean).join(' ') || undefined;
+/** Buttons are no part of a printout. */
+const classOf = ({ name, end, from }: { name: string; end?: boolean; from?: string }) =>
+  [name === 'actions' && 'no-print', end && 'end', from && `from-${from}`].filter(Boolean).join(' ') ||
+  undefined;
 
 /** The up and down arrow keys move the focus between the links of the rows. */
 function moveBetweenRows(event: KeyboardEvent<HTMLTableElement>): void {

@@ -1,4 +1,4 @@
-import { useEffect, useSyncExternalStore } from 'react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
 import { Button } from './button.tsx';
 
 type Toast = { id: number; text: string; undo?: () => Promise<unknown> };
@@ -39,11 +39,12 @@ export function ToastRegion() {
 }
 
 function ToastBox({ id, text, undo }: Toast) {
+  const [isHeld, setHeld] = useState(false);
   useEffect(() => {
-    // A toast with Undo stays until it is dismissed or newer toasts replace it.
-    const timer = undo ? undefined : setTimeout(() => dismiss(id), 6000);
+    if (isHeld) return;
+    const timer = setTimeout(() => dismiss(id), undo ? 15_000 : 6000);
     return () => clearTimeout(timer);
-  }, [id, undo]);
+  }, [id, undo, isHeld]);
   const runUndo = async () => {
     dismiss(id);
     await undo?.().then(
@@ -52,7 +53,14 @@ function ToastBox({ id, text, undo }: Toast) {
     );
   };
   return (
-    <div className="toast">
+    // biome-ignore lint/a11y/noStaticElementInteractions: it stays while the pointer or the focus is in it
+    <div
+      className="toast"
+      onPointerEnter={() => setHeld(true)}
+      onPointerLeave={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+    >
       <span>{text}</span>
       {undo && (
         <Button small plain onPress={runUndo}>

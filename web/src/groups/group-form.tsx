@@ -35,16 +35,22 @@ type EditProps = { group: Group; parent: string | null; lead: string | null; onC
 
 export function EditGroup({ group, parent, lead, onClose }: EditProps) {
   const refresh = useRefresh();
-  const save = async (body: GroupPatch) => {
-    await dataOrThrow(
-      api.PATCH('/v1/groups/{id}', { params: { path: { id: group.id } }, body, ...ifMatch(group) }),
-    );
+  const params = { path: { id: group.id } };
+  const save = async (body: GroupPatch, edited: Group) => {
+    await dataOrThrow(api.PATCH('/v1/groups/{id}', { params, body, ...ifMatch(edited) }));
     await refresh();
     toast(`Saved ${group.name}`);
   };
   return (
     <Dialog title={`Edit ${group.name}`} onClose={onClose}>
-      <Form fields={fieldsOf(parent, lead)} initial={group} action="Save" submit={save} onClose={onClose} />
+      <Form
+        fields={fieldsOf(parent, lead)}
+        initial={group}
+        action="Save"
+        submit={save}
+        reload={() => dataOrThrow(api.GET('/v1/groups/{id}', { params }))}
+        onClose={onClose}
+      />
     </Dialog>
   );
 }

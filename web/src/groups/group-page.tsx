@@ -4,7 +4,7 @@ import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Group, Person } from '../api/openapi.ts';
 import { useRefresh, useRows } from '../api/queries.ts';
 import { useHasScope, useIsLimited } from '../api/session.ts';
-import { Button } from '../components/button.tsx';
+import { ActionButton } from '../components/action-button.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { DialogButton } from '../components/dialog.tsx';
@@ -112,7 +112,7 @@ function Members({ group }: { group: Group }) {
       }),
     ),
   );
-  const { rows, total } = members;
+  const { total } = members;
   const change = useMembership(group);
   const isEditable = hasScope('personnel.manage') && !transitive;
   return (
@@ -127,8 +127,7 @@ function Members({ group }: { group: Group }) {
       {isEditable && (
         <div className="add-member">
           <PersonPicker
-            // A new key empties the input after each person.
-            key={rows.length}
+            clearsOnSelect
             label="Add member"
             value=""
             name=""
@@ -158,16 +157,16 @@ function useMembership(group: Group) {
     await dataOrThrow(api.DELETE('/v1/groups/{id}/members/{user_id}', params(user_id)));
     await refresh();
   };
-  const report = (change: Promise<void>, message: string, undo: () => Promise<void>) =>
-    change.then(
-      () => toast(message, undo),
-      (error: Error) => toast(error.message),
-    );
   return {
     add: (user_id: string, name: string) =>
-      report(add(user_id), `Added ${name} to ${group.name}`, () => remove(user_id)),
-    remove: ({ user_id, name }: Person) =>
-      report(remove(user_id), `Removed ${name} from ${group.name}`, () => add(user_id)),
+      add(user_id).then(
+        () => toast(`Added ${name} to ${group.name}`, () => remove(user_id)),
+        (error: Error) => toast(error.message),
+      ),
+    remove: async ({ user_id, name }: Person) => {
+      await remove(user_id);
+      toast(`Removed ${name} from ${group.name}`, () => add(user_id));
+    },
   };
 }
 
@@ -176,15 +175,15 @@ const columns: readonly Column<Person>[] = [
   { name: 'title', header: 'Title', width: 16, from: 'tablet', cell: ({ title }) => <bdi>{title}</bdi> },
 ];
 
-const removeColumn = (remove: (person: Person) => void): Column<Person> => ({
+const removeColumn = (remove: (person: Person) => Promise<void>): Column<Person> => ({
   name: 'actions',
   header: 'Actions',
   width: 6,
   end: true,
   cell: (person) => (
-    <Button small aria-label={`Remove ${person.name}`} onPress={() => remove(person)}>
+    <ActionButton small aria-label={`Remove ${person.name}`} act={() => remove(person)}>
       Remove
-    </Button>
+    </ActionButton>
   ),
 });
 

@@ -1,7 +1,7 @@
 import { Button as AriaButton, Tree, TreeItem, TreeItemContent } from 'react-aria-components';
 import { useLocation } from 'wouter';
 import { useHasScope } from '../api/session.ts';
-import { DialogButton } from '../components/dialog.tsx';
+import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton } from '../components/export.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -25,9 +25,7 @@ export function GroupsPage() {
         {hasScope('personnel.manage') && (
           <>
             <ImportButton targets={[groupImport]} />
-            <DialogButton primary icon="plus" dialog={(onClose) => <NewGroup onClose={onClose} />}>
-              Create group
-            </DialogButton>
+            <CreateButton dialog={(onClose) => <NewGroup onClose={onClose} />}>Create group</CreateButton>
           </>
         )}
       </Title>

@@ -1,7 +1,8 @@
 import { useState } from 'react';
-import { Dialog, DialogTrigger, Popover } from 'react-aria-components';
+import { DialogTrigger, Popover } from 'react-aria-components';
 import type { Issue } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
+import { useAction } from '../components/action-button.tsx';
 import { PersonLabel } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { PersonPicker } from '../components/picker.tsx';
@@ -21,33 +22,47 @@ export function Assignee({ issue }: { issue: Issue }) {
 function QuickAssign({ issue }: { issue: Issue }) {
   const [isOpen, setOpen] = useState(false);
   const patch = usePatchIssue();
-  const assign = async (user_id: string | null) => {
+  const { isBusy, run } = useAction();
+  const assign = (user_id: string | null) => {
     setOpen(false);
     if (user_id === issue.assignee_user_id) return;
-    try {
+    void run(async () => {
       const next = await patch(issue, { assignee_user_id: user_id });
       const message = next.assignee_name
         ? `Assigned ${issue.key} to ${next.assignee_name}`
         : `Unassigned ${issue.key}`;
       toast(message, () => patch(next, { assignee_user_id: issue.assignee_user_id }));
-    } catch (error) {
-      toast((error as Error).message);
-    }
+    });
   };
   return (
     <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
-      <Button small plain aria-label={`${issue.assignee_name ?? 'Assign…'}, ${issue.key}`}>
-        {issue.assignee_name ? <PersonLabel name={issue.assignee_name} /> : 'Assign…'}
+      <Button
+        className="assign-button"
+        small
+        plain
+        isPending={isBusy}
+        aria-label={`${issue.assignee_name ?? 'Assign…'}, ${issue.key}`}
+      >
+        {issue.assignee_name ? (
+          <PersonLabel name={issue.assignee_name} />
+        ) : (
+          <>
+            <span className="no-print">Assign…</span>
+            <span className="print-only">Unassigned</span>
+          </>
+        )}
       </Button>
-      <Popover className="popover assign" placement="bottom start">
-        <Dialog aria-label={`${issue.assignee_name ?? 'Assign…'}, ${issue.key}`} className="filter-options">
-          <PersonPicker label="Assign to" autoFocus value="" name="" onChange={(id) => id && assign(id)} />
-          {issue.assignee_user_id && (
-            <Button small plain onPress={() => assign(null)}>
-              Unassign
-            </Button>
-          )}
-        </Dialog>
+      <Popover
+        className="popover assign filter-options"
+        placement="bottom start"
+        aria-label={`${issue.assignee_name ?? 'Assign…'}, ${issue.key}`}
+      >
+        <PersonPicker label="Assign to" autoFocus value="" name="" onChange={(id) => id && assign(id)} />
+        {issue.assignee_user_id && (
+          <Button small plain onPress={() => assign(null)}>
+            Unassign
+          </Button>
+        )}
       </Popover>
     </DialogTrigger>
   );

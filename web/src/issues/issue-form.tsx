@@ -8,7 +8,7 @@ import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
 import { enumOptions } from '../format.ts';
 import { priorities, resolutions, severities } from './model.ts';
-import { usePatchIssue } from './queries.ts';
+import { issuePath, usePatchIssue } from './queries.ts';
 
 /** The fields of an issue without its status, which has dialogs of its own. */
 const fieldsOf = (issue?: Issue): FieldOf<IssueInput>[] => [
@@ -77,13 +77,22 @@ export function NewIssue({ project, onClose }: { project: string | undefined; on
 
 export function EditIssue({ issue, onClose }: { issue: Issue; onClose: () => void }) {
   const patch = usePatchIssue();
-  const save = async (values: IssuePatch) => {
-    await patch(issue, values);
+  const save = async (values: IssuePatch, edited: Issue) => {
+    await patch(edited, values);
     toast(`Saved ${issue.key}`);
   };
   return (
     <Dialog title={`Edit ${issue.key}`} onClose={onClose}>
-      <Form fields={fieldsOf(issue)} initial={issue} action="Save" submit={save} onClose={onClose} />
+      <Form
+        fields={fieldsOf(issue)}
+        initial={issue}
+        action="Save"
+        submit={save}
+        reload={() =>
+          dataOrThrow(api.GET('/v1/projects/{project_id}/issues/{id}', { params: issuePath(issue) }))
+        }
+        onClose={onClose}
+      />
     </Dialog>
   );
 }

@@ -7,6 +7,7 @@ import { Card, Facts } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import { History } from '../components/history.tsx';
+import { ItemLink } from '../components/item-link.tsx';
 import { StatusCard } from '../components/status-card.tsx';
 import { toast } from '../components/toast.tsx';
 import { formatDay, humanize, pluralize } from '../format.ts';
@@ -20,7 +21,6 @@ import { issuePath, useIssue, usePatchIssue } from './queries.ts';
 
 export function IssuePage() {
   const { key = '' } = useParams();
-  const hasScope = useHasScope();
   return (
     <LoadedPage query={useIssue(key)}>
       {(issue) => (
@@ -28,7 +28,7 @@ export function IssuePage() {
           <Head issue={issue} />
           <div className="columns">
             <div className="stack">
-              {hasScope('projects.manage') && <IssueStatusCard issue={issue} />}
+              <IssueStatusCard issue={issue} />
               {issue.description && (
                 <Card id="description" title="Description">
                   <p className="long" dir="auto">
@@ -42,6 +42,7 @@ export function IssuePage() {
               <Details issue={issue} />
               <History
                 id={issue.id}
+                project={issue.project_key}
                 read={(client) =>
                   client.GET('/v1/projects/{project_id}/issues/{id}/history', { params: issuePath(issue) })
                 }
@@ -87,6 +88,7 @@ function labelOf(from: IssueStatus, to: IssueStatus): string {
 function IssueStatusCard({ issue }: { issue: Issue }) {
   const patch = usePatchIssue();
   const transitionsFrom = useIssueTransitions();
+  const hasScope = useHasScope();
   const changeStatus = async (body: IssuePatch) => {
     const next = await patch(issue, body);
     const canUndo =
@@ -99,7 +101,7 @@ function IssueStatusCard({ issue }: { issue: Issue }) {
   return (
     <StatusCard
       status={issue.status}
-      transitions={transitionsFrom(issue.status)}
+      transitions={hasScope('projects.manage') ? transitionsFrom(issue.status) : []}
       labelOf={(to) => labelOf(issue.status, to)}
       needsInput={(to) => ['blocked', 'resolved'].includes(to) || issue.status === 'closed'}
       changeStatus={(status) => changeStatus({ status })}
@@ -110,7 +112,14 @@ function IssueStatusCard({ issue }: { issue: Issue }) {
           <ReasonDialog issue={issue} to={to} changeStatus={changeStatus} onClose={onClose} />
         )
       }
-    />
+    >
+      <Facts
+        facts={[
+          ['Blocker', issue.blocked_reason],
+          ['Resolution', issue.resolution && humanize(issue.resolution)],
+        ]}
+      />
+    </StatusCard>
   );
 }
 
@@ -156,8 +165,12 @@ const Details = ({ issue }: { issue: Issue }) => (
             <span className={issue.overdue ? 'overdue' : undefined}>{formatDay(issue.due_on)}</span>
           ),
         ],
-        ['Blocker', issue.blocked_reason],
-        ['Resolution', issue.resolution && humanize(issue.resolution)],
+        [
+          'Risk',
+          issue.risk_id && (
+            <ItemLink key="risk" project={issue.project_key} list="risks" id={issue.risk_id} />
+          ),
+        ],
         ['External ID', issue.external_id],
       ]}
     />

@@ -4,6 +4,14 @@ import { useRiskModel } from '../risks/model.ts';
 
 export type IssueStatus = Issue['status'];
 
+export const issueStatuses = enumValues<IssueStatus>({
+  open: true,
+  in_progress: true,
+  blocked: true,
+  resolved: true,
+  closed: true,
+});
+
 export const severities = enumValues<Issue['severity']>({
   critical: true,
   high: true,

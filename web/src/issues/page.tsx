@@ -3,6 +3,7 @@ import type { Issue } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { Severity, Status, TitleCell } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
+import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton, PrintButton } from '../components/export.tsx';
 import { FilterBar, FilterMenu, FilterToggle, NoMatches, useFilters } from '../components/filters.tsx';
@@ -10,52 +11,65 @@ import { List } from '../components/list.tsx';
 import type { Column } from '../components/table.tsx';
 import { enumOptions, formatDay, formatDayOrText, formatNumber, humanize, pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
+import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 import { Assignee } from './assign.tsx';
 import { NewIssue, ResolveIssue } from './issue-form.tsx';
-import { priorities, severities } from './model.ts';
-import { issueFilterNames, useIssues } from './queries.ts';
+import { issueStatuses, priorities, severities } from './model.ts';
+import { includesClosed, issueFilterNames, useIssues } from './queries.ts';
 
 /** The open issues of all projects, worst first. */
 export function IssuesPage() {
   const filterState = useFilters(issueFilterNames);
   const { filters, bind, isFiltered, clear } = filterState;
-  const [open, setOpen] = useState<'new' | Issue | null>(null);
+  const [resolved, setResolved] = useState<Issue>();
   const hasScope = useHasScope();
   const issues = useIssues(filters);
   const { total, hasNextPage, fetchNextPage } = issues;
+  const noun = includesClosed(filters) ? 'issue' : 'open issue';
   return (
     <>
       <Title title="Issues">
         <PrintButton loadMore={hasNextPage ? fetchNextPage : undefined} />
-        <ExportButton path="/v1/issues" filters={filters} name="issues" />
+        <ExportButton
+          path={includesClosed(filters) ? '/v1/issues/all' : '/v1/issues'}
+          filters={filters}
+          name="issues"
+        />
         {hasScope('projects.manage') && (
-          <Button primary icon="plus" onPress={() => setOpen('new')}>
+          <CreateButton
+            dialog={(onClose) => (
+              <NewIssue
+                project={filters.project?.includes(',') ? undefined : filters.project}
+                onClose={onClose}
+              />
+            )}
+          >
             Create issue
-          </Button>
+          </CreateButton>
         )}
       </Title>
-      <FilterBar state={filterState} search="Search by title or key" applied={appliedFilters(issues.rows)}>
+      <FilterBar state={filterState} search="Search by title or key" applied={appliedFilters}>
         <ProjectFilter {...bind('project')} />
         <FilterMenu label="Severity" options={enumOptions(severities)} {...bind('severity')} />
         <FilterMenu label="Priority" options={enumOptions(priorities)} {...bind('priority')} />
-        <FilterMenu
-          label="Status"
-          options={enumOptions(['open', 'in_progress', 'blocked'])}
-          {...bind('status')}
-        />
+        <FilterMenu label="Status" options={enumOptions([...issueStatuses, 'all'])} {...bind('status')} />
+        <PersonFilter label="Assignee" {...bind('assignee_user_id')} />
+        <PersonFilter label="Owner" {...bind('owner_user_id')} />
+        <GroupFilter label="Owning group" {...bind('owner_group_id')} />
         <FilterToggle label="Overdue" {...bind('overdue')} />
         <FilterToggle label="Unassigned" {...bind('unassigned')} />
       </FilterBar>
       <List
-        label="Open issues"
+        label="Issues"
         list={issues}
-        columns={hasScope('projects.manage') ? [...columns, resolveColumn(setOpen)] : columns}
+        columns={hasScope('projects.manage') ? [...columns, resolveColumn(setResolved)] : columns}
         rowKey={({ id }) => id}
-        summary={total !== null && pluralize(total, 'open issue')}
+        sort={bind('sort')}
+        summary={total !== null && pluralize(total, noun)}
         empty={
           isFiltered ? (
-            <NoMatches title="No open issues match these filters" clear={clear} />
+            <NoMatches title={`No ${noun}s match these filters`} clear={clear} />
           ) : (
             <Empty title="No open issues">
               Create an issue when something goes wrong, or mark a risk as occurred on its page.
@@ -63,30 +77,23 @@ export function IssuesPage() {
           )
         }
       />
-      {open === 'new' && (
-        <NewIssue
-          project={filters.project?.includes(',') ? undefined : filters.project}
-          onClose={() => setOpen(null)}
-        />
-      )}
-      {open !== null && open !== 'new' && <ResolveIssue issue={open} onClose={() => setOpen(null)} />}
+      {resolved && <ResolveIssue issue={resolved} onClose={() => setResolved(undefined)} />}
     </>
   );
 }
 
-/** Labels of the filters that only links set. The rows contain the assignee's name. */
-const appliedFilters = (rows: readonly Issue[]) => ({
+/** Labels of the filters that only links set. */
+const appliedFilters = {
   min_age_days: (value: string) => `${value} days or older`,
   raised_since: (value: string) => `Raised since ${formatDayOrText(value)}`,
-  assignee_user_id: (value: string) =>
-    `Assignee: ${rows.find((one) => one.assignee_user_id === value)?.assignee_name ?? 'selected person'}`,
-});
+};
 
 const columns: readonly Column<Issue>[] = [
   {
     name: 'severity',
     header: 'Severity',
     width: 6,
+    sorts: [''],
     cell: ({ severity }) => <Severity severity={severity} />,
   },
   {
@@ -112,6 +119,7 @@ const columns: readonly Column<Issue>[] = [
     name: 'age',
     header: 'Age',
     width: 4.5,
+    sorts: ['raised_on'],
     end: true,
     from: 'desktop',
     cell: ({ age_days }) => `${formatNumber(age_days)} d`,
@@ -120,6 +128,7 @@ const columns: readonly Column<Issue>[] = [
     name: 'due',
     header: 'Due',
     width: 7.5,
+    sorts: ['due_on'],
     from: 'tablet',
     cell: ({ due_on, overdue }) =>
       due_on && <span className={overdue ? 'overdue' : undefined}>{formatDay(due_on)}</span>,
@@ -134,13 +143,15 @@ const columns: readonly Column<Issue>[] = [
 ];
 
 const resolveColumn = (resolve: (issue: Issue) => void): Column<Issue> => ({
-  name: 'resolve',
+  name: 'actions',
   header: 'Actions',
   width: 6,
   end: true,
-  cell: (issue) => (
-    <Button small aria-label={`Resolve ${issue.key}`} onPress={() => resolve(issue)}>
-      Resolve
-    </Button>
-  ),
+  from: 'desktop',
+  cell: (issue) =>
+    !['resolved', 'closed'].includes(issue.status) && (
+      <Button small aria-label={`Resolve ${issue.key}`} onPress={() => resolve(issue)}>
+        Resolve
+      </Button>
+    ),
 });

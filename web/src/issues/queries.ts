@@ -15,18 +15,26 @@ export const issueFilterNames = [
   'severity',
   'priority',
   'assignee_user_id',
+  'owner_user_id',
+  'owner_group_id',
   'unassigned',
   'overdue',
   'min_age_days',
   'raised_since',
+  'sort',
 ] as const;
 
+/** Whether the filters ask for issues that are not open, which only the list of all issues contains. */
+export const includesClosed = ({ status = '' }: Filters) =>
+  status.split(',').some((one) => ['resolved', 'closed', 'all'].includes(one));
+
 export const useIssues = (filters: Filters) =>
-  useRows(['issues', 'list', filters], (paging) =>
-    dataOrThrow(
-      api.GET('/v1/issues', { params: { query: { ...(filters as unknown as Query), ...paging } } }),
-    ),
-  );
+  useRows(['issues', 'list', filters], (paging) => {
+    const params = { query: { ...(filters as unknown as Query), ...paging } };
+    return dataOrThrow(
+      includesClosed(filters) ? api.GET('/v1/issues/all', { params }) : api.GET('/v1/issues', { params }),
+    );
+  });
 
 export const issuePath = ({ project_key, key }: Pick<Issue, 'project_key' | 'key'>) => ({
   path: { project_id: project_key, id: key },

@@ -92,13 +92,16 @@ export function EditKey({ edited, projectKeyOf, onClose }: EditProps) {
   const lastDay = edited.expires_at?.slice(0, 10) ?? null;
   const tomorrow = daysFromToday(1);
   const fields = useFields(lastDay !== null && lastDay < tomorrow ? lastDay : tomorrow);
-  const save = async (values: KeyPatch) => {
+  const params = { path: { id: edited.id } };
+  /** The key as the form shows it: with days and the keys of projects. */
+  const toForm = (key: Key) => ({
+    ...key,
+    expires_at: key.expires_at?.slice(0, 10) ?? null,
+    project_ids: key.project_ids?.map(projectKeyOf),
+  });
+  const save = async (values: KeyPatch, base: { version: number }) => {
     const { name } = await dataOrThrow(
-      api.PATCH('/v1/keys/{id}', {
-        params: { path: { id: edited.id } },
-        body: withEndOfDay(values),
-        ...ifMatch(edited),
-      }),
+      api.PATCH('/v1/keys/{id}', { params, body: withEndOfDay(values), ...ifMatch(base) }),
     );
     // The console shows what the key can do, so it needs the new scopes.
     if (isOwnKey) await resumeSession();
@@ -109,9 +112,10 @@ export function EditKey({ edited, projectKeyOf, onClose }: EditProps) {
     <Dialog title={`Edit ${edited.name}`} onClose={onClose}>
       <Form
         fields={fields}
-        initial={{ ...edited, expires_at: lastDay, project_ids: edited.project_ids?.map(projectKeyOf) }}
+        initial={toForm(edited)}
         action="Save"
         submit={save}
+        reload={async () => toForm(await dataOrThrow(api.GET('/v1/keys/{id}', { params })))}
         onClose={onClose}
       >
         {isOwnKey && (
@@ -141,7 +145,7 @@ export function Secret({ created, onClose }: { created: KeyWithSecret; onClose: 
     setCopied(true);
   };
   return (
-    <Dialog title={created.name} onClose={onClose}>
+    <Dialog title={created.name} isPinned onClose={onClose}>
       <div className="dialog-body">
         <p>Copy this key now; you won't see it again.</p>
         <div className="secret">

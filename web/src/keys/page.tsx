@@ -5,6 +5,7 @@ import type { Key, KeyWithSecret } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
+import { CreateButton } from '../components/create-button.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { FilterBar, FilterMenu, NoMatches, useFilters } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
@@ -16,7 +17,7 @@ import { useProjects } from '../projects/queries.ts';
 import { EditKey, NewKey, Secret } from './key-form.tsx';
 import './keys.css';
 
-type OpenDialog = { kind: 'new' } | { kind: 'edit' | 'revoke' | 'rotate'; key: Key };
+type OpenDialog = { kind: 'edit' | 'revoke' | 'rotate'; key: Key };
 
 /** The API keys and what each can do. */
 export function KeysPage() {
@@ -25,6 +26,7 @@ export function KeysPage() {
   const [open, setOpen] = useState<OpenDialog>();
   const [created, setCreated] = useState<KeyWithSecret>();
   const hasScope = useHasScope();
+  const me = useMe();
   const query = useQuery({
     queryKey: ['keys', filters],
     queryFn: async () =>
@@ -41,9 +43,9 @@ export function KeysPage() {
     <>
       <Title title="Keys">
         {hasScope('keys.manage') && (
-          <Button primary icon="plus" onPress={() => setOpen({ kind: 'new' })}>
+          <CreateButton dialog={(onClose) => <NewKey onClose={onClose} onCreated={setCreated} />}>
             Create key
-          </Button>
+          </CreateButton>
         )}
       </Title>
       <FilterBar state={filterState} search="Search by name">
@@ -62,7 +64,7 @@ export function KeysPage() {
               label="Keys"
               columns={[
                 nameColumn(isEditable, (key) => setOpen({ kind: 'edit', key })),
-                ...columns,
+                ...columns(me.key_id),
                 limits(projectKeyOf),
                 ...(hasScope('keys.manage') ? [actions(setOpen)] : []),
               ]}
@@ -72,7 +74,6 @@ export function KeysPage() {
           )
         }
       </Loaded>
-      {open?.kind === 'new' && <NewKey onClose={close} onCreated={setCreated} />}
       {created && <Secret created={created} onClose={() => setCreated(undefined)} />}
       {open?.kind === 'edit' && <EditKey edited={open.key} projectKeyOf={projectKeyOf} onClose={close} />}
       {open?.kind === 'revoke' && <Revoke revoked={open.key} onClose={close} />}
@@ -114,7 +115,7 @@ const nameColumn = (isEditable: (key: Key) => boolean, edit: (key: Key) => void)
   ),
 });
 
-const columns: readonly Column<Key>[] = [
+const columns = (usedKeyId: string): readonly Column<Key>[] => [
   {
     name: 'secret',
     header: 'Secret',
@@ -144,8 +145,11 @@ const columns: readonly Column<Key>[] = [
     header: 'Last used',
     width: 10.5,
     from: 'tablet',
-    cell: ({ last_used_at }) =>
-      last_used_at ? formatTime(last_used_at) : <span className="quiet">Never</span>,
+    // The service notes the last use once a minute, but this page has just used its own key.
+    cell: ({ id, last_used_at }) => {
+      if (id === usedKeyId) return 'In use now';
+      return last_used_at ? formatTime(last_used_at) : <span className="quiet">Never</span>;
+    },
   },
 ];
 

@@ -1,14 +1,16 @@
 import { useIsFetching } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
 import { Link, useLocation } from 'wouter';
 import { basePath } from '../api/client.ts';
 import { signOut, useHasScope, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
+import { rememberFocus, restoreFocus } from '../components/focus.ts';
 import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { toast } from '../components/toast.tsx';
 import { destinations } from './navigation.ts';
+import { Shortcuts } from './shortcuts.tsx';
 import { type Theme, useTheme } from './theme.ts';
 
 const Palette = lazy(async () => (await import('./palette.tsx')).Palette);
@@ -18,13 +20,17 @@ export function Frame({ children }: { children: ReactNode }) {
   const [open, setOpen] = useState<'palette' | 'menu' | null>(null);
   const [path] = useLocation();
   const close = () => setOpen(null);
-  useShortcut(() => setOpen('palette'));
+  usePaletteKey(() => setOpen('palette'));
   // Preloads the palette, so that the first keys typed into it are not lost.
   useEffect(() => void setTimeout(Palette.load, 500), []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs on each navigation
+  const previousPath = useRef(path);
   useEffect(() => {
-    close();
+    if (previousPath.current === path) return;
+    previousPath.current = path;
+    setOpen(null);
     scrollTo(0, 0);
+    // The link that was followed is gone.
+    document.getElementById('main')?.focus({ preventScroll: true });
   }, [path]);
   return (
     <div className="frame">
@@ -40,11 +46,15 @@ export function Frame({ children }: { children: ReactNode }) {
         <Button plain icon="search" aria-label="Search" onPress={() => setOpen('palette')} />
       </header>
       <Main>{children}</Main>
+      <Shortcuts openPalette={() => setOpen('palette')} />
       {open === 'palette' && <Palette onClose={close} />}
       {open === 'menu' && (
         <ModalOverlay className="overlay drawer" isOpen isDismissable onOpenChange={close}>
           <Modal className="sidebar">
             <Dialog aria-label="Menu">
+              <div className="drawer-close">
+                <Button plain icon="close" aria-label="Close" onPress={close} />
+              </div>
               <Navigation openPalette={() => setOpen('palette')} />
             </Dialog>
           </Modal>
@@ -56,8 +66,11 @@ export function Frame({ children }: { children: ReactNode }) {
 
 function Main({ children }: { children: ReactNode }) {
   const isBusy = useIsFetching() > 0;
+  useEffect(() => {
+    if (!isBusy) restoreFocus();
+  }, [isBusy]);
   return (
-    <main id="main" tabIndex={-1} aria-busy={isBusy}>
+    <main id="main" tabIndex={-1} aria-busy={isBusy} onFocus={rememberFocus}>
       {children}
     </main>
   );
@@ -153,7 +166,8 @@ function skipToMain(event: React.MouseEvent): void {
 
 const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 
-function useShortcut(act: () => void): void {
+/** Works everywhere, also while the user types. */
+function usePaletteKey(act: () => void): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;

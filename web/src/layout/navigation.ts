@@ -7,6 +7,7 @@ export const destinations: readonly Destination[] = [
   { path: '/', name: 'Overview', scope: 'projects.read', icon: 'overview' },
   { path: '/risks', name: 'Risks', scope: 'projects.read', icon: 'risk' },
   { path: '/issues', name: 'Issues', scope: 'projects.read', icon: 'issue' },
+  { path: '/tasks', name: 'Tasks', scope: 'projects.read', icon: 'task' },
   { path: '/projects', name: 'Projects', scope: 'projects.read', icon: 'project' },
   { path: '/personnel', name: 'Personnel', scope: 'personnel.read', icon: 'people' },
   { path: '/groups', name: 'Groups', scope: 'personnel.read', icon: 'group' },

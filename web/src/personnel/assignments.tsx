@@ -62,22 +62,17 @@ export function Assignments({ person: { user_id } }: { person: Person }) {
   );
 }
 
-const pages = { risk: '/risks', issue: '/issues', project: '/projects' } as const;
+const pages = { risk: '/risks', issue: '/issues', task: '/tasks', project: '/projects' } as const;
 
 function AssignmentLine({ assignment }: { assignment: Assignment }) {
   const { type, role, key, title, status, due_on } = assignment;
-  const name = <bdi>{title}</bdi>;
   const isOverdue = due_on !== null && due_on < today();
   return (
     <li>
       <span className="key">{key}</span>
-      {type === 'task' ? (
-        <span className="grow">{name}</span>
-      ) : (
-        <Link className="grow" href={`${pages[type]}/${key}`}>
-          {name}
-        </Link>
-      )}
+      <Link className="grow" href={`${pages[type]}/${key}`}>
+        <bdi>{title}</bdi>
+      </Link>
       <span className="quiet">{humanize(role)}</span>
       {due_on && <span className={isOverdue ? 'overdue' : 'quiet'}>{formatDay(due_on)}</span>}
       <Status status={status} />

@@ -1,6 +1,6 @@
 import type { Person } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
-import { DialogButton } from '../components/dialog.tsx';
+import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton } from '../components/export.tsx';
 import { FilterBar, FilterMenu, FilterToggle, NoMatches, useFilters } from '../components/filters.tsx';
@@ -27,9 +27,7 @@ export function PersonnelPage() {
         {hasScope('personnel.manage') && (
           <>
             <ImportButton targets={[peopleImport]} />
-            <DialogButton primary icon="plus" dialog={(onClose) => <NewPerson onClose={onClose} />}>
-              Add person
-            </DialogButton>
+            <CreateButton dialog={(onClose) => <NewPerson onClose={onClose} />}>Add person</CreateButton>
           </>
         )}
       </Title>

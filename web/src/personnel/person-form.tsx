@@ -68,20 +68,22 @@ type EditProps = { person: Person; names: Names; onClose: () => void };
 
 export function EditPerson({ person, names, onClose }: EditProps) {
   const refresh = useRefresh();
-  const save = async (body: PersonPatch) => {
-    await dataOrThrow(
-      api.PATCH('/v1/personnel/{user_id}', {
-        params: { path: { user_id: person.user_id } },
-        body,
-        ...ifMatch(person),
-      }),
-    );
+  const params = { path: { user_id: person.user_id } };
+  const save = async (body: PersonPatch, edited: Person) => {
+    await dataOrThrow(api.PATCH('/v1/personnel/{user_id}', { params, body, ...ifMatch(edited) }));
     await refresh();
     toast(`Saved ${person.name}`);
   };
   return (
     <Dialog title={`Edit ${person.name}`} wide onClose={onClose}>
-      <Form fields={fieldsOf(names)} initial={person} action="Save" submit={save} onClose={onClose} />
+      <Form
+        fields={fieldsOf(names)}
+        initial={person}
+        action="Save"
+        submit={save}
+        reload={() => dataOrThrow(api.GET('/v1/personnel/{user_id}', { params }))}
+        onClose={onClose}
+      />
     </Dialog>
   );
 }

@@ -3,8 +3,8 @@ import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Person } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope, useIsLimited } from '../api/session.ts';
+import { ActionButton } from '../components/action-button.tsx';
 import { Status } from '../components/badges.tsx';
-import { Button } from '../components/button.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { DialogButton } from '../components/dialog.tsx';
@@ -109,9 +109,7 @@ function Reactivate({ person }: { person: Person }) {
     await refresh();
     toast(`Reactivated ${person.name}. Reassigned work stays with its new owners.`);
   };
-  return (
-    <Button onPress={() => reactivate().catch((error: Error) => toast(error.message))}>Reactivate</Button>
-  );
+  return <ActionButton act={reactivate}>Reactivate</ActionButton>;
 }
 
 function Details({ person }: { person: Person }) {

@@ -1,9 +1,9 @@
-import { useDeferredValue, useState } from 'react';
-import { Link, useSearchParams } from 'wouter';
+import { useDeferredValue } from 'react';
+import { Link } from 'wouter';
 import type { Project } from '../api/openapi.ts';
 import { useHasScope, useIsLimited } from '../api/session.ts';
 import { Health, Score, Status } from '../components/badges.tsx';
-import { Button } from '../components/button.tsx';
+import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton } from '../components/export.tsx';
 import {
@@ -16,25 +16,24 @@ import {
 } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { type Column, Table } from '../components/table.tsx';
-import { enumOptions, formatDay, formatNumber, pluralize } from '../format.ts';
+import { enumOptions, formatDay, formatNumber, matchesText, pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
 import { projectImport } from '../imports/targets.ts';
 import { Title } from '../layout/title.tsx';
+import { levelOf } from '../risks/model.ts';
 import { NewProject } from './project-form.tsx';
 import { healthStates, projectStatuses, useProjects } from './queries.ts';
 
-const filterNames = ['q', 'status', 'health', 'archived'] as const;
+const filterNames = ['q', 'status', 'health', 'archived', 'sort'] as const;
 
 /** All projects with their health. The list is complete, so it is filtered in the browser. */
 export function ProjectsPage() {
   const filterState = useFilters(filterNames);
   const { filters, bind } = filterState;
-  const [params] = useSearchParams();
-  const [isCreating, setCreating] = useState(params.has('new'));
   const hasScope = useHasScope();
   const isLimited = useIsLimited();
   const query = useProjects(filters.archived === 'true' ? 'true' : 'false');
-  const { health: _, ...exported } = filters;
+  const { health: _, sort: __, ...exported } = filters;
   return (
     <>
       <Title title="Projects">
@@ -42,9 +41,7 @@ export function ProjectsPage() {
         {hasScope('projects.manage') && !isLimited && (
           <>
             <ImportButton targets={[projectImport]} />
-            <Button primary icon="plus" onPress={() => setCreating(true)}>
-              Create project
-            </Button>
+            <CreateButton dialog={(onClose) => <NewProject onClose={onClose} />}>Create project</CreateButton>
           </>
         )}
       </Title>
@@ -56,18 +53,17 @@ export function ProjectsPage() {
       <Loaded query={query}>
         {(projects) => <ProjectTable projects={projects} filterState={filterState} />}
       </Loaded>
-      {isCreating && <NewProject onClose={() => setCreating(false)} />}
     </>
   );
 }
 
 type TableProps = { projects: Project[]; filterState: FilterState };
 
-function ProjectTable({ projects, filterState: { filters, isFiltered, clear } }: TableProps) {
-  const text = useDeferredValue(fold(filters.q ?? ''));
+function ProjectTable({ projects, filterState: { filters, bind, isFiltered, clear } }: TableProps) {
+  const text = useDeferredValue(filters.q ?? '');
   const rows = projects.filter(
     ({ name, key, status, health }) =>
-      (fold(name).includes(text) || fold(key).includes(text)) &&
+      (matchesText(text, name) || matchesText(text, key)) &&
       matchesFilter(filters.status, status) &&
       matchesFilter(filters.health, health.state),
   );
@@ -82,22 +78,53 @@ function ProjectTable({ projects, filterState: { filters, isFiltered, clear } }:
       <p className="summary-line" role="status">
         {pluralize(rows.length, 'project')}
       </p>
-      <Table label="Projects" columns={columns} rows={rows} rowKey={({ id }) => id} />
+      <Table
+        label="Projects"
+        columns={columns}
+        rows={sortProjects(rows, filters.sort)}
+        rowKey={({ id }) => id}
+        sort={bind('sort')}
+      />
     </>
   );
 }
 
-/** Ignores case and accents, like the service's search. */
-const fold = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+/** The values that projects are compared by; by default, the worst come first. */
+const sortValues: Record<string, (project: Project) => string | number> = {
+  '': ({ health, counts }) => healthStates.indexOf(health.state) * 100 - (counts.top_score ?? 0),
+  name: ({ name }) => name,
+  status: ({ status }) => projectStatuses.indexOf(status),
+  top: ({ counts }) => counts.top_score ?? 0,
+  risks: ({ counts }) => counts.active_risks,
+  issues: ({ counts }) => counts.open_issues,
+  due: ({ due_on }) => due_on ?? '9999-99-99',
+};
+
+function sortProjects(projects: Project[], sort = ''): Project[] {
+  const sortValueOf = sortValues[sort.replace('-', '')] ?? sortValues[''];
+  if (!sortValueOf) return projects;
+  const sign = sort.startsWith('-') ? -1 : 1;
+  return projects.toSorted((a, b) => {
+    const [one, other] = [sortValueOf(a), sortValueOf(b)];
+    return sign * (typeof one === 'string' ? one.localeCompare(String(other)) : one - Number(other));
+  });
+}
 
 const matchesFilter = (filter: string | undefined, value: string) =>
   !filter || filter.split(',').includes(value);
 
 const columns: readonly Column<Project>[] = [
-  { name: 'health', header: 'Health', width: 6.5, cell: ({ health }) => <Health state={health.state} /> },
+  {
+    name: 'health',
+    header: 'Health',
+    width: 6.5,
+    sorts: [''],
+    cell: ({ health }) => <Health state={health.state} />,
+  },
   {
     name: 'name',
     header: 'Project',
+    sorts: ['name', '-name'],
     cell: ({ key, name, health }) => (
       <>
         <Link className="row-link" href={`/projects/${key}`} title={health.reasons.join('\n')}>
@@ -128,6 +155,7 @@ const columns: readonly Column<Project>[] = [
   {
     name: 'status',
     header: 'Status',
+    sorts: ['status', '-status'],
     width: 7,
     from: 'tablet',
     cell: ({ status }) => <Status status={status} />,
@@ -135,13 +163,17 @@ const columns: readonly Column<Project>[] = [
   {
     name: 'top',
     header: 'Top score',
-    width: 5.5,
-    cell: ({ counts: { top_score } }) => <Score score={top_score} level={levelOf(top_score)} />,
+    width: 6.5,
+    sorts: ['-top', 'top'],
+    cell: ({ counts: { top_score } }) => (
+      <Score score={top_score} level={top_score === null ? null : levelOf(top_score)} />
+    ),
   },
   {
     name: 'risks',
     header: 'Risks',
-    width: 4.5,
+    width: 5,
+    sorts: ['-risks', 'risks'],
     end: true,
     from: 'tablet',
     cell: ({ counts }) => formatNumber(counts.active_risks),
@@ -149,14 +181,18 @@ const columns: readonly Column<Project>[] = [
   {
     name: 'issues',
     header: 'Issues',
-    width: 4.5,
+    width: 5,
+    sorts: ['-issues', 'issues'],
     end: true,
     from: 'tablet',
     cell: ({ counts }) => formatNumber(counts.open_issues),
   },
-  { name: 'due', header: 'Due', width: 7.5, from: 'wide', cell: ({ due_on }) => due_on && formatDay(due_on) },
+  {
+    name: 'due',
+    header: 'Due',
+    width: 7.5,
+    from: 'wide',
+    sorts: ['due', '-due'],
+    cell: ({ due_on }) => due_on && formatDay(due_on),
+  },
 ];
-
-/** The bounds of the levels are part of the API and never change. */
-const levelOf = (score: number | null) =>
-  score === null ? null : score >= 20 ? 'critical' : score >= 12 ? 'high' : score >= 6 ? 'medium' : 'low';

@@ -55,13 +55,10 @@ type EditProps = { project: Project; lead: string | null; onClose: () => void };
 export function EditProject({ project, lead, onClose }: EditProps) {
   const [, navigate] = useLocation();
   const refresh = useRefresh();
-  const save = async (body: ProjectPatch) => {
+  const params = { path: { project_id: project.id } };
+  const save = async (body: ProjectPatch, edited: Project) => {
     const { key } = await dataOrThrow(
-      api.PATCH('/v1/projects/{project_id}', {
-        params: { path: { project_id: project.id } },
-        body,
-        ...ifMatch(project),
-      }),
+      api.PATCH('/v1/projects/{project_id}', { params, body, ...ifMatch(edited) }),
     );
     await refresh();
     toast(`Saved ${key}`);
@@ -69,7 +66,14 @@ export function EditProject({ project, lead, onClose }: EditProps) {
   };
   return (
     <Dialog title={`Edit ${project.key}`} onClose={onClose}>
-      <Form fields={fieldsOf(lead)} initial={project} action="Save" submit={save} onClose={onClose} />
+      <Form
+        fields={fieldsOf(lead)}
+        initial={project}
+        action="Save"
+        submit={save}
+        reload={() => dataOrThrow(api.GET('/v1/projects/{project_id}', { params }))}
+        onClose={onClose}
+      />
     </Dialog>
   );
 }

@@ -5,6 +5,7 @@ import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Project } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
+import { ActionButton } from '../components/action-button.tsx';
 import { Health, PersonLabel, Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Card, Facts } from '../components/card.tsx';
@@ -137,9 +138,9 @@ function Unarchive({ project }: { project: Project }) {
     toast(`Unarchived ${project.key}`);
   };
   return (
-    <Button icon="archive" onPress={() => unarchive().catch((error: Error) => toast(error.message))}>
+    <ActionButton icon="archive" act={unarchive}>
       Unarchive
-    </Button>
+    </ActionButton>
   );
 }
 
@@ -195,9 +196,7 @@ const HealthCard = ({ project: { key, health, counts, archived_at } }: { project
         name="not assessed"
       />
       <Count href={`/issues?project=${key}`} count={counts.open_issues} name="open issues" />
-      <li>
-        <strong>{formatNumber(counts.overdue_tasks)}</strong> overdue tasks
-      </li>
+      <Count href={`/tasks?project=${key}&overdue=true`} count={counts.overdue_tasks} name="overdue tasks" />
     </ul>
   </Card>
 );

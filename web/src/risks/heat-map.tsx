@@ -1,12 +1,10 @@
 import { Link } from 'wouter';
 import type { RiskHeatmap } from '../api/openapi.ts';
 import { formatNumber, humanize, pluralize } from '../format.ts';
-import { useRiskModel } from './model.ts';
+import { scale, useRiskModel } from './model.ts';
 import './heat-map.css';
 
 type Cell = RiskHeatmap[number];
-
-const scale = [1, 2, 3, 4, 5];
 
 type Props = { cells: RiskHeatmap; hrefOf: (cell: Cell) => string; isSelected?: (cell: Cell) => boolean };
 

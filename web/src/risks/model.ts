@@ -45,6 +45,13 @@ export const strategies = enumValues<NonNullable<Risk['strategy']>>({
   share: true,
 });
 
+/** The values of probability and impact. */
+export const scale = [1, 2, 3, 4, 5] as const;
+
+/** The bounds of the levels are part of the API and never change. */
+export const levelOf = (score: number) =>
+  score >= 20 ? 'critical' : score >= 12 ? 'high' : score >= 6 ? 'medium' : 'low';
+
 /** The labels of the scales. They never change at run time, so they are read once. */
 export function useRiskModel() {
   return useQuery({

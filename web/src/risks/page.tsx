@@ -1,7 +1,7 @@
 import type { RankedRisk, RiskHeatmap } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { Movement, PersonLabel, Score, Status, TitleCell } from '../components/badges.tsx';
-import { DialogButton } from '../components/dialog.tsx';
+import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton, PrintButton } from '../components/export.tsx';
 import {
@@ -17,6 +17,7 @@ import { Loaded } from '../components/loading.tsx';
 import type { Column } from '../components/table.tsx';
 import { enumOptions, formatDay, formatDayOrText, formatNumber, humanize, pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
+import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 import { HeatMap } from './heat-map.tsx';
 import { checks, levels, riskStatuses } from './model.ts';
@@ -37,9 +38,7 @@ export function RisksPage() {
         <PrintButton loadMore={hasNextPage ? fetchNextPage : undefined} />
         <ExportButton path="/v1/risks" filters={filters} name="risks" />
         {hasScope('projects.manage') && (
-          <DialogButton
-            primary
-            icon="plus"
+          <CreateButton
             dialog={(onClose) => (
               <NewRisk
                 project={filters.project?.includes(',') ? undefined : filters.project}
@@ -48,14 +47,16 @@ export function RisksPage() {
             )}
           >
             Create risk
-          </DialogButton>
+          </CreateButton>
         )}
       </Title>
-      <FilterBar state={filterState} search="Search by title or key" applied={appliedFilters(risks.rows)}>
+      <FilterBar state={filterState} search="Search by title or key" applied={appliedFilters}>
         <ProjectFilter {...bind('project')} />
         <FilterMenu label="Status" options={statuses} {...bind('status')} />
         <FilterMenu label="Level" options={enumOptions(levels)} {...bind('level')} />
         <FilterMenu label="Needs attention" options={enumOptions(checks)} {...bind('check')} />
+        <PersonFilter label="Owner" {...bind('owner_user_id')} />
+        <GroupFilter label="Owning group" {...bind('owner_group_id')} />
         <FilterToggle label="Above appetite" {...bind('above_appetite')} />
       </FilterBar>
       <div className="columns">
@@ -65,6 +66,7 @@ export function RisksPage() {
             list={risks}
             columns={columnsOf(isFiltered)}
             rowKey={({ id }) => id}
+            sort={bind('sort')}
             summary={
               total !== null && (
                 <>
@@ -94,22 +96,17 @@ export function RisksPage() {
 
 const statuses = enumOptions([...riskStatuses, 'all']);
 
-/** Labels of the filters that only links set. The rows contain the owner's name. */
-const appliedFilters = (rows: readonly RankedRisk[]) => ({
+/** Labels of the filters that only links set. */
+const appliedFilters = {
   probability: (value: string) => `Probability ${value}`,
   impact: (value: string) => `Impact ${value}`,
   as_of: (value: string) => `As of ${formatDayOrText(value)}`,
   kind: humanize,
   category: (value: string) => `Category: ${value}`,
-  owner_user_id: (value: string) =>
-    `Owner: ${rows.find((one) => one.owner_user_id === value)?.owner_name ?? 'selected person'}`,
-  owner_group_id: (value: string) =>
-    `Owner: ${rows.find((one) => one.owner_group_id === value)?.owner_name ?? 'selected group'}`,
   unowned: (value: string) => (value === 'true' ? 'No owner' : 'Has an owner'),
   assessed: (value: string) => (value === 'true' ? 'Assessed' : 'Not assessed'),
   review_overdue: (value: string) => (value === 'true' ? 'Review overdue' : 'Review not overdue'),
-  sort: (value: string) => `Sorted by ${value}`,
-});
+};
 
 /** Filters change the ranks, so the header says that they are not the ranks among all risks. */
 const columnsOf = (isFiltered: boolean): readonly Column<RankedRisk>[] => [
@@ -118,6 +115,7 @@ const columnsOf = (isFiltered: boolean): readonly Column<RankedRisk>[] => [
     header: isFiltered ? 'Rank here' : 'Rank',
     width: isFiltered ? 5 : 3.2,
     end: true,
+    sorts: [''],
     cell: ({ rank }) => rank && formatNumber(rank),
   },
   {
@@ -153,7 +151,14 @@ const columnsOf = (isFiltered: boolean): readonly Column<RankedRisk>[] => [
     cell: ({ owner_name }) =>
       owner_name ? <PersonLabel name={owner_name} /> : <span className="quiet">No owner</span>,
   },
-  { name: 'due', header: 'Due', width: 7.5, from: 'wide', cell: ({ due_on }) => due_on && formatDay(due_on) },
+  {
+    name: 'due',
+    header: 'Due',
+    width: 7.5,
+    from: 'desktop',
+    sorts: ['due_on'],
+    cell: ({ due_on }) => due_on && formatDay(due_on),
+  },
 ];
 
 /** Next to the list on a wide screen; collapsed above it on a narrow one. */

@@ -3,8 +3,8 @@ import { useHasScope } from '../api/session.ts';
 import { Score } from '../components/badges.tsx';
 import { DialogButton } from '../components/dialog.tsx';
 import { formatDay, formatNumber, formatTime, humanize } from '../format.ts';
+import { Assess } from './assess.tsx';
 import { useRiskModel } from './model.ts';
-import { EditRisk } from './risk-form.tsx';
 
 /** Explains the score and the rank of a risk. */
 export function RankExplanation({ risk, explain }: { risk: Risk; explain: Explanation }) {
@@ -17,7 +17,7 @@ export function RankExplanation({ risk, explain }: { risk: Risk; explain: Explan
       <p className="button-row">
         Not assessed, so unranked.
         {hasScope('projects.manage') && (
-          <DialogButton small dialog={(onClose) => <EditRisk risk={risk} onClose={onClose} />}>
+          <DialogButton small dialog={(onClose) => <Assess risk={risk} onClose={onClose} />}>
             Assess
           </DialogButton>
         )}
@@ -36,6 +36,11 @@ export function RankExplanation({ risk, explain }: { risk: Risk; explain: Explan
           <span>
             {humanize(explain.level ?? '')}: {explain.level_bounds.from} to {explain.level_bounds.to}
           </span>
+        )}
+        {hasScope('projects.manage') && (
+          <DialogButton small plain dialog={(onClose) => <Assess risk={risk} onClose={onClose} />}>
+            Reassess
+          </DialogButton>
         )}
       </p>
       {explain.rank !== null && (

@@ -8,7 +8,7 @@ import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
 import { enumOptions, humanize } from '../format.ts';
 import { strategies, useRiskModel } from './model.ts';
-import { usePatchRisk } from './queries.ts';
+import { riskPath, usePatchRisk } from './queries.ts';
 
 type Scale = { value: number; word: string }[];
 
@@ -101,8 +101,8 @@ export function EditRisk({ risk, onClose }: { risk: Risk; onClose: () => void })
   const { data: model } = useRiskModel();
   const patch = usePatchRisk();
   if (!model) return null;
-  const save = async (values: RiskPatch) => {
-    await patch(risk, values);
+  const save = async (values: RiskPatch, edited: Risk) => {
+    await patch(edited, values);
     toast(`Saved ${risk.key}`);
   };
   return (
@@ -112,6 +112,9 @@ export function EditRisk({ risk, onClose }: { risk: Risk; onClose: () => void })
         initial={risk}
         action="Save"
         submit={save}
+        reload={() =>
+          dataOrThrow(api.GET('/v1/projects/{project_id}/risks/{id}', { params: riskPath(risk) }))
+        }
         onClose={onClose}
       />
     </Dialog>

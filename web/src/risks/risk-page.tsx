@@ -5,7 +5,8 @@ import { useHasScope } from '../api/session.ts';
 import { Level, PersonLabel, Score, Status } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { History } from '../components/history.tsx';
-import { formatDay, humanize, pluralize } from '../format.ts';
+import { ItemLink } from '../components/item-link.tsx';
+import { formatDay, humanize } from '../format.ts';
 import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
@@ -18,7 +19,6 @@ import './risk-page.css';
 export function RiskPage() {
   const { key = '' } = useParams();
   const query = useRisk(key);
-  const hasScope = useHasScope();
   return (
     <LoadedPage query={query}>
       {(risk) => (
@@ -26,7 +26,7 @@ export function RiskPage() {
           <Head risk={risk} />
           <div className="columns">
             <div className="stack">
-              {hasScope('projects.manage') && <RiskStatusCard risk={risk} />}
+              <RiskStatusCard risk={risk} />
               {risk.explain && (
                 <Card id="ranking" title="How this is ranked">
                   <RankExplanation risk={risk} explain={risk.explain} />
@@ -40,6 +40,7 @@ export function RiskPage() {
               <Scores risk={risk} />
               <History
                 id={risk.id}
+                project={risk.project_key}
                 read={(client) =>
                   client.GET('/v1/projects/{project_id}/risks/{id}/history', { params: riskPath(risk) })
                 }
@@ -81,7 +82,7 @@ const Details = ({ risk }: { risk: Risk }) => (
         ['Due', risk.due_on && formatDay(risk.due_on)],
         ['Review', risk.review_on && formatDay(risk.review_on)],
         ['Needs attention', risk.checks.length > 0 && <Checks key="checks" checks={risk.checks} />],
-        ['Issues', risk.issue_ids.length > 0 && pluralize(risk.issue_ids.length, 'linked issue')],
+        ['Issues', risk.issue_ids.length > 0 && <LinkedIssues key="issues" risk={risk} />],
         ['External ID', risk.external_id],
       ]}
     />
@@ -100,6 +101,16 @@ function Owner({ risk }: { risk: Risk }) {
     </>
   );
 }
+
+const LinkedIssues = ({ risk: { project_key, issue_ids } }: { risk: Risk }) => (
+  <ul>
+    {issue_ids.map((id) => (
+      <li key={id}>
+        <ItemLink project={project_key} list="issues" id={id} />
+      </li>
+    ))}
+  </ul>
+);
 
 const Checks = ({ checks }: { checks: Risk['checks'] }) => (
   <span className="button-row">

@@ -2,6 +2,7 @@ import { useLocation } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { MaterializeInput, Risk, RiskPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
+import { useHasScope } from '../api/session.ts';
 import { Facts } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
@@ -16,10 +17,11 @@ import { riskPath, usePatchRisk } from './queries.ts';
 export function RiskStatusCard({ risk }: { risk: Risk }) {
   const changeStatus = useChangeStatus(risk);
   const transitions = useRiskTransitions(risk.status);
+  const hasScope = useHasScope();
   return (
     <StatusCard
       status={risk.status}
-      transitions={transitions}
+      transitions={hasScope('projects.manage') ? transitions : []}
       labelOf={(to) => labelOf(risk.status, to)}
       needsInput={(to) => ['accepted', 'materialized', 'closed'].includes(to) || risk.status === 'closed'}
       changeStatus={(status) => changeStatus({ status })}

@@ -1,19 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, dataOrThrow, enumValues, ifMatch } from '../api/client.ts';
-import type { Task, TaskInput, TaskPatch } from '../api/openapi.ts';
-import { useRefresh } from '../api/queries.ts';
+import { Link } from 'wouter';
+import { api, dataOrThrow } from '../api/client.ts';
+import type { Task } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
+import { ActionButton } from '../components/action-button.tsx';
 import { PersonLabel, Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
-import { Confirm, Dialog } from '../components/dialog.tsx';
-import { Form } from '../components/form.tsx';
-import type { FieldOf } from '../components/form-values.ts';
 import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
-import { enumOptions, formatDay, today } from '../format.ts';
+import { formatDay, today } from '../format.ts';
+import { EditTask, NewTask, type Parent, usePatchTask } from './task-form.tsx';
 
-type Parent = { risk_id?: string; issue_id?: string };
 type Props = { project: string; parent?: Parent; kind: Task['kind'] };
 
 /** The tasks of a risk, an issue or a project. A project shows only its open tasks. */
@@ -63,22 +61,29 @@ export function Tasks({ project, parent = {}, kind }: Props) {
   );
 }
 
-const isDone = ({ status }: Task) => status === 'done' || status === 'cancelled';
+export const isDone = ({ status }: Pick<Task, 'status'>) => status === 'done' || status === 'cancelled';
 
-function TaskLine({ task, edit }: { task: Task; edit: () => void }) {
+/** A button that marks an open task as done. */
+export function CompleteTask({ task }: { task: Task }) {
   const hasScope = useHasScope();
   const patch = usePatchTask();
   const complete = async () => {
     const next = await patch(task, { status: 'done' });
     toast(`Marked ${task.key} as done`, () => patch(next, { status: task.status }));
   };
+  if (isDone(task) || !hasScope('projects.manage')) return null;
+  return <ActionButton small plain icon="check" aria-label={`Mark as done: ${task.title}`} act={complete} />;
+}
+
+function TaskLine({ task, edit }: { task: Task; edit: () => void }) {
+  const hasScope = useHasScope();
   const isOverdue = task.due_on !== null && task.due_on < today() && !isDone(task);
   return (
     <li>
       <span className="key">{task.key}</span>
-      <span className="grow">
+      <Link className="grow" href={`/tasks/${task.key}`}>
         <bdi>{task.title}</bdi>
-      </span>
+      </Link>
       {task.assignee_name && <PersonLabel name={task.assignee_name} />}
       {task.due_on && (
         <span className={isOverdue ? 'overdue' : 'quiet'}>
@@ -86,113 +91,10 @@ function TaskLine({ task, edit }: { task: Task; edit: () => void }) {
         </span>
       )}
       <Status status={task.status} />
+      <CompleteTask task={task} />
       {hasScope('projects.manage') && (
-        <>
-          {!isDone(task) && (
-            <Button
-              small
-              plain
-              icon="check"
-              aria-label={`Mark as done: ${task.title}`}
-              onPress={() => complete().catch((error: Error) => toast(error.message))}
-            />
-          )}
-          <Button small plain icon="edit" aria-label={`Edit: ${task.title}`} onPress={edit} />
-        </>
+        <Button small plain icon="edit" aria-label={`Edit: ${task.title}`} onPress={edit} />
       )}
     </li>
-  );
-}
-
-const taskPath = ({ project_key, key }: Task) => ({ path: { project_id: project_key, id: key } });
-
-/** Updates a task unless it has changed since it was read, and refreshes the page. */
-function usePatchTask() {
-  const refresh = useRefresh();
-  return async (task: Task, body: TaskPatch): Promise<Task> => {
-    const next = await dataOrThrow(
-      api.PATCH('/v1/projects/{project_id}/tasks/{id}', { params: taskPath(task), body, ...ifMatch(task) }),
-    );
-    await refresh();
-    return next;
-  };
-}
-
-const statuses = enumValues<Task['status']>({
-  todo: true,
-  in_progress: true,
-  blocked: true,
-  done: true,
-  cancelled: true,
-});
-
-const fieldsOf = (task?: Task): FieldOf<TaskInput>[] => [
-  { name: 'title', label: 'Title', kind: 'line', required: true },
-  { name: 'description', label: 'Description', kind: 'text' },
-  { name: 'assignee_user_id', label: 'Assignee', kind: 'person', selectedName: task?.assignee_name ?? null },
-  { name: 'start_on', label: 'Start', kind: 'day', half: true },
-  { name: 'due_on', label: 'Due', kind: 'day', half: true },
-  {
-    name: 'status',
-    label: 'Status',
-    kind: 'choice',
-    required: true,
-    options: enumOptions(statuses),
-  },
-];
-
-function NewTask({ project, parent, kind, onClose }: Required<Props> & { onClose: () => void }) {
-  const refresh = useRefresh();
-  const create = async (values: TaskInput) => {
-    const task = await dataOrThrow(
-      api.POST('/v1/projects/{project_id}/tasks', {
-        params: { path: { project_id: project } },
-        body: { ...values, ...parent, kind },
-      }),
-    );
-    await refresh();
-    toast(`Added ${task.key}`);
-  };
-  return (
-    <Dialog title="Add task" onClose={onClose}>
-      <Form fields={fieldsOf()} action="Add task" submit={create} onClose={onClose} />
-    </Dialog>
-  );
-}
-
-function EditTask({ task, onClose }: { task: Task; onClose: () => void }) {
-  const patch = usePatchTask();
-  const refresh = useRefresh();
-  const [isDeleting, setDeleting] = useState(false);
-  const remove = async () => {
-    await dataOrThrow(
-      api.DELETE('/v1/projects/{project_id}/tasks/{id}', { params: taskPath(task), ...ifMatch(task) }),
-    );
-    await refresh();
-    toast(`Deleted ${task.key}`);
-  };
-  if (isDeleting) {
-    return (
-      <Confirm title={`Delete ${task.key}?`} action="Delete" danger act={remove} onClose={onClose}>
-        <p>This can't be undone. To keep the task, set its status to Cancelled instead.</p>
-      </Confirm>
-    );
-  }
-  return (
-    <Dialog title={`Edit ${task.key}`} onClose={onClose}>
-      <Form<TaskPatch>
-        fields={fieldsOf(task)}
-        initial={task}
-        action="Save"
-        submit={(values) => patch(task, values)}
-        onClose={onClose}
-      >
-        <p>
-          <Button small plain icon="trash" onPress={() => setDeleting(true)}>
-            Delete task
-          </Button>
-        </p>
-      </Form>
-    </Dialog>
   );
 }

@@ -1,0 +1,33 @@
+import { useState } from 'react';
+import { ApiError } from '../api/client.ts';
+import { endSessionOn401, useRefresh } from '../api/queries.ts';
+import { Button, type ButtonProps } from './button.tsx';
+import { toast } from './toast.tsx';
+
+/** Runs an action and reports its error. When the item was out of date, loads it again, so that a retry can succeed. */
+export function useAction() {
+  const refresh = useRefresh();
+  const [isBusy, setBusy] = useState(false);
+  const run = async (act: () => Promise<unknown> | undefined) => {
+    setBusy(true);
+    try {
+      await act();
+    } catch (error) {
+      endSessionOn401(error);
+      if (error instanceof ApiError && error.status === 412) {
+        await refresh();
+        toast('Someone else changed this. It is up to date now; try again.');
+      } else toast((error as Error).message);
+    }
+    setBusy(false);
+  };
+  return { isBusy, run };
+}
+
+type Props = ButtonProps & { act: () => Promise<unknown> | undefined };
+
+/** A button that shows that its action is running, and reports its error. */
+export function ActionButton({ act, ...button }: Props) {
+  const { isBusy, run } = useAction();
+  return <Button {...button} isPending={isBusy} onPress={() => run(act)} />;
+}

@@ -1,0 +1,74 @@
+import { Button } from './button.tsx';
+import { type Draft, type Field, toDraft } from './form-values.ts';
+
+type Change = { label: string; theirs: string; mine: string | undefined };
+
+type Props = {
+  isPending: boolean;
+  /** What the other person changed, once it has been reviewed. */
+  changes: readonly Change[] | undefined;
+  onReview: () => void;
+  onOverwrite: () => void;
+};
+
+/** Shown when someone else has saved the item meanwhile. */
+export const ConflictNotice = ({ isPending, changes, onReview, onOverwrite }: Props) => (
+  <div className="dialog-notice">
+    <div className="notice" role="alert">
+      {changes ? (
+        <div>
+          <p>{changes.length > 0 ? 'Changed by someone else:' : 'Their changes are kept. Save yours now.'}</p>
+          <ul className="conflict">
+            {changes.map(({ label, theirs, mine }) => (
+              <li key={label}>
+                <strong>{label}</strong>: <bdi>{theirs}</bdi>
+                {mine !== undefined && (
+                  <>
+                    {' '}
+                    (yours: <bdi>{mine}</bdi>)
+                  </>
+                )}
+              </li>
+            ))}
+          </ul>
+        </div>
+      ) : (
+        <>
+          <p>Someone else changed this while you were editing.</p>
+          <span className="button-row">
+            <Button small onPress={onReview}>
+              Review
+            </Button>
+            <Button small isPending={isPending} onPress={onOverwrite}>
+              Overwrite
+            </Button>
+          </span>
+        </>
+      )}
+    </div>
+  </div>
+);
+
+type Versions = { base: object; latest: object; draft: Draft; mine: readonly string[] };
+
+/** The fields of the form that differ between two versions of the item. */
+export function theirChanges(fields: readonly Field[], { base, latest, draft, mine }: Versions): Change[] {
+  const before = toDraft(fields, base);
+  const now = toDraft(fields, latest);
+  const isChanged = (name: string) => String(before[name]) !== String(now[name]);
+  return fields
+    .filter(({ name }) => isChanged(name))
+    .map((field) => ({
+      label: field.label,
+      theirs: describe(field, now[field.name], latest),
+      mine: mine.includes(field.name) ? describe(field, draft[field.name], {}) : undefined,
+    }));
+}
+
+/** Ids are shown by the name beside them, such as `owner_name`. */
+function describe({ name, kind, options = [] }: Field, value: string | string[] = '', item: object): string {
+  if (value.length === 0) return '–';
+  if (kind === 'person' || kind === 'group')
+    return String((item as Record<string, unknown>)[name.replace(/_(user|group)_id$/, '_name')] ?? 'changed');
+  return options.find(([option]) => String(option) === value)?.[1] ?? String(value);
+}

@@ -1,0 +1,96 @@
+import { api, dataOrThrow } from '../api/client.ts';
+import type { Scope } from '../api/session.ts';
+import type { IconName } from '../components/icon.tsx';
+import { matchesText } from '../format.ts';
+import { destinations } from './navigation.ts';
+
+type Result = { path: string; name: string; note?: string | null };
+export type Section = { id: string; name: string; icon: IconName; results: Result[] };
+type HasScope = (scope: Scope) => boolean;
+
+const commands: readonly (Result & { scope: Scope })[] = [
+  { path: '/risks?new=true', name: 'Create risk', scope: 'projects.manage' },
+  { path: '/issues?new=true', name: 'Create issue', scope: 'projects.manage' },
+  { path: '/tasks?new=true', name: 'Add task', scope: 'projects.manage' },
+  { path: '/projects?new=true', name: 'Create project', scope: 'projects.manage' },
+  { path: '/personnel?new=true', name: 'Add person', scope: 'personnel.manage' },
+  { path: '/groups?new=true', name: 'Create group', scope: 'personnel.manage' },
+  { path: '/keys?new=true', name: 'Create key', scope: 'keys.manage' },
+];
+
+/** Pages and commands whose name matches. They need no request. */
+export function localSections(text: string, hasScope: HasScope): Section[] {
+  const matching = <T extends Result & { scope: Scope }>(items: readonly T[]): Result[] =>
+    items
+      .filter(({ scope, name }) => hasScope(scope) && matchesText(text, name))
+      .map(({ path, name }) => ({ path, name }));
+  return [
+    { id: 'pages', name: 'Pages', icon: 'right', results: matching(destinations) },
+    { id: 'commands', name: 'Commands', icon: 'plus', results: matching(commands) },
+  ];
+}
+
+type Item = { key: string; title: string; status: string };
+
+/** Finds people, groups, projects, and risks, issues and tasks in every status. */
+export async function search(q: string, hasScope: HasScope): Promise<Section[]> {
+  const few = { q, limit: 5 };
+  const all = { params: { query: { ...few, status: ['all' as const] } } };
+  const readsProjects = hasScope('projects.read');
+  const readsPeople = hasScope('personnel.read');
+  const [people, groups, projects, risks, issues, tasks] = await Promise.all([
+    readsPeople
+      ? dataOrThrow(api.GET('/v1/personnel', { params: { query: { ...few, sort: 'relevance' } } }))
+      : undefined,
+    readsPeople ? dataOrThrow(api.GET('/v1/groups', { params: { query: few } })) : undefined,
+    readsProjects ? dataOrThrow(api.GET('/v1/projects', { params: { query: few } })) : undefined,
+    readsProjects ? dataOrThrow(api.GET('/v1/risks', all)) : undefined,
+    readsProjects ? dataOrThrow(api.GET('/v1/issues/all', all)) : undefined,
+    readsProjects ? dataOrThrow(api.GET('/v1/tasks', all)) : undefined,
+  ]);
+  const items = (id: string, name: string, icon: IconName, list: { data: Item[] } | undefined): Section => ({
+    id,
+    name,
+    icon,
+    results: byRelevance(q, list?.data ?? []).map(({ key, title }) => ({
+      path: `/${id}/${key}`,
+      name: title,
+      note: key,
+    })),
+  });
+  return [
+    {
+      id: 'people',
+      name: 'People',
+      icon: 'people',
+      results: (people?.data ?? []).map((one) => ({
+        path: `/personnel/${one.user_id}`,
+        name: one.name,
+        note: one.title,
+      })),
+    },
+    {
+      id: 'groups',
+      name: 'Groups',
+      icon: 'group',
+      results: (groups?.data ?? []).map(({ id, name }) => ({ path: `/groups/${id}`, name })),
+    },
+    {
+      id: 'projects',
+      name: 'Projects',
+      icon: 'project',
+      results: (projects?.data ?? []).map(({ key, name }) => ({ path: `/projects/${key}`, name, note: key })),
+    },
+    items('risks', 'Risks', 'risk', risks),
+    items('issues', 'Issues', 'issue', issues),
+    items('tasks', 'Tasks', 'task', tasks),
+  ];
+}
+
+/** The item with exactly this key first, then titles that start with the text. */
+function byRelevance(q: string, items: readonly Item[]): Item[] {
+  const text = q.toLowerCase();
+  const rank = ({ key, title }: Item) =>
+    key.toLowerCase() === text ? 0 : title.toLowerCase().startsWith(text) ? 1 : 2;
+  return items.toSorted((a, b) => rank(a) - rank(b));
+}

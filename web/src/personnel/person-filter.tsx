@@ -1,0 +1,42 @@
+import { useQuery } from '@tanstack/react-query';
+import { api, dataOrThrow } from '../api/client.ts';
+import { useHasScope } from '../api/session.ts';
+import { FilterPicker } from '../components/filter-picker.tsx';
+import { GroupPicker, PersonPicker } from '../components/picker.tsx';
+import { usePerson } from './queries.ts';
+
+type Props = { label: string; value: string | undefined; onChange: (value: string | null) => void };
+
+/** Filters a list by a person. */
+export function PersonFilter({ label, value, onChange }: Props) {
+  const canRead = useHasScope()('personnel.read');
+  const { data } = usePerson(canRead ? (value ?? null) : null);
+  if (!canRead && value === undefined) return null;
+  return (
+    <FilterPicker
+      label={label}
+      selected={value === undefined ? undefined : (data?.name ?? 'Selected person')}
+      onChange={onChange}
+      picker={(onSelect) => <PersonPicker label={label} autoFocus value="" name="" onChange={onSelect} />}
+    />
+  );
+}
+
+/** Filters a list by a group. */
+export function GroupFilter({ label, value, onChange }: Props) {
+  const canRead = useHasScope()('personnel.read');
+  const { data } = useQuery({
+    queryKey: ['group', value],
+    enabled: canRead && value !== undefined,
+    queryFn: () => dataOrThrow(api.GET('/v1/groups/{id}', { params: { path: { id: value ?? '' } } })),
+  });
+  if (!canRead && value === undefined) return null;
+  return (
+    <FilterPicker
+      label={label}
+      selected={value === undefined ? undefined : (data?.name ?? 'Selected group')}
+      onChange={onChange}
+      picker={(onSelect) => <GroupPicker label={label} autoFocus value="" name="" onChange={onSelect} />}
+    />
+  );
+}

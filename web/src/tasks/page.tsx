@@ -1,0 +1,128 @@
+import { api, dataOrThrow, enumValues } from '../api/client.ts';
+import type { paths, Task } from '../api/openapi.ts';
+import { useRows } from '../api/queries.ts';
+import { useHasScope } from '../api/session.ts';
+import { PersonLabel, Status, TitleCell } from '../components/badges.tsx';
+import { CreateButton } from '../components/create-button.tsx';
+import { Empty } from '../components/empty.tsx';
+import { ExportButton, PrintButton } from '../components/export.tsx';
+import {
+  FilterBar,
+  FilterMenu,
+  type Filters,
+  FilterToggle,
+  NoMatches,
+  useFilters,
+} from '../components/filters.tsx';
+import { List } from '../components/list.tsx';
+import type { Column } from '../components/table.tsx';
+import { enumOptions, formatDay, humanize, pluralize, today } from '../format.ts';
+import { Title } from '../layout/title.tsx';
+import { PersonFilter } from '../personnel/person-filter.tsx';
+import { ProjectFilter } from '../projects/project-filter.tsx';
+import { NewTask, taskStatuses } from './task-form.tsx';
+import { CompleteTask, isDone } from './tasks.tsx';
+
+type Query = NonNullable<paths['/v1/tasks']['get']['parameters']['query']>;
+
+/** The filters that the URL can contain. The service validates their values. */
+const filterNames = ['q', 'project', 'status', 'kind', 'assignee_user_id', 'unassigned', 'overdue'] as const;
+
+const kinds = enumValues<Task['kind']>({ work: true, mitigation: true, resolution: true });
+
+const useTasks = (filters: Filters) =>
+  useRows(['tasks', 'list', filters], (paging) =>
+    dataOrThrow(api.GET('/v1/tasks', { params: { query: { ...(filters as unknown as Query), ...paging } } })),
+  );
+
+/** The tasks of all projects, earliest due date first; by default the open ones. */
+export function TasksPage() {
+  const filterState = useFilters(filterNames);
+  const { filters, bind, isFiltered, clear } = filterState;
+  const hasScope = useHasScope();
+  const tasks = useTasks(filters);
+  const { total, hasNextPage, fetchNextPage } = tasks;
+  const noun = filters.status ? 'task' : 'open task';
+  return (
+    <>
+      <Title title="Tasks">
+        <PrintButton loadMore={hasNextPage ? fetchNextPage : undefined} />
+        <ExportButton path="/v1/tasks" filters={filters} name="tasks" />
+        {hasScope('projects.manage') && (
+          <CreateButton
+            dialog={(onClose) => (
+              <NewTask
+                project={filters.project?.includes(',') ? undefined : filters.project}
+                kind="work"
+                onClose={onClose}
+              />
+            )}
+          >
+            Add task
+          </CreateButton>
+        )}
+      </Title>
+      <FilterBar state={filterState} search="Search by title or key">
+        <ProjectFilter {...bind('project')} />
+        <FilterMenu label="Status" options={enumOptions([...taskStatuses, 'all'])} {...bind('status')} />
+        <FilterMenu label="Kind" options={enumOptions(kinds)} {...bind('kind')} />
+        <PersonFilter label="Assignee" {...bind('assignee_user_id')} />
+        <FilterToggle label="Overdue" {...bind('overdue')} />
+        <FilterToggle label="Unassigned" {...bind('unassigned')} />
+      </FilterBar>
+      <List
+        label="Tasks"
+        list={tasks}
+        columns={hasScope('projects.manage') ? [...columns, actions] : columns}
+        rowKey={({ id }) => id}
+        summary={total !== null && pluralize(total, noun)}
+        empty={
+          isFiltered ? (
+            <NoMatches title={`No ${noun}s match these filters`} clear={clear} />
+          ) : (
+            <Empty title="No open tasks">Add tasks to a project, or to a risk or an issue on its page.</Empty>
+          )
+        }
+      />
+    </>
+  );
+}
+
+const columns: readonly Column<Task>[] = [
+  {
+    name: 'due',
+    header: 'Due',
+    width: 7.5,
+    cell: (task) =>
+      task.due_on && (
+        <span className={task.due_on < today() && !isDone(task) ? 'overdue' : undefined}>
+          {formatDay(task.due_on)}
+        </span>
+      ),
+  },
+  { name: 'title', header: 'Task', cell: (task) => <TitleCell {...task} href={`/tasks/${task.key}`} /> },
+  { name: 'kind', header: 'Kind', width: 6.5, from: 'desktop', cell: ({ kind }) => humanize(kind) },
+  {
+    name: 'status',
+    header: 'Status',
+    width: 7,
+    from: 'tablet',
+    cell: ({ status }) => <Status status={status} />,
+  },
+  {
+    name: 'assignee',
+    header: 'Assignee',
+    width: 11,
+    from: 'tablet',
+    cell: ({ assignee_name }) =>
+      assignee_name ? <PersonLabel name={assignee_name} /> : <span className="quiet">Unassigned</span>,
+  },
+];
+
+const actions: Column<Task> = {
+  name: 'actions',
+  header: 'Actions',
+  width: 4.5,
+  end: true,
+  cell: (task) => <CompleteTask task={task} />,
+};

@@ -1,0 +1,135 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, dataOrThrow, enumValues, ifMatch } from '../api/client.ts';
+import type { Task, TaskInput, TaskPatch } from '../api/openapi.ts';
+import { useRefresh } from '../api/queries.ts';
+import { Button } from '../components/button.tsx';
+import { Confirm, Dialog } from '../components/dialog.tsx';
+import { Form } from '../components/form.tsx';
+import type { FieldOf } from '../components/form-values.ts';
+import { toast } from '../components/toast.tsx';
+import { enumOptions } from '../format.ts';
+import { projectKeyOf } from '../risks/queries.ts';
+
+export type Parent = { risk_id?: string; issue_id?: string };
+
+export const taskPath = ({ project_key, key }: Pick<Task, 'project_key' | 'key'>) => ({
+  path: { project_id: project_key, id: key },
+});
+
+export function useTask(key: string) {
+  return useQuery({
+    queryKey: ['task', key],
+    queryFn: () =>
+      dataOrThrow(
+        api.GET('/v1/projects/{project_id}/tasks/{id}', {
+          params: taskPath({ project_key: projectKeyOf(key), key }),
+        }),
+      ),
+  });
+}
+
+/** Updates a task unless it has changed since it was read, and refreshes the page. */
+export function usePatchTask() {
+  const refresh = useRefresh();
+  return async (task: Task, body: TaskPatch): Promise<Task> => {
+    const next = await dataOrThrow(
+      api.PATCH('/v1/projects/{project_id}/tasks/{id}', { params: taskPath(task), body, ...ifMatch(task) }),
+    );
+    await refresh();
+    return next;
+  };
+}
+
+export const taskStatuses = enumValues<Task['status']>({
+  todo: true,
+  in_progress: true,
+  blocked: true,
+  done: true,
+  cancelled: true,
+});
+
+const fieldsOf = (task?: Task): FieldOf<TaskInput>[] => [
+  { name: 'title', label: 'Title', kind: 'line', required: true },
+  { name: 'description', label: 'Description', kind: 'text' },
+  { name: 'assignee_user_id', label: 'Assignee', kind: 'person', selectedName: task?.assignee_name ?? null },
+  { name: 'start_on', label: 'Start', kind: 'day', half: true },
+  { name: 'due_on', label: 'Due', kind: 'day', half: true },
+  {
+    name: 'status',
+    label: 'Status',
+    kind: 'choice',
+    required: true,
+    options: enumOptions(taskStatuses),
+  },
+];
+
+type NewTaskInput = TaskInput & { project: string };
+
+type NewProps = { project?: string | undefined; parent?: Parent; kind: Task['kind']; onClose: () => void };
+
+export function NewTask({ project, parent = {}, kind, onClose }: NewProps) {
+  const refresh = useRefresh();
+  const create = async ({ project: project_id, ...values }: NewTaskInput) => {
+    const task = await dataOrThrow(
+      api.POST('/v1/projects/{project_id}/tasks', {
+        params: { path: { project_id } },
+        body: { ...values, ...parent, kind },
+      }),
+    );
+    await refresh();
+    toast(`Added ${task.key}`);
+  };
+  const fields: FieldOf<NewTaskInput>[] = fieldsOf();
+  const projectField = { name: 'project', label: 'Project', kind: 'project', required: true } as const;
+  return (
+    <Dialog title="Add task" onClose={onClose}>
+      <Form<NewTaskInput>
+        fields={project ? fields : [projectField, ...fields]}
+        action="Add task"
+        submit={(values) => create(project ? { ...values, project } : values)}
+        onClose={onClose}
+      />
+    </Dialog>
+  );
+}
+
+export function EditTask({ task, onClose }: { task: Task; onClose: () => void }) {
+  const patch = usePatchTask();
+  const refresh = useRefresh();
+  const [isDeleting, setDeleting] = useState(false);
+  const remove = async () => {
+    await dataOrThrow(
+      api.DELETE('/v1/projects/{project_id}/tasks/{id}', { params: taskPath(task), ...ifMatch(task) }),
+    );
+    await refresh();
+    toast(`Deleted ${task.key}`);
+  };
+  if (isDeleting) {
+    return (
+      <Confirm title={`Delete ${task.key}?`} action="Delete" danger act={remove} onClose={onClose}>
+        <p>This can't be undone. To keep the task, set its status to Cancelled instead.</p>
+      </Confirm>
+    );
+  }
+  return (
+    <Dialog title={`Edit ${task.key}`} onClose={onClose}>
+      <Form<TaskPatch, Task>
+        fields={fieldsOf(task)}
+        initial={task}
+        action="Save"
+        submit={(values, edited) => patch(edited, values)}
+        reload={() =>
+          dataOrThrow(api.GET('/v1/projects/{project_id}/tasks/{id}', { params: taskPath(task) }))
+        }
+        onClose={onClose}
+      >
+        <p>
+          <Button small plain icon="trash" onPress={() => setDeleting(true)}>
+            Delete task
+          </Button>
+        </p>
+      </Form>
+    </Dialog>
+  );
+}

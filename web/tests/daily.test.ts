@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible } from './axe.ts';
+import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+
+let console: Console;
+
+before(async () => {
+  console = await startConsole();
+});
+
+after(() => console.stop());
+
+test('shortcuts search, move between rows, assign, create and list themselves', async (t) => {
+  const page = await console.open(t, '/issues', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const focusedKey = () =>
+    page.evaluate(() => document.activeElement?.closest('tr')?.querySelector('.key')?.textContent);
+  const keys = await page.locator('tbody .inline-key').allTextContents();
+  await page.keyboard.press('j');
+  assert.equal(await focusedKey(), keys[0]);
+  await page.keyboard.press('j');
+  assert.equal(await focusedKey(), keys[1]);
+  await page.keyboard.press('k');
+  assert.equal(await focusedKey(), keys[0]);
+  await page.keyboard.press('a');
+  await page.getByRole('combobox', { name: 'Assign to' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await page.getByRole('combobox', { name: 'Assign to' }).waitFor({ state: 'detached' });
+  await page.keyboard.press('/');
+  await page.keyboard.type('c?');
+  assert.equal(await page.getByRole('searchbox').inputValue(), 'c?');
+  await page.getByRole('heading', { level: 1 }).click();
+  await page.keyboard.press('c');
+  await page.getByRole('dialog', { name: 'Create issue' }).waitFor();
+  await page.goto(`${console.app.baseUrl}/keys`);
+  await waitUntilLoaded(page);
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  await assertAccessible(page, 'shortcuts');
+});
+
+test('the palette runs commands and finds groups, tasks and an item by its key', async (t) => {
+  const group = await console.post('/v1/groups', { name: 'Palette group' });
+  const task = await console.post('/v1/projects/APOLLO/tasks', { title: 'Palette task' });
+  const page = await console.open(t, '/keys');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const choose = async (text: string, option: RegExp) => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('searchbox', { name: 'Go to' }).fill(text);
+    await page.getByRole('menuitem', { name: option }).click();
+  };
+  await choose('palette gr', /Palette group/);
+  await page.waitForURL(new RegExp(group.id));
+  await choose(task.key, /Palette task/);
+  await page.waitForURL(new RegExp(`/tasks/${task.key}`));
+  await choose('create risk', /Create risk/);
+  await page.getByRole('dialog', { name: 'Create risk' }).waitFor();
+  assert.equal(new URL(page.url()).search, '');
+});
+
+test('tasks of all projects are listed, filtered by a person, added and completed', async (t) => {
+  const person = await console.post('/v1/personnel', { name: 'Tessa Taskowner' });
+  const { key } = await console.post('/v1/projects/APOLLO/tasks', {
+    title: 'Grease the hinge',
+    assignee_user_id: person.user_id,
+  });
+  const page = await console.open(t, '/tasks', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const { page: counted } = await console.get('/v1/tasks?limit=1&count=true');
+  await page
+    .locator('.summary-line')
+    .getByText(`${counted.total.toLocaleString('en-GB')} open tasks`)
+    .waitFor();
+  await assertAccessible(page, 'tasks');
+  await page.getByRole('button', { name: 'Assignee', exact: true }).click();
+  await page.getByRole('combobox', { name: 'Assignee' }).fill('tessa');
+  await page.getByRole('option', { name: 'Tessa Taskowner' }).click();
+  await page.waitForURL(new RegExp(person.user_id));
+  await page.getByRole('button', { name: 'Assignee Tessa Taskowner' }).waitFor();
+  await page.locator('.summary-line').getByText('1 open task').waitFor();
+  await page.getByRole('button', { name: 'Mark as done: Grease the hinge' }).click();
+  await page.getByText('No open tasks match these filters').waitFor();
+  assert.equal((await console.get(`/v1/projects/APOLLO/tasks/${key}`)).status, 'done');
+});
+
+test('lists are sorted by their headers, in the URL; long filters have a search', async (t) => {
+  const page = await console.open(t, '/issues', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const sortBy = async (list: string, name: string, sort: RegExp) => {
+    await page.goto(`${console.app.baseUrl}/${list}`);
+    await waitUntilLoaded(page);
+    await page.getByRole('columnheader', { name }).getByRole('button').click();
+    await page.waitForURL(sort);
+    await waitUntilLoaded(page);
+    assert.notEqual(await page.getByRole('columnheader', { name }).getAttribute('aria-sort'), null);
+    return page.locator('tbody .row-link').allTextContents();
+  };
+  const titles = async (path: string, name = 'title') =>
+    (await console.get(path)).data.map((row: Record<string, string>) => row[name]);
+  const issues = await sortBy('issues', 'Due', /sort=due_on/);
+  assert.deepEqual(issues.slice(0, 10), await titles('/v1/issues?sort=due_on&limit=10'));
+  const risks = await sortBy('risks', 'Due', /sort=due_on/);
+  assert.deepEqual(risks.slice(0, 10), await titles('/v1/risks?sort=due_on&limit=10'));
+  const projects = await sortBy('projects', 'Project', /sort=name/);
+  assert.deepEqual(
+    projects,
+    projects.toSorted((a, b) => a.localeCompare(b)),
+  );
+  await page.goto(`${console.app.baseUrl}/risks`);
+  await page.getByRole('button', { name: 'Project' }).click();
+  await page.getByRole('searchbox', { name: 'Search Project' }).fill('apollo');
+  assert.equal(await page.getByRole('checkbox').count(), 1);
+  await assertAccessible(page, 'a filter with a search');
+});

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible } from './axe.ts';
+import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+
+let console: Console;
+
+before(async () => {
+  console = await startConsole();
+});
+
+after(() => console.stop());
+
+test('resolved and closed issues are found in the list and in the palette', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Shut valve 7741' });
+  const path = `/v1/projects/APOLLO/issues/${key}`;
+  await console.patch(path, { status: 'resolved', resolution: 'fixed' });
+  await console.patch(path, { status: 'closed' });
+  const page = await console.open(t, '/issues?q=7741');
+  if (!page) return;
+  await page.getByText('No open issues match these filters').waitFor();
+  await page.getByRole('button', { name: 'Status' }).click();
+  await page.getByRole('checkbox', { name: 'Closed' }).press('Space');
+  await page.waitForURL(/status=closed/);
+  await page.keyboard.press('Escape');
+  await page.locator('.summary-line').getByText('1 issue').waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('searchbox', { name: 'Go to' }).fill('valve 7741');
+  await page.getByRole('menuitem', { name: /Shut valve 7741/ }).click();
+  await page.waitForURL(new RegExp(`/issues/${key}`));
+});
+
+test('people whose name starts with the searched text come first', async (t) => {
+  await console.post('/v1/personnel', { name: 'Aaron Zqa', title: 'Lorbeer designer' });
+  await console.post('/v1/personnel', { name: 'Lorbeer Quist' });
+  const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Relevance 5123' });
+  const page = await console.open(t, '/issues?q=5123');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.getByRole('button', { name: `Assign…, ${key}` }).click();
+  await page.getByRole('combobox', { name: 'Assign to' }).fill('lorbeer');
+  await page.getByRole('option', { name: 'Lorbeer Quist' }).waitFor();
+  assert.match((await page.getByRole('option').first().textContent()) ?? '', /^Lorbeer Quist/);
+});
+
+test('a risk, its issue and its tasks link to each other', async (t) => {
+  const person = await console.post('/v1/personnel', { name: 'Task Tarrant' });
+  const risk = await console.post('/v1/projects/APOLLO/risks', { title: 'Links 6001' });
+  const { issue } = await console.post(`/v1/projects/APOLLO/risks/${risk.key}/materialize`, {});
+  const task = await console.post('/v1/projects/APOLLO/tasks', {
+    title: 'Follow the links',
+    kind: 'mitigation',
+    risk_id: risk.id,
+    assignee_user_id: person.user_id,
+  });
+  const page = await console.open(t, `/personnel/${person.user_id}`);
+  if (!page) return;
+  await page.getByRole('link', { name: 'Follow the links' }).click();
+  await page.waitForURL(new RegExp(`/tasks/${task.key}`));
+  await page.getByRole('link', { name: `${risk.key} Links 6001` }).click();
+  await page.getByRole('link', { name: new RegExp(issue.key) }).click();
+  await page.waitForURL(new RegExp(`/issues/${issue.key}`));
+  await page.getByRole('link', { name: `${risk.key} Links 6001` }).waitFor();
+});
+
+test('history names people and formats days, and shows who took over from a deactivated person', async (t) => {
+  const leaver = await console.post('/v1/personnel', { name: 'Leaver Lind' });
+  const heir = await console.post('/v1/personnel', { name: 'Heir Holm' });
+  const risk = await console.post('/v1/projects/APOLLO/risks', { title: 'Named history' });
+  await console.patch(`/v1/projects/APOLLO/risks/${risk.key}`, {
+    owner_user_id: leaver.user_id,
+    due_on: '2031-02-03',
+  });
+  await console.post(`/v1/personnel/${leaver.user_id}/deactivate`, { handover_to_user_id: heir.user_id });
+  const page = await console.open(t, `/risks/${risk.key}`);
+  if (!page) return;
+  const history = page.locator('.history');
+  await history.getByText(/Owner Leaver Lind to\s+→ Heir Holm/).waitFor();
+  await history.getByText(/Due – to\s+→ 3 Feb 2031/).waitFor();
+  assert.doesNotMatch((await history.textContent()) ?? '', /usr_|\d{4}-\d\d-\d\d/);
+  await page.goto(`${console.app.baseUrl}/personnel/${leaver.user_id}`);
+  await history.getByText(/Work handed over – to\s+→ Heir Holm/).waitFor();
+});
+
+test('a printout has the owner, status, due date, filters and date, and no buttons', async (t) => {
+  const page = await console.open(t, '/risks?project=APOLLO&level=high', {
+    viewport: { width: 760, height: 900 },
+  });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.emulateMedia({ media: 'print' });
+  for (const name of ['Status', 'Owner', 'Due']) {
+    assert.equal(await page.getByRole('columnheader', { name, exact: true }).isVisible(), true, name);
+  }
+  await page
+    .locator('.print-only')
+    .getByText(/^Printed .*Project: APOLLO; Level: High/)
+    .waitFor();
+  await page.goto(`${console.app.baseUrl}/issues`);
+  await waitUntilLoaded(page);
+  assert.equal(await page.getByRole('columnheader', { name: 'Actions' }).count(), 0);
+  assert.equal(await page.locator('td .person').first().isVisible(), true);
+});
+
+test('on a phone the menu is at the left edge and can be closed; titles have room at 1024', async (t) => {
+  const page = await console.open(t, '/issues', { viewport: { width: 390, height: 844 } });
+  if (!page) return;
+  await page.getByRole('button', { name: 'Menu' }).click();
+  const menu = page.getByRole('dialog', { name: 'Menu' });
+  await menu.waitFor();
+  assert.ok(((await menu.boundingBox())?.x ?? 99) < 30);
+  await assertAccessible(page, 'the menu');
+  await menu.getByRole('button', { name: 'Close' }).click();
+  await menu.waitFor({ state: 'detached' });
+  await page.setViewportSize({ width: 1024, height: 800 });
+  await waitUntilLoaded(page);
+  const cell = await page.locator('tbody tr:not(.spacer) td:nth-child(2)').first().boundingBox();
+  assert.ok((cell?.width ?? 0) > 220, `titles are ${cell?.width} wide`);
+});
+
+test('the key in use is not shown as never used', async (t) => {
+  const page = await console.open(t, '/keys');
+  if (!page) return;
+  await page.getByRole('cell', { name: 'In use now' }).waitFor();
+});

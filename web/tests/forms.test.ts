@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+
+let console: Console;
+
+before(async () => {
+  console = await startConsole();
+});
+
+after(() => console.stop());
+
+const focusedLabel = () => {
+  const element = document.activeElement as HTMLInputElement | null;
+  return (
+    element?.getAttribute('aria-label') ??
+    element?.labels?.[0]?.textContent ??
+    element?.id ??
+    element?.tagName
+  );
+};
+
+test('a form focuses its first field, asks before it loses text, and drops corrected errors', async (t) => {
+  const page = await console.open(t, '/personnel', { viewport: { width: 1024, height: 560 } });
+  if (!page) return;
+  await page.getByRole('button', { name: 'Add person' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add person' });
+  await dialog.waitFor();
+  assert.equal(await page.evaluate(focusedLabel), 'Name *');
+  assert.ok(
+    await dialog.getByRole('button', { name: 'Add person' }).evaluate((button) => {
+      const { bottom } = button.getBoundingClientRect();
+      return bottom <= innerHeight;
+    }),
+    'the button is in view although the form is taller than the window',
+  );
+  await dialog.getByLabel('Name').fill('Ida Unsaved');
+  await page.keyboard.press('Escape');
+  const question = page.getByRole('alertdialog', { name: 'Discard changes?' });
+  await question.getByRole('button', { name: 'Keep editing' }).click();
+  assert.equal(await dialog.getByLabel('Name').inputValue(), 'Ida Unsaved');
+  await page.mouse.click(5, 300);
+  await question.getByRole('button', { name: 'Keep editing' }).click();
+
+  await dialog.getByLabel('Email').fill('no address');
+  await dialog.getByRole('button', { name: 'Add person' }).click();
+  await dialog.locator('.field-error').waitFor();
+  await dialog.getByLabel('Email').fill('ida@example.com');
+  await dialog.locator('.field-error').waitFor({ state: 'detached' });
+
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await question.getByRole('button', { name: 'Discard' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const { data } = await console.get('/v1/personnel?q=ida%20unsaved');
+  assert.deepEqual(data, []);
+});
+
+test('the secret of a key is closed only with its button', async (t) => {
+  const page = await console.open(t, '/keys');
+  if (!page) return;
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('pinned');
+  await dialog.getByLabel('personnel.read').check();
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  await dialog.getByText("you won't see it again").waitFor();
+  await page.keyboard.press('Escape');
+  await page.mouse.click(5, 300);
+  assert.equal(await dialog.locator('.secret code').isVisible(), true);
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await dialog.waitFor({ state: 'detached' });
+});
+
+test('a form survives the end of the session and can be saved after signing in again', async (t) => {
+  const page = await console.open(t, '/groups', { signedIn: false });
+  if (!page) return;
+  const first = await console.newKey();
+  await page.getByLabel('API key').fill(first.secret);
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Create group' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Create group' });
+  await dialog.getByLabel('Name').fill('Survivors');
+  await page.context().clearCookies();
+  await dialog.getByRole('button', { name: 'Create group' }).click();
+  await page.getByRole('alert').getByText('Your session has ended').waitFor();
+  await page.getByLabel('API key').fill(first.secret);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel('API key').waitFor({ state: 'detached' });
+  assert.equal(await dialog.getByLabel('Name').inputValue(), 'Survivors');
+  await dialog.getByRole('button', { name: 'Create group' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Survivors' }).waitFor();
+});
+
+test('a status button is busy while it saves, and a key that can only read sees why a risk is accepted', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Slow write' });
+  const page = await console.open(t, `/risks/${key}`);
+  if (!page) return;
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(`**/risks/${key}`, async (route) => {
+    if (route.request().method() === 'PATCH') await held;
+    await route.continue();
+  });
+  const button = page.getByRole('button', { name: 'Mitigate' });
+  await button.click();
+  await page.locator('.button[data-pending]').waitFor();
+  release();
+  await page.locator('#status .chip').getByText('Mitigating').waitFor();
+
+  const acceptance_reason = 'Insured up to the deductible.';
+  const accepted_until = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+  await console.patch(`/v1/projects/APOLLO/risks/${key}`, {
+    status: 'accepted',
+    acceptance_reason,
+    accepted_until,
+  });
+  const reader = await console.open(t, `/risks/${key}`, { scopes: ['projects.read'] });
+  await reader?.getByText(acceptance_reason).waitFor();
+});
+
+test('the focus stays on the page after a row is removed and after a row is opened', async (t) => {
+  for (const title of ['Focus 8812 one', 'Focus 8812 two']) {
+    await console.post('/v1/projects/APOLLO/issues', { title });
+  }
+  const page = await console.open(t, '/issues?q=8812');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page
+    .getByRole('button', { name: /^Resolve / })
+    .first()
+    .press('Enter');
+  await page.getByRole('dialog').getByRole('button', { name: 'Resolve' }).press('Enter');
+  await page.getByText('1 open issue').waitFor();
+  await page.waitForFunction(() => document.activeElement?.closest('tbody tr') != null);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: /Focus 8812/ }).waitFor();
+  await page.waitForFunction(() => document.activeElement?.id === 'main');
+
+  const group = await console.post('/v1/groups', { name: 'Focus group' });
+  await page.goto(`${console.app.baseUrl}/groups/${group.id}`);
+  const input = page.getByRole('combobox', { name: 'Add member' });
+  await input.fill('adaeze');
+  await page.getByRole('option', { name: /Adaeze Eze/ }).click();
+  await page.getByRole('heading', { name: '1 member' }).waitFor();
+  assert.equal(await page.evaluate(focusedLabel), 'Add member');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Remove Adaeze Eze' }).press('Enter');
+  await page.getByText('No members yet').waitFor();
+  await page.waitForFunction(() => document.activeElement !== document.body);
+});
+
+test('Back undoes a filter, and does not open the dialog for a new project again', async (t) => {
+  const page = await console.open(t, '/issues');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.getByRole('button', { name: 'Overdue' }).click();
+  await page.waitForURL(/overdue=true/);
+  await page.getByRole('button', { name: 'Unassigned' }).click();
+  await page.waitForURL(/unassigned=true/);
+  await page.goBack();
+  await page.waitForURL((url) => url.search === '?overdue=true');
+  await page.goto(`${console.app.baseUrl}/projects?new=true`);
+  await page.getByRole('dialog', { name: 'Create project' }).waitFor();
+  assert.equal(new URL(page.url()).search, '');
+});
