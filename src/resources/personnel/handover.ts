@@ -3,7 +3,7 @@ import { fieldError, invalidBody } from '../../core/errors.ts';
 import { joinWords } from '../../core/text.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
-import { recordChanges } from '../../database/writes/history.ts';
+import { recordHistory } from '../../database/writes/history.ts';
 import { referenceErrors, toGroup, toPerson } from '../../database/writes/references.ts';
 import { WriteConflict } from '../../database/writes/rows.ts';
 import { lockPerson, lockTable } from '../../database/writes/table-versions.ts';
@@ -53,7 +53,9 @@ async function recordSuccessors(
 ): Promise<void> {
   const given = Object.entries(successors).filter(([, id]) => id !== null);
   const differences = Object.fromEntries(given.map(([field, to]) => [field, { from: null, to }]));
-  if (given.length > 0) await recordChanges(db, user_id, differences, change);
+  // The event of the deactivation stands for this, too.
+  if (given.length > 0)
+    await recordHistory(db, [{ subject_id: user_id, at: change.now, differences }], change);
 }
 
 /** Blocks new assignments to the person until the transaction ends. Returns the ids of the locked projects. */
