@@ -10,7 +10,7 @@ export type Received = {
   event: any;
 };
 
-/** A receiver of webhooks on 127.0.0.1. It records what it receives, and responds with 204 unless told otherwise. */
+/** A receiver of webhooks on 127.0.0.1. It records requests, and responds with 204 by default. */
 export async function startReceiver(
   t: Pick<TestContext, 'after'>,
   respond: (response: ServerResponse, received: Received) => void = (response) =>

@@ -238,23 +238,18 @@ async function createRows(
   change: Change,
   written: Map<ParsedRow, Written>,
 ): Promise<void> {
-  let queued: ParsedRow[] = [];
-  let inputs: Resource[] = [];
+  const queued = new Map<ParsedRow, Resource>();
   const flush = async () => {
-    const created = inputs.length === 0 ? [] : await importable.create(db, inputs, change);
-    for (const [i, row] of queued.entries()) written.set(row, createdOf(importable, created[i]));
-    queued = [];
-    inputs = [];
+    const created = queued.size === 0 ? [] : await importable.create(db, [...queued.values()], change);
+    for (const [i, row] of [...queued.keys()].entries()) written.set(row, createdOf(importable, created[i]));
+    queued.clear();
   };
   for (const row of rows) {
     const { input, patch } = splitInput(importable, row);
-    if (!patch) {
-      queued.push(row);
-      inputs.push(input);
-    } else {
+    if (patch) {
       await flush();
       written.set(row, await createAndPatch(db, importable, row, input, patch, change));
-    }
+    } else queued.set(row, input);
   }
   await flush();
 }
@@ -293,9 +288,8 @@ async function createAndPatch(
 ): Promise<Written> {
   const outcome = await inSavepoint(db, async () => {
     const created = unwrapSingle(await importable.create(db, [input], change));
-    const { rows } = await findByKey(importable, importable.keys[0])(db, {
-      values: JSON.stringify([created.id]),
-    });
+    const values = JSON.stringify([created.id]);
+    const { rows } = await findByKey(importable, importable.keys[0])(db, { values });
     const current = JSON.parse(rows[0]?.json ?? '{}');
     const warnings = await applyPatch(db, importable, current, patch, row, change);
     return { ...createdOf(importable, created), ...warnings };

@@ -96,7 +96,7 @@ function watchedClient(server: Server, limits: Limits, isAlive: IsAlive | undefi
   };
 }
 
-/** Runs named queries without a name, so that nothing is left on a connection that others may use next. */
+/** Runs named queries without a name, so that nothing is left on a connection that other clients may use next. */
 class UnpreparedClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: the method has many overloads, and the pool and Kysely use several
   override query(query: any, ...rest: any[]): any {

@@ -121,7 +121,8 @@ async function logBounds(db: Kysely<Tables>): Promise<{ latest: number; deleted:
 
 /**
  * The number to continue with after the last matching event: that of the latest event of all. For a key that is limited
- * to projects, which must not learn when others change, it is that of the last event it sees or the start of yesterday.
+ * to projects, which must not learn when other projects change, it is that of the last event it sees or the start of
+ * yesterday.
  */
 async function nextAfter(
   db: Kysely<Tables>,

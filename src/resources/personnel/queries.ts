@@ -67,8 +67,7 @@ function byRelevance(text: string | undefined): RawBuilder<string> {
 }
 
 export async function getPerson(db: Kysely<Tables>, user_id: string, moment: Moment): Promise<Person> {
-  const { rows } = await personById(moment)(db, { user_id });
-  const [row] = rows;
+  const [row] = (await personById(moment)(db, { user_id })).rows;
   if (!row) throw notFound('person', user_id);
   return JSON.parse(row.json);
 }

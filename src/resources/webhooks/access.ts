@@ -52,7 +52,7 @@ export function assertTypesReadable({ types, scopes }: Pick<Webhook, 'types' | '
   }
 }
 
-/** Throws if the webhook reads more than the key: whoever changes its URL or secret could receive all of it. */
+/** Throws if the webhook reads more than the key: a key that changes its URL or secret could receive all of it. */
 export function assertReadsNoMore({ scopes }: Webhook, actor: Key): void {
   const missing = missingScopes(actor.scopes, scopes);
   if (missing.length === 0) return;

@@ -59,7 +59,7 @@ export async function listActiveWebhooks(db: Kysely<Tables>): Promise<ActiveWebh
 /** How many deliveries of the webhook may be in flight, over all instances. */
 const maxInFlightOf = ({ failures }: ActiveWebhook) => (failures >= failuresToSlowDown ? 1 : maxInFlight);
 
-/** Due deliveries that nobody attempts, in order. A later event of a subject waits for the earlier ones. */
+/** Due deliveries that no instance attempts, in order. A later event of a subject waits for the earlier ones. */
 export const findDue = (db: Kysely<Tables>, { id }: ActiveWebhook, now: string, limit: number) =>
   db
     .selectFrom('webhook_deliveries as due')

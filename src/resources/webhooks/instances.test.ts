@@ -51,7 +51,7 @@ onBothEngines('webhooks on several instances', (start, engine) => {
     assert.equal(imported.status, 200);
     const others = [openInstance(service.url, clock), openInstance(service.url, clock)];
     const instances = [service.app.webhooks, ...others];
-    // An instance is done when nothing is due for it, although others may still have claims: so repeat.
+    // An instance is done when nothing is due for it, although other instances may still have claims: so repeat.
     for (let i = 0; i < 3; i++) await Promise.all(instances.map((instance) => instance.drain()));
     for (const other of others) await other.close();
     for (const { received } of receivers) {
@@ -101,7 +101,7 @@ onBothEngines('webhooks on several instances', (start, engine) => {
     assert.deepEqual(seen.toSorted(), sent.toSorted());
   });
 
-  test('an instance that stops leaves its deliveries to others at once', async (t) => {
+  test('an instance that stops leaves its deliveries to other instances at once', async (t) => {
     const clock = settableClock(now);
     const service = await start(t, { clock, environment });
     const key = await service.key();

@@ -31,9 +31,7 @@ const maxRecordedTexts = 50;
 export function createColumns(importable: Importable, recognition: Recognition) {
   const { map, map_values, unknown_columns: policy } = recognition;
   const known = knownColumns(importable);
-  const fields = [...new Set([...known.values()].map(({ column }) => column.field))].filter(
-    (field) => field !== '',
-  );
+  const fields = [...new Set([...known.values()].map(({ column }) => column.field))].filter(Boolean);
   const columnNamed = (field: string): Column | undefined =>
     field === '' ? ignored : (attributeColumn(importable, field) ?? known.get(normalizeName(field))?.column);
   const mapped = new Map(
