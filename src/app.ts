@@ -36,6 +36,7 @@ import {
 import { createServer } from './http/server.ts';
 import { createSpool } from './lists/spool.ts';
 import { pageRoutes } from './pages/routes.ts';
+import { commentRoutes } from './resources/comments/routes.ts';
 import { expireAcceptances } from './resources/events/expiry.ts';
 import { eventRoutes } from './resources/events/routes.ts';
 import { groupRoutes } from './resources/groups/routes.ts';
@@ -101,6 +102,7 @@ const resources = [
   issueRoutes,
   taskRoutes,
   projectRoutes,
+  commentRoutes,
   meRoutes,
   sessionRoutes,
   keyRoutes,

@@ -13,6 +13,7 @@ export const prefixes = {
   event: 'evt',
   webhook: 'whk',
   delivery: 'dlv',
+  comment: 'cmt',
 } as const;
 
 export type IdKind = keyof typeof prefixes;

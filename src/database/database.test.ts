@@ -34,6 +34,7 @@ onBothEngines('database', (start, engine) => {
       '0004_narrow',
       '0005_events',
       '0006_webhooks',
+      '0007_comments',
     ]);
     const keys = await Promise.all(
       instances.map(({ write }) => write((db) => createFirstKey(db, systemClock()))),
@@ -70,7 +71,12 @@ onBothEngines('database', (start, engine) => {
 
     const database = openDatabase(url);
     t.after(() => database.close());
-    assert.deepEqual(await database.migrate(), ['0004_narrow', '0005_events', '0006_webhooks']);
+    assert.deepEqual(await database.migrate(), [
+      '0004_narrow',
+      '0005_events',
+      '0006_webhooks',
+      '0007_comments',
+    ]);
     const migrated = await database.db.selectFrom('history').selectAll().orderBy('id').execute();
     assert.deepEqual(
       migrated,

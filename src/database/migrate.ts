@@ -8,6 +8,7 @@ import { up as links } from './migrations/0003_links.ts';
 import { up as narrow } from './migrations/0004_narrow.ts';
 import { up as events } from './migrations/0005_events.ts';
 import { up as webhooks } from './migrations/0006_webhooks.ts';
+import { up as comments } from './migrations/0007_comments.ts';
 import type { Tables } from './tables.ts';
 
 /** Migrations run forward only. Never rename or remove one that was released. */
@@ -18,6 +19,7 @@ const migrations = ({ kind }: Engine) => ({
   '0004_narrow': { up: narrow[kind] },
   '0005_events': { up: events[kind] },
   '0006_webhooks': { up: webhooks },
+  '0007_comments': { up: comments },
 });
 
 export const migrationNames = (engine: Engine): string[] => Object.keys(migrations(engine));

@@ -142,6 +142,7 @@ async function twoProjects(start: Start, t: TestContext) {
     await service.call('PATCH', `${at}/risks/${risk}`, key, { title: name.toLowerCase() });
     await service.make(`${at}/issues`, key, { title: 'Issue', risk_id: risk });
     await service.make(`${at}/tasks`, key, { title: 'Task', risk_id: risk });
+    await service.make(`${at}/comments`, key, { body: 'Comment' });
     await service.limitedKey([project], 'projects.read');
     const target = { url: 'https://example.com/', types: ['risk.*'], project_ids: [project] };
     const webhook = await service.make('/v1/webhooks', key, target);

@@ -93,12 +93,14 @@ function visibleRows(project_ids: readonly string[], hasFew: boolean): VisibleRo
     past_risks: isVisible('past_risks.project_id'),
     issues: isVisible('issues.project_id'),
     tasks: isVisible('tasks.project_id'),
+    comments: isVisible('comments.project_id'),
     keys: isWithin('keys.project_ids'),
     webhooks: isWithin('webhooks.project_ids'),
     webhook_deliveries: sql`exists (select 1 from webhooks where webhooks.id = webhook_deliveries.webhook_id)`,
     // Hides the `project_ids` a key or webhook had before: they may include hidden projects.
     history: sql`(substr(history.subject_id, 1, 4) in ('usr_', 'grp_')
       or ${belongsTo('projects')} or ${belongsTo('risks')} or ${belongsTo('issues')} or ${belongsTo('tasks')}
+      or ${belongsTo('comments')}
       or ((${belongsTo('keys')} or ${belongsTo('webhooks')}) and history.field <> 'project_ids'))`,
     // Hides the events of keys and webhooks, whose former `project_ids` may include hidden projects.
     events: sql`(${isVisible('events.project_id')} or events.subject_type in ('person', 'group'))`,

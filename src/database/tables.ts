@@ -1,4 +1,5 @@
 import type { GeneratedAlways } from 'kysely';
+import type { Comment } from '../resources/comments/schema.ts';
 import type { Group } from '../resources/groups/schema.ts';
 import type { HistoryEntry } from '../resources/history/schema.ts';
 import type { Issue } from '../resources/issues/schema.ts';
@@ -55,6 +56,7 @@ export type Tables = {
     open: GeneratedAlways<number>;
     due_key: GeneratedAlways<string>;
   };
+  comments: Stored<Comment, never, 'mentions'>;
   keys: Stored<Key, never, 'scopes' | 'project_ids'> & {
     name_folded: string;
     hash: string;
@@ -122,6 +124,7 @@ export const tableNames = [
   'past_risks',
   'issues',
   'tasks',
+  'comments',
   'keys',
   'history',
   'events',

@@ -54,7 +54,7 @@ export type ResourceKind<
   collectionParams?: TProperties;
   input: Input;
   patch: Patch;
-  summaries: { create: string; import: string; delete: string };
+  summaries: { create: string; import?: string; delete: string };
   deleteDescription?: string;
   /** The errors of all writes and of updates, besides the usual ones. */
   errors?: readonly ProblemCode[];
@@ -74,7 +74,8 @@ export type ResourceKind<
     change: Change,
   ): Promise<Versioned<Resource>>;
   delete(db: Transaction<Tables>, current: Versioned<Resource>, change: Change): Promise<void>;
-  importable(request: FastifyRequest): Importable | Promise<Importable>;
+  /** Absent if the resource cannot be imported. */
+  importable?(request: FastifyRequest): Importable | Promise<Importable>;
 };
 
 type Versioned<Resource extends TObject> = Static<Resource> & { version: number };
@@ -114,16 +115,18 @@ export function resourceRoutes<
       }),
   );
 
-  importRoute(app, {
-    url: `${collection}/import`,
-    access: access.manage,
-    errors,
-    operationId: `import${capitalized(kind.tag)}`,
-    summary: summaries.import,
-    tag: kind.tag,
-    ...(collectionParams && { params: collectionParams }),
-    importable: kind.importable,
-  });
+  if (kind.importable) {
+    importRoute(app, {
+      url: `${collection}/import`,
+      access: access.manage,
+      errors,
+      operationId: `import${capitalized(kind.tag)}`,
+      summary: summaries.import ?? '',
+      tag: kind.tag,
+      ...(collectionParams && { params: collectionParams }),
+      importable: kind.importable,
+    });
+  }
 
   readRoutes(app, kind);
 
@@ -229,6 +232,7 @@ export function readRoutes<Params extends TObject, Resource extends TObject>(
 const urlOf = ({ collection, params }: { collection: string; params: TObject }) =>
   `${collection}/:${Object.keys(params.properties).at(-1)}`;
 
-const capitalized = (word: string) => `${word[0]?.toUpperCase()}${word.slice(1)}`;
+/** `risk comment` is `RiskComment` in the name of an operation. */
+const capitalized = (words: string) => words.replace(/(?:^| )(.)/g, (_, letter) => letter.toUpperCase());
 
 const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;

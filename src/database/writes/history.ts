@@ -94,7 +94,7 @@ export async function recordDeleted(
 ): Promise<void> {
   const { key = null, name } = data;
   const project_id = data.project_id ?? (subject.type === 'project' ? subject_id : null);
-  const differences = { deleted: { from: key ?? name, to: null } };
+  const differences = { deleted: { from: key ?? name ?? null, to: null } };
   await recordHistory(db, [{ subject_id, at: change.now, differences }], change);
   const given = { data, key, project_id };
   addEvent(db, { subject, subject_id, at: change.now, change, differences, given });

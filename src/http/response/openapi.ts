@@ -14,6 +14,7 @@ const tags = {
   risks: 'The risk register: one ranking across all projects, and the risks of each project.',
   issues: 'The open issues across all projects, and the issues of each project.',
   tasks: 'Tasks, including the work on risks and issues.',
+  comments: 'Comments on projects, risks, issues and tasks.',
   keys: 'API keys and their scopes.',
   events: 'A log of all changes, to follow.',
   webhooks: 'Sends events to a URL, signed as Standard Webhooks defines.',

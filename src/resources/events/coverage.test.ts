@@ -37,22 +37,37 @@ const requests: [operation: string, body: unknown, types: string[]][] = [
   ['importPersonnel', 'name\nA\nB\n', ['person.created', 'person.created']],
   ['createProject', { name: 'Apollo' }, ['project.created']],
   ['updateProject', { appetite: 9 }, ['project.updated']],
+  ['createProjectComment', { body: 'First' }, ['comment.created']],
+  ['updateProjectComment', { body: 'Second' }, ['comment.updated']],
+  ['deleteProjectComment', undefined, ['comment.deleted']],
   ['archiveProject', {}, ['project.archived']],
   ['unarchiveProject', {}, ['project.unarchived']],
   ['createRisk', { title: 'Leak', probability: 2, impact: 2 }, ['risk.created']],
   ['updateRisk', { impact: 5 }, ['risk.level_raised']],
+  ['createRiskComment', { body: 'First' }, ['comment.created']],
+  ['updateRiskComment', { body: 'Second' }, ['comment.updated']],
+  ['deleteRiskComment', undefined, ['comment.deleted']],
   ['deleteRisk', undefined, ['risk.deleted']],
   ['createRisk', { title: 'Fire' }, ['risk.created']],
   ['materializeRisk', {}, ['issue.created', 'risk.materialized']],
   ['importRisks', 'title,status,closure_reason\nX,open,\nY,closed,done\n', ['risk.created', 'risk.created']],
+  ['importRisksAcrossProjects', 'project,title\nAPOLLO,X\n', ['risk.created']],
   ['createIssue', { title: 'Broken' }, ['issue.created']],
   ['updateIssue', { status: 'resolved', resolution: 'fixed' }, ['issue.resolved']],
+  ['createIssueComment', { body: 'First' }, ['comment.created']],
+  ['updateIssueComment', { body: 'Second' }, ['comment.updated']],
+  ['deleteIssueComment', undefined, ['comment.deleted']],
   ['deleteIssue', undefined, ['issue.deleted']],
   ['importIssues', 'title\nX\n', ['issue.created']],
+  ['importIssuesAcrossProjects', 'project,title\nAPOLLO,X\n', ['issue.created']],
   ['createTask', { title: 'Repair' }, ['task.created']],
   ['updateTask', { status: 'done' }, ['task.completed']],
+  ['createTaskComment', { body: 'First' }, ['comment.created']],
+  ['updateTaskComment', { body: 'Second' }, ['comment.updated']],
+  ['deleteTaskComment', undefined, ['comment.deleted']],
   ['deleteTask', undefined, ['task.deleted']],
   ['importTasks', 'title\nX\n', ['task.created']],
+  ['importTasksAcrossProjects', 'project,title\nAPOLLO,X\n', ['task.created']],
   ['createProject', { name: 'Gemini' }, ['project.created']],
   ['deleteProject', undefined, ['project.deleted']],
   ['importProjects', 'name\nMercury\n', ['project.created']],
@@ -61,6 +76,12 @@ const requests: [operation: string, body: unknown, types: string[]][] = [
   ['rotateKey', {}, ['key.rotated']],
   ['revokeKey', undefined, ['key.revoked']],
 ];
+
+/** The names of ids in paths, by the end of the path of their collection. */
+const idNames = [
+  ['/v1/projects', 'project_id'],
+  ['/comments', 'comment_id'],
+] as const;
 
 test('every operation that may change data is tested for its events', () => {
   const tested = new Set([...withoutEvents, ...requests.map(([operation]) => operation)]);
@@ -89,7 +110,8 @@ onBothEngines('the event of every operation', (start) => {
       );
       after = page.meta.next_after;
       const { id, user_id, project_id } = response.body ?? {};
-      if (response.status === 201 && id) ids[path === '/v1/projects' ? 'project_id' : 'id'] = id;
+      if (response.status === 201 && id)
+        ids[idNames.find(([collection]) => path.endsWith(collection))?.[1] ?? 'id'] = id;
       if (response.status === 201 && user_id) ids.user_id = user_id;
       const last: Event = page.data.at(-1);
       if (response.status < 204 && !file && last.subject.id === (user_id ?? id ?? project_id)) {

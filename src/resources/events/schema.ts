@@ -11,6 +11,7 @@ export const subjectScopes = {
   risk: 'projects.read',
   issue: 'projects.read',
   task: 'projects.read',
+  comment: 'projects.read',
   key: 'keys.read',
   webhook: 'events.read',
 } as const satisfies Record<string, Scope>;
@@ -61,6 +62,9 @@ export const eventTypes = {
   'task.cancelled': 'The task was cancelled.',
   'task.reopened': 'A task that was done or cancelled was reopened.',
   'task.deleted': 'A task was deleted.',
+  'comment.created': 'A comment was written.',
+  'comment.updated': 'A comment was edited.',
+  'comment.deleted': 'A comment was deleted.',
   'key.created': 'A key was created.',
   'key.updated': 'A key was changed.',
   'key.rotated': 'A key got a new secret.',

@@ -34,6 +34,7 @@ import {
 } from '../../lists/filters.ts';
 import { type List, memoizedList, type Order } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
+import { deleteCommentsOn } from '../comments/queries.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { createItems } from '../project-items/create.ts';
@@ -146,6 +147,7 @@ export async function deleteIssue(db: Transaction<Tables>, current: Issue, chang
   await assertWritable(db, project_id);
   const referrers = await findReferrers(db, [['tasks', sql`issue_id = ${id}`]]);
   if (referrers) throw inUse(`The issue ${key}`, referrers);
+  await deleteCommentsOn(db, current.id);
   await deleteRow(db, 'issues', current);
   await recordDeleted(db, issueSubject, id, current, change);
   await updateCounts(db, project_id, deltaOf(current), null);

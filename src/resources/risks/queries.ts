@@ -25,6 +25,7 @@ import {
   toRisk,
 } from '../../database/writes/references.ts';
 import { chunk, deleteRow, insertRows, notBefore, WriteConflict } from '../../database/writes/rows.ts';
+import { deleteCommentsOn } from '../comments/queries.ts';
 import type { EventType } from '../events/schema.ts';
 import { createIssue } from '../issues/queries.ts';
 import type { Issue } from '../issues/schema.ts';
@@ -166,6 +167,7 @@ export async function deleteRisk(db: Transaction<Tables>, current: Risk, change:
     ['tasks', sql`risk_id = ${id}`],
   ]);
   if (referrers) throw inUse(`The risk ${key}`, referrers);
+  await deleteCommentsOn(db, id);
   await archiveVersions(db, [id], notBefore(change, current).now);
   await deleteRow(db, 'risks', current);
   await recordDeleted(db, riskSubject, id, current, change);

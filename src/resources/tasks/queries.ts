@@ -31,6 +31,7 @@ import {
 } from '../../lists/filters.ts';
 import { type List, memoizedList } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
+import { deleteCommentsOn } from '../comments/queries.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { createItems } from '../project-items/create.ts';
 import { assertValidUpdate, saveChanges } from '../project-items/update.ts';
@@ -117,6 +118,7 @@ export async function updateTask(
 export async function deleteTask(db: Transaction<Tables>, current: Task, change: Change): Promise<void> {
   const { id, project_id } = current;
   await assertWritable(db, project_id);
+  await deleteCommentsOn(db, current.id);
   await deleteRow(db, 'tasks', current);
   await recordDeleted(db, taskSubject, id, current, change);
 }

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { momentOf } from '../../core/clock.ts';
+
+let minute = 0;
+const clock = () => momentOf(new Date(Date.UTC(2026, 10, 15, 12, minute)));
+
+onBothEngines('comments', (start) => {
+  test('can be written, read, edited and deleted on a project, a risk, an issue and a task', async (t) => {
+    const service = await start(t, { clock });
+    const { key, subjects } = await fill(service);
+    for (const [type, { path, id }] of Object.entries(subjects)) {
+      minute = 0;
+      const created = await service.post(`${path}/comments`, key, { body: 'Delivery is in **March**.' });
+      assert.equal(created.status, 201, type);
+      const location = new URL(created.headers.get('location') ?? '');
+      assert.equal(location.pathname, `${path}/comments/${created.body.id}`);
+      const { project_id, author_key_id } = created.body;
+      assert.deepEqual(created.body, {
+        id: created.body.id,
+        project_id,
+        subject_type: type,
+        subject_id: id,
+        body: 'Delivery is in **March**.',
+        mentions: [],
+        author_key_id,
+        author_name: 'projects.manage',
+        edited_at: null,
+        version: 1,
+        created_at: clock().now,
+        updated_at: clock().now,
+      });
+      assert.deepEqual((await service.get(location.pathname, key)).body, created.body);
+
+      minute = 5;
+      const edited = await service.call('PATCH', location.pathname, key, {
+        body: 'Delivery is in May.',
+        reason: 'New date',
+      });
+      assert.deepEqual(edited.body, {
+        ...created.body,
+        body: 'Delivery is in May.',
+        edited_at: clock().now,
+        updated_at: clock().now,
+        version: 2,
+      });
+      const same = await service.call('PATCH', location.pathname, key, { body: 'Delivery is in May.' });
+      assert.equal(same.body.version, 2);
+      const history = (await service.get(`${location.pathname}/history`, key)).body.data;
+      assert.deepEqual(
+        history.map(({ field, from, to, reason }: HistoryRow) => [field, from, to, reason]),
+        [
+          ['created', null, 'Delivery is in **March**.', null],
+          ['body', 'Delivery is in **March**.', 'Delivery is in May.', 'New date'],
+        ],
+      );
+
+      const second = await service.make(`${path}/comments`, key, { body: 'Thanks' });
+      assert.deepEqual(await bodies(service, path, key), ['Delivery is in May.', 'Thanks']);
+      assert.equal((await service.call('DELETE', `${path}/comments/${second.id}`, key)).status, 204);
+      assert.deepEqual(await bodies(service, path, key), ['Delivery is in May.']);
+    }
+  });
+
+  test('mention people on the roster, and no one else', async (t) => {
+    const service = await start(t);
+    const { key, subjects } = await fill(service);
+    const people = await service.key('personnel.manage');
+    const ada = await service.make('/v1/personnel', people, { name: 'Ada' });
+    const path = `${subjects.risk.path}/comments`;
+    const comment = await service.make(path, key, {
+      body: `@${ada.user_id}, please confirm. @${ada.user_id}`,
+    });
+    assert.deepEqual(comment.mentions, [{ user_id: ada.user_id, name: 'Ada' }]);
+    const renamed = await service.call('PATCH', `/v1/personnel/${ada.user_id}`, people, { name: 'Ada L.' });
+    assert.equal(renamed.status, 200);
+    const [listed] = (await service.get(path, key)).body.data;
+    assert.deepEqual(listed.mentions, [{ user_id: ada.user_id, name: 'Ada L.' }]);
+
+    const unknown = ada.user_id.replace(/.$/, ada.user_id.endsWith('0') ? '1' : '0');
+    const rejected = await service.post(path, key, { body: `Hello @${unknown}` });
+    assert.equal(rejected.status, 422);
+    assert.deepEqual(rejected.body.errors, [
+      { pointer: '#/body', code: 'unknown_reference', detail: `No person has the user id ${unknown}.` },
+    ]);
+  });
+
+  test('are created once per idempotency key, and changed only with the current ETag', async (t) => {
+    const service = await start(t);
+    const { key, subjects } = await fill(service);
+    const path = `${subjects.issue.path}/comments`;
+    const send = () => service.call('POST', path, key, { body: 'Once' }, { 'idempotency-key': 'a' });
+    const first = await send();
+    const again = await send();
+    assert.equal(again.body.id, first.body.id);
+    assert.equal((await service.get(path, key)).body.data.length, 1);
+    const stale = await service.call(
+      'PATCH',
+      `${path}/${first.body.id}`,
+      key,
+      { body: 'x' },
+      {
+        'if-match': '"9-0"',
+      },
+    );
+    assert.equal(stale.status, 412);
+  });
+
+  test('of an archived project are read-only, and go with the item they are about', async (t) => {
+    const service = await start(t);
+    const { key, subjects } = await fill(service);
+    const comment = await service.make(`${subjects.task.path}/comments`, key, { body: 'x' });
+    await service.post('/v1/projects/APOLLO/archive', key, undefined);
+    const path = `${subjects.task.path}/comments/${comment.id}`;
+    for (const response of [
+      await service.post(`${subjects.task.path}/comments`, key, { body: 'x' }),
+      await service.call('PATCH', path, key, { body: 'y' }),
+      await service.call('DELETE', path, key),
+    ]) {
+      assert.equal(response.body.code, 'project_archived');
+    }
+    await service.post('/v1/projects/APOLLO/unarchive', key, undefined);
+    for (const type of ['task', 'issue', 'risk', 'project'] as const) {
+      await service.make(`${subjects[type].path}/comments`, key, { body: 'x' });
+      assert.equal((await service.call('DELETE', subjects[type].path, key)).status, 204, type);
+      assert.equal((await service.get(`${subjects[type].path}/comments`, key)).status, 404);
+    }
+  });
+
+  test('are visible to keys of their project only, and never under another item', async (t) => {
+    const service = await start(t);
+    const { key, subjects } = await fill(service);
+    const other = await service.make('/v1/projects', key, { name: 'Gemini' });
+    const comment = await service.make(`${subjects.risk.path}/comments`, key, { body: 'Secret' });
+    const limited = await service.limitedKey([other.id], 'projects.manage');
+    for (const path of [`${subjects.risk.path}/comments`, `${subjects.risk.path}/comments/${comment.id}`]) {
+      assert.equal((await service.get(path, limited)).status, 404);
+    }
+    assert.equal((await service.post(`${subjects.risk.path}/comments`, limited, { body: 'x' })).status, 404);
+    assert.equal((await service.get(`${subjects.issue.path}/comments/${comment.id}`, key)).status, 404);
+    const reader = await service.key('projects.read');
+    assert.equal((await service.post(`${subjects.risk.path}/comments`, reader, { body: 'x' })).status, 403);
+    assert.equal((await service.get(`${subjects.risk.path}/comments`, reader)).status, 200);
+  });
+
+  test('are in the event log', async (t) => {
+    const service = await start(t);
+    const { key, subjects } = await fill(service);
+    const path = `${subjects.risk.path}/comments`;
+    const { id } = await service.make(path, key, { body: 'One' });
+    await service.call('PATCH', `${path}/${id}`, key, { body: 'Two' });
+    await service.call('DELETE', `${path}/${id}`, key);
+    const all = await service.key();
+    const { data } = (await service.get(`/v1/events?subject=${id}`, all)).body;
+    assert.deepEqual(
+      data.map((event: EventRow) => [event.type, event.data.body, event.previous]),
+      [
+        ['comment.created', 'One', {}],
+        ['comment.updated', 'Two', { body: 'One' }],
+        ['comment.deleted', 'Two', {}],
+      ],
+    );
+  });
+
+  test('can be exported as CSV', async (t) => {
+    const service = await start(t);
+    const { key, subjects } = await fill(service);
+    await service.make(`${subjects.risk.path}/comments`, key, { body: 'One, two' });
+    const response = await service.call('GET', `${subjects.risk.path}/comments`, key, undefined, {
+      accept: 'text/csv',
+    });
+    assert.match(response.text, /,"One, two",/);
+  });
+});
+
+type HistoryRow = { field: string; from: unknown; to: unknown; reason: unknown };
+
+type EventRow = { type: string; data: { body: string }; previous: object };
+
+/** A project with one risk, one issue and one task. */
+async function fill(service: TestService) {
+  const key = await service.key('projects.manage');
+  const project = await service.make('/v1/projects', key, { name: 'Apollo' });
+  const make = async (kind: string) => {
+    const { id } = await service.make(`/v1/projects/APOLLO/${kind}`, key, { title: 'x' });
+    return { id, path: `/v1/projects/${project.id}/${kind}/${id}` };
+  };
+  const subjects = {
+    project: { id: project.id, path: `/v1/projects/${project.id}` },
+    risk: await make('risks'),
+    issue: await make('issues'),
+    task: await make('tasks'),
+  };
+  return { key, subjects };
+}
+
+async function bodies(service: TestService, path: string, key: string): Promise<string[]> {
+  const { body } = await service.get(`${path}/comments`, key);
+  return body.data.map((comment: { body: string }) => comment.body);
+}

@@ -1,0 +1,128 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { fieldError, invalidBody, notFound } from '../../core/errors.ts';
+import { idPattern, newId } from '../../core/ids.ts';
+import { jsonArrayOf, jsonObject, jsonTexts } from '../../database/sql/functions.ts';
+import { newStamps, rowAsJson } from '../../database/sql/rows.ts';
+import type { Tables } from '../../database/tables.ts';
+import type { Change } from '../../database/writes/change.ts';
+import type { Subject } from '../../database/writes/events.ts';
+import { recordChanges, recordCreated, recordDeleted } from '../../database/writes/history.ts';
+import { deleteRow, insertRows, notBefore, updateRow } from '../../database/writes/rows.ts';
+import type { List } from '../../lists/list.ts';
+import { assertWritable } from '../projects/lock.ts';
+import { Comment, type CommentedType, type CommentInput, type CommentPatch } from './schema.ts';
+
+/** The project, risk, issue or task that a comment is about. */
+export type CommentedResource = { type: CommentedType; id: string; project_id: string };
+
+/** The comments on one resource, oldest first. */
+export const commentList = ({ id }: CommentedResource): List => ({
+  schema: Comment,
+  json: commentJson,
+  reads: ['comments', 'people'],
+  isIndexed: true,
+  order: { key: sql.ref('comments.id') },
+  from: (db) => db.selectFrom('comments'),
+  id: sql.ref('comments.id'),
+  matches: sql`comments.subject_id = ${id}`,
+});
+
+export async function getComment(
+  db: Kysely<Tables>,
+  commented: CommentedResource,
+  id: string,
+): Promise<Comment> {
+  const { json } = await db
+    .selectFrom('comments')
+    .select(commentJson.as('json'))
+    .where('id', '=', id)
+    .where('subject_id', '=', commented.id)
+    .executeTakeFirstOrThrow(() => notFound('comment', `${id} on this ${commented.type}`));
+  return JSON.parse(json);
+}
+
+export async function createComment(
+  db: Transaction<Tables>,
+  commented: CommentedResource,
+  { body }: CommentInput,
+  change: Change,
+): Promise<Comment> {
+  const { type, id: subject_id, project_id } = commented;
+  await assertWritable(db, project_id);
+  const id = newId('comment');
+  const row = {
+    id,
+    project_id,
+    subject_type: type,
+    subject_id,
+    body,
+    mentions: JSON.stringify(await mentionsIn(db, body)),
+    author_key_id: change.key_id,
+    author_name: change.key_name,
+    edited_at: null,
+    ...newStamps(change.now),
+  };
+  await insertRows(db, 'comments', [row]);
+  await recordCreated(db, commentSubject, [{ id, label: body }], change);
+  return getComment(db, commented, id);
+}
+
+export async function updateComment(
+  db: Transaction<Tables>,
+  current: Comment,
+  { body = current.body, reason }: CommentPatch,
+  requested: Change,
+): Promise<Comment> {
+  const { id, project_id, subject_type, subject_id } = current;
+  await assertWritable(db, project_id);
+  if (body === current.body) return current;
+  const change = { ...notBefore(requested, current), reason };
+  const mentions = JSON.stringify(await mentionsIn(db, body));
+  await updateRow(db, 'comments', current, { body, mentions, edited_at: change.now }, change.now);
+  await recordChanges(db, commentSubject, id, { body: { from: current.body, to: body } }, change);
+  return getComment(db, { type: subject_type, id: subject_id, project_id }, id);
+}
+
+export async function deleteComment(
+  db: Transaction<Tables>,
+  current: Comment,
+  change: Change,
+): Promise<void> {
+  await assertWritable(db, current.project_id);
+  await deleteRow(db, 'comments', current);
+  await recordDeleted(db, commentSubject, current.id, current, change);
+}
+
+/** Deletes the comments on a resource that is being deleted. Its own event stands for theirs. */
+export async function deleteCommentsOn(db: Transaction<Tables>, subject_id: string): Promise<void> {
+  await db.deleteFrom('comments').where('subject_id', '=', subject_id).execute();
+}
+
+const commentJson = rowAsJson(Comment, 'comments', {
+  mentions: sql`(
+    select ${jsonArrayOf(jsonObject({ user_id: sql.ref('people.user_id'), name: sql.ref('people.name') }), sql.ref('people.roster_key'))}
+    from people where people.user_id in (select value from ${jsonTexts(sql.ref('comments.mentions'))}))`,
+});
+
+const commentSubject: Subject = {
+  type: 'comment',
+  from: (db) => db.selectFrom('comments'),
+  id: sql.ref('comments.id'),
+  project_id: sql.ref('comments.project_id'),
+  json: () => commentJson,
+};
+
+const mention = new RegExp(`@(${idPattern('person').slice(1, -1)})\\b`, 'g');
+
+/** The ids of the people whom a text mentions; rejects ids that are not on the roster. */
+async function mentionsIn(db: Kysely<Tables>, body: string): Promise<string[]> {
+  const ids = [...new Set([...body.matchAll(mention)].map(([, id = '']) => id))];
+  if (ids.length === 0) return [];
+  const found = await db.selectFrom('people').select('user_id').where('user_id', 'in', ids).execute();
+  const known = new Set(found.map(({ user_id }) => user_id));
+  const unknown = ids.filter((id) => !known.has(id));
+  if (unknown.length === 0) return ids;
+  throw invalidBody(
+    unknown.map((id) => fieldError('body', 'unknown_reference', `No person has the user id ${id}.`)),
+  );
+}

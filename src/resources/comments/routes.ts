@@ -1,0 +1,126 @@
+import type { Kysely } from 'kysely';
+import { type TProperties, Type } from 'typebox';
+import type { Moment } from '../../core/clock.ts';
+import { Id, Strict } from '../../core/schemas.ts';
+import type { Tables } from '../../database/tables.ts';
+import type { App } from '../../http/fastify.ts';
+import { ListQuery } from '../../lists/query.ts';
+import { ListOf } from '../../lists/schema.ts';
+import { sendList } from '../../lists/send-list.ts';
+import { getIssue } from '../issues/queries.ts';
+import { IssueRef } from '../issues/schema.ts';
+import { getProject } from '../projects/queries.ts';
+import { ProjectRef } from '../projects/schema.ts';
+import { resourceRoutes } from '../resource-routes.ts';
+import { getRisk } from '../risks/queries.ts';
+import { RiskRef } from '../risks/schema.ts';
+import { getTask } from '../tasks/queries.ts';
+import { TaskRef } from '../tasks/schema.ts';
+import {
+  type CommentedResource,
+  commentList,
+  createComment,
+  deleteComment,
+  getComment,
+  updateComment,
+} from './queries.ts';
+import { Comment, type CommentedType, CommentInput, CommentPatch } from './schema.ts';
+
+type Params = { project_id: string; id: string };
+
+/** A kind of resource that can have comments. */
+type Commentable = {
+  type: CommentedType;
+  nounWithArticle: string;
+  url: string;
+  params: TProperties;
+  find(db: Kysely<Tables>, params: Params, moment: Moment): Promise<{ id: string; project_id?: string }>;
+};
+
+const commentables: Commentable[] = [
+  {
+    type: 'project',
+    nounWithArticle: 'a project',
+    url: '/v1/projects/:project_id',
+    params: { project_id: ProjectRef },
+    find: (db, { project_id }, moment) => getProject(db, project_id, moment),
+  },
+  {
+    type: 'risk',
+    nounWithArticle: 'a risk',
+    url: '/v1/projects/:project_id/risks/:id',
+    params: { project_id: ProjectRef, id: RiskRef },
+    find: (db, { project_id, id }, moment) => getRisk(db, project_id, id, moment),
+  },
+  {
+    type: 'issue',
+    nounWithArticle: 'an issue',
+    url: '/v1/projects/:project_id/issues/:id',
+    params: { project_id: ProjectRef, id: IssueRef },
+    find: (db, { project_id, id }, moment) => getIssue(db, project_id, id, moment),
+  },
+  {
+    type: 'task',
+    nounWithArticle: 'a task',
+    url: '/v1/projects/:project_id/tasks/:id',
+    params: { project_id: ProjectRef, id: TaskRef },
+    find: (db, { project_id, id }) => getTask(db, project_id, id),
+  },
+];
+
+export function commentRoutes(app: App): void {
+  for (const commentable of commentables) addRoutes(app, commentable);
+}
+
+function addRoutes(app: App, { type, nounWithArticle, url, params, find }: Commentable): void {
+  async function findCommented(
+    db: Kysely<Tables>,
+    params: unknown,
+    moment: Moment,
+  ): Promise<CommentedResource> {
+    const { id, project_id = id } = await find(db, params as Params, moment);
+    return { type, id, project_id };
+  }
+
+  app.get(
+    `${url}/comments`,
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: `list${type[0]?.toUpperCase()}${type.slice(1)}Comments`,
+        summary: `List the comments on ${nounWithArticle}, oldest first`,
+        tags: ['comments'],
+        params: Strict(params),
+        querystring: ListQuery({}),
+        response: { 200: ListOf(Comment) },
+      },
+    },
+    async (request, reply) => {
+      const commented = await findCommented(request.database.db, request.params, request.moment);
+      return sendList(request, reply, commentList(commented));
+    },
+  );
+
+  resourceRoutes(app, {
+    noun: `${type} comment`,
+    tag: 'comments',
+    access: { read: 'projects.read', manage: 'projects.manage' },
+    collection: `${url}/comments`,
+    collectionParams: params,
+    params: Type.Object({ ...params, comment_id: Id('comment') }, { additionalProperties: false }),
+    resource: Comment,
+    input: CommentInput,
+    patch: CommentPatch,
+    summaries: { create: `Comment on ${nounWithArticle}`, delete: `Delete a comment on ${nounWithArticle}` },
+    errors: ['project_archived'],
+    idOf: ({ id }) => id,
+    pathOf: ({ id, project_id, subject_id }) =>
+      `${url.replace(':project_id', project_id).replace(':id', subject_id)}/comments/${id}`,
+    get: async (db, params, moment) =>
+      getComment(db, await findCommented(db, params, moment), (params as { comment_id: string }).comment_id),
+    create: async (db, params, input, change) =>
+      createComment(db, await findCommented(db, params, change), input, change),
+    update: updateComment,
+    delete: deleteComment,
+  });
+}

@@ -1,0 +1,41 @@
+import { type Static, Type } from 'typebox';
+import { Id, Line, OneOf, OrNull, Reason, Strict, stamps, Text, Time, Writable } from '../../core/schemas.ts';
+
+export const commentedTypes = ['project', 'risk', 'issue', 'task'] as const;
+export type CommentedType = (typeof commentedTypes)[number];
+
+const body = Text({
+  description:
+    'Markdown: emphasis, code, links, lists and quotes. Everything else, HTML included, is shown as plain text. Mention ' +
+    'a person on the roster with `@` and the user id.',
+  examples: ['The second supplier delivers in March. @usr_01jd3k9m5vqs8h2n6r4t0c7e1b, please confirm.'],
+});
+
+export const Comment = Strict(
+  {
+    id: Id('comment'),
+    project_id: Id('project'),
+    subject_type: OneOf(commentedTypes),
+    subject_id: Type.String({ description: 'The id of the project, risk, issue or task.' }),
+    body,
+    mentions: Type.Array(Strict({ user_id: Id('person'), name: Line() }), {
+      description: 'The mentioned people who are still on the roster, by name.',
+    }),
+    author_key_id: OrNull(Id('key', { description: 'The key that wrote the comment.' })),
+    author_name: Line({ description: 'The name of that key when it wrote the comment.' }),
+    edited_at: OrNull(Time({ description: 'When the text was last changed; null if it never was.' })),
+    ...stamps,
+  },
+  { $id: 'Comment' },
+);
+export type Comment = Static<typeof Comment>;
+
+export const CommentInput = Writable(Comment, { body }, { $id: 'CommentInput' });
+export type CommentInput = Static<typeof CommentInput>;
+
+export const CommentPatch = Writable(
+  Comment,
+  { body: Type.Optional(body), reason: Type.Optional(Reason()) },
+  { $id: 'CommentPatch' },
+);
+export type CommentPatch = Static<typeof CommentPatch>;
