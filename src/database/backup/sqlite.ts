@@ -52,7 +52,7 @@ export async function dropIndexes(db: Transaction<Tables>): Promise<() => Promis
   };
 }
 
-/** The new file is built in a folder beside the database, without a journal. */
+/** The new file is built in a folder beside the database. */
 export const restoreFolder = (file: string) => `${file}-restore-`;
 
 /**
@@ -74,9 +74,9 @@ export async function buildFile(
     closeSync(openSync(built, 'wx', 0o600));
     const { db, close } = open(built);
     try {
-      // Only the finished file is ever used, so it needs no journal until then.
+      // Only the finished file is ever used. New pages need no journal, and it cannot be turned off.
       for (const pragma of [
-        'journal_mode = off',
+        'journal_mode = memory',
         'synchronous = off',
         'foreign_keys = off',
         'temp_store = file',

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { parse, parseAllDocuments } from 'yaml';
+import { readConfig } from '../src/config.ts';
+import { temporaryFolder } from './process.ts';
+import { onBothEngines } from './service.ts';
+
+const root = join(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const { version } = JSON.parse(read('package.json'));
+
+/** Runs a tool that checks a file, or skips the test where the tool is not installed. */
+function runTool(t: TestContext, program: string, args: string[], cwd = root): string | undefined {
+  const { error, status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8' });
+  if (error && 'code' in error && error.code === 'ENOENT') {
+    t.skip(`${program} is not installed`);
+    return undefined;
+  }
+  assert.equal(status, 0, `${program} ${args.join(' ')}: ${stdout}${stderr}`);
+  return stdout + stderr;
+}
+
+/** The settings in a file must exist and be valid. Placeholders stand for values that the operator fills in. */
+function assertSettings(settings: Record<string, string>): void {
+  assert.ok(Object.keys(settings).length > 0);
+  readConfig(settings);
+}
+
+test('the systemd unit is valid and restricts the service', (t) => {
+  const unit = read('deploy/systemd/muster.service');
+  assertSettings(
+    Object.fromEntries(
+      [...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
+    ),
+  );
+  // systemd checks that the program exists.
+  const file = join(temporaryFolder(t), 'muster.service');
+  writeFileSync(file, unit.replace('/opt/muster/muster', '/bin/true'));
+  const printed = runTool(t, 'systemd-analyze', ['verify', '--man=no', file]);
+  if (printed === undefined) return;
+  assert.doesNotMatch(printed, /muster\.service/, printed);
+});
+
+test('the nginx configuration is valid', (t) => {
+  const folder = temporaryFolder(t);
+  let site = read('deploy/nginx/muster.conf');
+  for (const name of ['fullchain.pem', 'privkey.pem'])
+    site = site.replace(`/etc/ssl/muster/${name}`, join(folder, name));
+  const subject = ['-subj', '/CN=ops.example.com', '-keyout', 'privkey.pem', '-out', 'fullchain.pem'];
+  if (
+    runTool(t, 'openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...subject], folder) === undefined
+  )
+    return;
+  writeFileSync(join(folder, 'site.conf'), site);
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `pid ${folder}/nginx.pid; error_log stderr; events {} http { access_log off; include ${folder}/site.conf; }`,
+  );
+  runTool(t, 'nginx', ['-t', '-q', '-p', folder, '-c', join(folder, 'nginx.conf')]);
+});
+
+test('the Caddy configuration is valid', (t) => {
+  runTool(t, 'caddy', ['validate', '--adapter', 'caddyfile', '--config', 'deploy/caddy/Caddyfile']);
+});
+
+test('the Prometheus configuration and alert rules are valid', (t) => {
+  assert.ok(parse(read('deploy/prometheus/prometheus.yml')).scrape_configs[0].job_name === 'muster');
+  if (runTool(t, 'promtool', ['check', 'rules', 'deploy/prometheus/muster.rules.yml']) === undefined) return;
+  runTool(t, 'promtool', ['check', 'config', 'deploy/prometheus/prometheus.yml']);
+});
+
+type Probe = { httpGet: { path: string } };
+type Container = {
+  image: string;
+  env: { name: string; value?: string }[];
+  lifecycle: { preStop: { sleep: { seconds: number } } };
+  readinessProbe: Probe;
+  livenessProbe: Probe;
+};
+type Deployment = {
+  selector: { matchLabels: object };
+  template: {
+    metadata: { labels: object };
+    spec: { terminationGracePeriodSeconds: number; containers: [Container] };
+  };
+};
+type Manifest = { kind: string; metadata: { name: string }; spec: Record<string, unknown> };
+
+const manifests = (): Manifest[] =>
+  globSync('deploy/kubernetes/*.yaml', { cwd: root })
+    .filter((file) => !file.endsWith('kustomization.yaml'))
+    .flatMap((file) => parseAllDocuments(read(file)).map((document) => document.toJS()));
+
+test('the Kubernetes manifests fit together', (t) => {
+  const find = (kind: string) => manifests().find((manifest) => manifest.kind === kind) as Manifest;
+  const { template, selector } = find('Deployment').spec as Deployment;
+  assert.deepEqual(selector.matchLabels, template.metadata.labels);
+  const [container] = template.spec.containers;
+  assert.equal(container.image, `registry.example.com/muster:${version}`);
+  const settings = container.env.map(({ name, value = 'postgres://x' }) => [name, value]);
+  assertSettings(Object.fromEntries(settings));
+  const shutdown = Number(Object.fromEntries(settings).MUSTER_SHUTDOWN_SECONDS);
+  assert.ok(
+    template.spec.terminationGracePeriodSeconds > shutdown + container.lifecycle.preStop.sleep.seconds,
+  );
+  assert.deepEqual(
+    [container.readinessProbe.httpGet.path, container.livenessProbe.httpGet.path],
+    ['/readyz', '/livez'],
+  );
+  assert.deepEqual(find('Service').spec.selector, selector.matchLabels);
+  assert.deepEqual(find('PodDisruptionBudget').spec.selector, selector);
+  const { scaleTargetRef } = find('HorizontalPodAutoscaler').spec as { scaleTargetRef: { name: string } };
+  assert.equal(scaleTargetRef.name, find('Deployment').metadata.name);
+  runTool(t, 'kubectl', ['kustomize', 'deploy/kubernetes']);
+});
+
+test('the Dockerfile builds from files that exist, and runs as another user than root', () => {
+  const dockerfile = read('Dockerfile').replaceAll('\\\n', '');
+  const instructions = [...dockerfile.matchAll(/^([A-Z]+) (.*)$/gm)].map(([, name = '', value = '']) => ({
+    name,
+    value,
+  }));
+  const valuesOf = (wanted: string) =>
+    instructions.filter(({ name }) => name === wanted).map(({ value }) => value);
+  for (const image of valuesOf('FROM')) assert.match(image, /^[a-z]+:[\w.-]+( AS \w+)?$/, 'a fixed tag');
+  // The version of Node that the lockfile installs and the tests run on.
+  const { dependencies } = JSON.parse(read('package.json'));
+  assert.ok(valuesOf('FROM')[0]?.startsWith(`node:${dependencies.node}-`));
+  for (const copied of valuesOf('COPY').filter((value) => !value.startsWith('--from')))
+    for (const source of copied.split(' ').slice(0, -1)) assert.ok(existsSync(join(root, source)), source);
+  assert.match(valuesOf('USER').at(-1) ?? '', /^[1-9]\d*$/);
+  assert.deepEqual(valuesOf('VOLUME'), ['/data']);
+  const [, check = '[]'] = /CMD (\[.*\])/.exec(valuesOf('HEALTHCHECK')[0] ?? '') ?? [];
+  assert.match(JSON.parse(check).join(' '), /\/livez/);
+  assert.deepEqual(JSON.parse(valuesOf('ENTRYPOINT')[0] ?? ''), ['/opt/muster/muster']);
+  const settings = [...(valuesOf('ENV')[0] ?? '').matchAll(/(\w+)=(\S+)/g)].map(
+    ([, name = '', value = '']) => [name, value],
+  );
+  assertSettings(Object.fromEntries(settings));
+});
+
+test('compose.yaml runs Muster with PostgreSQL', () => {
+  const { services, volumes } = parse(read('compose.yaml'));
+  assertSettings({
+    ...services.muster.environment,
+    MUSTER_DATABASE_URL: services.muster.environment.MUSTER_DATABASE_URL.replace(/\$\{.*?\}/, 'x'),
+  });
+  assert.deepEqual(services.muster.depends_on, { postgres: { condition: 'service_healthy' } });
+  assert.equal(services.muster.build, '.');
+  assert.ok(services.postgres.healthcheck.test);
+  for (const volume of services.postgres.volumes) assert.ok(volume.split(':')[0] in volumes);
+});
+
+onBothEngines('alert rules and the dashboard', (start) => {
+  test('use only metrics and labels that the service has', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    for (let i = 0; i < 2; i++) await service.get('/v1/risks', key);
+    const { text } = await service.get('/metrics', key);
+    const { groups } = parse(read('deploy/prometheus/muster.rules.yml'));
+    const { panels } = JSON.parse(read('deploy/grafana/muster.json'));
+    const expressions: string[] = [
+      ...groups[0].rules.map(({ expr }: { expr: string }) => expr),
+      ...panels.flatMap(({ targets }: { targets: { expr: string }[] }) => targets.map(({ expr }) => expr)),
+    ];
+    assert.ok(expressions.length > 20);
+    const used = expressions.flatMap(
+      (expression) => expression.match(/\b(muster|process|nodejs)_\w+/g) ?? [],
+    );
+    for (const name of new Set(used)) assert.match(text, new RegExp(`^${name}(\\{| )`, 'm'), name);
+    for (const expression of expressions) {
+      for (const [, name = '', labels = ''] of expression.matchAll(/(\w+)\{([^}]*)\}/g)) {
+        for (const [, label = ''] of labels.matchAll(/(\w+)!?=/g)) {
+          // Prometheus adds these.
+          if (name !== 'up' && label !== 'job' && label !== 'instance')
+            assert.match(
+              text,
+              new RegExp(`^${name}\\{[^}]*\\b${label}="`, 'm'),
+              `${name} has no label ${label}`,
+            );
+        }
+      }
+    }
+    const documented = [...read('docs/operations.md').matchAll(/^\| `(Muster\w+)` \|/gm)].map(
+      ([, name]) => name,
+    );
+    assert.deepEqual(
+      documented,
+      groups[0].rules.map(({ alert }: { alert: string }) => alert),
+    );
+  });
+});
+
+test('the archive and the image of a release are described in docs/operations.md', () => {
+  const text = read('docs/operations.md');
+  for (const file of globSync('deploy/*/*', { cwd: root })) {
+    const folder = file.split('/')[1] ?? '';
+    assert.ok(text.includes(`deploy/${folder}`), `deploy/${folder} is not in docs/operations.md`);
+  }
+  assert.ok(
+    execFileSync('git', ['check-ignore', 'release/x'], { cwd: root, encoding: 'utf8' }).includes('release/x'),
+  );
+});
