@@ -29,8 +29,8 @@ const formatVersion = 1;
 /** A longer line is damage: the longest values are stored responses of imports. */
 const maxLineBytes = 256 * 1024 * 1024;
 
-/** Rows are passed on in pieces of about this size. */
-const maxRowsBytes = 1024 * 1024;
+/** Rows are passed on in pieces of up to about this size. */
+const maxRowsBytes = 256 * 1024;
 
 /** Compresses a backup. `tables` yields sections and the lines of their rows. `onEnd` receives the trailer. */
 export function encodeBackup(
@@ -96,7 +96,7 @@ class Decoder {
 
   /** Yields complete lines, many at once. All bytes before the trailer are hashed. */
   async *readBlocks(source: Readable): AsyncGenerator<string, undefined> {
-    const text = createZstdDecompress();
+    const text = createZstdDecompress({ chunkSize: maxRowsBytes });
     // An error of either stream is thrown where `text` is read.
     pipeline(source, text).catch(() => {});
     let incomplete: Buffer[] = [];

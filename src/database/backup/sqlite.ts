@@ -80,7 +80,7 @@ export async function buildFile(
         'synchronous = off',
         'foreign_keys = off',
         'temp_store = file',
-        'cache_size = -32000',
+        'cache_size = -16000',
       ])
         await sql.raw(`pragma ${pragma}`).execute(db);
       await db.transaction().execute(load);
