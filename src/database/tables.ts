@@ -136,7 +136,12 @@ export const tableNames = [
 export type StoredTable = { table: string; columns: { name: string; type: string }[]; primaryKey: string[] };
 
 /** Every table, for backups. */
-export const allTables = [...tableNames, 'idempotency', 'data_versions'] as const satisfies (keyof Tables)[];
+export const allTables = [
+  ...tableNames,
+  'event_checkpoints',
+  'idempotency',
+  'data_versions',
+] as const satisfies (keyof Tables)[];
 
 type RiskTable = Stored<
   Risk,

@@ -49,6 +49,8 @@ export async function restoreDatabase(
         await db
           .updateTable('data_versions')
           .set((eb) => ({ version: eb('version', '+', versionGap) }))
+          // Those are sequence numbers of events, which start from the time and so do not repeat.
+          .where(sql<boolean>`table_name not in ('events', 'deleted_events')`)
           .execute();
       onProgress('indexes', 0);
       await createIndexes();
