@@ -297,7 +297,11 @@ test('import and export commands report results, and exit with 1 on errors', asy
 
   const errors: [string[], RegExp][] = [
     [['import', 'personel', 'people.csv'], /“personel” cannot be imported; did you mean personnel\?/],
-    [['import', 'risks', 'people.csv'], /risks belong to a project\. Add --project KEY/],
+    [['import', 'risks', 'people.csv'], /No column names the project of each row/],
+    [
+      ['import', 'risks', 'people.csv', '--preset', 'jria'],
+      /“jria” is not a preset. Choose from jira, redmine/,
+    ],
     [['import', 'risks', 'people.csv', '--project', 'NOPE'], /There is no project NOPE/],
     [['import', 'personnel', 'nowhere.csv'], /nowhere\.csv cannot be read \(ENOENT/],
     [['import', 'personnel', 'people.csv', '--mode', 'merge'], /Allowed choices are create, upsert/],

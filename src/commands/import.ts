@@ -17,6 +17,7 @@ import { taskImport } from '../resources/tasks/import.ts';
 import { asJson } from '../transfer/import-route.ts';
 import type { Importable } from '../transfer/importable.ts';
 import { readMap, readValueMap } from '../transfer/recognize/parameters.ts';
+import { presetNames } from '../transfer/recognize/presets.ts';
 import { runImport, summaryOf, type Task } from '../transfer/run.ts';
 import type { ImportQuery, ImportResult, ImportSummary } from '../transfer/schema.ts';
 import { formatOf, sourceOf } from '../transfer/source.ts';
@@ -63,6 +64,9 @@ export async function importCommand(
   options: ImportOptions,
   onProgress: (done: number, rows: number) => void,
 ): Promise<Imported> {
+  const { preset } = options;
+  if (preset !== undefined && preset !== 'none' && !presetNames.includes(preset))
+    throw new UsageError(`“${preset}” is not a preset. Choose from ${joinWords([...presetNames, 'none'])}.`);
   const importable = await findImportable(database, what, options);
   const file = await readImportFile(path);
   const task: Task = {
@@ -76,6 +80,7 @@ export async function importCommand(
       preset: options.preset,
       date_order: options.dateOrder,
     },
+    includesData: false,
     seesPeople: true,
     change: () => byCommandLine(systemClock()),
     onProgress,
@@ -157,6 +162,8 @@ export function* importReport({ summary, texts, seconds }: Imported): Generator<
   if (ignored.length > 0)
     yield `Ignored columns (set by the service or excluded with --map): ${joinWords(ignored)}.`;
   if (summary.explanation !== '') yield summary.explanation;
+  if (Object.keys(summary.unknown_columns).length > 0)
+    yield 'Assign columns with --map, or keep them with --unknown-columns attributes.';
   const warnings: string[] = [];
   let shown = 0;
   for (const batch of texts) {

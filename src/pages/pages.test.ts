@@ -320,7 +320,9 @@ async function curlExamples() {
     const [, url = ''] = /curl.*? '([^']+)'/.exec(command) ?? [];
     const [, type] = /-H 'Content-Type: ([^']+)'/.exec(command) ?? [];
     const [, json] = /-d '(.*)'$/s.exec(command) ?? [];
-    const body = command.endsWith('--data-binary @file') ? 'name\nExample\n' : json?.replaceAll("'\\''", "'");
+    const body = command.endsWith('--data-binary @file')
+      ? 'name,project\nExample,Apollo\n'
+      : json?.replaceAll("'\\''", "'");
     const [, method = body ? 'POST' : 'GET'] = /-X (\w+)/.exec(command) ?? [];
     return { text: command, method, url, type, body };
   });

@@ -69,7 +69,7 @@ async function receive(request: FastifyRequest, reply: FastifyReply, importable:
   const { format, charset } = formatOfType(request.headers['content-type']);
   const file = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
   const { mode = 'create', atomic = false, dry_run = false, ...query } = request.query as ImportQuery;
-  const { map = [], map_values = [], sheet, unknown_columns, preset, date_order } = query;
+  const { map = [], map_values = [], sheet, include, unknown_columns, preset, date_order } = query;
   const task: Task = {
     importable,
     source: sourceOf(format, file, { charset, sheet }),
@@ -81,6 +81,7 @@ async function receive(request: FastifyRequest, reply: FastifyReply, importable:
       preset,
       date_order,
     },
+    includesData: include !== undefined,
     seesPeople: grants(request.actor.scopes, 'personnel.read'),
     change: () => request.change,
   };

@@ -16,6 +16,7 @@ export type ParsedRow = {
   /** Its position in the file, from 0. */
   index: number;
   line: number;
+  source: Row;
   /** The values by field. Undefined means that the row does not set the field. */
   values: Record<string, unknown>;
   references: Reference[];
@@ -58,6 +59,7 @@ export function createRowParser(importable: Importable, columns: Columns, isTabl
     const parsed: ParsedRow = {
       index,
       line: row.line,
+      source: row,
       values: {},
       references: [],
       hasSomeAttributes: false,

@@ -1,7 +1,9 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { FieldError, Problem } from '../core/errors.ts';
 import { shortened } from '../core/text.ts';
+import { cellReader, writeCell } from '../formats/cells.ts';
 import type { ParsedRow } from './parse-rows.ts';
+import type { Column } from './recognize/catalogue.ts';
 import type { Columns } from './recognize/columns.ts';
 import type { ImportResult } from './schema.ts';
 
@@ -111,6 +113,18 @@ export function resultOf(
   return isDryRun && written.status === 'created'
     ? { line, status: 'created', ...warnings }
     : { line, ...written, ...warnings };
+}
+
+/** The cells of a row as texts, by column. A workbook stores days as numbers. */
+export function dataOf({ source: { names, cells } }: ParsedRow, columns: Columns): Record<string, string> {
+  const table = columns.table();
+  const textOf = (cell: unknown, column: Column | undefined) =>
+    column?.is === 'field' && column.property.format === 'date' && typeof cell === 'number'
+      ? cellReader(column.property)(cell)
+      : writeCell(cell);
+  return Object.fromEntries(
+    names.flatMap((name, i) => (name === '' ? [] : [[name, String(textOf(cells[i], table[i]) ?? '')]])),
+  );
 }
 
 /** Adds the name of the column to each error where it differs from the name of the field. */

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Transaction } from 'kysely';
 import { Problem } from '../core/errors.ts';
+import { limits } from '../core/schemas.ts';
 import type { Tables } from '../database/tables.ts';
 import type { Change } from '../database/writes/change.ts';
 import { createPacer } from '../formats/pace.ts';
@@ -11,7 +12,7 @@ import { groupByProject, type RowGroup } from './projects.ts';
 import type { Recognition } from './recognize/columns.ts';
 import { explainRecognition } from './recognize/explain.ts';
 import { resolveReferences } from './references.ts';
-import { Results, resultOf, type Written } from './results.ts';
+import { dataOf, Results, resultOf, type Written } from './results.ts';
 import { type FileScan, type Source, scanFile } from './scan.ts';
 import type { ImportQuery, ImportSummary } from './schema.ts';
 import { writeRows } from './write.ts';
@@ -22,6 +23,8 @@ export type Task = {
   source: Source;
   options: Required<Pick<ImportQuery, 'mode' | 'atomic' | 'dry_run'>>;
   recognition: Recognition;
+  /** Whether the results of failed rows contain their cells. */
+  includesData: boolean;
   /** Whether people may be found by fields that require the scope `personnel.read`. */
   seesPeople: boolean;
   /** The actor and the current time. Called for each batch, because an import takes long. */
@@ -192,10 +195,20 @@ async function importRows(store: Store, task: Task, scan: FileScan, results: Res
     waiting.onRollback(() => newIds.delete(idInFile));
   }
 
+  /** A workbook can repeat a text, so that its rows are longer than the file. */
+  let dataLength = 0;
+  function dataOfFailed(row: ParsedRow, written: Written | undefined): Pick<Written, 'data'> {
+    if (!task.includesData || written?.status !== 'failed' || dataLength > limits.import_bytes) return {};
+    const data = dataOf(row, scan.columns);
+    for (const text of Object.values(data)) dataLength += text.length;
+    return { data };
+  }
+
   const pause = createPacer();
   async function recordResults({ rows, written }: WrittenBatch): Promise<void> {
     for (const [i, row] of rows.entries()) {
-      results.set(row.index, resultOf(row, written[i], scan.columns, options.dry_run));
+      const result = resultOf(row, written[i], scan.columns, options.dry_run);
+      results.set(row.index, { ...result, ...dataOfFailed(row, written[i]) });
       await pause();
     }
     onProgress?.(results.done, scan.rows);

@@ -44,6 +44,9 @@ export const ImportQuery = Strict(
     date_order: OneOf(dateOrders, {
       description: 'The order of dates such as 03/04/2026, if the file itself does not show it.',
     }),
+    include: OneOf(['failed_data'], {
+      description: 'Adds the cells of each failed row to its result as `data`, to fix and import them again.',
+    }),
     sheet: Line({
       description: 'The sheet of a workbook to import. Default: the first that is not hidden.',
     }),
@@ -113,6 +116,11 @@ export const ImportResult = Strict(
     id: Type.Optional(Type.String({ description: 'The ID of the resource.' })),
     key: Type.Optional(Type.String({ examples: ['APOLLO-R7'] })),
     changed: Type.Optional(Type.Array(Line(), { description: 'The fields that changed in an updated row.' })),
+    data: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: 'The cells of a failed row by column, with `include=failed_data`.',
+      }),
+    ),
     errors: Type.Optional(Type.Array(RowError)),
     warnings: Type.Optional(
       Type.Array(RowError, { description: 'What is odd about a row that was imported.' }),

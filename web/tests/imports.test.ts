@@ -27,8 +27,8 @@ test('a dropped CSV file: columns are mapped, rows are checked, then imported, a
       'Imported Iris,not an address,B3,39,Nobody At All\n',
   );
   const dialog = page.getByRole('dialog', { name: 'Import people' });
-  await dialog.getByText('2 unmapped columns').waitFor();
-  assert.equal(await dialog.getByRole('button', { name: 'Import', exact: true }).isDisabled(), true);
+  await dialog.getByText('2 unmapped, which will be skipped').waitFor();
+  await dialog.getByText('Skipped “Badge” and “Shoe size”.').waitFor();
   await dialog.getByLabel('Badge').selectOption('Import as attribute');
   await dialog.getByLabel('Shoe size').selectOption('Skip');
 
@@ -54,9 +54,12 @@ test('a dropped CSV file: columns are mapped, rows are checked, then imported, a
   const [ivo] = (await console.get('/v1/personnel?q=imported ivo')).data;
   assert.deepEqual([ines.attributes, ines.manager_user_id], [{ Badge: 'B1' }, ivo.user_id]);
   const download = page.waitForEvent('download');
-  await dialog.getByRole('button', { name: 'Download error report' }).click();
+  await dialog.getByRole('button', { name: 'Download failed rows' }).click();
   const saved = Buffer.concat(await (await (await download).createReadStream()).toArray()).toString();
-  assert.match(saved, /^"line","column","code","detail"\r\n"4","E-mail",/);
+  assert.match(
+    saved,
+    /^"Full name","E-mail","Badge","Shoe size","Reports to","Import errors"\r\n"Imported Iris",/,
+  );
   await dialog.getByRole('link', { name: 'View people' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByText(`${before + 2} people`).waitFor();
@@ -148,7 +151,13 @@ test('a file that cannot be read shows the reason, and another file can be chose
   await dialog.getByRole('combobox', { name: 'Title' }).selectOption('Name');
   await dialog.getByText('1 row: 1 new.').waitFor();
   await drop(page, 'people.csv', 'Name,Full name\nTwice,Twice\n');
-  await dialog.getByRole('alert').getByText('“Full name” is mapped to the same field').waitFor();
+  await dialog.getByText('Skipped “Full name”.').waitFor();
+  await dialog.getByRole('combobox', { name: 'Full name' }).selectOption('Title');
+  await dialog.getByText('Skipped “Full name”.').waitFor({ state: 'detached' });
+  await drop(page, 'people.csv', 'Name,Start date\nDated,03/04/2020\n');
+  await dialog.getByRole('alert').getByText('day/month or month/day?').waitFor();
+  await dialog.getByRole('button', { name: 'Day/month/year' }).click();
+  await dialog.getByText('Dates are day/month/year.').waitFor();
   await drop(page, 'large.csv', 'name\n', 33 * 1024 ** 2);
   await dialog.getByRole('alert').getByText('at most 32 MiB').waitFor();
 });

@@ -54,6 +54,8 @@ export function knownColumns(importable: Importable): Map<string, Known> {
     else if (nameColumn(field, columns)) add(field, nameColumn(field, columns));
     else if (field !== 'project_name') add(field, ignored);
   }
+  // The console adds this column to the rows that failed.
+  add('import errors', ignored);
   if ('project_id' in existing.schema.properties)
     for (const name of ['project', 'project_name']) add(name, { is: 'project', field: 'project' }, 1);
   for (const field of Object.keys(writable).filter((field) => /_id$/.test(field))) {

@@ -39,8 +39,7 @@ export function explainRecognition({ columns, sheet }: FileScan): Recognized {
     order && `Dates are ${order === 'dmy' ? 'day/month/year' : 'month/day/year'}.`,
     columns.hasInvertedNames() && 'Names are “Last, First”.',
     ...values.map(([name, texts]) => describeValues(name, texts)),
-    unknown.length > 0 &&
-      `Skipped ${quoted(unknown.map(([name]) => name))}. Assign columns with \`map\`, or keep them with \`unknown_columns=attributes\`.`,
+    unknown.length > 0 && `Skipped ${quoted(unknown.map(([name]) => name))}.`,
   ];
   return {
     columns: Object.fromEntries(used.map(([name, column]) => [name, targetOf(column)])),

@@ -37,7 +37,7 @@ export function Columns({ columns, unmapped, target, map, hasError, onChange }: 
           {[
             `${names.length - unknown.length - skipped.length} mapped`,
             skipped.length > 0 && `${skipped.length} skipped`,
-            unknown.length > 0 && `${unknown.length} unmapped`,
+            unknown.length > 0 && `${unknown.length} unmapped, which will be skipped`,
           ]
             .filter(Boolean)
             .join(', ')}
@@ -92,7 +92,7 @@ function ColumnSelect({ name, field, target, onChange }: SelectProps) {
         <select value={field ?? '?'} onChange={(event) => onChange(event.target.value)}>
           {field === null && (
             <option value="?" disabled>
-              Choose field
+              Not recognized: skip
             </option>
           )}
           <option value="">Skip</option>

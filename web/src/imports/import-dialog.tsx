@@ -31,10 +31,10 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
   const [failure, setFailure] = useState<Error>();
   const refresh = useRefresh();
   const [previous, setPrevious] = useState({ file, target });
-  // The column mapping of one file or target does not apply to another.
+  // The column mapping and the order of dates of one file or target do not apply to another.
   if (previous.file !== file || previous.target !== target) {
     setPrevious({ file, target });
-    setSettings((current) => ({ ...current, map: {} }));
+    setSettings(({ mode, atomic }) => ({ mode, atomic, map: {} }));
     setFailure(undefined);
   }
   const result = done && done.file === file ? done.report : undefined;
@@ -129,7 +129,14 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
             />
             {isPending && <Progress progress={progress} message="Checking… Nothing has been imported yet." />}
             {failure && <ErrorNotice error={failure} />}
-            {error && !isPending && <FileError error={error} target={target} retry={retry} />}
+            {error && !isPending && (
+              <FileError
+                error={error}
+                target={target}
+                retry={retry}
+                onDateOrder={(date_order) => setSettings({ ...settings, date_order })}
+              />
+            )}
             {report && (
               <div className={isPending ? 'import-outdated' : undefined}>
                 <ImportSummary summary={report.summary} />

@@ -45,8 +45,8 @@ export function Results({ report, target }: { report: ImportReport; target: Impo
           </button>
         ))}
         {summary.failed > 0 && (
-          <Button plain small icon="export" onPress={() => downloadErrors(results, target)}>
-            Download error report
+          <Button plain small icon="export" onPress={() => downloadFailed(results, target)}>
+            Download failed rows
           </Button>
         )}
       </div>
@@ -81,7 +81,14 @@ function Rows({ rows, target }: { rows: readonly ImportResult[]; target: ImportT
         <tbody>
           {above > 0 && <Spacer height={above} />}
           {items.map(({ index }) => {
-            const { line, status, key, changed = [], errors = [] } = rows[index] as ImportResult;
+            const {
+              line,
+              status,
+              key,
+              changed = [],
+              errors = [],
+              warnings = [],
+            } = rows[index] as ImportResult;
             const { singular, className } = statuses[status];
             return (
               <tr key={line} ref={virtualizer.measureElement} data-index={index} aria-rowindex={index + 2}>
@@ -92,7 +99,7 @@ function Rows({ rows, target }: { rows: readonly ImportResult[]; target: ImportT
                 <td>
                   {key}
                   {changed.map((field) => fieldLabel(target, field)).join(', ')}
-                  {errors.map((error) => (
+                  {[...errors, ...warnings].map((error) => (
                     <p key={error.detail}>
                       {columnOf(error, target) && (
                         <strong>
@@ -126,16 +133,22 @@ type RowError = NonNullable<ImportResult['errors']>[number];
 const columnOf = ({ column, pointer }: RowError, target: ImportTarget) =>
   column ?? (pointer && fieldLabel(target, pointer.slice(2).split('/')[0] ?? ''));
 
-/** A CSV file with a line for each error. */
-function downloadErrors(results: readonly ImportResult[], target: ImportTarget): void {
-  const errors = results.flatMap(({ line, errors = [] }) =>
-    errors.map((error) => [String(line), columnOf(error, target) ?? '', error.code, error.detail]),
+/** A CSV file of the failed rows and their errors, to fix and import again. */
+function downloadFailed(results: readonly ImportResult[], target: ImportTarget): void {
+  const failed = results.filter(({ status }) => status === 'failed');
+  const names = [...new Set(failed.flatMap(({ data = {} }) => Object.keys(data)))].filter(
+    (name) => name !== errorColumn,
   );
-  const lines = [['line', 'column', 'code', 'detail'], ...errors].map((cells) =>
-    cells.map(csvCell).join(','),
-  );
-  saveFile(new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' }), `${target.plural}-errors.csv`);
+  const rows = failed.map(({ data = {}, errors = [] }) => [
+    ...names.map((name) => data[name] ?? ''),
+    errors.map((error) => `${columnOf(error, target) ?? 'Row'}: ${error.detail}`).join(' '),
+  ]);
+  const lines = [[...names, errorColumn], ...rows].map((cells) => cells.map(csvCell).join(','));
+  saveFile(new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' }), `${target.plural}-failed.csv`);
 }
+
+/** An import ignores this column. */
+const errorColumn = 'Import errors';
 
 /** Always quoted. The apostrophe keeps a spreadsheet from running the text as a formula. */
 const csvCell = (text: string) =>

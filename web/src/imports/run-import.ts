@@ -12,6 +12,8 @@ export type Settings = {
   mode: ImportSummary['mode'];
   atomic: boolean;
   map: Readonly<Record<string, string>>;
+  /** The order of day and month, if the file leaves it open. */
+  date_order?: NonNullable<ImportSummary['date_order']>;
 };
 
 type Run = { path: string; file: File; settings: Settings };
@@ -33,12 +35,14 @@ type Options = { signal: AbortSignal; onProgress: (fraction: number) => void; dr
 
 /** The result of each row, also when an invalid row has stopped an atomic import. */
 export async function runImport({ path, file, settings }: Run, { dryRun, ...options }: Options) {
-  const { mode, atomic, map } = settings;
+  const { mode, atomic, map, date_order } = settings;
   const pairs = Object.entries(map).map(([column, field]) => `${column}=${field}`);
   const query = new URLSearchParams({
     mode,
     atomic: String(atomic),
     dry_run: String(dryRun),
+    include: 'failed_data',
+    ...(date_order && { date_order }),
     ...(pairs.length > 0 && { map: pairs.join(',') }),
   });
   const type = contentTypes[file.name.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'text/csv';
@@ -84,13 +88,12 @@ export function useDryRun(run: Run | undefined) {
   const last =
     outcome && outcome.run.file === run?.file && outcome.run.path === run.path ? outcome : undefined;
   const columns = useMemo(() => columnsOf(last), [last]);
-  const unmapped = Object.keys(last?.error ? columns : {}).filter(
+  const unmapped = Object.keys(columns).filter(
     (name) => columns[name] === null && run?.settings.map[name] === undefined,
   );
-  const canRun = unmapped.length === 0;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `requestKey` is the path, the settings and the attempt
   useEffect(() => {
-    if (!run || !canRun) return;
+    if (!run) return;
     const controller = new AbortController();
     const settle = (result: { report: ImportReport } | { error: Error }) => {
       if (!controller.signal.aborted) setOutcome({ ...result, run, requestKey });
@@ -104,8 +107,8 @@ export function useDryRun(run: Run | undefined) {
       );
     }
     return () => controller.abort();
-  }, [run?.file, requestKey, canRun, maxBytes]);
-  const isPending = run !== undefined && canRun && last?.requestKey !== requestKey;
+  }, [run?.file, requestKey, maxBytes]);
+  const isPending = run !== undefined && last?.requestKey !== requestKey;
   const retry = () => setAttempt((current) => current + 1);
   return { report: last?.report, error: last?.error, columns, unmapped, isPending, progress, retry };
 }
@@ -113,12 +116,15 @@ export function useDryRun(run: Run | undefined) {
 function columnsOf({ report, error }: Partial<Outcome> = {}): ColumnMap {
   if (error instanceof ApiError) return (error.body.columns ?? {}) as ColumnMap;
   if (!report) return {};
-  const { columns, ignored_columns } = report.summary;
+  const { columns, ignored_columns, unknown_columns } = report.summary;
   // Each row of an NDJSON file has its own columns, so an unknown column is an error of the row.
   const unknown = report.results.flatMap(({ errors = [] }) =>
     errors.filter(({ code }) => code === 'unknown_field').map(({ pointer }) => pointer?.slice(2) ?? ''),
   );
-  const pairs = [...unknown.map((name) => [name, null]), ...ignored_columns.map((name) => [name, ''])];
+  const pairs = [
+    ...[...unknown, ...Object.keys(unknown_columns)].map((name) => [name, null]),
+    ...ignored_columns.map((name) => [name, '']),
+  ];
   return { ...columns, ...Object.fromEntries(pairs) };
 }
 

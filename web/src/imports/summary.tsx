@@ -1,6 +1,7 @@
 import { useCallback } from 'react';
 import { ApiError } from '../api/client.ts';
 import type { ImportSummary as Summary } from '../api/openapi.ts';
+import { Button } from '../components/button.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
 import { formatNumber, pluralize } from '../format.ts';
 import type { ImportTarget } from './targets.ts';
@@ -9,7 +10,7 @@ import type { ImportTarget } from './targets.ts';
 export function ImportSummary({ summary, isFinal = false }: { summary: Summary; isFinal?: boolean }) {
   // The button that had the focus is no longer there.
   const focus = useCallback((element: HTMLElement | null) => void (isFinal && element?.focus()), [isFinal]);
-  const { rows, created, updated, unchanged, failed, atomic, dry_run } = summary;
+  const { rows, created, updated, unchanged, failed, atomic, dry_run, explanation } = summary;
   const parts = [
     created > 0 && `${formatNumber(created)} new`,
     updated > 0 && `${formatNumber(updated)} updated`,
@@ -27,37 +28,57 @@ export function ImportSummary({ summary, isFinal = false }: { summary: Summary; 
     );
   }
   return (
-    <p {...attributes} className={failed > 0 ? 'notice' : 'notice good'}>
-      {dry_run ? `${counts} Nothing has been imported yet.` : `Import finished. ${counts}`}
-      {dry_run && failed > 0 && ' Rows with errors will be skipped.'}
-    </p>
+    <>
+      <p {...attributes} className={failed > 0 ? 'notice' : 'notice good'}>
+        {dry_run ? `${counts} Nothing has been imported yet.` : `Import finished. ${counts}`}
+        {dry_run && failed > 0 && ' Rows with errors will be skipped.'}
+      </p>
+      {dry_run && explanation !== '' && <p className="hint">{explanation.replaceAll('`', '')}</p>}
+    </>
   );
 }
 
-type ErrorProps = { error: Error; target: ImportTarget; retry: () => void };
+type ErrorProps = {
+  error: Error;
+  target: ImportTarget;
+  retry: () => void;
+  onDateOrder: (order: DateOrder) => void;
+};
+
+type DateOrder = NonNullable<Summary['date_order']>;
+
+const dateOrders: readonly [DateOrder, string][] = [
+  ['dmy', 'Day/month/year'],
+  ['mdy', 'Month/day/year'],
+];
 
 /** Why the file can't be imported as it is. */
-export function FileError({ error, target, retry }: ErrorProps) {
+export function FileError({ error, target, retry, onDateOrder }: ErrorProps) {
   const errors = error instanceof ApiError ? error.fieldErrors : [];
   if (errors.length === 0 || errors.some(({ parameter }) => parameter))
     return <ErrorNotice error={error} retry={retry} />;
-  const unmapped = errors.filter(({ code }) => code === 'unknown_column').length;
-  const messages = errors
-    .filter(({ code }) => code !== 'unknown_column')
-    .map(({ code, column, detail }) => {
-      // The service's advice for these is about its `map` parameter; here the user changes the columns above.
-      if (code === 'missing_column') return `No column is mapped to ${target.required}. Choose one above.`;
-      if (code === 'repeated_column')
-        return `“${column}” is mapped to the same field as another column. Change one of them above.`;
-      return detail;
-    });
+  const messages = errors.map(({ code, column, detail }) => {
+    // The service's advice for these is about its parameters; here the user changes the columns above.
+    if (code === 'missing_column') return `No column is mapped to ${target.required}. Choose one above.`;
+    if (code === 'repeated_column')
+      return `“${column}” is mapped to the same field as another column. Change one of them above.`;
+    return code === 'ambiguous_dates' ? detail.replace(/\?.*$/, '?') : detail;
+  });
   return (
     <div className="notice bad" role="alert">
       <div>
-        {unmapped > 0 && <p>{pluralize(unmapped, 'unmapped column')}. Choose a field above, or skip.</p>}
         {messages.map((message) => (
           <p key={message}>{message}</p>
         ))}
+        {errors.some(({ code }) => code === 'ambiguous_dates') && (
+          <p className="button-row">
+            {dateOrders.map(([order, name]) => (
+              <Button key={order} small onPress={() => onDateOrder(order)}>
+                {name}
+              </Button>
+            ))}
+          </p>
+        )}
       </div>
     </div>
   );
