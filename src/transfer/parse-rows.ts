@@ -16,7 +16,8 @@ export type ParsedRow = {
   /** Its position in the file, from 0. */
   index: number;
   line: number;
-  source: Row;
+  /** The cells, if the results contain those of failed rows. */
+  source?: Row;
   /** The values by field. Undefined means that the row does not set the field. */
   values: Record<string, unknown>;
   references: Reference[];
@@ -51,7 +52,12 @@ const maxListItems = 1000;
 /** Longer than any name, id or e-mail. */
 const maxReferenceLength = 500;
 
-export function createRowParser(importable: Importable, columns: Columns, isTable: boolean) {
+export function createRowParser(
+  importable: Importable,
+  columns: Columns,
+  isTable: boolean,
+  keepsSource = false,
+) {
   const check = checkOf(schemaWithoutReferences(importable));
   const inTable = isTable ? columns.table() : [];
 
@@ -59,7 +65,7 @@ export function createRowParser(importable: Importable, columns: Columns, isTabl
     const parsed: ParsedRow = {
       index,
       line: row.line,
-      source: row,
+      ...(keepsSource && { source: row }),
       values: {},
       references: [],
       hasSomeAttributes: false,

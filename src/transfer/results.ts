@@ -1,7 +1,9 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { FieldError, Problem } from '../core/errors.ts';
+import { type FieldError, fieldError, type Problem } from '../core/errors.ts';
 import { shortened } from '../core/text.ts';
 import { cellReader, writeCell } from '../formats/cells.ts';
+import type { Row } from '../formats/rows.ts';
+import type { Resource } from './importable.ts';
 import type { ParsedRow } from './parse-rows.ts';
 import type { Column } from './recognize/catalogue.ts';
 import type { Columns } from './recognize/columns.ts';
@@ -14,6 +16,14 @@ export const failed = (errors: readonly FieldError[]): Written => ({ status: 'fa
 
 export const failedFor = ({ errors, code, message }: Problem) =>
   failed(errors ?? [{ code, detail: message }]);
+
+/** A warning about a value that `complete` added. */
+export const completed = (field: string, patch: Resource, given: Resource): FieldError =>
+  fieldError(
+    field,
+    'completed',
+    `The status \`${given.status}\` needs more than the row contains, so \`${field}\` is “${patch[field]}”.`,
+  );
 
 const blockRows = 500;
 const maxRanges = 100;
@@ -116,7 +126,7 @@ export function resultOf(
 }
 
 /** The cells of a row as texts, by column. A workbook stores days as numbers. */
-export function dataOf({ source: { names, cells } }: ParsedRow, columns: Columns): Record<string, string> {
+export function dataOf({ names, cells }: Row, columns: Columns): Record<string, string> {
   const table = columns.table();
   const textOf = (cell: unknown, column: Column | undefined) =>
     column?.is === 'field' && column.property.format === 'date' && typeof cell === 'number'

@@ -198,8 +198,8 @@ async function importRows(store: Store, task: Task, scan: FileScan, results: Res
   /** A workbook can repeat a text, so that its rows are longer than the file. */
   let dataLength = 0;
   function dataOfFailed(row: ParsedRow, written: Written | undefined): Pick<Written, 'data'> {
-    if (!task.includesData || written?.status !== 'failed' || dataLength > limits.import_bytes) return {};
-    const data = dataOf(row, scan.columns);
+    if (!row.source || written?.status !== 'failed' || dataLength > limits.import_bytes) return {};
+    const data = dataOf(row.source, scan.columns);
     for (const text of Object.values(data)) dataLength += text.length;
     return { data };
   }
@@ -214,7 +214,7 @@ async function importRows(store: Store, task: Task, scan: FileScan, results: Res
     onProgress?.(results.done, scan.rows);
   }
 
-  const parse = createRowParser(importable, scan.columns, source.isTable);
+  const parse = createRowParser(importable, scan.columns, source.isTable, task.includesData);
   // A stream reads the next batches while the current one is written.
   const stream = Readable.from(readBatches(source.rows(), parse, size), { highWaterMark: batchesReadAhead });
   try {

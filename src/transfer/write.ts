@@ -9,7 +9,7 @@ import type { Change } from '../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../database/writes/create-many.ts';
 import type { Importable, ImportKey, Resource } from './importable.ts';
 import type { ParsedRow } from './parse-rows.ts';
-import { failed, failedFor, type Written } from './results.ts';
+import { completed, failed, failedFor, type Written } from './results.ts';
 
 /** Writes rows with resolved references in order, and returns a result for each. */
 export async function writeRows(
@@ -222,13 +222,6 @@ async function applyPatch(
   const added = Object.keys(patch).filter((field) => patch[field] !== given[field]);
   return added.length === 0 ? {} : { warnings: added.map((field) => completed(field, patch, given)) };
 }
-
-const completed = (field: string, patch: Resource, given: Resource): FieldError =>
-  fieldError(
-    field,
-    'completed',
-    `The status \`${given.status}\` needs more than the row contains, so \`${field}\` is “${patch[field]}”.`,
-  );
 
 /** Creates resources as POST does, many at once. Values that only PATCH accepts are set by a patch afterwards. */
 async function createRows(

@@ -3,6 +3,7 @@ import { attributesLimit } from '../../core/schemas.ts';
 import { joinWords, nearest, shortened } from '../../core/text.ts';
 import type { Importable } from '../importable.ts';
 import { attributeColumn, type Column, ignored, type Known, knownColumns, targetOf } from './catalogue.ts';
+import { resolveCollisions, useHeading } from './collisions.ts';
 import type { DateOrder } from './dates.ts';
 import { createEvidence, type TableColumn } from './evidence.ts';
 import { nameForms, normalizeColumnName, normalizeName } from './names.ts';
@@ -23,6 +24,7 @@ export type Recognition = {
 export type Columns = ReturnType<typeof createColumns>;
 
 const maxSuggestions = 1000;
+const maxHints = 50;
 
 /** The number of texts whose value is reported for a column. */
 const maxRecordedTexts = 50;
@@ -76,7 +78,7 @@ export function createColumns(importable: Importable, recognition: Recognition) 
   /** An unknown column of the file becomes an attribute or is skipped, as the request chooses. */
   function unknownColumn(name: string, attributes: number): Column | undefined {
     if (policy === 'attributes' && hasAttributes && attributes < attributesLimit)
-      return attributeColumn(importable, `attributes.${name.slice(0, 200)}`);
+      return attributeColumn(importable, `attributes.${name.slice(0, 200).replace(/\s+/g, ' ')}`);
     return policy === 'reject' ? undefined : ignored;
   }
 
@@ -204,67 +206,12 @@ export function createColumns(importable: Importable, recognition: Recognition) 
     },
   };
 
-  /** Names the field that an unknown column may have been meant for. */
+  /** Names the field that an unknown column may have been meant for. Comparing names takes long, so only a few get one. */
   function hintFor(name: string): string {
+    if (unknown.size >= maxHints) return '';
     const field = suggestField(shortened(name));
     return field ? `Did you mean \`${field}\`?` : '';
   }
-}
-
-/** Keeps the better of two columns for one field. Two columns that `map` assigns to one field are an error. */
-function resolveCollisions(
-  names: readonly string[],
-  found: (Known | undefined)[],
-  unknown: Map<string, string>,
-  alternative: (column: Column) => Column | undefined,
-): FieldError[] {
-  const errors: FieldError[] = [];
-  const best = new Map<string, number>();
-  for (const [i, one] of found.entries()) {
-    if (!one || one.column.is === 'ignored') continue;
-    const { column } = one;
-    const key = `${column.is} ${targetOf(column)} ${column.is === 'part' ? column.position : ''}`;
-    const other = best.get(key);
-    const otherMatch = other === undefined ? undefined : found[other];
-    if (other === undefined || !otherMatch) {
-      best.set(key, i);
-      continue;
-    }
-    const [first, second] = [shortened(names[other] ?? ''), shortened(names[i] ?? '')];
-    if (one.rank === -2 && otherMatch.rank === -2) {
-      const detail = `“${first}” and “${second}” both map to \`${targetOf(column)}\`. Ignore one of them with \`map\`.`;
-      errors.push({ column: second, code: 'repeated_column', detail });
-      continue;
-    }
-    const [winner, loser] = one.rank < otherMatch.rank ? [i, other] : [other, i];
-    best.set(key, winner);
-    const instead = alternative(column);
-    found[loser] = undefined;
-    if (instead && !found.some((other) => other?.column.field === instead.field)) {
-      found[loser] = { column: instead, rank: 9 };
-      continue;
-    }
-    const name = names[loser] ?? '';
-    if (name !== names[winner])
-      unknown.set(name, `“${shortened(names[winner] ?? '')}” is \`${targetOf(column)}\`.`);
-  }
-  return errors.slice(0, maxNamedColumns);
-}
-
-/** In a file without titles, the first line of the description is the title. */
-function useHeading(
-  { input }: Importable,
-  names: readonly string[],
-  found: (Known | undefined)[],
-  mode: string,
-) {
-  if (!('title' in input.properties) || !(input.required as string[]).includes('title')) return;
-  if (found.some((one) => one?.column.field === 'title')) return;
-  const at = found.findIndex((one) => one?.column.field === 'description');
-  const description = found[at];
-  // An update of descriptions must not change titles.
-  if (!description || (mode === 'upsert' && normalizeName(names[at] ?? '') === 'description')) return;
-  found[at] = { ...description, column: { is: 'heading', field: 'title', rest: 'description' } };
 }
 
 /** The number of columns an error names, and the number of errors its detail repeats. */
