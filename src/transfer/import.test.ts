@@ -479,6 +479,9 @@ onBothEngines('imports', (start) => {
       headers,
     );
     assert.deepEqual(statuses(body), ['failed', 'created']);
+    const creating = '/v1/imports/risks?create_projects=true';
+    const refused = await service.call('POST', creating, limited, 'Project,Risk\nNew,z\n', headers);
+    assert.deepEqual([refused.status, refused.body.code], [403, 'key_limited']);
     const reader = await service.key('projects.read');
     assert.equal((await service.call('POST', '/v1/imports/risks', reader, 'x', headers)).status, 403);
   });
