@@ -12,6 +12,11 @@ const dayFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZon
 const shortDayFormat = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 const timeFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 
+const changeFormat = new Intl.NumberFormat(locale, { signDisplay: 'exceptZero' });
+
+/** With a sign: `+3`. */
+export const formatChange = (value: number) => changeFormat.format(value);
+
 export const formatNumber = (value: number) => numberFormat.format(value);
 
 /** A day of the API (`YYYY-MM-DD`) has no time zone: it is the same day everywhere. */

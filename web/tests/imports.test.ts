@@ -54,7 +54,7 @@ test('a dropped CSV file: columns are mapped, rows are checked, then imported, a
   const [ivo] = (await console.get('/v1/personnel?q=imported ivo')).data;
   assert.deepEqual([ines.attributes, ines.manager_user_id], [{ Badge: 'B1' }, ivo.user_id]);
   const download = page.waitForEvent('download');
-  await dialog.getByRole('button', { name: 'Download failed rows' }).click();
+  await dialog.getByRole('button', { name: 'Download error report' }).click();
   const saved = Buffer.concat(await (await (await download).createReadStream()).toArray()).toString();
   assert.match(
     saved,
@@ -63,6 +63,30 @@ test('a dropped CSV file: columns are mapped, rows are checked, then imported, a
   await dialog.getByRole('link', { name: 'View people' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByText(`${before + 2} people`).waitFor();
+});
+
+test('the error report contains the rows with errors, which can be corrected and imported', async (t) => {
+  const page = await console.open(t, '/personnel');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await drop(
+    page,
+    'people.csv',
+    'Name;Email;Title\nGood Gwen;;Pilot\n"Bad; Bella";no address;"Chief\n""of"" all"\n',
+  );
+  const dialog = page.getByRole('dialog', { name: 'Import people' });
+  await dialog.getByText('2 rows: 1 new, 1 with errors.').waitFor();
+  assert.doesNotMatch((await dialog.textContent()) ?? '', /usr_/);
+  const download = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Download error report' }).click();
+  const report = Buffer.concat(await (await (await download).createReadStream()).toArray()).toString();
+  const [header, ...rows] = report.trim().split('\r\n');
+  assert.equal(header, '"Name","Email","Title","Import errors"');
+  assert.match(rows.join('\n'), /^"Bad; Bella","no address","Chief\n""of"" all","Email: .*"$/);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  const fixed = report.replace('no address', 'bella@example.com').replace('Chief\n""of"" all', 'Chief');
+  await drop(page, 'fixed.csv', fixed);
+  await dialog.getByText('1 row: 1 new.').waitFor();
 });
 
 test('groups from a workbook by keyboard; existing groups are reported as unchanged', async (t) => {

@@ -46,7 +46,7 @@ export function Results({ report, target }: { report: ImportReport; target: Impo
         ))}
         {summary.failed > 0 && (
           <Button plain small icon="export" onPress={() => downloadFailed(results, target)}>
-            Download failed rows
+            Download error report
           </Button>
         )}
       </div>
@@ -144,7 +144,7 @@ function downloadFailed(results: readonly ImportResult[], target: ImportTarget):
     errors.map((error) => `${columnOf(error, target) ?? 'Row'}: ${error.detail}`).join(' '),
   ]);
   const lines = [[...names, errorColumn], ...rows].map((cells) => cells.map(csvCell).join(','));
-  saveFile(new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' }), `${target.plural}-failed.csv`);
+  saveFile(new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' }), `${target.plural}-errors.csv`);
 }
 
 /** An import ignores this column. */

@@ -59,6 +59,20 @@ const Head = ({ issue }: { issue: Issue }) => (
   <ItemTitle
     item={issue}
     list="issues"
+    summary={
+      <>
+        <Severity severity={issue.severity} />
+        <Status status={issue.status} />
+        {issue.assignee_name ? (
+          <PersonLabel name={issue.assignee_name} />
+        ) : (
+          <span className="quiet">Unassigned</span>
+        )}
+        <span className={issue.overdue ? 'overdue' : 'quiet'}>
+          {issue.due_on ? `Due ${formatDay(issue.due_on)}` : 'No due date'}
+        </span>
+      </>
+    }
     edit={(onClose) => <EditIssue issue={issue} onClose={onClose} />}
     remove={() =>
       dataOrThrow(

@@ -12,16 +12,19 @@ type Props = {
   list: 'risks' | 'issues';
   edit: (onClose: () => void) => ReactNode;
   remove: () => Promise<unknown>;
+  /** What matters most about the item, under its title. */
+  summary: ReactNode;
   /** The consequences, shown before the item is deleted. */
   children: ReactNode;
 };
 
 /** The heading of a risk or an issue, with its edit and delete buttons. */
-export function ItemTitle({ item, list, edit, remove, children }: Props) {
+export function ItemTitle({ item, list, edit, remove, summary, children }: Props) {
   const hasScope = useHasScope();
   return (
     <Title
       title={item.title}
+      summary={summary}
       breadcrumbs={
         <>
           <Link href={`/${list}`}>{humanize(list)}</Link> /{' '}

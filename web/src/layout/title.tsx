@@ -4,10 +4,12 @@ import { type ReactNode, useEffect } from 'react';
 export function Title({
   title,
   breadcrumbs,
+  summary,
   children,
 }: {
   title: string;
   breadcrumbs?: ReactNode;
+  summary?: ReactNode;
   children?: ReactNode;
 }) {
   useEffect(() => {
@@ -17,7 +19,10 @@ export function Title({
     <header className="title">
       <div>
         {breadcrumbs && <p className="breadcrumbs">{breadcrumbs}</p>}
-        <h1 dir="auto">{title}</h1>
+        <h1>
+          <bdi>{title}</bdi>
+        </h1>
+        {summary && <div className="title-summary">{summary}</div>}
       </div>
       {children && <div className="actions">{children}</div>}
     </header>

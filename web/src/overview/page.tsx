@@ -9,7 +9,7 @@ import { ButtonLink } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
 import { Loaded, Loading } from '../components/loading.tsx';
-import { daysFromToday, formatNumber, humanize, pluralize } from '../format.ts';
+import { daysFromToday, formatChange, formatNumber, humanize, pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { healthStates, useProjects } from '../projects/queries.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
@@ -52,13 +52,40 @@ function NoProjects() {
 
 const Portfolio = ({ projects }: { projects: Project[] }) => (
   <div className="overview">
+    <Headline projects={projects} />
     <ProjectHealth projects={projects} />
     <TopRisks />
-    <Matrix />
+    <Matrix unassessed={projects.reduce((sum, { counts }) => sum + counts.unassessed_risks, 0)} />
     <OpenIssues />
     <Exposure />
   </div>
 );
+
+/** The state of the portfolio in one sentence. */
+function Headline({ projects }: { projects: Project[] }) {
+  const { data: issues } = useIssueSummary();
+  const { data: trend } = useRiskTrend();
+  const offTrack = projects.filter(({ health }) => health.state === 'off_track').length;
+  const now = trend?.data.at(-1);
+  const before = trend?.data.at(-5);
+  if (!issues || !now || !before) return <p className="headline" />;
+  return (
+    <p className="headline">
+      <Link href="/projects?health=off_track">
+        {formatNumber(offTrack)} of {pluralize(projects.length, 'project')}
+      </Link>{' '}
+      {offTrack === 1 ? 'is' : 'are'} off track;{' '}
+      <Link href="/risks?level=critical">{pluralize(now.critical, 'critical risk')}</Link>,{' '}
+      {comparison(now.critical - before.critical)};{' '}
+      <Link href="/issues?overdue=true">{pluralize(issues.data.overdue, 'issue')} overdue</Link>.
+    </p>
+  );
+}
+
+const comparison = (difference: number) => {
+  if (difference === 0) return 'as many as 4 weeks ago';
+  return `${formatNumber(Math.abs(difference))} ${difference > 0 ? 'more' : 'fewer'} than 4 weeks ago`;
+};
 
 function ProjectHealth({ projects }: { projects: Project[] }) {
   const worst = projects
@@ -136,14 +163,17 @@ const TopRisk = ({ risk }: { risk: RankedRisk }) => (
   </li>
 );
 
-function Matrix() {
+function Matrix({ unassessed }: { unassessed: number }) {
   const query = useQuery({
     queryKey: ['risks', 'heatmap', {}],
     queryFn: () => dataOrThrow(api.GET('/v1/risks/heatmap')),
   });
   return (
     <section className="card matrix" aria-labelledby="matrix">
-      <h2 id="matrix">Risk matrix</h2>
+      <header>
+        <h2 id="matrix">Risk matrix</h2>
+        <Link href="/risks?assessed=false">{formatNumber(unassessed)} not assessed</Link>
+      </header>
       <Loaded query={query}>
         {({ data }) => (
           <HeatMap
@@ -156,11 +186,14 @@ function Matrix() {
   );
 }
 
-function OpenIssues() {
-  const query = useQuery({
+const useIssueSummary = () =>
+  useQuery({
     queryKey: ['issues', 'summary'],
     queryFn: () => dataOrThrow(api.GET('/v1/issues/summary')),
   });
+
+function OpenIssues() {
+  const query = useIssueSummary();
   return (
     <section className="card issues" aria-labelledby="open-issues">
       <Loaded query={query}>
@@ -210,19 +243,27 @@ const ageFilters: Record<IssueSummary['by_age'][number]['age'], () => string> = 
   'over 90 days': () => 'min_age_days=91',
 };
 
-function Exposure() {
-  const query = useQuery({
+const useRiskTrend = () =>
+  useQuery({
     queryKey: ['risks', 'trend'],
     queryFn: () =>
       dataOrThrow(
         api.GET('/v1/risks/trend', { params: { query: { from: daysFromToday(-91), interval: 'week' } } }),
       ),
   });
+
+function Exposure() {
+  const query = useRiskTrend();
+  const points = query.data?.data ?? [];
+  const [before, now] = [points.at(-5)?.sum, points.at(-1)?.sum];
   return (
     <section className="card exposure" aria-labelledby="exposure">
       <header>
-        <h2 id="exposure">Total risk score</h2>
-        <span className="quiet">last 13 weeks</span>
+        <h2 id="exposure">Total risk score {now !== undefined && formatNumber(now)}</h2>
+        <span className="quiet">
+          {now !== undefined && before !== undefined && `${formatChange(now - before)} in 4 weeks · `}
+          last 13 weeks
+        </span>
       </header>
       <Loaded query={query}>{({ data }) => <Trend points={data} />}</Loaded>
     </section>

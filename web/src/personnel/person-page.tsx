@@ -67,7 +67,7 @@ function Head({ person }: { person: Person }) {
       title={person.name}
       breadcrumbs={
         <>
-          <Link href="/personnel">Personnel</Link> / {person.user_id}
+          <Link href="/personnel">Personnel</Link> / <bdi>{person.name}</bdi>
         </>
       }
     >

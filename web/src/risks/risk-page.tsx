@@ -57,6 +57,14 @@ const Head = ({ risk }: { risk: Risk }) => (
   <ItemTitle
     item={risk}
     list="risks"
+    summary={
+      <>
+        <Score score={risk.score} level={risk.level} />
+        <Status status={risk.status} />
+        {risk.owner_name ? <PersonLabel name={risk.owner_name} /> : <span className="quiet">No owner</span>}
+        <span className="quiet">{risk.due_on ? `Due ${formatDay(risk.due_on)}` : 'No due date'}</span>
+      </>
+    }
     edit={(onClose) => <EditRisk risk={risk} onClose={onClose} />}
     remove={() =>
       dataOrThrow(
