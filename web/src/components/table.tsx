@@ -112,8 +112,9 @@ export function Table<Row>({
   );
 }
 
-const directionOf = <Row,>({ sorts = [] }: Column<Row>, { value = '' }: Sort) =>
-  sorts.includes(value) ? (value.startsWith('-') ? 'descending' : 'ascending') : undefined;
+/** The list's own order has several criteria, so it has no direction. */
+const directionOf = <Row,>({ sorts = [] }: Column<Row>, { value }: Sort) =>
+  value && sorts.includes(value) ? (value.startsWith('-') ? 'descending' : 'ascending') : undefined;
 
 function SortButton<Row>({ column, sort }: { column: Column<Row>; sort: Sort }) {
   const { sorts = [], header } = column;

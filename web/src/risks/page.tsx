@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import type { RankedRisk, RiskHeatmap } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { Movement, PersonLabel, Score, Status, TitleCell } from '../components/badges.tsx';
@@ -121,7 +122,7 @@ const columnsOf = (isFiltered: boolean): readonly Column<RankedRisk>[] => [
   {
     name: 'movement',
     header: '30 days',
-    width: 5,
+    width: 5.6,
     from: 'tablet',
     cell: (risk) => <Movement risk={risk} since={movementSince()} />,
   },
@@ -161,9 +162,12 @@ const columnsOf = (isFiltered: boolean): readonly Column<RankedRisk>[] => [
   },
 ];
 
-/** Next to the list on a wide screen; collapsed above it on a narrow one. */
+const collapsedKey = 'muster-heat-map-collapsed';
+
+/** Next to the list on a wide screen, unless the user has collapsed it; collapsed above it on a narrow one. */
 function HeatMapCard({ filters }: { filters: Filters }) {
   const isWide = matchMedia('(min-width: 75rem)').matches;
+  const [isOpen, setOpen] = useState(isWide && localStorage.getItem(collapsedKey) === null);
   const query = useHeatMap(filters);
   const isSelected = ({ probability, impact }: RiskHeatmap[number]) =>
     filters.probability === String(probability) && filters.impact === String(impact);
@@ -175,7 +179,15 @@ function HeatMapCard({ filters }: { filters: Filters }) {
     return `/risks?${new URLSearchParams(next)}`;
   };
   return (
-    <details className="card heat-map-card no-print" open={isWide}>
+    <details
+      className="card heat-map-card no-print"
+      open={isOpen}
+      onToggle={({ currentTarget: { open } }) => {
+        setOpen(open);
+        if (isWide && open) localStorage.removeItem(collapsedKey);
+        else if (isWide) localStorage.setItem(collapsedKey, 'true');
+      }}
+    >
       <summary>Heat map</summary>
       <div className={query.isPlaceholderData ? 'updating' : undefined} aria-busy={query.isPlaceholderData}>
         <Loaded query={query}>
