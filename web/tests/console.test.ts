@@ -173,7 +173,9 @@ describe('risks', () => {
     const filter = owner_user_id ? `owner_user_id=${owner_user_id}` : `owner_group_id=${owner_group_id}`;
     const page = await console.open(t, `/risks?${filter}`);
     if (!page) return;
-    await page.getByRole('button', { name: `Remove filter: Owner: ${owner_name}` }).click();
+    const label = owner_user_id ? 'Owner' : 'Owning group';
+    await page.getByRole('button', { name: `${label} ${owner_name}` }).click();
+    await page.getByRole('button', { name: 'Clear', exact: true }).click();
     await page.waitForURL(/\/risks$/);
   });
 
@@ -674,7 +676,8 @@ describe('keys', () => {
     const page = await console.open(t, '/keys', { scopes: ['keys.manage', 'personnel.read'] });
     if (!page) return;
     await page.getByRole('button', { name: 'Create key' }).click();
-    assert.deepEqual(await page.locator('.checks label').allTextContents(), [
+    const boxes = await page.getByRole('dialog').getByRole('checkbox').all();
+    assert.deepEqual(await Promise.all(boxes.map((box) => box.getAttribute('aria-label'))), [
       'personnel.read',
       'keys.read',
       'keys.manage',

@@ -24,7 +24,7 @@ describe('a key with only projects.read', () => {
     if (!page) return;
     await waitUntilLoaded(page);
     const pages = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
-    assert.deepEqual(await pages.allTextContents(), ['Overview', 'Risks', 'Issues', 'Projects']);
+    assert.deepEqual(await pages.allTextContents(), ['Overview', 'Risks', 'Issues', 'Tasks', 'Projects']);
     const risk = (await console.get('/v1/risks?limit=1')).data[0];
     const issue = (await console.get('/v1/issues?limit=1')).data[0];
     const paths = [
@@ -33,6 +33,7 @@ describe('a key with only projects.read', () => {
       `/risks/${risk.key}`,
       '/issues',
       `/issues/${issue.key}`,
+      '/tasks',
       '/projects',
       '/projects/APOLLO',
     ];
@@ -41,7 +42,9 @@ describe('a key with only projects.read', () => {
       /^(System|Light|Dark)$/,
       /^Sign out$/,
       /^(Print|Export)$/,
-      /^(Project|Status|Level|Needs attention|Severity|Priority|Health|Above appetite|Overdue|Unassigned|Archived)$/,
+      // The headers that sort a list.
+      /^(Rank|Due|Age|Top score|Risks|Issues)$/,
+      /^(Project|Status|Level|Needs attention|Severity|Priority|Health|Above appetite|Overdue|Unassigned|Archived|Kind)$/,
     ];
     for (const path of paths) {
       await page.goto(`${console.app.baseUrl}${path}`);
@@ -172,6 +175,10 @@ describe('unusual text', () => {
           const wide: number = await page.evaluate(() => document.documentElement.scrollWidth);
           assert.ok(wide <= width, `${path} is ${wide} wide at ${width}`);
           assert.notEqual(await page.title(), 'broken');
+          if (name === 'rightToLeft' && path.startsWith('/risks/')) {
+            const heading = await page.locator('h1 bdi').boundingBox();
+            assert.ok((heading?.x ?? 0) < width / 4 + 20, 'the heading is next to its breadcrumbs');
+          }
         }
       }
     });

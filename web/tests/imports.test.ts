@@ -56,10 +56,7 @@ test('a dropped CSV file: columns are mapped, rows are checked, then imported, a
   const download = page.waitForEvent('download');
   await dialog.getByRole('button', { name: 'Download error report' }).click();
   const saved = Buffer.concat(await (await (await download).createReadStream()).toArray()).toString();
-  assert.match(
-    saved,
-    /^"Full name","E-mail","Badge","Shoe size","Reports to","Import errors"\r\n"Imported Iris",/,
-  );
+  assert.match(saved, /^"Full name",.*"Import errors"\r\n"Imported Iris",.*E-mail: /);
   await dialog.getByRole('link', { name: 'View people' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page.getByText(`${before + 2} people`).waitFor();

@@ -133,7 +133,7 @@ test('arrow keys move through the tree of groups; a project, a person and a key 
   await page.keyboard.press('Space');
   await page.keyboard.press('Enter');
   await page.getByText("you won't see it again").waitFor();
-  await page.keyboard.press('Escape');
+  await press(page, 'Done');
   await tabTo(page, 'Revoke keyboard');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').waitFor();

@@ -1,4 +1,5 @@
 import { useId } from 'react';
+import { humanize } from '../format.ts';
 import type { Field } from './form-values.ts';
 import { Icon } from './icon.tsx';
 import { GroupPicker, PersonPicker, ProjectPicker } from './picker.tsx';
@@ -20,30 +21,33 @@ export function FieldRow({ field, value, error, onChange }: RowProps) {
     'aria-invalid': error ? ('true' as const) : undefined,
     'aria-describedby': described || undefined,
   };
-  const isGroup = field.kind === 'checks';
+  const isGroup = field.kind === 'scopes';
   const Row = isGroup ? 'fieldset' : 'div';
   return (
-    <Row className={field.half ? 'field half' : 'field'}>
-      {isGroup ? (
-        <legend>{field.label}</legend>
-      ) : (
-        <label htmlFor={id}>
-          {field.label}
-          {field.required && <span aria-hidden="true"> *</span>}
-        </label>
-      )}
-      <Input field={field} input={input} value={value} onChange={onChange} />
-      {field.hint && (
-        <p className="hint" id={`${id}-hint`}>
-          {field.hint}
-        </p>
-      )}
-      {error && (
-        <p className="field-error" id={`${id}-error`}>
-          {error}
-        </p>
-      )}
-    </Row>
+    <>
+      {field.section && <h3 className="form-section">{field.section}</h3>}
+      <Row className={field.half ? 'field half' : 'field'}>
+        {isGroup ? (
+          <legend>{field.label}</legend>
+        ) : (
+          <label htmlFor={id}>
+            {field.label}
+            {field.required && <span aria-hidden="true"> *</span>}
+          </label>
+        )}
+        <Input field={field} input={input} value={value} onChange={onChange} />
+        {field.hint && (
+          <p className="hint" id={`${id}-hint`}>
+            {field.hint}
+          </p>
+        )}
+        {error && (
+          <p className="field-error" id={`${id}-error`}>
+            {error}
+          </p>
+        )}
+      </Row>
+    </>
   );
 }
 
@@ -76,8 +80,8 @@ function Input({ field, input, value, onChange }: InputProps) {
           ))}
         </select>
       );
-    case 'checks':
-      return <Checks options={options} checked={[...value]} onChange={onChange} />;
+    case 'scopes':
+      return <Scopes options={options} checked={[...value]} onChange={onChange} />;
     case 'person':
       return <PersonPicker {...picker} />;
     case 'group':
@@ -103,28 +107,48 @@ function Input({ field, input, value, onChange }: InputProps) {
   }
 }
 
-type ChecksProps = {
+type ScopesProps = {
   options: NonNullable<Field['options']>;
   checked: string[];
   onChange: (checked: string[]) => void;
 };
 
-const Checks = ({ options, checked, onChange }: ChecksProps) => (
-  <div className="checks">
-    {options.map(([option, name]) => (
-      <label key={option}>
-        <input
-          type="checkbox"
-          checked={checked.includes(String(option))}
-          onChange={({ target }) =>
-            onChange(target.checked ? [...checked, String(option)] : checked.filter((one) => one !== option))
-          }
-        />
-        {name}
-      </label>
-    ))}
-  </div>
-);
+/** A row for each area with a box for each of its scopes. */
+function Scopes({ options, checked, onChange }: ScopesProps) {
+  const scopes = options.map(([scope]) => String(scope));
+  const areas = [...new Set(scopes.map((scope) => scope.split('.')[0] ?? ''))];
+  const box = (scope: string) =>
+    scopes.includes(scope) && (
+      <input
+        type="checkbox"
+        aria-label={scope}
+        checked={checked.includes(scope)}
+        onChange={({ target }) =>
+          onChange(target.checked ? [...checked, scope] : checked.filter((one) => one !== scope))
+        }
+      />
+    );
+  return (
+    <table className="scopes">
+      <thead>
+        <tr>
+          <th scope="col">Area</th>
+          <th scope="col">Read</th>
+          <th scope="col">Manage</th>
+        </tr>
+      </thead>
+      <tbody>
+        {areas.map((area) => (
+          <tr key={area}>
+            <th scope="row">{humanize(area)}</th>
+            <td>{box(`${area}.read`)}</td>
+            <td>{box(`${area}.manage`)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
 
 type ProjectsProps = {
   input: { id: string };

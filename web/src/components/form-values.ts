@@ -9,7 +9,7 @@ type Kind =
   | 'group'
   | 'project'
   | 'projects'
-  | 'checks';
+  | 'scopes';
 
 export type Field = {
   name: string;
@@ -17,10 +17,12 @@ export type Field = {
   kind: Kind;
   required?: boolean;
   hint?: string;
-  /** For the kinds `choice` and `checks`. */
+  /** For the kinds `choice` and `scopes`. */
   options?: readonly (readonly [value: string | number, label: string])[];
   min?: number | string;
   max?: number | string;
+  /** The heading above this field, which starts a section. */
+  section?: string;
   /** Takes half of the form's width. */
   half?: boolean;
   /** The name of the person, group or project whose id is the initial value. */
@@ -29,7 +31,7 @@ export type Field = {
 
 /** The kinds of field that can produce a value of this type. */
 type KindFor<Value> = Value extends readonly unknown[]
-  ? 'list' | 'checks' | 'projects'
+  ? 'list' | 'scopes' | 'projects'
   : Value extends number
     ? 'number' | 'choice'
     : Value extends string
@@ -58,7 +60,7 @@ export const toDraft = (fields: readonly Field[], initial: object = {}): Draft =
   Object.fromEntries(fields.map((field) => [field.name, draftValue(field, (initial as Values)[field.name])]));
 
 function draftValue({ kind, required, options = [] }: Field, value: unknown): string | string[] {
-  if (kind === 'checks' || kind === 'projects') return Array.isArray(value) ? value.map(String) : [];
+  if (kind === 'scopes' || kind === 'projects') return Array.isArray(value) ? value.map(String) : [];
   if (kind === 'list') return Array.isArray(value) ? value.join(', ') : '';
   if (value !== null && value !== undefined) return String(value);
   return required && kind === 'choice' ? String(options[0]?.[0] ?? '') : '';

@@ -57,7 +57,15 @@ function QuickAssign({ issue }: { issue: Issue }) {
         placement="bottom start"
         aria-label={`${issue.assignee_name ?? 'Assign…'}, ${issue.key}`}
       >
-        <PersonPicker label="Assign to" autoFocus value="" name="" onChange={(id) => id && assign(id)} />
+        <PersonPicker
+          label="Assign to"
+          autoFocus
+          // With an assignee, an open list would cover the button that unassigns.
+          menuTrigger={issue.assignee_user_id ? 'input' : 'focus'}
+          value=""
+          name=""
+          onChange={(id) => id && assign(id)}
+        />
         {issue.assignee_user_id && (
           <Button small plain onPress={() => assign(null)}>
             Unassign

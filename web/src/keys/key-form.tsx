@@ -37,10 +37,10 @@ function useFields(minExpiry: string): FieldOf<KeyInput>[] {
     {
       name: 'scopes',
       label: 'Scopes',
-      kind: 'checks',
+      kind: 'scopes',
       // A key can't grant a scope that it doesn't have.
       options: scopes.filter(hasScope).map((scope) => [scope, scope] as const),
-      hint: 'A .manage scope includes the .read scope of the same area.',
+      hint: 'Manage includes Read.',
     },
     ...(hasScope('projects.read') ? [projectsField(isLimited)] : []),
     {

@@ -7,6 +7,9 @@ import { usePerson } from './queries.ts';
 
 type Props = { label: string; value: string | undefined; onChange: (value: string | null) => void };
 
+/** With a selection, an open list would cover the button that clears it. */
+const menuTriggerOf = (value: string | undefined) => (value === undefined ? 'focus' : 'input');
+
 /** Filters a list by a person. */
 export function PersonFilter({ label, value, onChange }: Props) {
   const canRead = useHasScope()('personnel.read');
@@ -17,7 +20,16 @@ export function PersonFilter({ label, value, onChange }: Props) {
       label={label}
       selected={value === undefined ? undefined : (data?.name ?? 'Selected person')}
       onChange={onChange}
-      picker={(onSelect) => <PersonPicker label={label} autoFocus value="" name="" onChange={onSelect} />}
+      picker={(onSelect) => (
+        <PersonPicker
+          label={label}
+          autoFocus
+          menuTrigger={menuTriggerOf(value)}
+          value=""
+          name=""
+          onChange={onSelect}
+        />
+      )}
     />
   );
 }
@@ -36,7 +48,16 @@ export function GroupFilter({ label, value, onChange }: Props) {
       label={label}
       selected={value === undefined ? undefined : (data?.name ?? 'Selected group')}
       onChange={onChange}
-      picker={(onSelect) => <GroupPicker label={label} autoFocus value="" name="" onChange={onSelect} />}
+      picker={(onSelect) => (
+        <GroupPicker
+          label={label}
+          autoFocus
+          menuTrigger={menuTriggerOf(value)}
+          value=""
+          name=""
+          onChange={onSelect}
+        />
+      )}
     />
   );
 }

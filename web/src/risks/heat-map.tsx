@@ -13,6 +13,7 @@ export function HeatMap({ cells, hrefOf, isSelected = () => false }: Props) {
   const { data: model } = useRiskModel();
   const word = (axis: 'probability' | 'impact', value: number) =>
     humanize(model?.[axis].find((step) => step.value === value)?.word ?? '');
+  const max = Math.max(1, ...cells.map(({ count }) => count));
   const at = (probability: number, impact: number) =>
     cells.find((cell) => cell.probability === probability && cell.impact === impact);
   return (
@@ -33,7 +34,14 @@ export function HeatMap({ cells, hrefOf, isSelected = () => false }: Props) {
                 const cell = at(probability, impact);
                 return (
                   <td key={impact}>
-                    {cell && <CellLink cell={cell} href={hrefOf(cell)} isSelected={isSelected(cell)} />}
+                    {cell && (
+                      <CellLink
+                        cell={cell}
+                        share={cell.count / max}
+                        href={hrefOf(cell)}
+                        isSelected={isSelected(cell)}
+                      />
+                    )}
                   </td>
                 );
               })}
@@ -62,9 +70,13 @@ export function HeatMap({ cells, hrefOf, isSelected = () => false }: Props) {
   );
 }
 
-const CellLink = ({ cell, href, isSelected }: { cell: Cell; href: string; isSelected: boolean }) => (
+type CellProps = { cell: Cell; share: number; href: string; isSelected: boolean };
+
+/** The color is the level; the more risks a cell has, the stronger it is. */
+const CellLink = ({ cell, share, href, isSelected }: CellProps) => (
   <Link
     href={href}
+    style={{ '--share': share } as React.CSSProperties}
     className={`heat-cell level-${cell.level} ${cell.count === 0 ? 'none' : ''}`}
     aria-current={isSelected ? 'true' : undefined}
     aria-label={`Probability ${cell.probability}, impact ${cell.impact}: ${pluralize(cell.count, 'risk')}`}

@@ -20,7 +20,14 @@ function fieldsOf(probability: Scale, impact: Scale, risk?: Risk): FieldOf<RiskI
   return [
     { name: 'title', label: 'Title', kind: 'line', required: true },
     { name: 'description', label: 'Description', kind: 'text' },
-    { name: 'probability', label: 'Probability', kind: 'choice', options: ratings(probability), half: true },
+    {
+      name: 'probability',
+      label: 'Probability',
+      section: 'Assessment',
+      kind: 'choice',
+      options: ratings(probability),
+      half: true,
+    },
     { name: 'impact', label: 'Impact', kind: 'choice', options: ratings(impact), half: true },
     {
       name: 'residual_probability',
@@ -39,6 +46,7 @@ function fieldsOf(probability: Scale, impact: Scale, risk?: Risk): FieldOf<RiskI
     {
       name: 'owner_user_id',
       label: 'Owner',
+      section: 'Owner and dates',
       kind: 'person',
       half: true,
       selectedName: risk?.owner_user_id ? owner : null,
@@ -55,6 +63,7 @@ function fieldsOf(probability: Scale, impact: Scale, risk?: Risk): FieldOf<RiskI
     {
       name: 'kind',
       label: 'Kind',
+      section: 'Response',
       kind: 'choice',
       options: enumOptions(['threat', 'opportunity']),
       required: true,
