@@ -143,6 +143,7 @@ function installMiddleware(app: App, { database, clock, readiness }: Service): v
 function decorateApp(app: App, { config, database, clock }: Service): void {
   app.decorate('config', config);
   app.decorate('database', database);
+  app.decorate('clock', clock);
   app.decorate('responseHeaders', responseHeaders(config));
   app.decorate('listSpool', createSpool());
   app.decorate('baseUrl', config.base_url ?? '');

@@ -30,6 +30,8 @@ export type Engine = {
   /** A dialect without time limits for migrations. If absent, migrations use the `write` dialect. */
   migrationDialect?(): Dialect;
   versions: ReadVersions;
+  /** Calls `wake` soon after any instance has committed events, and maybe more often. Returns a function that ends it. */
+  watchEvents(wake: () => void): () => void;
   /** Creates the database on first start. Absent where the operator creates it. No other method creates a database. */
   createIfMissing?(): void;
   /** Whether there is a database. Absent where the operator creates it. */

@@ -44,6 +44,8 @@ export type Database = {
   /** Loads a backup into a database that is missing or has no rows: all of it or nothing. */
   restore(backup: Backup, options: RestoreOptions): Promise<void>;
   versions: ReadVersions;
+  /** Calls `wake` soon after any instance has committed events, and maybe more often. Returns a function that ends it. */
+  watchEvents(wake: () => void): () => void;
   /** Rejects with a Problem or a driver error if reads or writes would fail now. May wait: callers set a timeout. */
   checkReady(): Promise<void>;
   pools(): Pools;
@@ -155,6 +157,8 @@ export function openDatabase(url: string, report?: Report, { prepare = true } = 
     },
 
     versions: engine.versions,
+
+    watchEvents: engine.watchEvents,
 
     checkReady: engine.checkReady,
 

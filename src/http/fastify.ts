@@ -7,7 +7,7 @@ import type {
   RawServerDefault,
 } from 'fastify';
 import type { Config } from '../config.ts';
-import type { Moment } from '../core/clock.ts';
+import type { Clock, Moment } from '../core/clock.ts';
 import type { ProblemCode } from '../core/errors.ts';
 import type { Database } from '../database/open.ts';
 import type { ScopedDatabase } from '../database/project-scope.ts';
@@ -35,12 +35,15 @@ declare module 'fastify' {
   interface FastifyInstance {
     config: Config;
     database: Database;
+    clock: Clock;
     /** The URL clients use. */
     baseUrl: string;
     /** Creates the headers that every response has. */
     responseHeaders: ReturnType<typeof responseHeaders>;
     /** The methods of every path. */
     routeTable: Map<string, Set<string>>;
+    /** Functions that end responses without an end of their own, called when the service stops. */
+    endlessResponses: Set<() => void>;
     requestHistogram: RequestHistogram;
     load: Load;
     bodyBudgets: BodyBudgets;

@@ -35,6 +35,8 @@ const operationsOf = ({ paths }: OpenApi): Operation[] =>
   Object.entries(paths).flatMap(([template, described]) =>
     Object.entries(described)
       .filter(([method]) => methods.includes(method))
+      // A response without an end cannot be compared.
+      .filter(([, { responses }]) => !('text/event-stream' in (responses['200']?.content ?? {})))
       .map(([method, operation]) => ({
         ...operation,
         name: `${method.toUpperCase()} ${template}`,

@@ -22,6 +22,7 @@ import { coalesced, type Versions } from '../versions.ts';
 import { type PostgresOptions, pool } from './connections.ts';
 import { codeOf, explainError, isAway, readOnly } from './errors.ts';
 import type { IsAlive, Limits } from './limits.ts';
+import { listenForEvents } from './listen.ts';
 import { statementName } from './prepared.ts';
 
 /** Uses separate pools, so that a short read never waits for a connection behind long reads. */
@@ -64,6 +65,7 @@ export function postgresEngine(url: string, options: PostgresOptions = { prepare
       }
     },
     versions: coalesced(createVersionsReader(versions)),
+    watchEvents: (wake) => listenForEvents(url, wake),
     checkReady: () => rejectReadOnly(versions),
     pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, useOf(pool)])),
     close: () => versions.end(),

@@ -23,6 +23,8 @@ import { copyDatabase, removeOldCopies } from './rehearsal.ts';
 import { connectInThread } from './thread.ts';
 import { SqliteVersions } from './versions.ts';
 
+const eventPollMs = 50;
+
 /** Uses one connection that writes and several that read. In WAL mode, readers and the writer do not block each other. */
 export function sqliteEngine(file: string, report: Report = () => {}): Engine {
   const guard = new FileGuard(file, report);
@@ -84,6 +86,11 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
     versions() {
       guard.assertUsable();
       return versions.read();
+    },
+    // Reading the version takes microseconds, so polling is cheap.
+    watchEvents(wake) {
+      const timer = setInterval(wake, eventPollMs);
+      return () => clearInterval(timer);
     },
     checkReady: async () => {
       try {

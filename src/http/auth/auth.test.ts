@@ -42,7 +42,7 @@ onBothEngines('access', (start) => {
         const allowed: boolean = access === 'any key' || grants([scope], access);
         const response = await service.call(method, path, key);
         // Routes that affect all projects reject a limited key with a code of their own.
-        const isOpened = opened(response.status) || response.body.code === 'key_limited';
+        const isOpened = opened(response.status) || response.body?.code === 'key_limited';
         assert.equal(isOpened, allowed, `${name} with ${scope}`);
       }
     }
@@ -106,7 +106,8 @@ function routesOf({ app }: TestService): Route[] {
   const paths = app.swagger().paths as Record<string, Record<string, { security: { key: Access[] }[] }>>;
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, { security }]) => ({
-      method: method.toUpperCase(),
+      // A HEAD request gets the same status from the stream, which has no end.
+      method: path === '/v1/events/stream' ? 'HEAD' : method.toUpperCase(),
       path: path.replace('{project_id}', 'NOPE').replace(/\{\w+\}/g, 'nothing'),
       access: security.length === 0 ? 'public' : (security[0]?.key[0] ?? 'any key'),
     })),

@@ -379,7 +379,7 @@ function questionsTo(dataset: Dataset): string[] {
     `/v1/risks?archived=any&include=movement&since=${first}`,
   ];
   for (const [method, route, { parameters = [] }] of operationsOf(dataset.service)) {
-    if (method !== 'GET' || route === '/metrics') continue;
+    if (method !== 'GET' || ['/metrics', '/v1/events/stream'].includes(route)) continue;
     const path = withOwnIds(route, dataset).replace('{project_id}', 'SEEN');
     questions.push(path, path.replace('/SEEN', `/${dataset.seen}`), path.replace('/SEEN', '/OLD'));
     // A few points are enough.

@@ -10,11 +10,13 @@ export type Readiness = { state: 'starting' | 'ready' | 'stopping' };
 
 /** Rejects requests during startup and shutdown, and waits for requests in flight before the app closes. */
 export function rejectUnlessReady(app: FastifyInstance, readiness: Readiness): void {
+  app.decorate('endlessResponses', new Set<() => void>());
   app.addHook('onRequest', (request, _, done) =>
     done(readiness.state === 'ready' || isProbe(request.url) ? undefined : notReady(readiness)),
   );
   app.addHook('preClose', async () => {
     readiness.state = 'stopping';
+    for (const end of app.endlessResponses) end();
     await app.load.idle();
   });
 }

@@ -6,6 +6,7 @@ import { mediaTypes, Strict } from '../../core/schemas.ts';
 import { version } from '../../core/version.ts';
 import type { App } from '../fastify.ts';
 import { contentEtag, sendWithEtag } from './etag.ts';
+import { eventWebhooks } from './event-webhooks.ts';
 
 const tags = {
   personnel: 'People. Assign tasks to a person by `user_id`.',
@@ -84,6 +85,7 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
     transformObject: (document) => {
       if (!('openapiObject' in document)) return document.swaggerObject;
       const { openapiObject } = document;
+      Object.assign(openapiObject, { webhooks: withReferences(eventWebhooks(), components) });
       Object.assign(openapiObject.components ?? {}, { schemas: components });
       for (const { parameters = [], requestBody } of operationsOf(openapiObject)) {
         for (const parameter of parameters) {

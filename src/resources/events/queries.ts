@@ -72,6 +72,15 @@ const readableSubjects = ({ scopes, project_ids }: Reader): string[] => {
   return visible.length > 0 ? visible : ['none'];
 };
 
+/** Whether a key may read an event: what `eventConditions` and the project scope do in the database. */
+export function isReadable(reader: Reader) {
+  const subjects = new Set(readableSubjects(reader));
+  const { project_ids } = reader;
+  return ({ subject_type, project_id }: { subject_type: string; project_id: string | null }): boolean =>
+    subjects.has(subject_type) &&
+    (project_ids === null || project_id === null || project_ids.includes(project_id));
+}
+
 const readsAll = (reader: Reader) => readableSubjects(reader).length === Object.keys(subjectScopes).length;
 
 /** Replaces project keys by ids. The id of a deleted project is valid: its events are still stored. */
@@ -141,7 +150,7 @@ async function nextAfter(
   return Math.max(filters.after ?? 0, seen ?? 0, Math.min(latest, yesterday));
 }
 
-const eventJson = rowAsJson(Event, 'events', {
+export const eventJson = rowAsJson(Event, 'events', {
   actor: jsonObject({ key_id: sql.ref('events.key_id'), name: sql.ref('events.key_name') }),
   subject: jsonObject({
     type: sql.ref('events.subject_type'),

@@ -1,10 +1,15 @@
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { Problem } from '../../core/errors.ts';
+import { optional, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
 import { ListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
+import { createEventFeed } from './feed.ts';
 import { assertStored, eventList, resolveEventFilters } from './queries.ts';
 import { Event, eventFilters } from './schema.ts';
+import { createEventStream } from './stream.ts';
 
 export function eventRoutes(app: App): void {
   app.get(
@@ -36,4 +41,59 @@ export function eventRoutes(app: App): void {
       return sendList(request, reply, eventList(resolved, actor, moment));
     },
   );
+
+  const feed = createEventFeed(app);
+  app.get(
+    '/v1/events/stream',
+    {
+      config: { access: 'events.read', errors: ['events_expired'] },
+      schema: {
+        operationId: 'streamEvents',
+        summary: 'Follow events as they happen',
+        description:
+          'Server-sent events: `event` is the type, `data` the event as in the list, `id` its sequence number. A client ' +
+          'that reconnects with `Last-Event-ID`, as browsers do, gets what it has missed. A comment is sent every 15 ' +
+          'seconds. A client that reads too slowly gets the event `dropped`; when its key is changed or the service ' +
+          'stops, `closed`. It can reconnect.',
+        tags: ['events'],
+        querystring: Strict(optional(eventFilters)),
+        response: { 200: EventStreamBody },
+      },
+    },
+    async (request, reply) => {
+      const { actor, database, moment } = request;
+      const filters = { ...request.query, ...lastEventId(request) };
+      await assertStored(database.db, filters, actor, moment);
+      const resolved = await resolveEventFilters(database.db, filters);
+      if (feed.isFull) {
+        const detail = 'Too many clients follow events. Try again later, or read /v1/events.';
+        throw new Problem('unavailable', detail, { headers: { 'retry-after': '10' } });
+      }
+      reply.headers({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }).hijack();
+      // Not counted against the concurrency limit: it takes no work until there are events.
+      request.server.load.end(request);
+      const { raw } = reply;
+      raw.writeHead(200, reply.getHeaders() as Record<string, string>);
+      if (request.method === 'HEAD') return raw.end();
+      try {
+        await feed.follow(createEventStream(raw, actor, resolved), filters.after);
+      } catch (error) {
+        request.log.error(error);
+        raw.destroy();
+      }
+    },
+  );
+}
+
+const EventStreamBody = Type.Unsafe<undefined>({
+  description: 'A stream without an end.',
+  content: { 'text/event-stream': { schema: { type: 'string' } } },
+});
+
+/** The number of the last event that a reconnecting client has seen. It overrides `after` in the URL. */
+function lastEventId({ headers }: FastifyRequest): { after?: number } {
+  const id = headers['last-event-id'];
+  if (id === undefined || id === '') return {};
+  if (typeof id === 'string' && /^\d{1,15}$|^[1-8]\d{15}$/.test(id)) return { after: Number(id) };
+  throw new Problem('malformed_request', '`Last-Event-ID` must be the sequence number of an event.');
 }

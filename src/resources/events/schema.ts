@@ -1,7 +1,12 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { Id, Line, ManyOf, OneOf, OrNull, Strict, Time } from '../../core/schemas.ts';
-import type { Scope } from '../keys/schema.ts';
-import { ProjectRef } from '../projects/schema.ts';
+import { Group } from '../groups/schema.ts';
+import { Issue } from '../issues/schema.ts';
+import { Key, type Scope } from '../keys/schema.ts';
+import { Person } from '../personnel/schema.ts';
+import { Project, ProjectRef } from '../projects/schema.ts';
+import { Risk } from '../risks/schema.ts';
+import { Task } from '../tasks/schema.ts';
 
 /** The kinds of resources that events are about, and the scope that a key needs to read their events. */
 export const subjectScopes = {
@@ -114,6 +119,22 @@ export const Event = Strict(
   { $id: 'Event' },
 );
 export type Event = Static<typeof Event>;
+
+const Membership = Strict(
+  { group_id: Id('group'), group_name: Line(), user_id: Id('person'), user_name: Line() },
+  { $id: 'Membership' },
+);
+
+/** The schema of `data` in the events about each kind of resource. */
+export const eventData: Record<SubjectType, TSchema> = {
+  person: Person,
+  group: Type.Union([Group, Membership]),
+  project: Project,
+  risk: Risk,
+  issue: Issue,
+  task: Task,
+  key: Key,
+};
 
 export const eventFilters = {
   after: Type.Integer({

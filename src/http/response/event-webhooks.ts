@@ -1,0 +1,42 @@
+import { type TSchema, Type } from 'typebox';
+import { OneOf, Strict, Time } from '../../core/schemas.ts';
+import { Event, eventData, eventTypes, type SubjectType } from '../../resources/events/schema.ts';
+
+/** The `webhooks` of the OpenAPI document: every type of event, with the schema of its message. */
+export const eventWebhooks = () =>
+  Object.fromEntries(
+    Object.entries(eventTypes).map(([type, description]) => [
+      type,
+      {
+        post: {
+          summary: description,
+          tags: ['events'],
+          requestBody: { content: { 'application/json': { schema: messageOf(type.split('.')[0] ?? '') } } },
+          responses: { '2XX': { description: 'The event was received.' } },
+        },
+      },
+    ]),
+  );
+
+/** An event about one kind of resource. */
+function messageOf(subject: string): TSchema {
+  const types = Object.keys(eventTypes).filter((type) => type.startsWith(`${subject}.`));
+  const data: TSchema = eventData[subject as SubjectType];
+  return Strict(
+    {
+      ...Event.properties,
+      type: OneOf(types),
+      timestamp: Time({ description: 'The same as `at`. Only in messages of webhooks.' }),
+      data: Type.Union([data, Type.Null()], {
+        description: 'The resource; null if the message is truncated.',
+      }),
+      previous: Type.Union([Event.properties.previous, Type.Null()]),
+      truncated: Type.Optional(
+        Type.Boolean({
+          description: 'Whether the message would be over 20 kB: then read the event or resource.',
+        }),
+      ),
+    },
+    { $id: `${subject[0]?.toUpperCase()}${subject.slice(1)}Event` },
+  );
+}

@@ -1,0 +1,181 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Kysely } from 'kysely';
+import type { Tables } from '../../database/tables.ts';
+import type { App } from '../../http/fastify.ts';
+import { eventJson } from './queries.ts';
+import type { EndReason, EventStream, StreamedEvent } from './stream.ts';
+
+/** Events per query, and so the most that a stream gets before the feed checks whether it keeps up. */
+const pageRows = 100;
+
+/** A stream that has more unsent bytes than this for `maxStallMs` is closed. */
+const maxUnsentBytes = 128 * 1024;
+const maxStallMs = 1_000;
+
+const heartbeatMs = 15_000;
+const maxStreams = 2_000;
+
+/** How many streams read the past at the same time. */
+const maxCatchingUp = 4;
+
+export type EventFeed = {
+  readonly isFull: boolean;
+  /** Sends the events after this number, or from now on, until the stream ends. */
+  follow(stream: EventStream, after: number | undefined): Promise<void>;
+};
+
+/** Reads new events once for all streams of this process. It runs only while there are streams. */
+export function createEventFeed({ database, clock, log, endlessResponses }: App): EventFeed {
+  const streams = new Set<EventStream>();
+  /** The streams that have all events up to `position`. The others are catching up. */
+  const live = new Set<EventStream>();
+  let position = 0;
+  let keysVersion = 0;
+  let catchingUp = 0;
+  let stop: (() => void) | undefined;
+  let running: Promise<void> | undefined;
+  let isAgain = false;
+
+  function wake(): void {
+    isAgain = true;
+    running ??= run().finally(() => {
+      running = undefined;
+    });
+  }
+
+  async function run(): Promise<void> {
+    try {
+      while (isAgain && streams.size > 0) {
+        isAgain = false;
+        const versions = await database.versions();
+        await closeChangedKeys(versions.keys);
+        await deliver(versions.events);
+      }
+    } catch (error) {
+      // The next wake-up tries again.
+      log.error(error);
+    }
+  }
+
+  async function deliver(latest: number): Promise<void> {
+    while (position < latest) {
+      const events = await readEvents(database.db, position, latest);
+      for (const event of events) for (const stream of live) stream.send(event);
+      position = events.length < pageRows ? latest : (events.at(-1)?.sequence ?? latest);
+      await closeSlow([...live]);
+    }
+  }
+
+  /** Any change of a key closes its streams: it may have been revoked, rotated or limited. Clients reconnect. */
+  async function closeChangedKeys(version: number): Promise<void> {
+    const { now } = clock();
+    for (const stream of streams) if ((stream.key.expires_at ?? '9') <= now) end(stream, 'key_changed');
+    if (version === keysVersion) return;
+    const ids = [...new Set([...streams].map(({ key }) => key.id))];
+    const keys = await database.db
+      .selectFrom('keys')
+      .select(['id', 'version'])
+      .where('id', 'in', ids)
+      .execute();
+    const current = new Map(keys.map(({ id, version }) => [id, version]));
+    for (const stream of streams) {
+      if (current.get(stream.key.id) !== stream.key.version) end(stream, 'key_changed');
+    }
+    keysVersion = version;
+  }
+
+  /** Sends a stream the events that were committed before it is live. */
+  async function catchUp(stream: EventStream, after: number): Promise<void> {
+    for (let read = after; streams.has(stream); ) {
+      while (catchingUp >= maxCatchingUp && streams.has(stream)) await setTimeout(10);
+      const target = position;
+      catchingUp++;
+      const events = await readEvents(database.db, read, target).finally(() => catchingUp--);
+      for (const event of events) stream.send(event);
+      read = events.length < pageRows ? Math.max(read, target) : (events.at(-1)?.sequence ?? target);
+      await stream.drained();
+      // No event can have been delivered since, because nothing is awaited in between.
+      if (read >= position) {
+        if (streams.has(stream)) live.add(stream);
+        return;
+      }
+    }
+  }
+
+  function end(stream: EventStream, reason: EndReason): void {
+    streams.delete(stream);
+    live.delete(stream);
+    stream.end(reason);
+    if (streams.size === 0) pause();
+  }
+
+  async function closeSlow(candidates: readonly EventStream[]): Promise<void> {
+    const isSlow = (stream: EventStream) => live.has(stream) && stream.unsentBytes > maxUnsentBytes;
+    const slow = candidates.filter(isSlow);
+    if (slow.length === 0) return;
+    const timer = new AbortController();
+    await Promise.race([
+      Promise.all(slow.map((stream) => stream.drained())),
+      setTimeout(maxStallMs, undefined, { signal: timer.signal }).catch(() => {}),
+    ]);
+    timer.abort();
+    for (const stream of slow.filter(isSlow)) end(stream, 'too_slow');
+  }
+
+  function resume(): void {
+    const heartbeat = setInterval(() => {
+      for (const stream of streams) stream.beat(live.has(stream) ? position : undefined);
+    }, heartbeatMs);
+    const unwatch = database.watchEvents(wake);
+    stop = () => {
+      clearInterval(heartbeat);
+      unwatch();
+    };
+  }
+
+  function pause(): void {
+    stop?.();
+    stop = undefined;
+  }
+
+  endlessResponses.add(() => {
+    for (const stream of streams) end(stream, 'service_stopping');
+  });
+
+  return {
+    get isFull() {
+      return streams.size >= maxStreams;
+    },
+
+    async follow(stream, after) {
+      if (streams.size === 0) {
+        await running;
+        const versions = await database.versions();
+        // Another stream may have started meanwhile.
+        if (streams.size === 0) {
+          position = versions.events;
+          keysVersion = 0;
+        }
+      }
+      streams.add(stream);
+      stream.onClosed(() => {
+        streams.delete(stream);
+        live.delete(stream);
+        if (streams.size === 0) pause();
+      });
+      if (!stop) resume();
+      await catchUp(stream, after ?? position);
+      wake();
+    },
+  };
+}
+
+const readEvents = async (db: Kysely<Tables>, after: number, latest: number): Promise<StreamedEvent[]> =>
+  db
+    .selectFrom('events')
+    .select(['sequence', 'type', 'subject_type', 'subject_id', 'project_id', eventJson.as('json')])
+    .where('sequence', '>', after)
+    .where('sequence', '<=', latest)
+    .orderBy('sequence')
+    .limit(pageRows)
+    .execute();

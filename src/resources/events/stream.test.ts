@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { test } from 'node:test';
+import { onBothEngines } from '../../../test/service.ts';
+import { createApp } from '../../app.ts';
+import { openDatabase } from '../../database/open.ts';
+
+type Message = { id?: string; event?: string; data?: string };
+
+/** Opens a stream and reads its messages one by one. */
+async function follow(origin: string, key: string, query = '', headers: Record<string, string> = {}) {
+  const sent = request(`${origin}/v1/events/stream${query}`, {
+    headers: { authorization: `Bearer ${key}`, ...headers },
+  });
+  sent.on('error', () => {});
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const messages = readMessages(response);
+  return {
+    response,
+    /** The next message with data; undefined at the end of the stream. */
+    next: async () => (await messages.next()).value as Message | undefined,
+    close: () => sent.destroy(),
+  };
+}
+
+async function* readMessages(response: IncomingMessage): AsyncGenerator<Message> {
+  let text = '';
+  response.setEncoding('utf8');
+  for await (const chunk of response) {
+    text += chunk;
+    const blocks = text.split('\n\n');
+    text = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const fields = block.split('\n').map((line) => line.split(/: (.*)/s) as [string, string]);
+      const message: Message = Object.fromEntries(fields);
+      if (message.data !== undefined) yield message;
+    }
+  }
+}
+
+onBothEngines('the stream of events', (start) => {
+  test('sends matching events of all instances, and resumes after Last-Event-ID', async (t) => {
+    const service = await start(t);
+    const { make, call } = service;
+    const { config, clock } = service.app;
+    const database = openDatabase(service.url);
+    const other = await createApp({ config, database, clock, readiness: { state: 'ready' } });
+    await other.listen({ host: '127.0.0.1', port: 0 });
+    t.after(() => other.close());
+    const { port } = other.server.address() as { port: number };
+    const key = await service.key();
+    await make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
+    await make('/v1/projects', key, { name: 'Gemini', key: 'GEMINI' });
+    const limited = await service.limitedKey(['GEMINI'], 'events.read', 'projects.read');
+
+    const all = await follow(service.origin, key);
+    assert.equal(all.response.statusCode, 200);
+    assert.equal(all.response.headers['content-type'], 'text/event-stream');
+    const remote = await follow(`http://127.0.0.1:${port}`, key, '?types=risk.created,person.updated');
+    const own = await follow(`http://127.0.0.1:${port}`, limited);
+    const person = await make('/v1/personnel', key, { name: 'Ada' });
+    await make('/v1/projects/APOLLO/risks', key, { title: 'Leak' });
+    await make('/v1/projects/GEMINI/risks', key, { title: 'Fire' });
+    await call('PATCH', `/v1/personnel/${person.user_id}`, key, { name: 'Ada L.' });
+
+    const first = await all.next();
+    assert.equal(first?.event, 'person.created');
+    const event = JSON.parse(first?.data ?? '');
+    assert.equal(first?.id, String(event.sequence));
+    assert.deepEqual(event.data, person);
+    const types = [await remote.next(), await remote.next(), await remote.next()].map((m) => m?.event);
+    assert.deepEqual(types, ['risk.created', 'risk.created', 'person.updated']);
+    assert.equal(JSON.parse((await own.next())?.data ?? '').subject.key, 'GEMINI-R1');
+    all.close();
+
+    await make('/v1/personnel', key, { name: 'Bob' });
+    const resumed = await follow(`http://127.0.0.1:${port}`, key, '', { 'last-event-id': first?.id ?? '' });
+    const rest = [];
+    for (let n = 0; n < 4; n++) rest.push((await resumed.next())?.event);
+    assert.deepEqual(rest, ['risk.created', 'risk.created', 'person.updated', 'person.created']);
+    await make('/v1/personnel', key, { name: 'Eve' });
+    assert.equal(JSON.parse((await resumed.next())?.data ?? '').data.name, 'Eve');
+    const wrong = await follow(service.origin, key, '', { 'last-event-id': 'x' });
+    assert.equal(wrong.response.statusCode, 400);
+  });
+
+  test('ends when its key is revoked, and when the service stops', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const { id, secret } = await service.make('/v1/keys', key, {
+      name: 'short',
+      scopes: ['events.read', 'personnel.read'],
+    });
+    const [revoked, stopped] = [await follow(service.origin, secret), await follow(service.origin, key)];
+    assert.equal((await service.call('DELETE', `/v1/keys/${id}`, key)).status, 204);
+    assert.deepEqual(await revoked.next(), { event: 'closed', data: '{"reason":"key_changed"}' });
+    assert.equal(await revoked.next(), undefined);
+    assert.equal((await stopped.next())?.event, 'key.revoked');
+    await service.app.close();
+    assert.deepEqual(await stopped.next(), { event: 'closed', data: '{"reason":"service_stopping"}' });
+    assert.equal(await stopped.next(), undefined);
+  });
+
+  test('a client that does not read is dropped, and holds up no other', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const slow = await follow(service.origin, key);
+    const good = await follow(service.origin, key);
+    // More than the buffers of the operating system hold.
+    const count = 1_500;
+    const description = 'x'.repeat(9_000);
+    await service.make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
+    const rows = Array.from({ length: count }, (_, n) => `${n},${description}`);
+    const csv = ['title,description', ...rows].join('\n');
+    const imported = service.post('/v1/projects/APOLLO/tasks/import', key, csv, {
+      'content-type': 'text/csv',
+    });
+    assert.equal((await good.next())?.event, 'project.created');
+    for (let n = 0; n < count; n++) {
+      assert.equal(JSON.parse((await good.next())?.data ?? '').data.title, String(n));
+    }
+    assert.equal((await imported).status, 200);
+    const received: (string | undefined)[] = [];
+    for (let next = await slow.next(); next; next = await slow.next()) received.push(next.event);
+    assert.ok(received.length < count, String(received.length));
+    assert.equal(received.at(-1), 'dropped');
+  });
+});

@@ -1,0 +1,94 @@
+import type { ServerResponse } from 'node:http';
+import type { Key } from '../keys/schema.ts';
+import { type EventFilters, isReadable } from './queries.ts';
+
+/** An event with what decides which streams get it. */
+export type StreamedEvent = {
+  sequence: number;
+  type: string;
+  subject_type: string;
+  subject_id: string;
+  project_id: string | null;
+  json: string;
+};
+
+export type EndReason = 'too_slow' | 'key_changed' | 'service_stopping';
+
+/** The response to one client that follows events. */
+export type EventStream = {
+  key: Key;
+  readonly unsentBytes: number;
+  /** Sends the event if it matches. */
+  send(event: StreamedEvent): void;
+  /** Keeps the connection open. `position` is the number to continue with after a reconnect. */
+  beat(position: number | undefined): void;
+  /** Resolves when all bytes are sent or the client is gone. */
+  drained(): Promise<void>;
+  end(reason: EndReason): void;
+  onClosed(callback: () => void): void;
+};
+
+/** How long a client waits before it reconnects. */
+const retryMs = 2_000;
+
+/** How long the last message may take to be sent. */
+const maxEndMs = 5_000;
+
+/** Writes server-sent events to a response. */
+export function createEventStream(response: ServerResponse, key: Key, filters: EventFilters): EventStream {
+  const { types, subject, project } = filters;
+  const isVisible = isReadable(key);
+  const matches = (event: StreamedEvent) =>
+    isVisible(event) &&
+    (!types || types.some((type) => type === event.type)) &&
+    (!subject || subject === event.subject_id) &&
+    (!project || project.some((id) => id === event.project_id));
+
+  response.write(`retry: ${retryMs}\n\n`);
+  return {
+    key,
+    get unsentBytes() {
+      return response.writableLength;
+    },
+    send(event) {
+      if (matches(event)) response.write(messageOf(event));
+    },
+    beat(position) {
+      // A client that is limited to projects must not learn from the number when others change.
+      const id = position === undefined || key.project_ids !== null ? '' : `id: ${position}\n`;
+      response.write(`${id}: heartbeat\n\n`);
+    },
+    drained: () =>
+      new Promise((resolve) => {
+        if (!response.writableNeedDrain || response.destroyed) return resolve();
+        const done = () => {
+          response.off('drain', done);
+          response.off('close', done);
+          resolve();
+        };
+        response.on('drain', done);
+        response.on('close', done);
+      }),
+    end(reason) {
+      response.end(
+        `event: ${reason === 'too_slow' ? 'dropped' : 'closed'}\ndata: {"reason":"${reason}"}\n\n`,
+      );
+      setTimeout(() => response.destroy(), maxEndMs).unref();
+    },
+    onClosed(callback) {
+      response.once('close', callback);
+    },
+  };
+}
+
+/** The message of an event, built once for all streams. */
+function messageOf(event: StreamedEvent): string {
+  const cached = messages.get(event);
+  if (cached !== undefined) return cached;
+  const { sequence, type, json } = event;
+  const message = `id: ${sequence}\nevent: ${type}\ndata: ${json}\n\n`;
+  messages.set(event, message);
+  return message;
+}
+
+const messages = new WeakMap<StreamedEvent, string>();
