@@ -40,6 +40,8 @@ type PendingEvent = {
   type?: string | undefined;
   /** The resource, if the database cannot read it at the end of the transaction, with its key and project. */
   given?: { data: object; key?: string | null; project_id?: string | null } | undefined;
+  /** The resource as it was read after the change. */
+  read?: { json: string; resource: { key?: string; project_id?: string } } | undefined;
 };
 
 /** The events of a transaction that are not written yet. A plugin, because a transaction hands its plugins on. */
@@ -57,6 +59,19 @@ export const pendingEvents = (db: Kysely<Tables>): PendingEvent[] | undefined =>
 /** Adds an event to the transaction. It is written at the end, if the transaction commits. */
 export const addEvent = (db: Transaction<Tables>, event: PendingEvent): void =>
   void pendingEvents(db)?.push(event);
+
+/**
+ * Parses a resource that was read. If it is the last that this transaction has changed, its event gets the same JSON, so
+ * that the database does not build it twice.
+ */
+export function parseResource<Resource extends object>(db: Kysely<Tables>, json: string): Resource {
+  const resource = JSON.parse(json);
+  const event = pendingEvents(db)?.at(-1);
+  if (event && !event.given && event.subject_id === (resource.user_id ?? resource.id)) {
+    event.read = { json, resource };
+  }
+  return resource;
+}
 
 /**
  * Runs `work`, then writes its events: one per changed resource, however often it was changed. On PostgreSQL, other
@@ -115,20 +130,13 @@ async function insertEvents(
   });
   const first = (latest?.version ?? 0) - events.length + 1;
   const rows = events.map((event, i) => ({ event, row: rowOf(event, first + i) }));
-  const given = rows.flatMap(({ event: { given }, row }) =>
-    given
-      ? [
-          {
-            ...row,
-            subject_key: given.key ?? null,
-            project_id: given.project_id ?? null,
-            data: JSON.stringify(given.data),
-          },
-        ]
-      : [],
+  const isKnown = ({ event }: (typeof rows)[number]) => event.given !== undefined || event.read !== undefined;
+  await insertRows(
+    db,
+    'events',
+    rows.filter(isKnown).map(({ event, row }) => ({ ...row, ...knownColumns(event) })),
   );
-  await insertRows(db, 'events', given);
-  const stored = rows.filter(({ event }) => !event.given);
+  const stored = rows.filter((entry) => !isKnown(entry));
   for (const [subject, group] of Map.groupBy(stored, ({ event }) => event.subject)) {
     for (const batch of chunk(group, maxRowsPerStatement)) {
       await insertFromSubject(
@@ -169,6 +177,16 @@ function rowOf(event: PendingEvent, sequence: number): EventRow {
     subject_type: subject.type,
     subject_id,
     previous: JSON.stringify(Object.fromEntries(previous)),
+  };
+}
+
+/** The columns of an event whose resource is known here. */
+function knownColumns({ subject, subject_id, given, read }: PendingEvent) {
+  const { key = null, project_id = null } = given ?? read?.resource ?? {};
+  return {
+    subject_key: key,
+    project_id: subject.type === 'project' ? subject_id : project_id,
+    data: read?.json ?? JSON.stringify(given?.data),
   };
 }
 

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { Id, Line, ManyOf, OneOf, OrNull, Strict, Time } from '../../core/schemas.ts';
+import { Comment } from '../comments/schema.ts';
 import { Group } from '../groups/schema.ts';
 import { Issue } from '../issues/schema.ts';
 import { Key, type Scope } from '../keys/schema.ts';
@@ -7,6 +8,7 @@ import { Person } from '../personnel/schema.ts';
 import { Project, ProjectRef } from '../projects/schema.ts';
 import { Risk } from '../risks/schema.ts';
 import { Task } from '../tasks/schema.ts';
+import { Webhook } from '../webhooks/schema.ts';
 
 /** The kinds of resources that events are about, and the scope that a key needs to read their events. */
 export const subjectScopes = {
@@ -133,7 +135,9 @@ export const eventData: Record<SubjectType, TSchema> = {
   risk: Risk,
   issue: Issue,
   task: Task,
+  comment: Comment,
   key: Key,
+  webhook: Webhook,
 };
 
 export const eventFilters = {

@@ -15,7 +15,7 @@ import { ancestors, cycleErrors } from '../../database/sql/trees.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../database/writes/create-many.ts';
-import { addEvent, type Subject } from '../../database/writes/events.ts';
+import { addEvent, parseResource, type Subject } from '../../database/writes/events.ts';
 import {
   differencesBetween,
   recordChanges,
@@ -74,7 +74,7 @@ export async function getGroup(db: Kysely<Tables>, id: string): Promise<Group> {
     .select(groupJson.as('json'))
     .where('id', '=', id)
     .executeTakeFirstOrThrow(() => notFound('group', id));
-  return JSON.parse(json);
+  return parseResource(db, json);
 }
 
 export async function createGroup(

@@ -7,7 +7,7 @@ import { merged, newStamps, rowAsJson, storedFields } from '../../database/sql/r
 import type { TableName, Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
-import type { Subject } from '../../database/writes/events.ts';
+import { parseResource, type Subject } from '../../database/writes/events.ts';
 import { differencesBetween, recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
@@ -80,7 +80,7 @@ export async function getIssue(
     .where((eb) => eb.or([eb('projects.id', '=', project), eb('projects.key', '=', project)]))
     .where((eb) => eb.or([eb('issues.id', '=', ref), eb('issues.key', '=', ref)]))
     .executeTakeFirstOrThrow(() => notFound('issue', `${ref} in the project ${project}`));
-  return JSON.parse(json);
+  return parseResource(db, json);
 }
 
 export async function createIssue(

@@ -23,7 +23,7 @@ import { cycleErrors } from '../../database/sql/trees.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../database/writes/create-many.ts';
-import type { Subject } from '../../database/writes/events.ts';
+import { parseResource, type Subject } from '../../database/writes/events.ts';
 import { differencesBetween, recordChanges, recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
@@ -69,7 +69,7 @@ function byRelevance(text: string | undefined): RawBuilder<string> {
 export async function getPerson(db: Kysely<Tables>, user_id: string, moment: Moment): Promise<Person> {
   const [row] = (await personById(moment)(db, { user_id })).rows;
   if (!row) throw notFound('person', user_id);
-  return JSON.parse(row.json);
+  return parseResource(db, row.json);
 }
 
 const personById = daily((moment) =>

@@ -15,7 +15,7 @@ import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../..
 import type { Tables } from '../../database/tables.ts';
 import type { Change, Differences } from '../../database/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../database/writes/create-many.ts';
-import type { Subject } from '../../database/writes/events.ts';
+import { parseResource, type Subject } from '../../database/writes/events.ts';
 import { differencesBetween, recordChanges, recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
@@ -68,7 +68,7 @@ export async function getProject(db: Kysely<Tables>, ref: string, moment: Moment
     .select(projectJson(moment).as('json'))
     .where((eb) => eb.or([eb('id', '=', ref), eb('key', '=', ref)]))
     .executeTakeFirstOrThrow(() => notFound('project', ref));
-  return JSON.parse(json);
+  return parseResource(db, json);
 }
 
 /** Returns a project for writing into it; throws if it is archived. */

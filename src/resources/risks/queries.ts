@@ -15,7 +15,7 @@ import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change, Differences } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
-import type { Subject } from '../../database/writes/events.ts';
+import { parseResource, type Subject } from '../../database/writes/events.ts';
 import { differencesBetween, recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
@@ -57,7 +57,7 @@ export async function getRisk(
   const { rows } = await riskByRef(moment)(db, { project, ref });
   const [row] = rows;
   if (!row) throw notFound('risk', `${ref} in the project ${project}`);
-  return JSON.parse(row.json);
+  return parseResource(db, row.json);
 }
 
 const riskByRef = daily((moment) =>

@@ -7,7 +7,7 @@ import { newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
-import type { Subject } from '../../database/writes/events.ts';
+import { parseResource, type Subject } from '../../database/writes/events.ts';
 import { differencesBetween, recordDeleted } from '../../database/writes/history.ts';
 import {
   inProject,
@@ -62,7 +62,7 @@ export async function getTask(db: Kysely<Tables>, project: string, ref: string):
     .where((eb) => eb.or([eb('projects.id', '=', project), eb('projects.key', '=', project)]))
     .where((eb) => eb.or([eb('tasks.id', '=', ref), eb('tasks.key', '=', ref)]))
     .executeTakeFirstOrThrow(() => notFound('task', `${ref} in the project ${project}`));
-  return JSON.parse(json);
+  return parseResource(db, json);
 }
 
 export async function createTask(

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { onBothEngines } from '../../../test/service.ts';
+import { createApp } from '../../app.ts';
+import { openDatabase } from '../../database/open.ts';
+import { createPerson } from '../personnel/queries.ts';
+import type { Event } from './schema.ts';
+
+const writers = 8;
+const writesPerWriter = 120;
+
+onBothEngines('followers of events', (start) => {
+  test('miss no event and get none twice, with concurrent writers on two instances', async (t) => {
+    const service = await start(t);
+    const { config, clock } = service.app;
+    const database = openDatabase(service.url);
+    const app = await createApp({ config, database, clock, readiness: { state: 'ready' } });
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    t.after(() => app.close());
+    const { port } = app.server.address() as { port: number };
+    const instances = [
+      { origin: service.origin, database: service.database },
+      { origin: `http://127.0.0.1:${port}`, database },
+    ];
+    const key = await service.key();
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+
+    const acknowledged = new Set<string>();
+    let isDone = false;
+    /** Every other writer commits some time after its change, so that later changes overtake it. */
+    const write = async (writer: number) => {
+      const { origin, database } = instances[writer % 2] as (typeof instances)[number];
+      for (let n = 0; n < writesPerWriter; n++) {
+        const name = `${writer} ${n}`;
+        if (writer < 4 || n % 10 > 0) {
+          const body = JSON.stringify({ name });
+          const response = await fetch(`${origin}/v1/personnel`, { method: 'POST', headers, body });
+          assert.equal(response.status, 201);
+        } else {
+          await database.write(async (db) => {
+            await createPerson(db, { name }, { ...clock(), key_id: null, key_name: 'a test' });
+            await setTimeout(5);
+          });
+        }
+        acknowledged.add(name);
+      }
+    };
+
+    const follow = async (origin: string, limit: number) => {
+      const events: Event[] = [];
+      for (let after = 0; ; ) {
+        // Read before the request, which must then return everything that was acknowledged.
+        const isLast = isDone;
+        const url = `${origin}/v1/events?after=${after}&limit=${limit}`;
+        const { data, page, meta } = (await (await fetch(url, { headers })).json()) as {
+          data: Event[];
+          page: { has_more: boolean };
+          meta: { next_after: number };
+        };
+        events.push(...data);
+        after = meta.next_after;
+        if (isLast && !page.has_more) return events;
+      }
+    };
+
+    const following = [7, 100, 1000].map((limit, i) => follow(instances[i % 2]?.origin ?? '', limit));
+    await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+    isDone = true;
+    for (const events of await Promise.all(following)) {
+      const sequences = events.map(({ sequence }) => sequence);
+      assert.deepEqual(
+        sequences,
+        [...new Set(sequences)].toSorted((a, b) => a - b),
+      );
+      const names = events.filter(({ type }) => type === 'person.created').map(({ data }) => data.name);
+      assert.equal(names.length, writers * writesPerWriter);
+      assert.deepEqual(new Set(names), acknowledged);
+    }
+  });
+});
