@@ -18,6 +18,9 @@ test('has a default for every setting', () => {
     cors_origins: [],
     metrics_port: undefined,
     cache_mb: 64,
+    event_retention_days: 90,
+    webhook_allow: [],
+    webhook_log_days: 30,
     shutdown_seconds: 30,
   });
 });

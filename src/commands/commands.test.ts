@@ -153,7 +153,8 @@ test('settings are read from a .env file', async (t) => {
   assert.equal(code, 0);
   assert.equal(
     stdout,
-    'sqlite:elsewhere/other.db: ran 0001_foundation, 0002_search, 0003_links, 0004_narrow.\n',
+    'sqlite:elsewhere/other.db: ran 0001_foundation, 0002_search, 0003_links, 0004_narrow, 0005_events, ' +
+      '0006_webhooks.\n',
   );
   assert.equal((await muster(folder, ['migrate'])).stdout, 'sqlite:elsewhere/other.db is up to date.\n');
   assert.ok(existsSync(join(folder, 'elsewhere/other.db')));

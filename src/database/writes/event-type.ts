@@ -10,8 +10,7 @@ export function eventTypeOf(subject: SubjectType, differences: Differences): Eve
 
 /** The specific types of changed fields; undefined for any other change. */
 const specific: Partial<Record<SubjectType, (differences: Differences) => string | undefined>> = {
-  webhook: ({ status, rotated, replayed }) =>
-    (status && String(status.to)) ?? (rotated && 'rotated') ?? (replayed && 'replayed'),
+  webhook: ({ status }) => status && String(status.to),
   person: ({ status }) => status && (status.to === 'inactive' ? 'deactivated' : 'reactivated'),
   project: ({ archived_at }) => archived_at && (archived_at.to === null ? 'unarchived' : 'archived'),
   risk: ({ status, score, level }) =>

@@ -4,6 +4,7 @@ import { settableClock } from '../../../test/clock.ts';
 import { runConcurrently } from '../../../test/concurrency.ts';
 import { onBothEngines, type Start, type TestService } from '../../../test/service.ts';
 import type { Clock } from '../../core/clock.ts';
+import { createTest } from '../../resources/webhooks/deliveries.ts';
 
 const today = '2026-11-15T12:00:00.000Z';
 const [first, second, third] = ['2026-09-01', '2026-10-01', '2026-11-01'] as const;
@@ -241,8 +242,13 @@ async function makeWorld(start: Start, t: Parameters<Start>[0]) {
   const limited = await service.limitedKey(['SEEN', old.id, fresh]);
   const narrow = { name: 'narrow', scopes: ['projects.read'], project_ids: ['SEEN'] };
   const { id: key } = await service.make('/v1/keys', limited, narrow);
+  const { id: webhook } = await service.make('/v1/webhooks', limited, {
+    url: 'https://example.com/',
+    types: ['risk.*'],
+  });
   return {
     ...shared,
+    webhook,
     empty,
     limited,
     seen: project.id,
@@ -265,6 +271,7 @@ async function makeHidden(dataset: Dataset, fields: { lead_user_id?: string; own
   clock.set(today);
   const limits = [null, ['CANARY'], ['SEEN', 'CANARY']];
   const keys: string[] = [];
+  const webhooks: string[] = [];
   for (const project_ids of limits) {
     const key = await service.make('/v1/keys', whole, {
       name: 'canary',
@@ -272,12 +279,16 @@ async function makeHidden(dataset: Dataset, fields: { lead_user_id?: string; own
       project_ids,
     });
     keys.push(key.id);
+    const target = { url: 'https://example.com/canary', types: ['*'], project_ids };
+    const webhook = await service.make('/v1/webhooks', whole, target);
+    await service.database.write((db) => createTest(db, webhook, webhook.created_at));
+    webhooks.push(webhook.id);
   }
   const known = JSON.stringify(dataset);
-  const ids = (JSON.stringify([filled, old, keys]).match(/\b[a-z]{3}_[0-9a-v]{26}\b/g) ?? []).filter(
-    (id) => !known.includes(id),
-  );
-  return { ...filled, keys, ids: new Set(ids) };
+  const ids = (
+    JSON.stringify([filled, old, keys, webhooks]).match(/\b[a-z]{3}_[0-9a-v]{26}\b/g) ?? []
+  ).filter((id) => !known.includes(id));
+  return { ...filled, keys, webhooks, ids: new Set(ids) };
 }
 
 type Shared = {
@@ -401,6 +412,7 @@ function withOwnIds(path: string, dataset: Dataset): string {
     'tasks/{id}': dataset.task,
     'groups/{id}': dataset.group,
     'keys/{id}': dataset.key,
+    'webhooks/{id}': dataset.webhook,
     'personnel/{user_id}': dataset.person,
     'members/{user_id}': dataset.person,
   };
@@ -476,7 +488,10 @@ function requestsFor(service: TestService, { project, risk, issue, task }: Hidde
 }
 
 /** Requests to visible resources that reference a hidden one. */
-function requestsNaming({ key }: Dataset, { project, risk, issue, keys }: Hidden): Request[] {
+function requestsNaming(
+  { key, webhook }: Dataset,
+  { project, risk, issue, keys, webhooks }: Hidden,
+): Request[] {
   const make = { name: 'x', scopes: ['projects.read'] };
   return [
     ['GET', '/v1/risks?project=CANARY'],
@@ -497,6 +512,18 @@ function requestsNaming({ key }: Dataset, { project, risk, issue, keys }: Hidden
     ['POST', '/v1/keys', { ...make, project_ids: ['CANARY'] }],
     ['POST', '/v1/keys', { ...make, project_ids: ['SEEN', project.id] }],
     ['PATCH', `/v1/keys/${key}`, { project_ids: ['CANARY'] }],
+    ['POST', '/v1/webhooks', { url: 'https://example.com/', types: ['*'], project_ids: ['CANARY'] }],
+    ['PATCH', `/v1/webhooks/${webhook}`, { project_ids: ['SEEN', project.id] }],
+    ...webhooks.flatMap((id): Request[] => [
+      ['GET', `/v1/webhooks/${id}`],
+      ['GET', `/v1/webhooks/${id}/history`],
+      ['GET', `/v1/webhooks/${id}/deliveries`],
+      ['PATCH', `/v1/webhooks/${id}`, { status: 'disabled' }],
+      ['DELETE', `/v1/webhooks/${id}`],
+      ['POST', `/v1/webhooks/${id}/test`],
+      ['POST', `/v1/webhooks/${id}/rotate`],
+      ['POST', `/v1/webhooks/${id}/replay`, { after: 0 }],
+    ]),
     ...keys.flatMap((id): Request[] => [
       ['GET', `/v1/keys/${id}`],
       ['GET', `/v1/keys/${id}/history`],
@@ -522,6 +549,8 @@ async function everything({ database: { db } }: TestService): Promise<unknown> {
     await db.selectFrom('issues').selectAll().orderBy('id').execute(),
     await db.selectFrom('tasks').selectAll().orderBy('id').execute(),
     await db.selectFrom('keys').selectAll().orderBy('id').execute(),
+    await db.selectFrom('webhooks').selectAll().orderBy('id').execute(),
+    await db.selectFrom('webhook_deliveries').selectAll().orderBy('id').execute(),
     await db.selectFrom('history').selectAll().orderBy('id').execute(),
   ];
 }

@@ -18,7 +18,13 @@ const operations = new Map(
 );
 
 /** Operations that change no resource. */
-const withoutEvents = ['evaluateRisk', 'createSession', 'deleteSession'];
+const withoutEvents = [
+  'evaluateRisk',
+  'createSession',
+  'deleteSession',
+  'testWebhook',
+  'redeliverWebhookDelivery',
+];
 
 /** Requests in order: operation, body, the types of its events. `{…}` in a path is the id of the latest such resource. */
 const requests: [operation: string, body: unknown, types: string[]][] = [
@@ -75,6 +81,13 @@ const requests: [operation: string, body: unknown, types: string[]][] = [
   ['updateKey', { name: 'third' }, ['key.updated']],
   ['rotateKey', {}, ['key.rotated']],
   ['revokeKey', undefined, ['key.revoked']],
+  ['createWebhook', { url: 'https://example.com/', types: ['risk.*'] }, ['webhook.created']],
+  ['updateWebhook', { types: ['*'] }, ['webhook.updated']],
+  ['updateWebhook', { status: 'disabled' }, ['webhook.disabled']],
+  ['updateWebhook', { status: 'enabled' }, ['webhook.enabled']],
+  ['rotateWebhook', undefined, ['webhook.rotated']],
+  ['replayWebhook', { after: 0 }, ['webhook.replayed']],
+  ['deleteWebhook', undefined, ['webhook.deleted']],
 ];
 
 /** The names of ids in paths, by the end of the path of their collection. */
@@ -118,7 +131,7 @@ onBothEngines('the event of every operation', (start) => {
         const { secret: _, ...resource } = response.body;
         assert.deepEqual(last.data, resource, operation);
       }
-      assert.doesNotMatch(JSON.stringify(page.data), /mst_\w{10}|hash/, operation);
+      assert.doesNotMatch(JSON.stringify(page.data), /mst_\w{10}|whsec_|hash/, operation);
     }
   });
 });

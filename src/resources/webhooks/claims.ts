@@ -1,11 +1,13 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
+import { inJsonArray } from '../../database/sql/functions.ts';
+import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import { lockTable } from '../../database/writes/table-versions.ts';
 import { type Claim, leaseSeconds } from './deliveries.ts';
 import { later, type Outcome, outcomeOf } from './outcome.ts';
 import { disableWebhook, webhookColumns, webhookOf } from './queries.ts';
-import type { Webhook } from './schema.ts';
+import type { Delivery, Webhook } from './schema.ts';
 import type { Attempt } from './send.ts';
 
 /** `isOrdinary` is false for a test, which is not repeated and says nothing about how long the receiver has failed. */
@@ -21,7 +23,7 @@ export type ActiveWebhook = Webhook & {
   due_at: string | null;
 };
 
-const maxInFlight = 8;
+const maxInFlight = 16;
 /** After this many failures in a row, a webhook attempts one delivery at a time. */
 const failuresToSlowDown = 3;
 /** An event waits for earlier events of its subject until those have failed this often: about 5 minutes. */
@@ -31,12 +33,21 @@ const failuresToRecover = 20;
 const maxFailingDays = 5;
 
 export async function listActiveWebhooks(db: Kysely<Tables>): Promise<ActiveWebhook[]> {
-  const rows = await db
+  const { rows } = await enabledWebhooks(db);
+  if (rows.length === 0) return [];
+  const pending = new Map((await pendingByWebhook(db)).rows.map((row) => [row.webhook_id, row]));
+  return rows.map((row) => ({ pending: 0, due_at: null, ...row, ...webhookOf(row), ...pending.get(row.id) }));
+}
+
+const enabledWebhooks = statement((db) =>
+  db
     .selectFrom('webhooks')
     .select([...webhookColumns, 'last_sequence', 'failures', 'throttled_until'])
-    .where('status', '=', 'enabled')
-    .execute();
-  const pending = await db
+    .where('status', '=', 'enabled'),
+);
+
+const pendingByWebhook = statement((db) =>
+  db
     .selectFrom('webhook_deliveries')
     .select([
       'webhook_id',
@@ -44,34 +55,31 @@ export async function listActiveWebhooks(db: Kysely<Tables>): Promise<ActiveWebh
       sql<string>`min(next_attempt_at)`.as('due_at'),
     ])
     .where('next_attempt_at', 'is not', null)
-    .groupBy('webhook_id')
-    .execute();
-  const pendingOf = new Map(pending.map((row) => [row.webhook_id, row]));
-  return rows.map((row) => ({
-    pending: 0,
-    due_at: null,
-    ...row,
-    ...webhookOf(row),
-    ...pendingOf.get(row.id),
-  }));
-}
+    .groupBy('webhook_id'),
+);
 
 /** How many deliveries of the webhook may be in flight, over all instances. */
 const maxInFlightOf = ({ failures }: ActiveWebhook) => (failures >= failuresToSlowDown ? 1 : maxInFlight);
 
+/** Whether a delivery is due that does not have to wait for an earlier one. */
+export async function hasDue(db: Kysely<Tables>, { id }: ActiveWebhook, now: string): Promise<boolean> {
+  const { rows } = await dueDeliveries(db, { webhook_id: id, now, limit: 1 });
+  return rows.length > 0;
+}
+
 /** Due deliveries that no instance attempts, in order. A later event of a subject waits for the earlier ones. */
-export const findDue = (db: Kysely<Tables>, { id }: ActiveWebhook, now: string, limit: number) =>
+const dueDeliveries = statement((db) =>
   db
     .selectFrom('webhook_deliveries as due')
     .select('id')
-    .where('webhook_id', '=', id)
-    .where('next_attempt_at', '<=', now)
+    .where('webhook_id', '=', param<string>('webhook_id'))
+    .where('next_attempt_at', '<=', param<string>('now'))
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
           selectFrom('webhook_deliveries as earlier')
             .select('earlier.id')
-            .where('earlier.webhook_id', '=', id)
+            .whereRef('earlier.webhook_id', '=', 'due.webhook_id')
             .whereRef('earlier.subject_id', '=', 'due.subject_id')
             .whereRef('earlier.sequence', '<', 'due.sequence')
             .where('earlier.next_attempt_at', 'is not', null)
@@ -81,8 +89,8 @@ export const findDue = (db: Kysely<Tables>, { id }: ActiveWebhook, now: string, 
     )
     .orderBy('next_attempt_at')
     .orderBy('id')
-    .limit(limit)
-    .execute();
+    .limit(param<number>('limit')),
+);
 
 /** Claims due deliveries, so that no other instance attempts them. */
 export async function claimDue(
@@ -93,38 +101,38 @@ export async function claimDue(
   // One instance claims at a time; otherwise two could exceed the limit or overtake each other.
   await lockTable(db, 'webhook_deliveries');
   const claims: Claim[] = [];
+  const claimed_until = later(now, leaseSeconds);
   for (const webhook of webhooks) {
-    const { inFlight } = await db
-      .selectFrom('webhook_deliveries')
-      .select(sql<number>`count(*)`.as('inFlight'))
-      .where('webhook_id', '=', webhook.id)
-      .where('next_attempt_at', 'is not', null)
-      .where('claimed_until', '>', now)
-      .executeTakeFirstOrThrow();
-    const limit = maxInFlightOf(webhook) - inFlight;
-    const due = limit > 0 ? await findDue(db, webhook, now, limit) : [];
-    if (due.length > 0)
-      claims.push(
-        ...(await claim(
-          db,
-          due.map(({ id }) => id),
-          now,
-        )),
-      );
+    const webhook_id = webhook.id;
+    const [claimed] = (await countClaimed(db, { webhook_id, now })).rows;
+    const limit = maxInFlightOf(webhook) - (claimed?.count ?? 0);
+    const due = limit > 0 ? (await dueDeliveries(db, { webhook_id, now, limit })).rows : [];
+    if (due.length === 0) continue;
+    const { rows } = await claimRows(db, { claimed_until, ids: JSON.stringify(due.map(({ id }) => id)) });
+    claims.push(...rows.map((row) => ({ ...row, claimed_until })));
   }
   return claims.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-async function claim(db: Transaction<Tables>, ids: string[], now: string): Promise<Claim[]> {
-  const claimed_until = later(now, leaseSeconds);
-  const rows = await db
+const countClaimed = statement((db) =>
+  db
+    .selectFrom('webhook_deliveries')
+    .select(sql<number>`count(*)`.as('count'))
+    .where('webhook_id', '=', param<string>('webhook_id'))
+    .where('next_attempt_at', '>', param<string>('now'))
+    .where('claimed_until', '>', param<string>('now')),
+);
+
+const claimRows = statement((db) =>
+  db
     .updateTable('webhook_deliveries')
-    .set({ claimed_until, next_attempt_at: claimed_until })
-    .where('id', 'in', ids)
-    .returning(['id', 'webhook_id', 'event_id', 'event_type', 'sequence', 'payload', 'attempts'])
-    .execute();
-  return rows.map((row) => ({ ...row, claimed_until }));
-}
+    .set({
+      claimed_until: param<string>('claimed_until'),
+      next_attempt_at: param<string>('claimed_until'),
+    })
+    .where(inJsonArray(sql.ref('id'), param<string>('ids')))
+    .returning(['id', 'webhook_id', 'event_id', 'event_type', 'sequence', 'payload', 'attempts']),
+);
 
 /** Makes claimed deliveries due at once, for another instance. */
 export async function releaseClaims(db: Transaction<Tables>, claims: readonly Claim[], now: string) {
@@ -161,25 +169,39 @@ async function recordResult(
   const attempts = claim.attempts + 1;
   const { response_status, response_excerpt, error, latency_ms } = attempt;
   const outcome = outcomeOf(attempt, attempts, now, isOrdinary);
-  await db
-    .updateTable('webhook_deliveries')
-    .set({
-      status: outcome.status,
-      attempts,
-      last_attempt_at: now,
-      next_attempt_at: outcome.status === 'pending' ? outcome.next_attempt_at : null,
-      claimed_until: null,
-      response_status,
-      response_excerpt,
-      error,
-      latency_ms,
-    })
-    .where('id', '=', claim.id)
-    // If the claim has expired, another instance is responsible.
-    .where('claimed_until', '=', claim.claimed_until)
-    .execute();
+  await storeResult(db, {
+    id: claim.id,
+    claimed_until: claim.claimed_until,
+    status: outcome.status,
+    attempts,
+    last_attempt_at: now,
+    next_attempt_at: outcome.status === 'pending' ? outcome.next_attempt_at : null,
+    response_status,
+    response_excerpt,
+    error,
+    latency_ms,
+  });
   return outcome;
 }
+
+const storeResult = statement((db) =>
+  db
+    .updateTable('webhook_deliveries')
+    .set({
+      status: param<Delivery['status']>('status'),
+      attempts: param<number>('attempts'),
+      last_attempt_at: param<string>('last_attempt_at'),
+      next_attempt_at: param<string | null>('next_attempt_at'),
+      claimed_until: null,
+      response_status: param<number | null>('response_status'),
+      response_excerpt: param<string | null>('response_excerpt'),
+      error: param<string | null>('error'),
+      latency_ms: param<number>('latency_ms'),
+    })
+    .where('id', '=', param<string>('id'))
+    // If the claim has expired, another instance is responsible.
+    .where('claimed_until', '=', param<string>('claimed_until')),
+);
 
 type Health = { outcome: Outcome; moment: Moment };
 

@@ -5,7 +5,7 @@ import { coalesced, versionOf } from '../../database/versions.ts';
 import {
   type ActiveWebhook,
   claimDue,
-  findDue,
+  hasDue,
   listActiveWebhooks,
   type Result,
   recordResults,
@@ -13,8 +13,8 @@ import {
 } from './claims.ts';
 import type { Claim } from './deliveries.ts';
 import { fanOut } from './fan-out.ts';
-import { findMessage } from './message.ts';
-import { noAttempt, type Sender } from './send.ts';
+import { findMessages } from './message.ts';
+import { type Message, noAttempt, type Sender } from './send.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -50,6 +50,9 @@ export function createDispatcher({ database, clock, sender, counts, onError, max
   /** Up to where the event log contains nothing for a webhook at this position. Not stored, to save a write per event. */
   const scanned = new Map<string, { from: number; upTo: number }>();
 
+  /** Webhooks whose due deliveries wait for earlier ones, or for a free place. */
+  const blocked = new Set<string>();
+
   async function runRound(): Promise<void> {
     const versions = await database.versions();
     const version = versionOf(versions, ['events', 'webhooks', 'webhook_deliveries']);
@@ -77,11 +80,16 @@ export function createDispatcher({ database, clock, sender, counts, onError, max
     const ready: ActiveWebhook[] = [];
     for (const webhook of webhooks) {
       const isDue = webhook.due_at !== null && webhook.due_at <= now && !isThrottled(webhook, now);
-      if (isDue && (await findDue(database.db, webhook, now, 1)).length > 0) ready.push(webhook);
+      const canSend = isDue && (!blocked.has(webhook.id) || (await hasDue(database.db, webhook, now)));
+      if (canSend) ready.push(webhook);
     }
     if (ready.length === 0 || isStopped) return;
-    for (const claim of await database.write((db) => claimDue(db, ready, now))) {
-      const sending = deliver(claim)
+    const claims = await database.write((db) => claimDue(db, ready, now));
+    const claiming = new Set(claims.map(({ webhook_id }) => webhook_id));
+    for (const { id } of ready) claiming.has(id) ? blocked.delete(id) : blocked.add(id);
+    const messages = await findMessages(database.db, claims, clock());
+    for (const claim of claims) {
+      const sending = attempt(claim, messages.get(claim.id))
         .catch(onError)
         .finally(() => {
           inFlight.delete(claim);
@@ -91,11 +99,10 @@ export function createDispatcher({ database, clock, sender, counts, onError, max
     }
   }
 
-  async function deliver(claim: Claim): Promise<void> {
-    const message = await findMessage(database.db, claim, clock());
-    const attempt = message ? await sender.send(message, abort.signal) : notStored;
+  async function attempt(claim: Claim, message: Message | undefined): Promise<void> {
+    const result = message ? await sender.send(message, abort.signal) : notStored;
     const isOrdinary = message !== undefined && claim.payload === null;
-    if (!abort.signal.aborted) await record({ claim, attempt, moment: clock(), isOrdinary });
+    if (!abort.signal.aborted) await record({ claim, attempt: result, moment: clock(), isOrdinary });
   }
 
   const results: Result[] = [];
@@ -117,6 +124,8 @@ export function createDispatcher({ database, clock, sender, counts, onError, max
     isRequested = true;
     running ??= runRounds().finally(() => {
       running = undefined;
+      // Requested between the last round and now.
+      if (isRequested && !isStopped) wake();
     });
   }
   async function runRounds(): Promise<void> {
@@ -141,7 +150,9 @@ export function createDispatcher({ database, clock, sender, counts, onError, max
     },
     rejection: sender.rejection,
     /** Attempts a delivery that the caller has claimed. */
-    deliver,
+    async deliver(claim: Claim): Promise<void> {
+      await attempt(claim, (await findMessages(database.db, [claim], clock())).get(claim.id));
+    },
     /** Resolves when nothing is due any more. */
     async drain(): Promise<void> {
       wake();

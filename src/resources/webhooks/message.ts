@@ -8,30 +8,52 @@ import type { Message } from './send.ts';
 /** Standard Webhooks recommends payloads below this size. */
 const maxPayloadBytes = 20_000;
 
-/** The signed message of a delivery; undefined if its event is no longer stored. */
-export async function findMessage(
+/** The signed messages of deliveries, by id. A delivery whose event is no longer stored has none. */
+export async function findMessages(
   db: Kysely<Tables>,
-  { webhook_id, event_id, sequence, payload }: Claim,
+  claims: readonly Claim[],
   { now }: Moment,
-): Promise<Message | undefined> {
-  const webhook = await db
-    .selectFrom('webhooks')
-    .select(['url', 'secret', 'previous_secret', 'previous_until'])
-    .where('id', '=', webhook_id)
-    .executeTakeFirst();
-  const body = payload ?? (await findPayload(db, sequence));
-  if (!webhook || body === undefined) return undefined;
-  const { url, secret, previous_secret, previous_until } = webhook;
-  const isOverlap = previous_secret !== null && previous_until !== null && previous_until > now;
-  const secrets = isOverlap ? [secret, previous_secret] : [secret];
-  const headers = { ...signedHeaders(secrets, event_id, now, body), traceparent: newTraceparent() };
-  return { url, headers, body };
+): Promise<Map<string, Message>> {
+  const [webhooks, events] = [await webhooksOf(db, claims), await eventsOf(db, claims)];
+  const messages = claims.flatMap(({ id, webhook_id, event_id, sequence, payload }) => {
+    const webhook = webhooks.get(webhook_id);
+    const event = events.get(sequence);
+    const body = payload ?? (event && payloadOf(event));
+    if (!webhook || body === undefined) return [];
+    const headers = {
+      ...signedHeaders(secretsOf(webhook, now), event_id, now, body),
+      traceparent: newTraceparent(),
+    };
+    return [[id, { url: webhook.url, headers, body }] as const];
+  });
+  return new Map(messages);
 }
 
-async function findPayload(db: Kysely<Tables>, sequence: number | null): Promise<string | undefined> {
-  if (sequence === null) return undefined;
-  const event = await db.selectFrom('events').selectAll().where('sequence', '=', sequence).executeTakeFirst();
-  return event && payloadOf(event);
+type Signer = Pick<Tables['webhooks'], 'secret' | 'previous_secret' | 'previous_until'>;
+
+const secretsOf = ({ secret, previous_secret, previous_until }: Signer, now: string) =>
+  previous_secret !== null && (previous_until ?? '') > now ? [secret, previous_secret] : [secret];
+
+async function webhooksOf(db: Kysely<Tables>, claims: readonly Claim[]) {
+  const ids = new Set(claims.map(({ webhook_id }) => webhook_id));
+  if (ids.size === 0) return new Map<string, never>();
+  const rows = await db
+    .selectFrom('webhooks')
+    .select(['id', 'url', 'secret', 'previous_secret', 'previous_until'])
+    .where('id', 'in', [...ids])
+    .execute();
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+async function eventsOf(db: Kysely<Tables>, claims: readonly Claim[]) {
+  const sequences = new Set(claims.flatMap(({ sequence }) => sequence ?? []));
+  if (sequences.size === 0) return new Map<number | null, never>();
+  const rows = await db
+    .selectFrom('events')
+    .selectAll()
+    .where('sequence', 'in', [...sequences])
+    .execute();
+  return new Map<number | null, (typeof rows)[number]>(rows.map((row) => [row.sequence, row]));
 }
 
 /** The event as `GET /v1/events` returns it, with `timestamp`. A large one comes without `data` and `previous`. */

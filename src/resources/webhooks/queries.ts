@@ -8,6 +8,7 @@ import { bySystem, type Change, type Differences } from '../../database/writes/c
 import { addEvent, type Subject } from '../../database/writes/events.ts';
 import {
   differencesBetween,
+  type EventOptions,
   recordChanges,
   recordCreated,
   recordHistory,
@@ -120,7 +121,8 @@ export async function rotateWebhook(
     previous_until: later(change.now, overlapSeconds),
   };
   const rotated = { from: null, to: null };
-  return { ...(await changeWebhook(db, current, columns, { rotated }, change)), secret };
+  const event = { type: 'webhook.rotated', differences: {} } as const;
+  return { ...(await changeWebhook(db, current, columns, { rotated }, change, event)), secret };
 }
 
 /** Disables a webhook whose receiver is gone or has failed for too long. */
@@ -166,7 +168,8 @@ export async function replayWebhook(
   const replayed = { from: null, to: after };
   // Not beyond the present: the webhook would miss the events until then.
   const last_sequence = sql<number>`case when last_sequence < ${after} then last_sequence else ${after} end`;
-  return changeWebhook(db, current, { last_sequence }, { replayed }, change);
+  const event = { type: 'webhook.replayed', differences: {} } as const;
+  return changeWebhook(db, current, { last_sequence }, { replayed }, change, event);
 }
 
 async function changeWebhook(
@@ -175,6 +178,7 @@ async function changeWebhook(
   columns: object,
   differences: Differences,
   requested: Change,
+  event?: EventOptions,
 ): Promise<Webhook> {
   const { id, version } = current;
   const change = notBefore(requested, current);
@@ -185,7 +189,7 @@ async function changeWebhook(
     .where('version', '=', version)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) throw new WriteConflict();
-  await recordChanges(db, webhookSubject, id, differences, change);
+  await recordChanges(db, webhookSubject, id, differences, change, event);
   return getWebhook(db, id);
 }
 
