@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
@@ -9,7 +9,7 @@ import { newId } from '../src/core/ids.ts';
 import { openDatabase } from '../src/database/open.ts';
 import { personRow } from '../src/resources/personnel/queries.ts';
 import type { BackgroundLoad } from './children/background-load.ts';
-import { peakMemoryOf } from './memory.ts';
+import { cpuSecondsOf, peakMemoryOf } from './memory.ts';
 import { muster, nodeScript, start } from './processes.ts';
 import { startPostgres } from './servers.ts';
 
@@ -120,7 +120,7 @@ async function measureImport(url: string) {
     ...nodeScript('children/background-load.ts', JSON.stringify({ origin, key } as BackgroundLoad)),
   );
   await background.waitForOutput(/ready/);
-  const cpuBefore = cpuSeconds(service.pid);
+  const cpuBefore = cpuSecondsOf(service.pid);
   let responseBody = new ArrayBuffer();
   const seconds = await measureSeconds(async () => {
     const response = await fetch(`${origin}/v1/personnel/import`, {
@@ -130,19 +130,13 @@ async function measureImport(url: string) {
     });
     responseBody = await response.arrayBuffer();
   });
-  const cpu = cpuSeconds(service.pid) - cpuBefore;
+  const cpu = cpuSecondsOf(service.pid) - cpuBefore;
   process.kill(background.pid, 'SIGUSR2');
   const [times] = await background.waitForOutput(/\[.*\]/);
   const { summary } = JSON.parse(Buffer.from(responseBody).toString()) as { summary?: { created: number } };
   if (summary?.created !== rows) throw new Error(`imported ${summary?.created} of ${rows} people`);
   const peak = Math.round(peakMemoryOf(service.pid));
   return { seconds, cpu, peak, times: (JSON.parse(times) as number[]).sort((a, b) => a - b) };
-}
-
-/** CPU time of all threads of a process; the kernel counts it in hundredths of a second. */
-function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 async function measureSeconds(work: () => Promise<void>): Promise<number> {
