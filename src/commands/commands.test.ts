@@ -298,7 +298,7 @@ test('import and export commands report results, and exit with 1 on errors', asy
 
   const errors: [string[], RegExp][] = [
     [['import', 'personel', 'people.csv'], /“personel” cannot be imported; did you mean personnel\?/],
-    [['import', 'risks', 'people.csv'], /No column names the project of each row/],
+    [['import', 'risks', 'people.csv'], /The first line must name the columns, such as title/],
     [
       ['import', 'risks', 'people.csv', '--preset', 'jria'],
       /“jria” is not a preset. Choose from jira, redmine/,
