@@ -23,11 +23,18 @@ type Schema = {
 };
 type Parameter = { name: string; in: string; required?: boolean; schema: Schema };
 type Content = { content?: Record<string, { schema: Schema }> };
-type Operation = { parameters?: Parameter[]; requestBody?: Content; responses: Record<string, Content> };
-type Document = {
-  paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema> };
+type Reference = { $ref: string };
+type Operation = {
+  parameters?: (Parameter | Reference)[];
+  requestBody?: Content;
+  responses: Record<string, Content | Reference>;
 };
+type Components = {
+  schemas: Record<string, Schema>;
+  parameters: Record<string, Parameter>;
+  responses: Record<string, Content>;
+};
+type Document = { paths: Record<string, Record<string, Operation>>; components: Components };
 
 const methods = ['get', 'put', 'post', 'patch', 'delete'];
 
@@ -35,7 +42,7 @@ function apiTypes({ paths, components }: Document): string {
   const pathTypes = Object.entries(paths).map(([path, operations]) => {
     const methodTypes = methods.map((method) => {
       const operation = operations[method];
-      return `${method}${operation ? `: ${operationType(operation)}` : '?: never'};`;
+      return `${method}${operation ? `: ${operationType(operation, components)}` : '?: never'};`;
     });
     return `${JSON.stringify(path)}: { parameters: {}; ${methodTypes.join(' ')} };`;
   });
@@ -45,9 +52,17 @@ function apiTypes({ paths, components }: Document): string {
   return `// Generated from openapi.json.\n${schemaTypes.join('\n')}\nexport interface paths {\n${pathTypes.join('\n')}\n}\n`;
 }
 
-function operationType({ parameters = [], requestBody, responses }: Operation): string {
+const referenced = <T extends object>(components: Record<string, T>, value: T | Reference): T =>
+  '$ref' in value ? (components[value.$ref.slice(value.$ref.lastIndexOf('/') + 1)] as T) : value;
+
+function operationType(
+  { parameters = [], requestBody, responses }: Operation,
+  components: Components,
+): string {
   const locations = ['query', 'path'].map((location) => {
-    const present = parameters.filter((parameter) => parameter.in === location);
+    const present = parameters
+      .map((parameter) => referenced(components.parameters, parameter))
+      .filter((parameter) => parameter.in === location);
     const members = present.map((one) => member(one.name, one.schema, one.required));
     const isOptional = !present.some((parameter) => parameter.required);
     return present.length > 0
@@ -55,7 +70,8 @@ function operationType({ parameters = [], requestBody, responses }: Operation): 
       : `${location}?: never;`;
   });
   const responseTypes = Object.entries(responses).map(
-    ([status, response]) => `${status}: { headers: {}; ${contentType(response)} };`,
+    ([status, response]) =>
+      `${status}: { headers: {}; ${contentType(referenced(components.responses, response))} };`,
   );
   const body = requestBody ? `requestBody: { ${contentType(requestBody)} };` : 'requestBody?: never;';
   return `{ parameters: { ${locations.join(' ')} }; ${body} responses: { ${responseTypes.join(' ')} } }`;

@@ -9,7 +9,7 @@ export async function openapiDocument(): Promise<string> {
   const database = openDatabase(config.database_url);
   const app = await createApp({ config, database, clock: systemClock, readiness: { state: 'ready' } });
   await app.ready();
-  const document = app.swagger();
+  const document = { ...app.swagger(), servers: [{ url: `http://${config.host}:${config.port}` }] };
   await app.close();
   return `${JSON.stringify(document, null, 2)}\n`;
 }

@@ -24,16 +24,26 @@ export const ListOf = (row: TSchema, meta: TProperties = {}) =>
         ...meta,
       }),
     },
-    { [mediaTypes]: listMediaTypes },
+    { $id: `${idOf(row)}List`, [mediaTypes]: listMediaTypes },
   );
 
 /** The body of a summary, such as counts over a list. */
 export const SummaryOf = (data: TSchema) =>
-  Strict({
-    data,
-    meta: Strict({
-      filters: Type.Record(Type.String(), Type.Unknown(), {
-        description: 'The applied filters, including defaults.',
+  Strict(
+    {
+      data,
+      meta: Strict({
+        filters: Type.Record(Type.String(), Type.Unknown(), {
+          description: 'The applied filters, including defaults.',
+        }),
       }),
-    }),
-  });
+    },
+    { $id: `${idOf(data)}Response` },
+  );
+
+/** Named, so that generated clients have a type for it. */
+const idOf = (schema: TSchema) => {
+  const { $id } = schema as { $id?: string };
+  if ($id === undefined) throw new Error('The rows of a list need an $id.');
+  return $id;
+};

@@ -3,22 +3,35 @@ export type OpenApi = {
   info: { version: string; description: string };
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, OperationObject>>;
-  components: { schemas: Record<string, Schema> };
+  components: {
+    schemas: Record<string, Schema>;
+    parameters: Record<string, Parameter>;
+    responses: Record<string, Response>;
+  };
 };
+
+type Reference = { $ref: string };
+type Response = { description: string; content?: Content };
 
 type OperationObject = {
   operationId: string;
   summary: string;
   description?: string;
   tags: string[];
-  parameters?: Parameter[];
+  parameters?: (Parameter | Reference)[];
   requestBody?: { content: Content };
-  responses: Record<string, { description: string; content?: Content }>;
+  responses: Record<string, Response | Reference>;
   security?: unknown[];
   'x-scope'?: string;
 };
 
-export type Operation = OperationObject & { method: string; path: string };
+/** An operation without references to parameters and responses. */
+export type Operation = Omit<OperationObject, 'parameters' | 'responses'> & {
+  method: string;
+  path: string;
+  parameters: Parameter[];
+  responses: Record<string, Response>;
+};
 
 export type Parameter = {
   name: string;
@@ -57,10 +70,24 @@ export type Schema = {
   'x-set-by-service'?: string[];
 };
 
-export const operationsOf = ({ paths }: OpenApi): Operation[] =>
+export const operationsOf = ({ paths, components }: OpenApi): Operation[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
+    Object.entries(methods).map(([method, { parameters = [], responses, ...operation }]) => ({
+      ...operation,
+      method,
+      path,
+      parameters: parameters.map((parameter) => referenced(components.parameters, parameter)),
+      responses: Object.fromEntries(
+        Object.entries(responses).map(([status, response]) => [
+          status,
+          referenced(components.responses, response),
+        ]),
+      ),
+    })),
   );
+
+const referenced = <T extends object>(components: Record<string, T>, value: T | Reference): T =>
+  '$ref' in value ? (components[schemaName(value.$ref)] as T) : value;
 
 /** The tags with their operations, in page order. */
 export const groupsOf = (document: OpenApi) =>

@@ -9,9 +9,12 @@ import { problems } from '../../core/errors.ts';
 
 type Operation = {
   operationId: string;
-  parameters?: { name: string; schema: unknown }[];
+  parameters?: { name: string; in: string; schema: unknown }[];
   requestBody?: { required?: boolean; content: Record<string, { schema?: unknown }> };
-  responses: Record<string, { description: string; content?: Record<string, { schema: unknown }> }>;
+  responses: Record<
+    string,
+    { description: string; headers?: object; content?: Record<string, { schema: unknown }> }
+  >;
 };
 type Document = {
   paths: Record<string, Record<string, Operation>>;
@@ -36,11 +39,24 @@ type Bounded = {
 const isBoundedText = ({ format, pattern = '*' }: Bounded) =>
   format === 'date' || format === 'date-time' || !/[*+]|\{\d+,\}/.test(pattern);
 
-const checkedIn = (): Document =>
-  JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8'));
+const read = () => JSON.parse(readFileSync(new URL('../../../openapi.json', import.meta.url), 'utf8'));
+
+/** The document, with the shared parameters, responses and headers put where they are used. */
+function checkedIn(): Document {
+  const document = read();
+  const inline = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inline);
+    if (typeof value !== 'object' || value === null) return value;
+    const [, kind = '', name = ''] =
+      '$ref' in value ? (/^#\/components\/(\w+)\/(.+)$/.exec(String(value.$ref)) ?? []) : [];
+    if (kind !== '' && kind !== 'schemas') return inline(document.components[kind][name]);
+    return Object.fromEntries(Object.entries(value).map(([member, inside]) => [member, inline(inside)]));
+  };
+  return { ...document, paths: inline(document.paths) };
+}
 
 test('openapi.json is up to date: run `npm run openapi` after a change', async () => {
-  assert.deepEqual(checkedIn(), JSON.parse(await openapiDocument()));
+  assert.deepEqual(read(), JSON.parse(await openapiDocument()));
 });
 
 test('contains exactly the routes that are served', async () => {
@@ -75,6 +91,50 @@ test('describes which bodies are optional, and their media types', () => {
     'application/json',
     'application/merge-patch+json',
   ]);
+});
+
+test('describes headers: conditions, idempotency, pages and rate limits', () => {
+  const { paths } = checkedIn();
+  const namesOf = (path: string, method: string) =>
+    (paths[path]?.[method]?.parameters ?? []).filter((one) => one.in === 'header').map(({ name }) => name);
+  const headersOf = (path: string, method: string, status: number) =>
+    Object.keys(paths[path]?.[method]?.responses[status]?.headers ?? {});
+  assert.deepEqual(namesOf('/v1/groups', 'get'), ['If-None-Match']);
+  assert.deepEqual(namesOf('/v1/groups', 'post'), ['Idempotency-Key']);
+  assert.deepEqual(namesOf('/v1/groups/{id}', 'patch'), ['If-Match']);
+  assert.deepEqual(namesOf('/v1/groups/{id}', 'delete'), ['If-Match']);
+  assert.deepEqual(namesOf('/livez', 'get'), []);
+  assert.deepEqual(headersOf('/v1/groups', 'get', 200), ['ETag', 'Link', 'RateLimit-Policy', 'RateLimit']);
+  assert.deepEqual(headersOf('/v1/groups', 'get', 304), ['RateLimit-Policy', 'RateLimit', 'ETag']);
+  assert.deepEqual(headersOf('/v1/groups', 'get', 429), ['RateLimit-Policy', 'RateLimit', 'Retry-After']);
+  assert.deepEqual(headersOf('/v1/groups', 'get', 503), ['Retry-After']);
+  assert.deepEqual(headersOf('/v1/groups', 'post', 201), [
+    'ETag',
+    'Location',
+    'Idempotent-Replayed',
+    'RateLimit-Policy',
+    'RateLimit',
+  ]);
+  assert.deepEqual(headersOf('/livez', 'get', 200), []);
+});
+
+test('shares parameters and error responses, and names list envelopes', () => {
+  const { paths, components } = read();
+  const inline = Object.entries(paths as Document['paths']).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { parameters = [], responses }]) => [
+      ...parameters
+        .filter((parameter) => !('$ref' in parameter))
+        .map(({ name }) => `${method} ${path} ${name}`),
+      ...Object.entries(responses)
+        .filter(([status, response]) => Number(status) >= 300 && !('$ref' in response))
+        .map(([status]) => `${method} ${path} ${status}`),
+    ]),
+  );
+  assert.deepEqual(inline, []);
+  for (const name of ['PersonList', 'ListedGroupList', 'RankedRiskList', 'IssueList'])
+    assert.ok(name in components.schemas, name);
+  for (const kind of ['schemas', 'parameters', 'responses', 'headers'])
+    for (const name of Object.keys(components[kind])) assert.match(name, /^[\w.-]+$/);
 });
 
 test('describes responses that are not JSON', () => {
@@ -124,11 +184,26 @@ onBothEngines('openapi', (start) => {
     const { body } = await service.get('/v1/openapi.json');
     const { servers, ...document } = body;
     assert.deepEqual(servers, [{ url: service.origin }]);
-    assert.deepEqual(document, checkedIn());
+    const { servers: defaults, ...expected } = read();
+    assert.deepEqual(defaults, [{ url: 'http://127.0.0.1:8080' }]);
+    assert.deepEqual(document, expected);
     const described = Object.entries(document.paths as Document['paths']).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
     );
     assert.deepEqual(described.sort(), servedRoutes(service).sort());
+  });
+
+  test('reads have the ETag that the document describes', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    for (const [path, { get }] of Object.entries(checkedIn().paths)) {
+      if (!get || path.includes('{')) continue;
+      const { status, headers } = await service.get(path, key);
+      assert.equal(status, 200, path);
+      const described = Object.keys(get.responses[200]?.headers ?? {});
+      assert.equal(headers.has('etag'), described.includes('ETag'), path);
+      assert.equal(described.includes('ETag'), 304 in get.responses, path);
+    }
   });
 
   test('responses match their schemas', async (t) => {

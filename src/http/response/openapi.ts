@@ -7,6 +7,7 @@ import { version } from '../../core/version.ts';
 import type { App } from '../fastify.ts';
 import { contentEtag, sendWithEtag } from './etag.ts';
 import { eventWebhooks } from './event-webhooks.ts';
+import { describeHeaders, shareComponents } from './openapi-components.ts';
 
 const tags = {
   personnel: 'People. Assign tasks to a person by `user_id`.',
@@ -93,6 +94,8 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
         }
         if (requestBody) requestBody.required = needsBody(requestBody, components);
       }
+      describeHeaders(openapiObject as never);
+      shareComponents(openapiObject as never);
       return openapiObject;
     },
   });
@@ -206,6 +209,8 @@ function withReferences(value: unknown, components: Record<string, unknown>): un
     Object.entries(rest).map(([name, member]) => [name, withReferences(member, components)]),
   );
   if (typeof $id !== 'string') return copy;
+  if ($id in components && JSON.stringify(components[$id]) !== JSON.stringify(copy))
+    throw new Error(`Two schemas have the $id ${$id}. Rename one of them.`);
   components[$id] = copy;
   return { $ref: `#/components/schemas/${$id}` };
 }
