@@ -236,6 +236,16 @@ test('the console uses the base path', async (t) => {
   assert.match(await read(`http://127.0.0.1:${port}/api/risks`), /<base href="\/api\/">/);
 });
 
+test('the instance of an error is the path that the client sent, with the base path', async (t) => {
+  const behind = await start('behind-errors.db', { MUSTER_BASE_URL: 'https://ops.example.com/api' });
+  t.after(() => behind.app.close());
+  const { port } = behind.app.server.address() as AddressInfo;
+  for (const path of ['/api/v1/risks?limit=1', '/v1/risks']) {
+    const { instance } = await (await fetch(`http://127.0.0.1:${port}${path}`)).json();
+    assert.equal(instance, '/api/v1/risks');
+  }
+});
+
 test('the pages are not part of the OpenAPI document', async () => {
   const { paths } = await (await fetch(`${app.baseUrl}/v1/openapi.json`)).json();
   assert.deepEqual(

@@ -29,7 +29,7 @@ function findQueryError({ parameters, template }: Operation, query: Pair[]): str
   for (const { name, value } of query) {
     const parameter = parameters.find((known) => known.in === 'query' && known.name === name);
     if (!parameter) return `query: unknown ${name}`;
-    if (seen.has(name)) return `query: ${name} twice`;
+    if (seen.has(name) && parameter.schema.type !== 'array') return `query: ${name} twice`;
     seen.add(name);
     if (value === undefined || hasForbiddenCharacters(value)) return `query: ${name} is not readable`;
     if (value === '') return `query: ${name} is empty`;

@@ -74,6 +74,18 @@ onBothEngines('access', (start) => {
     assert.equal((await service.post('/v1/personnel', projects, { name: 'Ada' })).status, 403);
   });
 
+  test('another scheme than Bearer gets the advice to use it', async (t) => {
+    const service = await start(t);
+    for (const [authorization, detail] of [
+      ['Basic eDp5', '`Basic` is not supported. Send an API key: `Authorization: Bearer <API_KEY>`.'],
+      [await service.key(), 'Send an API key: `Authorization: Bearer <API_KEY>`.'],
+    ] as const) {
+      const { status, body, headers } = await service.get('/v1/me', undefined, { authorization });
+      assert.deepEqual([status, body.detail], [401, detail]);
+      assert.equal(headers.get('www-authenticate'), 'Bearer realm="muster"');
+    }
+  });
+
   test('a revoked key is rejected from the next request on', async (t) => {
     const service = await start(t);
     const { id, secret } = await service.database.write((db) =>

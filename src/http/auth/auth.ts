@@ -75,12 +75,16 @@ export function installAuth(app: FastifyInstance): void {
 
 /** Rejects a request without a key, and a write with a session cookie that a page on another site triggered (CSRF). */
 function rejectWithoutKey(request: FastifyRequest): void {
-  if (request.headers.authorization !== undefined) return;
-  if (bearerToken(request.headers) === undefined) {
-    throw new Problem('unauthenticated', 'Send an API key: `Authorization: Bearer <API_KEY>`.', {
+  const { authorization } = request.headers;
+  const hasOtherScheme = authorization !== undefined && !/^Bearer\b/i.test(authorization);
+  if (hasOtherScheme || (authorization === undefined && bearerToken(request.headers) === undefined)) {
+    const [scheme = ''] = /^(Basic|Digest|Negotiate|Token|ApiKey)\b/i.exec(authorization ?? '') ?? [];
+    const advice = 'Send an API key: `Authorization: Bearer <API_KEY>`.';
+    throw new Problem('unauthenticated', scheme ? `\`${scheme}\` is not supported. ${advice}` : advice, {
       headers: { 'www-authenticate': 'Bearer realm="muster"' },
     });
   }
+  if (authorization !== undefined) return;
   if (!['GET', 'HEAD'].includes(request.method) && !isSameOrigin(request)) {
     const detail =
       'Only pages of this service can make changes with the session cookie. Send the key in a header.';

@@ -67,11 +67,12 @@ export function limitBodies(app: FastifyInstance): void {
 
   // Runs after authentication, so the body of an unauthenticated request is never read.
   app.addHook('onRequest', (request, reply, done) => {
+    // The body of a request to an unknown path is not read, and `QUERY` may arrive without the body it needs.
+    if (request.is404 && !['GET', 'HEAD', 'OPTIONS'].includes(request.method))
+      return done(notRouted(request));
     const claimed = claimedBytes(request);
     // If the connection closed during authentication, `close` does not fire again to release the memory.
     if (claimed === 0 || reply.raw.closed) return done();
-    // The body of a request to an unknown path is not read.
-    if (request.is404 && request.method !== 'OPTIONS') return done(notRouted(request));
     const budget = !request.actor
       ? budgets.public
       : request.routeOptions.config.accepts

@@ -131,7 +131,7 @@ onBothEngines('request sanity', (start) => {
         service.origin,
         `${method} ${target} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n\r\n`,
       );
-    for (const method of ['TRACE', 'PROPFIND', 'LINK']) {
+    for (const method of ['TRACE', 'PROPFIND', 'LINK', 'QUERY']) {
       const response = await send(method);
       assert.match(response, /^HTTP\/1\.1 405 .*"code":"method_not_allowed"/s, method);
       assert.ok(!response.includes(key), 'the key is not echoed');

@@ -239,6 +239,25 @@ onBothEngines('strictness', (start) => {
     assert.equal(created.attributes.note, 'a\n\tb');
   });
 
+  test('a list parameter accepts commas, repetition and brackets', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    for (const query of [
+      'status=active,inactive',
+      'status=active&status=inactive',
+      'status[]=active&status[]=inactive',
+      'status%5B%5D=active&status=inactive',
+    ]) {
+      const { status, body } = await service.get(`/v1/personnel?${query}`, key);
+      assert.deepEqual([status, body.meta?.filters.status], [200, ['active', 'inactive']], query);
+    }
+    // Far more values than a request has parameters.
+    const many = 'status=active&'.repeat(400);
+    assert.equal((await service.get(`/v1/personnel?${many}`, key)).status, 200);
+    const tooMany = Array.from({ length: 150 }, (_, i) => `x${i}=1`).join('&');
+    assert.equal((await service.get(`/v1/personnel?${tooMany}`, key)).body.code, 'unknown_parameter');
+  });
+
   test('rejects unknown, repeated, empty and badly encoded query parameters', async (t) => {
     const service = await start(t);
     const key = await service.key();
@@ -253,7 +272,10 @@ onBothEngines('strictness', (start) => {
     assert.deepEqual(await get('q=%00'), [400, 'invalid_parameter', 'q']);
     assert.deepEqual(await get('q=%zz'), [400, 'invalid_parameter', 'q']);
     assert.deepEqual(await get('__proto__=1'), [400, 'unknown_parameter', '__proto__']);
-    assert.deepEqual(await get('status=active&status=inactive'), [400, 'invalid_parameter', 'status']);
+    assert.deepEqual(await get('status=active&status=nope'), [400, 'invalid_parameter', 'status']);
+    assert.deepEqual(await get('status=active&status='), [400, 'invalid_parameter', 'status']);
+    assert.deepEqual(await get('limit[]=5'), [400, 'unknown_parameter', 'limit[]']);
+    assert.deepEqual(await get('nope[]=5'), [400, 'unknown_parameter', 'nope[]']);
     assert.deepEqual(await get('status=,'), [400, 'invalid_parameter', 'status']);
     assert.deepEqual(await get('x=1', '/v1/me'), [400, 'unknown_parameter', 'x']);
     assert.deepEqual(await get('updated_since=2026-12-31T23:59:60Z'), [

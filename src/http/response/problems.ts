@@ -167,10 +167,17 @@ function bodyOf(
     status,
     detail: shortened(message, maxDetail) + truncation,
     ...occurrence,
+    ...(occurrence.instance !== undefined && { instance: withBasePath(baseUrl, occurrence.instance) }),
     code: problem.code,
     ...(errors.length > 0 && { errors: errors.slice(0, maxErrors).map(withShortDetail) }),
     ...extra,
   };
+}
+
+/** The path as the client sent it. A proxy may have removed the path of the base URL. */
+function withBasePath(baseUrl: string, path: string): string {
+  const basePath = URL.parse(baseUrl)?.pathname.replace(/\/$/, '') ?? '';
+  return path === basePath || path.startsWith(`${basePath}/`) ? path : basePath + path;
 }
 
 /** In characters. The longest detail that contains no client input has about 800. */
