@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Id, Line, OneOf, OrNull, Reason, Strict, stamps, Text, Time, Writable } from '../../core/schemas.ts';
 
-export const commentedTypes = ['project', 'risk', 'issue', 'task'] as const;
+const commentedTypes = ['project', 'risk', 'issue', 'task'] as const;
 export type CommentedType = (typeof commentedTypes)[number];
 
 const body = Text({
