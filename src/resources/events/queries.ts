@@ -38,25 +38,8 @@ export const eventList = (filters: EventFilters, reader: Reader, moment: Moment)
     },
   }));
 
-/** Reads the next events after a sequence number, oldest first. */
-export async function readEvents(
-  db: Kysely<Tables>,
-  filters: EventFilters & { after: number },
-  reader: Reader,
-  limit: number,
-): Promise<Event[]> {
-  const rows = await db
-    .selectFrom('events')
-    .select(eventJson.as('json'))
-    .where(eventConditions(filters, reader))
-    .orderBy('sequence')
-    .limit(limit)
-    .execute();
-  return rows.map(({ json }) => JSON.parse(json));
-}
-
 /** The condition for the events that match the filters and that the key may read, within its project scope. */
-export const eventConditions = (filters: EventFilters, reader: Reader) =>
+const eventConditions = (filters: EventFilters, reader: Reader) =>
   sql<boolean>`(${isIn('events.subject_type')(readableSubjects(reader))} and ${allOf(filters, {
     after: (sequence) => sql<boolean>`events.sequence > ${sequence}`,
     types: isIn('events.type'),
