@@ -13,7 +13,7 @@ import { installResponseCache } from './http/cache/response-cache.ts';
 import type { App } from './http/fastify.ts';
 import { healthRoutes, type Readiness, rejectUnlessReady } from './http/ops/health.ts';
 import { trackRequests } from './http/ops/load-shedding.ts';
-import { logOptions, logRequests } from './http/ops/logging.ts';
+import { logBackgroundError, logOptions, logRequests } from './http/ops/logging.ts';
 import { metricsRoute } from './http/ops/metrics.ts';
 import { runOnNewDay } from './http/ops/new-day.ts';
 import { recordRoutes } from './http/request/allowed-methods.ts';
@@ -171,7 +171,7 @@ function addWebhooks(
 ): void {
   const counts = { pending: 0, delivered: 0, retried: 0, failed: 0 };
   const sender = createSender(createTargets(config.webhook_allow, resolve), timeoutMs);
-  const onError = (error: unknown) => app.log.error(error);
+  const onError = (error: unknown) => logBackgroundError(app, error);
   app.decorate('deliveryCounts', counts);
   app.decorate('webhooks', createDispatcher({ database, clock, sender, counts, onError }));
   // `onClose` hooks run in reverse order, so this one runs before the database is closed.

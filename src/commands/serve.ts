@@ -7,6 +7,7 @@ import { version } from '../core/version.ts';
 import { openDatabase } from '../database/open.ts';
 import type { App } from '../http/fastify.ts';
 import type { Readiness } from '../http/ops/health.ts';
+import { logBackgroundError } from '../http/ops/logging.ts';
 import { purgeExpired } from '../http/request/idempotency.ts';
 import { writeDatedEvents } from '../resources/events/dates.ts';
 import { expireAcceptances } from '../resources/events/expiry.ts';
@@ -82,7 +83,7 @@ const daysBefore = (now: string, days: number) => new Date(Date.parse(now) - day
 
 /** Runs `work` every minute. A failed run is logged; the next one retries. */
 function everyMinute(app: App, work: () => Promise<unknown>): void {
-  const timer = setInterval(() => work().catch((error) => app.log.error(error)), 60_000);
+  const timer = setInterval(() => work().catch((error) => logBackgroundError(app, error)), 60_000);
   app.server.once('close', () => clearInterval(timer));
 }
 

@@ -35,6 +35,15 @@ export function logRequests(app: FastifyInstance): void {
   });
 }
 
+/** Logs an error of work that no request waits for, unless the database has already logged it. */
+export function logBackgroundError(
+  { database, log }: Pick<FastifyInstance, 'database' | 'log'>,
+  error: unknown,
+): void {
+  const problem = database.explain(error);
+  if (!problem || problem.cause !== undefined) log.error(error);
+}
+
 type LoggedResponse = { method: string; route: string; status: number; ms: number; key: string | undefined };
 
 /** Never logs headers, bodies or query strings, which may contain secrets. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Moment } from '../../core/clock.ts';
+import { logBackgroundError } from './logging.ts';
 
 /**
  * Runs `work` when the first authenticated request of a UTC day arrives, and holds that day's requests until it is
@@ -12,7 +13,7 @@ export function runOnNewDay(app: FastifyInstance, work: (moment: Moment) => Prom
   let running: Promise<void> | undefined;
 
   async function start(moment: Moment): Promise<void> {
-    await work(moment).catch((error) => app.log.error(error));
+    await work(moment).catch((error) => logBackgroundError(app, error));
   }
 
   app.addHook('onRequest', ({ actor, moment }, _, done) => {

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import type { Tables } from '../../database/tables.ts';
 import type { App } from '../../http/fastify.ts';
+import { logBackgroundError } from '../../http/ops/logging.ts';
 import { eventJson } from './queries.ts';
 import type { EndReason, EventStream, StreamedEvent } from './stream.ts';
 
@@ -25,7 +26,8 @@ export type EventFeed = {
 };
 
 /** Reads new events once for all streams of this process. It runs only while there are streams. */
-export function createEventFeed({ database, clock, log, endlessResponses }: App): EventFeed {
+export function createEventFeed(app: App): EventFeed {
+  const { database, clock, endlessResponses } = app;
   const streams = new Set<EventStream>();
   /** The streams that have all events up to `position`. The others are catching up. */
   const live = new Set<EventStream>();
@@ -53,7 +55,7 @@ export function createEventFeed({ database, clock, log, endlessResponses }: App)
       }
     } catch (error) {
       // The next wake-up tries again.
-      log.error(error);
+      logBackgroundError(app, error);
     }
   }
 
