@@ -27,6 +27,7 @@ export const references = {
     risk_id: 'risks',
   },
   tasks: { project_id: 'projects', assignee_user_id: 'people', risk_id: 'risks', issue_id: 'issues' },
+  comments: { project_id: 'projects', author_key_id: 'keys' },
   history: { key_id: 'keys' },
   events: { key_id: 'keys' },
   webhook_deliveries: { webhook_id: 'webhooks' },
@@ -55,6 +56,23 @@ const referenceRules = Object.entries(references).flatMap(([table, columns]) =>
       where ${sql.ref(`child.${column}`)} is not null and ${idOf(target)} is null`,
   })),
 );
+
+/** A comment is about a resource of its project. */
+const commentRules = (
+  [
+    ['project', 'projects', sql`parent.id`],
+    ['risk', 'risks', sql`parent.project_id`],
+    ['issue', 'issues', sql`parent.project_id`],
+    ['task', 'tasks', sql`parent.project_id`],
+  ] as const
+).map(([type, table, project_id]) => ({
+  area: 'references',
+  rule: `comments on a ${type} name one of ${table} in their project`,
+  broken: sql<{ label: string }>`
+    select child.id as label from comments as child
+    left join ${sql.table(table)} as parent on parent.id = child.subject_id and ${project_id} = child.project_id
+    where child.subject_type = ${type} and parent.id is null`,
+}));
 
 /** A risk or issue that another item names is in the same project. */
 const projectRules = (
@@ -138,6 +156,7 @@ const cycleRules = (
 
 export const rules: readonly Rule[] = [
   ...referenceRules,
+  ...commentRules,
   ...projectRules,
   {
     area: 'references',
