@@ -50,7 +50,7 @@ const operationsOf = ({ paths }: OpenApi): Operation[] =>
   );
 
 /** Replaces every `$ref` with its target. Equal references share one object. */
-function dereferenced(document: object): unknown {
+export function dereferenced(document: object): unknown {
   const known = new Map<string, unknown>();
   const resolve = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(resolve);

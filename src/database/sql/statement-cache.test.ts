@@ -77,13 +77,23 @@ function countPreparations(t: TestContext, engine: Engine): () => number {
   return () => count;
 }
 
-/** Asserts that the server has freed the statements that the client evicted. */
+/** Asserts on every connection that the server has freed the statements that the client evicted. */
 async function assertBound({ database }: TestService): Promise<void> {
-  const { rows } = await sql<{ n: number; named: number }>`
-    select count(*) as n, count(*) filter (where name ~ '^m_[0-9a-f]{24}$') as named
-    from pg_prepared_statements`.execute(database.db);
-  const [{ n, named } = { n: 0, named: 0 }] = rows;
-  assert.ok(n > 50 && n <= 100 && named === n, `${n} statements, ${named} named by hash`);
+  const onOneConnection = sql<{ n: number; named: number }>`
+    select count(*) as n, count(*) filter (where name ~ '^m_[0-9a-f]{32}$') as named, pg_sleep(0.2)
+    from pg_prepared_statements`;
+  // Each query sleeps, so that queries at the same time use different connections.
+  const results = await Promise.all(Array.from({ length: 10 }, () => onOneConnection.execute(database.db)));
+  const counts = results.flatMap(({ rows }) => rows.map(({ n, named }) => ({ n, named })));
+  const shown = JSON.stringify(counts);
+  assert.ok(
+    counts.every(({ n, named }) => n <= 100 && named === n),
+    shown,
+  );
+  assert.ok(
+    counts.some(({ n }) => n > 50),
+    shown,
+  );
 }
 
 /** One page of each length. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { runConcurrently } from '../../../test/concurrency.ts';
+import { dereferenced } from '../../../test/fuzz/document.ts';
 import { onBothEngines, type Start, type TestService } from '../../../test/service.ts';
 import type { Clock } from '../../core/clock.ts';
 import { createTest } from '../../resources/webhooks/deliveries.ts';
@@ -234,7 +235,7 @@ async function makeWorld(start: Start, t: Parameters<Start>[0]) {
   const { id: empty } = await make('/v1/groups', { name: 'Empty' });
   await service.call('PUT', `/v1/groups/${group}/members/${person}`, whole);
   const shared = { service, whole, clock, person, group };
-  const { project, risk, issue, task } = await fill(shared, 'SEEN', 'plain');
+  const { project, risk, issue, task, comment } = await fill(shared, 'SEEN', 'plain');
   const { project: old } = await fill(shared, 'OLD', 'plain');
   await service.call('POST', `/v1/projects/${old.id}/archive`, whole);
   const { id: fresh } = await make('/v1/projects', { name: 'Fresh' });
@@ -256,6 +257,7 @@ async function makeWorld(start: Start, t: Parameters<Start>[0]) {
     risk: risk.id,
     issue: issue.id,
     task: task.id,
+    comment: comment.id,
     key,
   };
 }
@@ -357,7 +359,15 @@ async function fill({ service, whole, clock, person, group }: Shared, key: strin
   await change('POST', `/risks/${owned.id}/materialize`, { reason: mark });
   await change('PATCH', `/tasks/${done.id}`, { status: 'done' });
   await change('PATCH', '', { appetite: 8 });
-  return { project, risk: top, issue, task, others: [owned, vague, small, gone, solved, done] };
+  const { id } = await service.make(`${at}/risks/${top.id}/comments`, whole, { body: mark });
+  return {
+    project,
+    risk: top,
+    issue,
+    task,
+    comment: { id },
+    others: [owned, vague, small, gone, solved, done],
+  };
 }
 
 type Operation = {
@@ -372,7 +382,7 @@ type Schema = { type?: string; enum?: string[]; items?: Schema; format?: string;
 function* operationsOf({
   app,
 }: TestService): Generator<[method: string, path: string, operation: Operation]> {
-  const paths = app.swagger().paths as unknown as Record<string, Record<string, Operation>>;
+  const { paths } = dereferenced(app.swagger()) as { paths: Record<string, Record<string, Operation>> };
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(operations)) {
       if (operation.security.length > 0) yield [method.toUpperCase(), path, operation];
@@ -416,7 +426,7 @@ function withOwnIds(path: string, dataset: Dataset): string {
     'personnel/{user_id}': dataset.person,
     'members/{user_id}': dataset.person,
   };
-  return path.replace(/(\w+)\/\{(id|user_id)\}/g, (place, noun) => {
+  return path.replace('{comment_id}', dataset.comment).replace(/(\w+)\/\{(id|user_id)\}/g, (place, noun) => {
     assert.ok(own[place], `Say here what stands for ${place} of ${path}.`);
     return `${noun}/${own[place]}`;
   });
@@ -467,10 +477,11 @@ type Request = [method: string, path: string, body?: unknown];
 type Hidden = Awaited<ReturnType<typeof makeHidden>>;
 
 /** Every request to a resource in a project, addressed to a hidden resource. */
-function requestsFor(service: TestService, { project, risk, issue, task }: Hidden): Request[] {
+function requestsFor(service: TestService, { project, risk, issue, task, comment }: Hidden): Request[] {
   const bodies: Record<string, object> = {
     POST: { title: 'x' },
     PATCH: { title: 'x' },
+    comment: { body: 'x' },
     updateProject: { name: 'x' },
     materializeRisk: {},
   };
@@ -478,9 +489,13 @@ function requestsFor(service: TestService, { project, risk, issue, task }: Hidde
   const byKey: Record<string, string> = { risks: 'CANARY-R1', issues: 'CANARY-I1', tasks: 'CANARY-T1' };
   return [...operationsOf(service)].flatMap(([method, path, { operationId, requestBody }]): Request[] => {
     if (!path.includes('{project_id}')) return [];
-    const body = requestBody ? (bodies[operationId] ?? bodies[method]) : undefined;
+    const usual = path.includes('/comments') ? 'comment' : method;
+    const body = requestBody ? (bodies[operationId] ?? bodies[usual]) : undefined;
     const filled = (ref: string, ids: Record<string, string>) =>
-      path.replace('{project_id}', ref).replace(/(\w+)\/\{id\}/, (_, noun) => `${noun}/${ids[noun]}`);
+      path
+        .replace('{project_id}', ref)
+        .replace('{comment_id}', comment.id)
+        .replace(/(\w+)\/\{id\}/, (_, noun) => `${noun}/${ids[noun]}`);
     const urls = [filled(project.id, byId), filled('CANARY', byKey)];
     if (path.includes('{id}')) urls.push(filled('SEEN', byId), filled('SEEN', byKey));
     return urls.map((url) => [method, url, body]);

@@ -197,7 +197,8 @@ onBothEngines('openapi', (start) => {
     const service = await start(t);
     const key = await service.key();
     for (const [path, { get }] of Object.entries(checkedIn().paths)) {
-      if (!get || path.includes('{')) continue;
+      const isStream = 'text/event-stream' in (get?.responses[200]?.content ?? {});
+      if (!get || isStream || path.includes('{')) continue;
       const { status, headers } = await service.get(path, key);
       assert.equal(status, 200, path);
       const described = Object.keys(get.responses[200]?.headers ?? {});

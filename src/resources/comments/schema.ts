@@ -8,7 +8,7 @@ const body = Text({
   description:
     'Markdown: emphasis, code, links, lists and quotes. Everything else, HTML included, is shown as plain text. Mention ' +
     'a person on the roster with `@` and the user id.',
-  examples: ['The second supplier delivers in March. @usr_01jd3k9m5vqs8h2n6r4t0c7e1b, please confirm.'],
+  examples: ['The second supplier delivers in **March**.'],
 });
 
 export const Comment = Strict(

@@ -133,7 +133,9 @@ onBothEngines('risk transitions', (start) => {
     assert.equal(stale.status, 412);
     assert.equal(stale.body.code, 'stale');
     assert.equal(stale.headers.get('etag'), '"2"');
-    assert.equal((await patch({ impact: 4 }, 'W/"2"')).status, 412);
+    // A proxy that compresses makes ETags weak.
+    assert.equal((await patch({ impact: 5 }, 'W/"2"')).body.version, 2);
+    assert.equal((await patch({ impact: 4 }, 'W/"1"')).status, 412);
     assert.equal((await patch({ impact: 5 }, '"1", "2"')).body.version, 2);
     assert.equal((await patch({ impact: 4 }, '*')).body.version, 3);
     assert.equal((await service.call('DELETE', path, key, undefined, { 'if-match': '"2"' })).status, 412);

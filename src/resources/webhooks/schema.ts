@@ -128,7 +128,7 @@ export const WebhookReplay = Strict(
       description: 'Send the events after this sequence number again; 0 for all that are stored.',
     }),
   },
-  { $id: 'WebhookReplay' },
+  { $id: 'WebhookReplay', examples: [{ after: 0 }] },
 );
 
 const deliveryStatuses = ['pending', 'delivered', 'failed'] as const;
