@@ -1,7 +1,7 @@
 import pg from 'pg';
 import Cursor from 'pg-cursor';
 import { codeOf } from './errors.ts';
-import { closeCursor, type IsAlive, type Limits, watchResponse } from './limits.ts';
+import { closeCursor, end, type IsAlive, type Limits, watchResponse } from './limits.ts';
 import { PreparingClient } from './prepared.ts';
 
 export type PostgresOptions = {
@@ -86,11 +86,17 @@ function watchedClient(server: Server, limits: Limits, isAlive: IsAlive | undefi
     override query(query: any, ...rest: any[]): any {
       const watch = <T>(response: Promise<T>) => watchResponse(this, response, limits, isAlive);
       const isBegin = typeof query === 'string' && /^(begin|start transaction)\b/.test(query);
+      // After these errors the state of the connection is unknown: a transaction may have begun, a cursor may be open.
+      const discard = (error: unknown) => {
+        end(this);
+        throw error;
+      };
       const result = super.query(isBegin ? query + settings : query, ...rest);
+      if (isBegin) return watch(result).catch(discard);
       if (!(result instanceof Cursor)) return watch(result);
       return {
-        read: (rows: number) => watch(result.read(rows)),
-        close: () => watch(closeCursor(this, result)),
+        read: (rows: number) => watch(result.read(rows)).catch(discard),
+        close: () => watch(closeCursor(this, result)).catch(discard),
       };
     }
   };

@@ -65,4 +65,4 @@ export async function closeCursor(client: pg.Client & { hasEnded: boolean }, cur
 }
 
 /** The pool removes an ended client when it is released. */
-const end = (client: pg.Client) => void client.end().catch(() => {});
+export const end = (client: pg.Client) => void client.end().catch(() => {});
