@@ -96,9 +96,12 @@ async function insertPart(db: Transaction<Tables>, stored: StoredTable, part: Ro
     await (runsBatches(db) ? insertBatch(db, part) : insertJson(db, stored, part));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`Rows of ${part.table} cannot be loaded (${why}). Nothing was restored.`, {
-      cause: error,
-    });
+    throw new UsageError(
+      `The backup is damaged: rows of ${part.table} cannot be loaded (${why}). Nothing was restored.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -22,7 +22,8 @@ export function Frame({ children }: { children: ReactNode }) {
   const close = () => setOpen(null);
   usePaletteKey(() => setOpen('palette'));
   // Preloads the palette, so that the first keys typed into it are not lost.
-  useEffect(() => void setTimeout(Palette.load, 500), []);
+  // If this early load fails, opening the palette tries again and reports the error.
+  useEffect(() => void setTimeout(() => Palette.load().catch(() => {}), 500), []);
   const previousPath = useRef(path);
   useEffect(() => {
     if (previousPath.current === path) return;
