@@ -1,4 +1,14 @@
-import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useContext,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { Button, type ButtonProps } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
@@ -25,7 +35,8 @@ const DialogContext = createContext({
 /** Makes the dialog ask before it closes. Returns the function that closes it. */
 export function useUnsavedChanges(isDirty: boolean): (() => void) | undefined {
   const { setDirty, requestClose } = useContext(DialogContext);
-  useEffect(() => setDirty(isDirty), [isDirty, setDirty]);
+  // Before the next event: a key that closes the dialog may follow the text at once.
+  useLayoutEffect(() => setDirty(isDirty), [isDirty, setDirty]);
   return requestClose;
 }
 
@@ -38,9 +49,12 @@ export function Dialog({
   isLocked = false,
   isPinned = false,
 }: Props) {
-  const [isDirty, setDirty] = useState(false);
+  const isDirty = useRef(false);
   const [isAsking, setAsking] = useState(false);
-  const requestClose = () => (isDirty ? setAsking(true) : onClose());
+  const requestClose = () => (isDirty.current ? setAsking(true) : onClose());
+  const setDirty = useCallback((next: boolean) => {
+    isDirty.current = next;
+  }, []);
   const isClosable = !isLocked && !isPinned;
   useUnloadWarning(isDirty);
   // The element that opened the dialog can be gone.
@@ -77,10 +91,9 @@ export function Dialog({
 }
 
 /** The browser asks before it leaves a page with unsaved changes. */
-function useUnloadWarning(isDirty: boolean): void {
+function useUnloadWarning(isDirty: RefObject<boolean>): void {
   useEffect(() => {
-    if (!isDirty) return;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    const warn = (event: BeforeUnloadEvent) => isDirty.current && event.preventDefault();
     addEventListener('beforeunload', warn);
     return () => removeEventListener('beforeunload', warn);
   }, [isDirty]);
