@@ -1,7 +1,7 @@
 import pg from 'pg';
 import Cursor from 'pg-cursor';
 import { codeOf } from './errors.ts';
-import { closeCursor, end, type IsAlive, type Limits, watchResponse } from './limits.ts';
+import { closeCursor, end, type IsAlive, type Limits, readCursor, watchResponse } from './limits.ts';
 import { PreparingClient } from './prepared.ts';
 
 export type PostgresOptions = {
@@ -66,9 +66,6 @@ const transactionSettings = ({ statementMs, lockMs, idleInTransactionMs }: Limit
     .map(([name, value]) => `; set local ${name} = ${value}`)
     .join('');
 
-/** Wait for the response to a message that ends a cursor or a transaction and takes the server no time. */
-const controlMs = 5_000;
-
 /** A client that detects lost and unresponsive connections: see `watchResponse`. */
 function watchedClient(server: Server, limits: Limits, isAlive: IsAlive | undefined) {
   const settings = transactionSettings(limits);
@@ -87,8 +84,7 @@ function watchedClient(server: Server, limits: Limits, isAlive: IsAlive | undefi
 
     // biome-ignore lint/suspicious/noExplicitAny: the method has many overloads, and the pool and Kysely use several
     override query(query: any, ...rest: any[]): any {
-      const watch = <T>(response: Promise<T>, responseMs = limits.responseMs) =>
-        watchResponse(this, response, { ...limits, responseMs }, isAlive);
+      const watch = <T>(response: Promise<T>) => watchResponse(this, response, limits, isAlive);
       const isBegin = typeof query === 'string' && /^(begin|start transaction)\b/.test(query);
       // After these errors the state of the connection is unknown: a transaction may have begun, a cursor may be open.
       const discard = (error: unknown) => {
@@ -98,11 +94,10 @@ function watchedClient(server: Server, limits: Limits, isAlive: IsAlive | undefi
       };
       const result = super.query(isBegin ? query + settings : query, ...rest);
       if (isBegin) return watch(result).catch(discard);
-      if (query === 'rollback') return watch(result, controlMs);
       if (!(result instanceof Cursor)) return watch(result);
       return {
-        read: (rows: number) => watch(result.read(rows)).catch(discard),
-        close: () => watch(closeCursor(this, result), controlMs).catch(discard),
+        read: (rows: number) => watch(readCursor(this, result, rows)).catch(discard),
+        close: () => watch(closeCursor(this, result)).catch(discard),
       };
     }
   };

@@ -97,7 +97,7 @@ const quickLimits: Limits = {
   responseMs: 9_000,
 };
 const slowLimits: Limits = { ...quickLimits, connectMs: 8_000, statementMs: 30_000, responseMs: 31_000 };
-const streamLimits: Limits = { connectMs: 8_000, lockMs: 5_000, responseMs: 12_000 };
+const streamLimits: Limits = { connectMs: 8_000, lockMs: 5_000, responseMs: 60_000 };
 /** Migrating a large table takes long, and so may waiting for another instance that migrates. */
 const migrationLimits: Limits = { connectMs: 10_000, responseMs: 2 ** 31 - 1 };
 

@@ -51,16 +51,36 @@ export async function watchResponse<T>(
   }
 }
 
-/** Closes a cursor. The driver would wait forever for the server to confirm this if the connection has ended. */
-export async function closeCursor(client: pg.Client & { hasEnded: boolean }, cursor: Cursor): Promise<void> {
-  if (client.hasEnded) return;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  client.once('end', resolve);
-  cursor.close().then(resolve, reject);
+type EndingClient = pg.Client & { hasEnded: boolean };
+
+export const readCursor = (client: EndingClient, cursor: Cursor, rows: number): Promise<unknown[]> =>
+  settleAtEnd(
+    client,
+    () => cursor.read(rows),
+    () => {
+      throw new Error('Connection terminated while a list was read.');
+    },
+  );
+
+export const closeCursor = (client: EndingClient, cursor: Cursor): Promise<void> =>
+  settleAtEnd(
+    client,
+    () => cursor.close(),
+    () => {},
+  );
+
+/**
+ * Settles with `onEnd` if the connection has ended or ends. The driver would wait forever for the server to confirm the end
+ * of a cursor.
+ */
+async function settleAtEnd<T>(client: EndingClient, request: () => Promise<T>, onEnd: () => T): Promise<T> {
+  if (client.hasEnded) return onEnd();
+  const { promise: ended, resolve: settle } = Promise.withResolvers<void>();
+  client.once('end', settle);
   try {
-    await promise;
+    return await Promise.race([request(), ended.then(onEnd)]);
   } finally {
-    client.removeListener('end', resolve);
+    client.removeListener('end', settle);
   }
 }
 
