@@ -1,3 +1,4 @@
+import decodeComponent from 'fast-decode-uri-component';
 import type { TObject } from 'typebox';
 import type { FieldError } from '../../core/errors.ts';
 import { hasForbiddenCharacters, nearest, normalize, shortened } from '../../core/text.ts';
@@ -31,13 +32,8 @@ export function parseQueryString(search: string): Query {
   return parameters;
 }
 
-function decode(text: string): string | null {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return null;
-  }
-}
+/** `decodeURIComponent` would throw on broken encoding, which takes 7 µs each and adds up in a long query string. */
+const decode = (text: string) => decodeComponent(text.replaceAll('+', ' '));
 
 /** Parses values strictly by the types of the schema: `1e3` and ` 1` are not integers. */
 export function readParameters(schema: TObject, query: Query) {
