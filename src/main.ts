@@ -52,7 +52,8 @@ const program = new Command('muster')
   .description('People, groups, projects, the ranked risk register and open issues, as an HTTP API.')
   .version(version)
   .exitOverride()
-  .configureOutput({ outputError: () => {} })
+  // Without a command, the help is the result and not an error.
+  .configureOutput({ outputError: () => {}, writeErr: (text) => void process.stdout.write(text) })
   .showSuggestionAfterError();
 
 program
@@ -138,9 +139,19 @@ program
   .option('--charset <name>', 'encoding of a CSV file that is not UTF-8, such as windows-1252')
   .option('--json', 'print the result of every row as JSON')
   .action(async (what: string, file: string, options: ImportOptions & { json?: true }) => {
-    const { importCommand, importJson, importReport } = await import('./commands/import.ts');
+    const { importCommand, importJson, importReport, interruptedReport } = await import(
+      './commands/import.ts'
+    );
+    let state = { done: 0, rows: 0 };
+    process.once('SIGINT', () => {
+      process.stderr.write(`\n${interruptedReport(state.done, state.rows, options)}\n`);
+      process.exit(130);
+    });
     const imported = await withDatabase((database) =>
-      importCommand(database, what, file, options, (done, rows) => progress(`${done} of ${rows} rows`)),
+      importCommand(database, what, file, options, (done, rows) => {
+        state = { done, rows };
+        progress(`${done} of ${rows} rows`);
+      }),
     );
     progress('');
     if (options.json) for (const text of importJson(imported)) process.stdout.write(text);
@@ -260,10 +271,17 @@ keys
     print(options.json ? json(key) : `${key.id} (${key.name}) is revoked.`);
   });
 
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  // A reader such as `head` has what it wants. The service goes on without the reader of its output.
+  if (!['serve', 'demo'].includes(process.argv[2] ?? '')) process.exit(0);
+});
+
 try {
   await program.parseAsync();
 } catch (error) {
-  if (error instanceof CommanderError && error.exitCode === 0) process.exit(0);
+  if (error instanceof CommanderError && (error.exitCode === 0 || error.code === 'commander.help'))
+    process.exit(0);
   process.stderr.write(`muster: ${describe(error)}\n`);
   process.exit(1);
 }

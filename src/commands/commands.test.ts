@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { fillPeople } from '../../test/people.ts';
-import { muster, startMuster, temporaryFolder } from '../../test/process.ts';
+import { launchMuster, muster, startMuster, temporaryFolder } from '../../test/process.ts';
 import { openDatabase } from '../database/open.ts';
 
 test('the first start prints a key that works; later starts print none', async (t) => {
@@ -183,6 +192,7 @@ test('keys are created, listed and revoked while the service runs', async (t) =>
   const { secret, ...shown } = key;
   assert.deepEqual(listed[1], shown);
   const table = (await muster(folder, ['keys', 'list'])).stdout;
+  assert.match(table, /^ID +SECRET +STATUS +EXPIRES +NAME +SCOPES +PROJECTS\n/);
   assert.match(table, new RegExp(`${key.id} +mst_.{4}….{4} +valid`));
   assert.ok(!table.includes(secret));
 
@@ -198,7 +208,7 @@ test('keys are created, listed and revoked while the service runs', async (t) =>
   ]);
   const { project_ids, rate_limit, ...limitedKey } = JSON.parse(limited.stdout);
   assert.deepEqual([project_ids, rate_limit], [[apollo], 60]);
-  assert.match((await muster(folder, ['keys', 'list'])).stdout, new RegExp(`${limitedKey.id}.*in ${apollo}`));
+  assert.match((await muster(folder, ['keys', 'list'])).stdout, new RegExp(`${limitedKey.id}.* ${apollo}`));
 
   assert.match((await muster(folder, ['keys', 'revoke', key.id])).stdout, /is revoked/);
   assert.equal(await status(), 401);
@@ -222,9 +232,12 @@ test('an invalid command line prints one line that says what to do, and exits wi
     assert.match(stderr, expected);
     assert.match(stderr, /^muster: [^\n]+\n$/);
   }
-  const help = await muster(folder, ['--help']);
-  assert.equal(help.code, 0);
-  assert.match(help.stdout, /serve +run the service/);
+  for (const args of [['--help'], []]) {
+    const help = await muster(folder, args);
+    assert.deepEqual([help.code, help.stderr], [0, '']);
+    assert.match(help.stdout, /serve +run the service/);
+  }
+  assert.match((await muster(folder, ['keys'])).stdout, /create \[options\] +create a key/);
 });
 
 test('the demo starts with sample data and leaves nothing behind', async (t) => {
@@ -255,6 +268,7 @@ function residentMegabytes(pid = 0): number {
 
 test('import and export commands report results, and exit with 1 on errors', async (t) => {
   const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'people.doc'), 'name\nAda\n');
   writeFileSync(join(folder, 'people.csv'), 'Full name,E-mail,Manager\nAda,ada@example.com,\nBob,nope,Ada\n');
   const wrong = await muster(folder, ['import', 'personnel', 'people.csv', '--atomic']);
   assert.equal(wrong.code, 1);
@@ -292,26 +306,30 @@ test('import and export commands report results, and exit with 1 on errors', asy
     const again = await muster(folder, ['import', 'personnel', file, '--mode', 'upsert']);
     assert.match(again.stdout, /^2 rows: 2 unchanged/, format);
   }
+  for (const name of ['person', 'people']) assert.equal((await muster(folder, ['export', name])).code, 0);
   const printed = await muster(folder, ['export', 'personnel', 'q=ada']);
   assert.match(printed.stdout, /^user_id,name,.*\r\nusr_\w+,Ada,.*\r\n$/);
   assert.ok(!existsSync(join(folder, 'out.csv.part')));
 
   const errors: [string[], RegExp][] = [
-    [['import', 'personel', 'people.csv'], /“personel” cannot be imported; did you mean personnel\?/],
+    [['import', 'personel', 'people.csv'], /“personel” cannot be imported\. Did you mean personnel\?/],
     [['import', 'risks', 'people.csv'], /The first line must name the columns, such as title/],
     [
       ['import', 'risks', 'people.csv', '--preset', 'jria'],
       /“jria” is not a preset. Choose from jira, redmine/,
     ],
     [['import', 'risks', 'people.csv', '--project', 'NOPE'], /There is no project NOPE/],
-    [['import', 'personnel', 'nowhere.csv'], /nowhere\.csv cannot be read \(ENOENT/],
+    [['import', 'personnel', 'nowhere.csv'], /There is no file nowhere\.csv\./],
     [['import', 'personnel', 'people.csv', '--mode', 'merge'], /Allowed choices are create, upsert/],
     [
       ['export', 'personnel', 'sttus=active'],
       /`sttus` is not a parameter of this endpoint\. Did you mean `status`\?/,
     ],
     [['export', 'personnel', 'active'], /“active” is not a filter/],
-    [['export', 'people'], /“people” cannot be exported/],
+    [['export', 'peoples'], /“peoples” cannot be exported/],
+    [['import', 'people', '.'], /\. is a folder/],
+    [['import', 'people', 'people.doc'], /The extension \.doc is not known\. Known are \.csv,/],
+    [['export', 'people', '-o', 'people.doc'], /The extension \.doc is not known/],
     [['export', 'groups', '-o', 'nowhere/x.csv'], /nowhere\/x\.csv cannot be written/],
   ];
   for (const [args, expected] of errors) {
@@ -319,5 +337,33 @@ test('import and export commands report results, and exit with 1 on errors', asy
     assert.equal(code, 1, args.join(' '));
     assert.match(stderr, expected);
     assert.match(stderr, /^muster: [^\n]+\n$/);
+  }
+});
+
+test('a closed pipe ends a command quietly', async (t) => {
+  const folder = temporaryFolder(t);
+  await createPeople(join(folder, 'data/muster.db'), 5000);
+  const running = launchMuster(folder, ['export', 'people'], {});
+  running.child.stdout?.once('data', () => running.child.stdout?.destroy());
+  assert.deepEqual([await running.exit, running.stderr()], [0, '']);
+});
+
+test('Ctrl-C in an import tells how much is imported and how to continue', async (t) => {
+  for (const [args, expected] of [
+    [
+      [],
+      /Stopped\. (At least the first [\d,]+ of 60,000 rows are|The first rows may be) imported\. To continue, /,
+    ],
+    [['--atomic'], /Stopped\. Nothing was changed\./],
+  ] as const) {
+    const folder = temporaryFolder(t);
+    writeFileSync(join(folder, 'people.csv'), `name\n${'Ada\n'.repeat(60_000)}`);
+    const running = launchMuster(folder, ['import', 'people', 'people.csv', ...args], {});
+    // The write-ahead log grows with the first batch.
+    const log = join(folder, 'data/muster.db-wal');
+    while (!existsSync(log) || statSync(log).size < 1_000_000) await setTimeout(10);
+    running.child.kill('SIGINT');
+    assert.equal(await running.exit, 130);
+    assert.match(running.stderr(), expected);
   }
 });

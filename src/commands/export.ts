@@ -1,9 +1,10 @@
+import { extname } from 'node:path';
 import type { Kysely } from 'kysely';
 import type { TProperties } from 'typebox';
 import { type Moment, systemClock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { optional, Strict } from '../core/schemas.ts';
-import { joinWords, nearest } from '../core/text.ts';
+import { joinWords } from '../core/text.ts';
 import type { Database } from '../database/open.ts';
 import type { Tables } from '../database/tables.ts';
 import { readQuery } from '../http/request/validation.ts';
@@ -16,12 +17,14 @@ import { issueList } from '../resources/issues/queries.ts';
 import { issueFilters, projectIssueFilters } from '../resources/issues/schema.ts';
 import { personnelList } from '../resources/personnel/queries.ts';
 import { personnelFilters } from '../resources/personnel/schema.ts';
-import { getProject, projectList, resolveProjectFilter } from '../resources/projects/queries.ts';
+import { resolveFilters } from '../resources/project-items/filters.ts';
+import { getProject, projectList } from '../resources/projects/queries.ts';
 import { projectFilters } from '../resources/projects/schema.ts';
 import { riskList } from '../resources/risks/register.ts';
 import { projectRiskFilters, riskFilters } from '../resources/risks/schema.ts';
 import { taskList } from '../resources/tasks/queries.ts';
 import { projectTaskFilters, taskFilters } from '../resources/tasks/schema.ts';
+import { findNamed } from './names.ts';
 import { writeOutput } from './output.ts';
 
 export type ExportOptions = { project?: string; format?: string; output?: string };
@@ -49,13 +52,13 @@ const exportables: Record<string, Exportable> = {
 /** Writes a list to a file or standard output, in the formats of the API. Returns the number of rows. */
 export async function exportCommand(
   database: Database,
-  what: string,
+  requested: string,
   filterArguments: string[],
   options: ExportOptions,
   onProgress: (rows: number) => void,
 ): Promise<number> {
   const moment = systemClock();
-  const exportable = findExportable(what);
+  const [what, exportable] = findNamed(exportables, requested, 'exported');
   const format = readFormat(options);
   const snapshot = await database.snapshot('stream');
   try {
@@ -75,24 +78,18 @@ export async function exportCommand(
   }
 }
 
-function findExportable(what: string): Exportable {
-  const exportable = exportables[what];
-  if (exportable) return exportable;
-  const known = Object.keys(exportables);
-  const meant = nearest(what, known);
-  throw new UsageError(
-    `“${what}” cannot be exported${meant ? `; did you mean ${meant}?` : ''}. Choose from ${joinWords(known)}.`,
-  );
-}
-
 /** Reads the format from `--format` or from the file extension. */
 function readFormat({ format, output }: ExportOptions): FormatName {
-  const extension = output?.split('.').at(-1)?.toLowerCase();
-  const requested = format ?? formatNames.find((name) => name === extension) ?? 'csv';
+  const extension = extname(output ?? '').toLowerCase();
+  const requested = format ?? (extension.slice(1) || 'csv');
   const known = formatNames.find((name) => name === requested);
-  if (!known)
-    throw new UsageError(`--format is “${requested}” but must be one of ${joinWords(formatNames)}.`);
-  return known;
+  if (known) return known;
+  const choices = joinWords(formatNames);
+  throw new UsageError(
+    format === undefined
+      ? `The extension ${extension} is not known. Known are ${choices}. Or set --format.`
+      : `--format is “${format}” but must be one of ${choices}.`,
+  );
 }
 
 /** Parses filters such as `status=active` with the validation of the API. */
@@ -114,6 +111,8 @@ async function readFilters(
   }
   const schema = Strict(optional(project ? (projectFilters ?? {}) : filters));
   const parsed = readQuery(schema, query) as { project?: string[] };
-  if (project) return { ...parsed, project: [(await getProject(db, project, moment)).id] } as never;
-  return (await resolveProjectFilter(db, parsed)) as never;
+  const resolved = await resolveFilters(db, parsed);
+  return (
+    project ? { ...resolved, project: [(await getProject(db, project, moment)).id] } : resolved
+  ) as never;
 }

@@ -1,9 +1,10 @@
 import { open } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type Moment, systemClock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { limits } from '../core/schemas.ts';
-import { joinWords, nearest } from '../core/text.ts';
+import { joinWords } from '../core/text.ts';
 import type { Database } from '../database/open.ts';
 import { byCommandLine } from '../database/writes/change.ts';
 import { groupImport } from '../resources/groups/import.ts';
@@ -20,7 +21,8 @@ import { readMap, readValueMap } from '../transfer/recognize/parameters.ts';
 import { presetNames } from '../transfer/recognize/presets.ts';
 import { runImport, summaryOf, type Task } from '../transfer/run.ts';
 import type { ImportQuery, ImportResult, ImportSummary } from '../transfer/schema.ts';
-import { formatOf, sourceOf } from '../transfer/source.ts';
+import { fileExtensions, formatOf, sourceOf } from '../transfer/source.ts';
+import { findNamed } from './names.ts';
 
 export type ImportOptions = {
   project?: string;
@@ -71,7 +73,7 @@ export async function importCommand(
   const file = await readImportFile(path);
   const task: Task = {
     importable,
-    source: sourceOf(formatOf(path, file), file, options),
+    source: sourceOf(readFormat(path, file), file, options),
     options: { mode: options.mode, atomic: options.atomic ?? false, dry_run: options.dryRun ?? false },
     recognition: {
       map: readMap(options.map),
@@ -97,17 +99,11 @@ export async function importCommand(
 
 async function findImportable(
   database: Database,
-  what: string,
+  requested: string,
   { project, createProjects }: ImportOptions,
 ): Promise<Importable> {
   const moment = systemClock();
-  const known = [...Object.keys(globalImports), ...Object.keys(projectImports)];
-  if (!known.includes(what)) {
-    const meant = nearest(what, known);
-    throw new UsageError(
-      `“${what}” cannot be imported${meant ? `; did you mean ${meant}?` : ''}. Choose from ${joinWords(known)}.`,
-    );
-  }
+  const [what, createImport] = findNamed({ ...globalImports, ...projectImports }, requested, 'imported');
   const createGlobalImport = globalImports[what];
   if (createGlobalImport) {
     if (project)
@@ -116,7 +112,7 @@ async function findImportable(
       );
     return createGlobalImport(moment);
   }
-  const itemImport = projectImports[what] as ItemImport;
+  const itemImport = createImport as ItemImport;
   if (!project) return importAcrossProjects(itemImport, moment, createProjects ?? false);
   return itemImport(await getProjectForWriting(database.db, project, moment), moment);
 }
@@ -135,9 +131,41 @@ async function readImportFile(path: string): Promise<Buffer> {
     }
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`The file ${path} cannot be read (${why}).`, { cause: error });
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UsageError(fileErrors[code ?? '']?.(path) ?? `The file ${path} cannot be read (${message}).`, {
+      cause: error,
+    });
   }
+}
+
+const fileErrors: Record<string, (path: string) => string> = {
+  ENOENT: (path) => `There is no file ${path}.`,
+  EISDIR: (path) => `${path} is a folder. Name a file.`,
+  EACCES: (path) => `You are not allowed to read ${path}.`,
+};
+
+/** The format of a file by its extension. Without an extension, and for standard input, by the content. */
+function readFormat(path: string, file: Buffer) {
+  const extension = extname(path).slice(1).toLowerCase();
+  if (extension !== '' && !fileExtensions.includes(extension)) {
+    throw new UsageError(
+      `The extension .${extension} is not known. Known are ${joinWords(fileExtensions.map((known) => `.${known}`))}.`,
+    );
+  }
+  return formatOf(path, file);
+}
+
+/** What a user needs to know after stopping an import. */
+export function interruptedReport(done: number, rows: number, options: ImportOptions): string {
+  if (options.atomic || options.dryRun) return 'Stopped. Nothing was changed.';
+  const extent =
+    done === 0
+      ? 'The first rows may be imported.'
+      : `At least the first ${formatNumber(done)} of ${formatNumber(rows)} rows are imported.`;
+  return (
+    `Stopped. ${extent} To continue, run the command again with --mode upsert. Rows without an identifier, such as ` +
+    'external_id, would be created again: remove those that are imported from the file first.'
+  );
 }
 
 function assertSize(file: Buffer): Buffer {

@@ -46,21 +46,23 @@ export async function rotateKeyCommand(
   );
 }
 
-/** One line per key, in columns. */
+/** A header, and one line per key. */
 export function keyTable(keys: Key[]): string {
   if (keys.length === 0)
     return 'No keys yet. Create one: muster keys create --name NAME --scopes personnel.read';
+  const header = ['ID', 'SECRET', 'STATUS', 'EXPIRES', 'NAME', 'SCOPES', 'PROJECTS'];
   const rows = keys.map((key) => [
     key.id,
     `${key.prefix}…${key.last_four}`,
     key.revoked_at ? 'revoked' : key.expires_at && key.expires_at <= systemClock().now ? 'expired' : 'valid',
-    key.expires_at?.slice(0, 10) ?? 'never expires',
+    key.expires_at?.slice(0, 10) ?? 'never',
     key.name,
     key.scopes.join(','),
-    key.project_ids ? `in ${key.project_ids.join(',')}` : '',
+    key.project_ids?.join(',') ?? 'all',
   ]);
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows
+  const lines = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines
     .map((row) =>
       row
         .map((cell, column) => cell.padEnd(widths[column] ?? 0))

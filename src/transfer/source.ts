@@ -46,6 +46,10 @@ export function formatOf(name: string, file: Uint8Array): FileFormat {
   return first === '{' ? 'ndjson' : 'csv';
 }
 
+export const fileExtensions: readonly string[] = Object.values(formats).flatMap(
+  ({ extensions }) => extensions,
+);
+
 const isZip = ([first, second, third, fourth]: Uint8Array) =>
   first === 0x50 && second === 0x4b && third === 0x03 && fourth === 0x04;
 
