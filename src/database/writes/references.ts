@@ -122,7 +122,7 @@ export async function findRejections(
 }
 
 /** Finds the rows that have one of the values in a column, by that value. */
-async function findRows(
+export async function findRows(
   db: Kysely<Tables>,
   { table, id, label = 'name', project_id }: Target,
   { field, column = sql.ref(field) }: Unique,

@@ -1,6 +1,7 @@
 import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
 import { daysLater, type Moment } from '../../core/clock.ts';
 import { type FieldError, inUse, invalidBody, joined, notFound, type Problem } from '../../core/errors.ts';
+import { asKey } from '../../core/ids.ts';
 import { foldAll } from '../../core/text.ts';
 import { daysBetween, jsonBoolean } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
@@ -77,8 +78,8 @@ export async function getIssue(
 ): Promise<Issue> {
   const { json } = await issueRows(db)
     .select(issueJson(moment).as('json'))
-    .where((eb) => eb.or([eb('projects.id', '=', project), eb('projects.key', '=', project)]))
-    .where((eb) => eb.or([eb('issues.id', '=', ref), eb('issues.key', '=', ref)]))
+    .where((eb) => eb.or([eb('projects.id', '=', project), eb('projects.key', '=', asKey(project))]))
+    .where((eb) => eb.or([eb('issues.id', '=', ref), eb('issues.key', '=', asKey(ref))]))
     .executeTakeFirstOrThrow(() => notFound('issue', `${ref} in the project ${project}`));
   return parseResource(db, json);
 }

@@ -3,8 +3,9 @@ import type { App } from '../../http/fastify.ts';
 import { ListQuery, SortableListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf, SummaryOf } from '../../lists/schema.ts';
 import { sendList, sendSummary } from '../../lists/send-list.ts';
+import { resolveFilters } from '../project-items/filters.ts';
 import { projectItemRoutes } from '../project-items/item-routes.ts';
-import { getProject, resolveProjectFilter } from '../projects/queries.ts';
+import { getProject } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { issueImport } from './import.ts';
 import {
@@ -48,7 +49,7 @@ export function issueRoutes(app: App): void {
     },
     async (request, reply) => {
       const { filters, sort } = splitQuery(request.query);
-      const resolved = await resolveProjectFilter(request.database.db, filters);
+      const resolved = await resolveFilters(request.database.db, filters);
       return sendList(request, reply, issueList(resolved, request.moment, sort));
     },
   );
@@ -69,7 +70,7 @@ export function issueRoutes(app: App): void {
     },
     async (request, reply) => {
       const { filters, sort } = splitQuery(request.query);
-      const resolved = await resolveProjectFilter(request.database.db, filters);
+      const resolved = await resolveFilters(request.database.db, filters);
       return sendList(request, reply, issueList(resolved, request.moment, sort));
     },
   );
@@ -87,7 +88,7 @@ export function issueRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const filters = await resolveProjectFilter(request.database.db, request.query);
+      const filters = await resolveFilters(request.database.db, request.query);
       return sendSummary(request, reply, issueTables, (db) => summarizeIssues(db, filters, request.moment));
     },
   );
@@ -107,8 +108,10 @@ export function issueRoutes(app: App): void {
     },
     async (request, reply) => {
       const { filters } = splitQuery(request.query);
-      const { id } = await getProject(request.database.db, request.params.project_id, request.moment);
-      return sendList(request, reply, issueList({ ...filters, project: [id] }, request.moment));
+      const { db } = request.database;
+      const { id } = await getProject(db, request.params.project_id, request.moment);
+      const resolved = await resolveFilters(db, filters);
+      return sendList(request, reply, issueList({ ...resolved, project: [id] }, request.moment));
     },
   );
 

@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox';
-import { idPattern } from '../../core/ids.ts';
 import {
   Attributes,
   AttributesPatch,
@@ -19,7 +18,7 @@ import {
   Url,
   Writable,
 } from '../../core/schemas.ts';
-import { acrossProjects } from '../projects/schema.ts';
+import { acrossProjects, ItemRef } from '../projects/schema.ts';
 
 export const openStatuses = ['open', 'in_progress', 'blocked'] as const;
 const statuses = [...openStatuses, 'resolved', 'closed'] as const;
@@ -158,5 +157,4 @@ export const IssueSummary = Strict(
 );
 export type IssueSummary = Static<typeof IssueSummary>;
 
-/** An issue in a path: its id or its key. */
-export const IssueRef = Type.String({ pattern: `${idPattern('issue')}|^[A-Z0-9]{2,10}-I[1-9][0-9]{0,9}$` });
+export const IssueRef = ItemRef('issue', 'I3');

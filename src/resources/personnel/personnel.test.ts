@@ -209,6 +209,7 @@ onBothEngines('personnel', (start) => {
     assert.deepEqual(await found('skill=c'), []);
     assert.deepEqual(await found('assignable=false'), ['Early', 'Late', 'Zed']);
     assert.deepEqual(await found(`user_ids=${boss},${member}`), ['Amy', 'Jürgen Müller']);
+    assert.deepEqual(await found('email=AMY@example.com'), ['Amy']);
     assert.deepEqual(await found('external_id=hr-7'), ['Amy']);
     assert.deepEqual(await found('updated_since=2026-11-15T12:00:00Z&status=inactive'), ['Zed']);
     assert.deepEqual(await found('updated_since=2026-11-15T14:00:00.001%2B02:00'), []);

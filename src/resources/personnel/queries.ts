@@ -50,7 +50,7 @@ export const personnelList = (filters: PersonnelFilters, moment: Moment, sort = 
     schema: Person,
     json: personJson(moment),
     reads: ['people', 'memberships', 'groups'],
-    isIndexed: Object.keys(filters).every((name) => ['user_ids', 'external_id'].includes(name)),
+    isIndexed: Object.keys(filters).every((name) => ['user_ids', 'email', 'external_id'].includes(name)),
     order: { key: sort === 'relevance' ? byRelevance(filters.q) : sql.ref('people.roster_key') },
     from: (db) => db.selectFrom('people'),
     id: sql.ref('people.user_id'),
@@ -234,6 +234,7 @@ function conditions(filters: PersonnelFilters, moment: Moment) {
     skill: (text) => contains('people.skills_folded', `\n${fold(text)}\n`),
     assignable: holds(isAssignable(moment)),
     user_ids: isIn('people.user_id'),
+    email: (email) => sql<boolean>`lower(people.email) = ${email.toLowerCase()}`,
     external_id: equals('people.external_id'),
     updated_since: since('people.updated_at'),
   });

@@ -92,6 +92,7 @@ export const personnelFilters = {
   skill: Line(),
   assignable: Type.Boolean(),
   user_ids: ManyOf(Id('person'), { description: 'Up to 500 user IDs.' }),
+  email: Email({ description: 'Case is ignored.' }),
   external_id: Line(),
   updated_since: Time(),
 };

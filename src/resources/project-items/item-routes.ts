@@ -1,10 +1,13 @@
 import type { Kysely, Transaction } from 'kysely';
-import type { Static, TObject, TString } from 'typebox';
+import type { Static, TObject, TSchema, TString } from 'typebox';
 import type { Moment } from '../../core/clock.ts';
+import { notFound } from '../../core/errors.ts';
+import { asKey } from '../../core/ids.ts';
 import { Strict } from '../../core/schemas.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import type { App } from '../../http/fastify.ts';
+import { sendResource } from '../../http/response/resource.ts';
 import { importRoute } from '../../transfer/import-route.ts';
 import { AcrossProjectsQuery } from '../../transfer/schema.ts';
 import { getProjectForWriting } from '../projects/queries.ts';
@@ -61,6 +64,34 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
       return importable(await getProjectForWriting(database.db, project_id, moment), moment);
     },
   });
+
+  const { noun, resource, single } = kind;
+  app.get(
+    `/v1/${tag}/:id`,
+    {
+      config: { access: 'projects.read' },
+      schema: {
+        operationId: `find${noun[0]?.toUpperCase()}${noun.slice(1)}`,
+        summary: `Get ${noun === 'issue' ? 'an' : 'a'} ${noun} of any project by its id or key`,
+        description: `Writes go to \`/v1/projects/{project_id}/${tag}/{id}\`.`,
+        tags: [tag],
+        params: Strict({ id: ref }),
+        ...(single && { querystring: Strict(single.query) }),
+        response: { 200: (single?.response ?? resource) as TSchema },
+      },
+    },
+    async (request, reply) => {
+      const { db } = request.database;
+      const { id } = request.params;
+      const { project_id } = await db
+        .selectFrom(tag as 'risks')
+        .select('project_id')
+        .where((eb) => eb.or([eb('id', '=', id), eb('key', '=', asKey(id))]))
+        .executeTakeFirstOrThrow(() => notFound(noun, id));
+      const found = await get(db, project_id, id, request.moment);
+      return sendResource(request, reply, single ? await single.extend(request, found) : found);
+    },
+  );
 
   importRoute(app, {
     url: `/v1/imports/${tag}`,

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
 import { notFound, Problem } from '../../core/errors.ts';
+import { asKey } from '../../core/ids.ts';
 import type { Tables } from '../../database/tables.ts';
 
 /** Locks a project until the transaction ends: writes into it, archiving and changes of its key wait. */
@@ -8,7 +9,7 @@ export function lockProject(db: Transaction<Tables>, ref: string) {
   return db
     .updateTable('projects')
     .set((eb) => ({ version: eb.ref('version') }))
-    .where((eb) => eb.or([eb('id', '=', ref), eb('key', '=', ref)]))
+    .where((eb) => eb.or([eb('id', '=', ref), eb('key', '=', asKey(ref))]))
     .returning(['id', 'key', 'archived_at', 'version', 'risks_made', 'issues_made', 'tasks_made'])
     .executeTakeFirstOrThrow(() => notFound('project', ref));
 }

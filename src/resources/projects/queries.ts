@@ -9,6 +9,7 @@ import {
   notFound,
   type Problem,
 } from '../../core/errors.ts';
+import { asKey } from '../../core/ids.ts';
 import { fold, foldAll, joinWords } from '../../core/text.ts';
 import { inJsonArray, jsonObject } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
@@ -66,7 +67,7 @@ export async function getProject(db: Kysely<Tables>, ref: string, moment: Moment
   const { json } = await db
     .selectFrom('projects')
     .select(projectJson(moment).as('json'))
-    .where((eb) => eb.or([eb('id', '=', ref), eb('key', '=', ref)]))
+    .where((eb) => eb.or([eb('id', '=', ref), eb('key', '=', asKey(ref))]))
     .executeTakeFirstOrThrow(() => notFound('project', ref));
   return parseResource(db, json);
 }
@@ -190,14 +191,6 @@ export async function lockProjects(db: Transaction<Tables>, ids: readonly string
   return new Set(locked.map(({ id }) => id));
 }
 
-/** Replaces keys by ids in a `project` filter. */
-export async function resolveProjectFilter<F extends { project?: string[] }>(
-  db: Kysely<Tables>,
-  filters: F,
-): Promise<F> {
-  return filters.project ? { ...filters, project: await resolveProjects(db, filters.project) } : filters;
-}
-
 /** Returns the ids for a filter of ids and keys. Rejects unknown ones, because an empty list would mislead. */
 export async function resolveProjects(db: Kysely<Tables>, refs: readonly string[]): Promise<string[]> {
   const { ids, unknown } = await findProjects(db, refs);
@@ -210,10 +203,10 @@ export async function findProjects(db: Kysely<Tables>, refs: readonly string[]) 
   const projects = await db
     .selectFrom('projects')
     .select(['id', 'key'])
-    .where((eb) => eb.or([eb('id', 'in', refs), eb('key', 'in', refs)]))
+    .where((eb) => eb.or([eb('id', 'in', refs), eb('key', 'in', refs.map(asKey))]))
     .orderBy('id')
     .execute();
-  const unknown = refs.filter((ref) => !projects.some(({ id, key }) => ref === id || ref === key));
+  const unknown = refs.filter((ref) => !projects.some(({ id, key }) => ref === id || asKey(ref) === key));
   return { ids: projects.map(({ id }) => id), unknown };
 }
 

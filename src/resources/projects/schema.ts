@@ -88,10 +88,18 @@ export type ProjectPatch = Static<typeof ProjectPatch>;
 
 /** A project in a path or a filter: its id or its key. */
 export const ProjectRef = Type.String({
-  pattern: `${idPattern('project')}|^${keyPattern}$`,
-  description: 'The id of a project, or its key.',
+  pattern: `${idPattern('project')}|^[A-Za-z0-9]{2,10}$`,
+  description: 'The id of a project, or its key in any case.',
   examples: ['APOLLO'],
 });
+
+/** A risk, issue or task in a path. */
+export const ItemRef = (kind: 'risk' | 'issue' | 'task', key: string) =>
+  Type.String({
+    pattern: `${idPattern(kind)}|^[A-Za-z0-9]{2,10}-[${key[0]}${key[0]?.toLowerCase()}][1-9][0-9]{0,9}$`,
+    description: `The id of ${kind === 'issue' ? 'an' : 'a'} ${kind}, or its key in any case.`,
+    examples: [`APOLLO-${key}`],
+  });
 
 /** A filter of every list across projects. */
 const archived = OneOf(['false', 'true', 'any'], {

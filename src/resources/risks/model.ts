@@ -72,7 +72,12 @@ export const Explanation = Strict(
     ),
     of: Type.Integer({ description: 'The number of risks in that register.' }),
     order: Type.Array(Type.String()),
-    tie_break: Type.String({ description: 'The sort key of the risk. It contains all fields of `order`.' }),
+    text: Type.String({
+      description: 'The explanation in words.',
+      examples: [
+        'possible (3) × severe (5) = 15, which is high (12 to 19). Rank 2 of 57: 1 risk comes before it.',
+      ],
+    }),
   },
   { $id: 'Explanation' },
 );
@@ -139,6 +144,7 @@ export async function explainRisk(db: Kysely<Tables>, risk: Risk, moment: Moment
   const isRanked = (await count(register.where('risks.id', '=', risk.id))) === 1;
   const before = await count(register.where(sql<boolean>`risks.rank_key < ${rank_key}`));
   const bounds = levels.find(({ level }) => level === risk.level) ?? null;
+  const of = await count(register);
   return {
     inputs: {
       probability: { value: risk.probability, ...(await lastSet(db, risk, 'probability')) },
@@ -149,11 +155,24 @@ export async function explainRisk(db: Kysely<Tables>, risk: Risk, moment: Moment
     level: risk.level,
     level_bounds: bounds && { from: bounds.from, to: bounds.to },
     rank: isRanked ? before + 1 : null,
-    of: await count(register),
+    of,
     order,
-    tie_break: rank_key,
+    text: `${scoreInWords(risk)} ${isRanked ? rankInWords(before, of) : 'It has no rank: only active risks of projects that are not archived are ranked.'}`,
   };
 }
+
+function scoreInWords({ probability, impact, score, level }: Risk): string {
+  const bounds = levels.find((one) => one.level === level);
+  if (!bounds)
+    return 'It has no score, because its probability or its impact is missing. Such risks come last.';
+  const named = (words: RiskModel['impact'], value: number | null) =>
+    `${words.find((one) => one.value === value)?.word} (${value})`;
+  const product = `${named(riskModel.probability, probability)} × ${named(riskModel.impact, impact)}`;
+  return `${product} = ${score}, which is ${level} (${bounds.from} to ${bounds.to}).`;
+}
+
+const rankInWords = (before: number, of: number) =>
+  `Rank ${before + 1} of ${of}: ${before === 1 ? '1 risk comes' : `${before} risks come`} before it.`;
 
 /** Returns when a field was last set and by which key, from the history; if it never changed, from the creation. */
 async function lastSet(db: Kysely<Tables>, risk: Risk, field: string) {

@@ -9,6 +9,7 @@ import {
   notFound,
   type Problem,
 } from '../../core/errors.ts';
+import { asKey } from '../../core/ids.ts';
 import { foldAll } from '../../core/text.ts';
 import { merged, newStamps, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
@@ -54,7 +55,12 @@ export async function getRisk(
   ref: string,
   moment: Moment,
 ): Promise<Risk> {
-  const { rows } = await riskByRef(moment)(db, { project, ref });
+  const { rows } = await riskByRef(moment)(db, {
+    project,
+    project_key: asKey(project),
+    ref,
+    key: asKey(ref),
+  });
   const [row] = rows;
   if (!row) throw notFound('risk', `${ref} in the project ${project}`);
   return parseResource(db, row.json);
@@ -64,8 +70,10 @@ const riskByRef = daily((moment) =>
   statement<{ json: string }>((db) =>
     riskRows(db)
       .select(riskJson(moment).as('json'))
-      .where(sql<boolean>`${param('project')} in (projects.id, projects.key)`)
-      .where((eb) => eb.or([eb('risks.id', '=', param('ref')), eb('risks.key', '=', param('ref'))])),
+      .where((eb) =>
+        eb.or([eb('projects.id', '=', param('project')), eb('projects.key', '=', param('project_key'))]),
+      )
+      .where((eb) => eb.or([eb('risks.id', '=', param('ref')), eb('risks.key', '=', param('key'))])),
   ),
 );
 

@@ -279,6 +279,10 @@ onBothEngines('the register', (start) => {
     const ranked = await service.get('/v1/risks', key);
     const place = ranked.body.data.find(({ id }: { id: string }) => id === risk.id);
     assert.deepEqual([explain.rank, explain.of], [place.rank, ranked.body.page.total]);
+    assert.equal(
+      explain.text,
+      `possible (3) × severe (5) = 15, which is high (12 to 19). Rank ${place.rank} of 2: 0 risks come before it.`,
+    );
     assert.equal(explain.inputs.impact.set_by, 'projects.manage');
     assert.ok(explain.inputs.impact.set_at >= explain.inputs.probability.set_at);
   });

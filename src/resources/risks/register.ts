@@ -25,6 +25,7 @@ import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
 import { checkConditions, checksOfRisk } from './checks.ts';
 import { isUnassessed } from './ranking.ts';
 import { activeStatuses, type projectRiskFilters, RankedRisk, Risk } from './schema.ts';
+import { rejectImpossibleScores } from './scoring.ts';
 
 export type RiskFilters = AcrossProjects & Filters<typeof projectRiskFilters>;
 
@@ -222,16 +223,7 @@ export const registerRows = (db: Kysely<Tables>, register: Register) =>
 export function riskConditions(register: Register) {
   const { filters, as_of } = register;
   const moment = momentOfRegister(register);
-  if (
-    filters.min_score !== undefined &&
-    filters.max_score !== undefined &&
-    filters.min_score > filters.max_score
-  ) {
-    throw invalidParameter(
-      'min_score',
-      '`min_score` is above `max_score`, so no risk can match. Swap or change them.',
-    );
-  }
+  rejectImpossibleScores(filters);
   if (as_of && as_of > register.moment.today) {
     throw invalidParameter('as_of', '`as_of` is in the future. Use today or an earlier day.');
   }

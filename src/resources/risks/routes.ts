@@ -12,8 +12,9 @@ import { type Filters, SortableListQuery, splitQuery } from '../../lists/query.t
 import { ListOf, SummaryOf } from '../../lists/schema.ts';
 import { sendList, sendSummary } from '../../lists/send-list.ts';
 import { Issue } from '../issues/schema.ts';
+import { resolveFilters } from '../project-items/filters.ts';
 import { projectItemRoutes } from '../project-items/item-routes.ts';
-import { getProject, resolveProjectFilter } from '../projects/queries.ts';
+import { getProject } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { riskImport } from './import.ts';
 import {
@@ -269,7 +270,7 @@ async function parseRegister(
     );
   }
   return {
-    register: { filters: await resolveProjectFilter(db, filters), moment, as_of },
+    register: { filters: await resolveFilters(db, filters), moment, as_of },
     ...(since !== undefined && { since }),
   };
 }

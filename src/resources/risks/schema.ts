@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox';
-import { idPattern } from '../../core/ids.ts';
 import {
   Attributes,
   AttributesPatch,
@@ -20,7 +19,7 @@ import {
   Url,
   Writable,
 } from '../../core/schemas.ts';
-import { acrossProjects } from '../projects/schema.ts';
+import { acrossProjects, ItemRef } from '../projects/schema.ts';
 
 /** The score range of each level. The database generates levels from the same bounds; a test compares the two. */
 export const levels = [
@@ -253,5 +252,4 @@ export const historicalFilters = {
   since: Day({ description: 'With `include=movement`: the day to compare with.' }),
 };
 
-/** A risk in a path: its id or its key. */
-export const RiskRef = Type.String({ pattern: `${idPattern('risk')}|^[A-Z0-9]{2,10}-R[1-9][0-9]{0,9}$` });
+export const RiskRef = ItemRef('risk', 'R7');

@@ -1,4 +1,5 @@
-import { type FieldError, fieldError } from '../../core/errors.ts';
+import { type FieldError, fieldError, invalidParameter } from '../../core/errors.ts';
+import { joinWords } from '../../core/text.ts';
 import type { Issue } from '../issues/schema.ts';
 import { levels } from './schema.ts';
 
@@ -11,6 +12,36 @@ export function scoreOf(probability: number | null, impact: number | null): numb
 
 export function levelOf(score: number | null): Level | null {
   return levels.find(({ from, to }) => score !== null && from <= score && score <= to)?.level ?? null;
+}
+
+const ratings = [1, 2, 3, 4, 5];
+
+type ScoreFilters = {
+  level?: readonly string[];
+  min_score?: number;
+  max_score?: number;
+  probability?: readonly number[];
+  impact?: readonly number[];
+  assessed?: boolean;
+};
+
+/** Rejects filters that no combination of probability and impact matches, such as `level=low&min_score=20`. */
+export function rejectImpossibleScores(filters: ScoreFilters): void {
+  const { level, min_score = 1, max_score = 25, probability = ratings, impact = ratings, assessed } = filters;
+  const given = (['level', 'min_score', 'max_score', 'probability', 'impact'] as const).filter(
+    (name) => filters[name] !== undefined,
+  );
+  const scores = probability.flatMap((one) => impact.map((other) => one * other));
+  const isPossible = scores.some(
+    (score) =>
+      score >= min_score && score <= max_score && (!level || level.includes(levelOf(score) as string)),
+  );
+  if (given.length === 0 || (isPossible && assessed !== false)) return;
+  const names = [...given, ...(assessed === false ? ['assessed'] : [])].map((name) => `\`${name}\``);
+  throw invalidParameter(
+    given[0] as string,
+    `No risk can match ${joinWords(names)} together. Change or remove one of them.`,
+  );
 }
 
 type Residual = { residual_probability?: number | null; residual_impact?: number | null };

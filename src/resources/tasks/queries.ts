@@ -1,6 +1,7 @@
 import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { type FieldError, joined, notFound, type Problem } from '../../core/errors.ts';
+import { asKey } from '../../core/ids.ts';
 import { foldAll } from '../../core/text.ts';
 import { jsonBoolean } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
@@ -59,8 +60,8 @@ export const taskList = (filters: TaskFilters, moment: Moment): List =>
 export async function getTask(db: Kysely<Tables>, project: string, ref: string): Promise<Task> {
   const { json } = await taskRows(db)
     .select(taskJson.as('json'))
-    .where((eb) => eb.or([eb('projects.id', '=', project), eb('projects.key', '=', project)]))
-    .where((eb) => eb.or([eb('tasks.id', '=', ref), eb('tasks.key', '=', ref)]))
+    .where((eb) => eb.or([eb('projects.id', '=', project), eb('projects.key', '=', asKey(project))]))
+    .where((eb) => eb.or([eb('tasks.id', '=', ref), eb('tasks.key', '=', asKey(ref))]))
     .executeTakeFirstOrThrow(() => notFound('task', `${ref} in the project ${project}`));
   return parseResource(db, json);
 }

@@ -3,8 +3,9 @@ import type { App } from '../../http/fastify.ts';
 import { ListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
+import { resolveFilters } from '../project-items/filters.ts';
 import { projectItemRoutes } from '../project-items/item-routes.ts';
-import { getProject, resolveProjectFilter } from '../projects/queries.ts';
+import { getProject } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { taskImport } from './import.ts';
 import { createTask, deleteTask, getTask, taskList, updateTask } from './queries.ts';
@@ -28,7 +29,7 @@ export function taskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { filters } = splitQuery(request.query);
-      const resolved = await resolveProjectFilter(request.database.db, filters);
+      const resolved = await resolveFilters(request.database.db, filters);
       return sendList(request, reply, taskList(resolved, request.moment));
     },
   );
@@ -48,8 +49,10 @@ export function taskRoutes(app: App): void {
     },
     async (request, reply) => {
       const { filters } = splitQuery(request.query);
-      const { id } = await getProject(request.database.db, request.params.project_id, request.moment);
-      return sendList(request, reply, taskList({ ...filters, project: [id] }, request.moment));
+      const { db } = request.database;
+      const { id } = await getProject(db, request.params.project_id, request.moment);
+      const resolved = await resolveFilters(db, filters);
+      return sendList(request, reply, taskList({ ...resolved, project: [id] }, request.moment));
     },
   );
 

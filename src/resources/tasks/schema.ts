@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox';
-import { idPattern } from '../../core/ids.ts';
 import {
   Day,
   Id,
@@ -16,7 +15,7 @@ import {
   Time,
   Writable,
 } from '../../core/schemas.ts';
-import { acrossProjects } from '../projects/schema.ts';
+import { acrossProjects, ItemRef } from '../projects/schema.ts';
 
 export const openStatuses = ['todo', 'in_progress', 'blocked'] as const;
 const statuses = [...openStatuses, 'done', 'cancelled'] as const;
@@ -99,5 +98,4 @@ export const taskFilters = { ...acrossProjects, status: statusFilter('open'), ..
 /** Filters for the tasks of one project, in every status. */
 export const projectTaskFilters = { status: statusFilter('all'), ...filters };
 
-/** A task in a path: its id or its key. */
-export const TaskRef = Type.String({ pattern: `${idPattern('task')}|^[A-Z0-9]{2,10}-T[1-9][0-9]{0,9}$` });
+export const TaskRef = ItemRef('task', 'T12');
