@@ -6,6 +6,8 @@ import type { Page } from 'playwright-core';
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 export async function assertAccessible(page: Page, where: string): Promise<void> {
+  // Colors of what is fading in are not its final ones.
+  await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)));
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(
     (tags) =>
