@@ -13,8 +13,14 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const { version } = JSON.parse(read('package.json'));
 
 /** Runs a tool that checks a file, or skips the test where the tool is not installed. */
-function runTool(t: TestContext, program: string, args: string[], cwd = root): string | undefined {
-  const { error, status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8' });
+function runTool(
+  t: TestContext,
+  program: string,
+  args: string[],
+  cwd = root,
+  input = '',
+): string | undefined {
+  const { error, status, stdout, stderr } = spawnSync(program, args, { cwd, input, encoding: 'utf8' });
   if (error && 'code' in error && error.code === 'ENOENT') {
     t.skip(`${program} is not installed`);
     return undefined;
@@ -191,6 +197,14 @@ onBothEngines('alert rules and the dashboard', (start) => {
       documented,
       groups[0].rules.map(({ alert }: { alert: string }) => alert),
     );
+  });
+
+  test('the names and help texts of metrics follow the conventions of Prometheus', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    await service.get('/v1/risks', key);
+    const { text } = await service.get('/metrics', key);
+    runTool(t, 'promtool', ['check', 'metrics'], root, text);
   });
 });
 
