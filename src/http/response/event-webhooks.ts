@@ -9,14 +9,21 @@ export const eventWebhooks = () =>
       type,
       {
         post: {
+          operationId: operationIdOf(type),
           summary: description,
           tags: ['events'],
+          // The receiver verifies the signature of the message.
+          security: [],
           requestBody: { content: { 'application/json': { schema: messageOf(type.split('.')[0] ?? '') } } },
           responses: { '2XX': { description: 'The event was received.' } },
         },
       },
     ]),
   );
+
+/** `onRiskStatusChanged` for `risk.status_changed`. */
+const operationIdOf = (type: string) =>
+  `on${type.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}`;
 
 /** An event about one kind of resource. */
 function messageOf(subject: string): TSchema {
