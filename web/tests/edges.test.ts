@@ -205,3 +205,14 @@ test('an empty page explains how to start', async (t) => {
   await page.getByRole('link', { name: 'Create project' }).click();
   await page.getByRole('dialog', { name: 'Create project' }).waitFor();
 });
+
+test('titles of risks have room next to the heat map on a laptop', async (t) => {
+  for (const width of [1210, 1280, 1366, 1440]) {
+    const page = await console.open(t, '/risks', { viewport: { width, height: 800 } });
+    if (!page) return;
+    await waitUntilLoaded(page);
+    await page.getByText('Heat map').waitFor();
+    const title = await page.locator('.table tbody td:has(.row-link)').first().boundingBox();
+    assert.ok((title?.width ?? 0) > 160, `${title?.width} pixels in a window of ${width}`);
+  }
+});

@@ -147,7 +147,7 @@ const columnsOf = (isFiltered: boolean): readonly Column<RankedRisk>[] => [
   {
     name: 'owner',
     header: 'Owner',
-    width: 10,
+    width: 9,
     from: 'tablet',
     cell: ({ owner_name }) =>
       owner_name ? <PersonLabel name={owner_name} /> : <span className="quiet">No owner</span>,
