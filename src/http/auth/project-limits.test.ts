@@ -445,6 +445,7 @@ function samplesOf({ name, schema }: Parameter, dataset: Dataset): string[] {
   for (const [kind, id] of Object.entries(kinds)) if (pattern.startsWith(`^${kind}_`)) return [id];
   const texts: Record<string, string> = {
     q: 'a',
+    email: 'ada@example.com',
     external_id: 'ext-1',
     category: 'plain',
     skill: 'steam',

@@ -1,22 +1,15 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { daily, type Moment } from '../../core/clock.ts';
 import {
   type FieldError,
   fieldError,
   inUse,
   invalidBody,
-  invalidParameter,
   notFound,
   type Problem,
 } from '../../core/errors.ts';
 import { fold, foldAll, joinWords } from '../../core/text.ts';
-import {
-  containsText,
-  inJsonArray,
-  jsonArrayOf,
-  jsonBoolean,
-  jsonObject,
-} from '../../database/sql/functions.ts';
+import { inJsonArray, jsonArrayOf, jsonBoolean, jsonObject } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import { cycleErrors } from '../../database/sql/trees.ts';
@@ -34,13 +27,9 @@ import {
 } from '../../database/writes/references.ts';
 import { deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
 import { lockPerson, lockTable } from '../../database/writes/table-versions.ts';
-import { allOf, always, contains, equals, hasText, holds, isIn, since } from '../../lists/filters.ts';
 import { type List, memoizedList } from '../../lists/list.ts';
-import type { Filters } from '../../lists/query.ts';
-import { isMember, rejectLoneTransitive } from '../groups/membership.ts';
-import { Person, PersonInput, type PersonPatch, type personnelFilters } from './schema.ts';
-
-type PersonnelFilters = Filters<typeof personnelFilters>;
+import { byRelevance, isAssignable, type PersonnelFilters, personnelConditions } from './filters.ts';
+import { Person, PersonInput, type PersonPatch } from './schema.ts';
 
 export const personnelSorts = ['name', 'relevance'];
 
@@ -54,17 +43,8 @@ export const personnelList = (filters: PersonnelFilters, moment: Moment, sort = 
     order: { key: sort === 'relevance' ? byRelevance(filters.q) : sql.ref('people.roster_key') },
     from: (db) => db.selectFrom('people'),
     id: sql.ref('people.user_id'),
-    matches: conditions(filters, moment),
+    matches: personnelConditions(filters, moment),
   }));
-
-/** Names that start with the text, then names with a word that starts with it, then the rest. */
-function byRelevance(text: string | undefined): RawBuilder<string> {
-  if (text === undefined) throw invalidParameter('sort', '`sort=relevance` needs `q`.');
-  const folded = fold(text);
-  const name = sql.ref('people.name_folded');
-  return sql`(case when substr(${name}, 1, ${sql.lit([...folded].length)}) = ${folded} then '0'
-    when ${containsText(name, ` ${folded}`)} then '1' else '2' end || people.roster_key)`;
-}
 
 export async function getPerson(db: Kysely<Tables>, user_id: string, moment: Moment): Promise<Person> {
   const [row] = (await personById(moment)(db, { user_id })).rows;
@@ -211,34 +191,10 @@ export const personSubject: Subject = {
   json: personJson,
 };
 
-const isAssignable = ({ today }: Moment) =>
-  sql<boolean>`(people.status = 'active' and (people.start_on is null or people.start_on <= ${today})
-    and (people.end_on is null or people.end_on >= ${today}))`;
-
 const groupsOfPerson = sql`(
   select ${jsonArrayOf(jsonObject({ id: sql.ref('groups.id'), name: sql.ref('groups.name') }), sql.ref('groups.name_key'))}
   from memberships join ${sql.table('groups')} on groups.id = memberships.group_id
   where memberships.user_id = people.user_id)`;
-
-function conditions(filters: PersonnelFilters, moment: Moment) {
-  const { transitive = false } = filters;
-  rejectLoneTransitive(filters, 'group_id');
-  return allOf(filters, {
-    q: hasText('people.search_folded'),
-    status: isIn('people.status'),
-    kind: isIn('people.kind'),
-    group_id: (id) => isMember('people.user_id', id, transitive),
-    transitive: always,
-    manager_user_id: equals('people.manager_user_id'),
-    department: (text) => equals('people.department_folded')(fold(text)),
-    skill: (text) => contains('people.skills_folded', `\n${fold(text)}\n`),
-    assignable: holds(isAssignable(moment)),
-    user_ids: isIn('people.user_id'),
-    email: (email) => sql<boolean>`lower(people.email) = ${email.toLowerCase()}`,
-    external_id: equals('people.external_id'),
-    updated_since: since('people.updated_at'),
-  });
-}
 
 const rejectDuplicateEmail = (db: Kysely<Tables>, { email }: PersonInput, self = '') =>
   // Leave out the person: an email that changes only in case is not a duplicate.

@@ -1,0 +1,44 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Moment } from '../../core/clock.ts';
+import { invalidParameter } from '../../core/errors.ts';
+import { fold } from '../../core/text.ts';
+import { containsText } from '../../database/sql/functions.ts';
+import { allOf, always, contains, equals, hasText, holds, isIn, since } from '../../lists/filters.ts';
+import type { Filters } from '../../lists/query.ts';
+import { isMember, rejectLoneTransitive } from '../groups/membership.ts';
+import type { personnelFilters } from './schema.ts';
+
+export type PersonnelFilters = Filters<typeof personnelFilters>;
+
+export function personnelConditions(filters: PersonnelFilters, moment: Moment) {
+  const { transitive = false } = filters;
+  rejectLoneTransitive(filters, 'group_id');
+  return allOf(filters, {
+    q: hasText('people.search_folded'),
+    status: isIn('people.status'),
+    kind: isIn('people.kind'),
+    group_id: (id) => isMember('people.user_id', id, transitive),
+    transitive: always,
+    manager_user_id: equals('people.manager_user_id'),
+    department: (text) => equals('people.department_folded')(fold(text)),
+    skill: (text) => contains('people.skills_folded', `\n${fold(text)}\n`),
+    assignable: holds(isAssignable(moment)),
+    user_ids: isIn('people.user_id'),
+    email: (email) => sql<boolean>`lower(people.email) = ${email.toLowerCase()}`,
+    external_id: equals('people.external_id'),
+    updated_since: since('people.updated_at'),
+  });
+}
+
+export const isAssignable = ({ today }: Moment) =>
+  sql<boolean>`(people.status = 'active' and (people.start_on is null or people.start_on <= ${today})
+    and (people.end_on is null or people.end_on >= ${today}))`;
+
+/** Names that start with the text, then names with a word that starts with it, then the rest. */
+export function byRelevance(text: string | undefined): RawBuilder<string> {
+  if (text === undefined) throw invalidParameter('sort', '`sort=relevance` needs `q`.');
+  const folded = fold(text);
+  const name = sql.ref('people.name_folded');
+  return sql`(case when substr(${name}, 1, ${sql.lit([...folded].length)}) = ${folded} then '0'
+    when ${containsText(name, ` ${folded}`)} then '1' else '2' end || people.roster_key)`;
+}
