@@ -147,6 +147,29 @@ onBothEngines('events', (start) => {
     assert.equal(lines.text.trim().split('\n').length, 4);
   });
 
+  test('newest first: pages go back in time, and next_after of the first page is the end of the log', async (t) => {
+    const service = await start(t);
+    const { make, get } = service;
+    const key = await service.key();
+    for (const name of ['A', 'B', 'C']) await make('/v1/personnel', key, { name });
+    const { body: first } = await get('/v1/events?sort=-sequence&limit=2', key);
+    const { body: second } = await get(
+      `/v1/events?sort=-sequence&limit=2&cursor=${first.page.next_cursor}`,
+      key,
+    );
+    assert.deepEqual(
+      [...first.data, ...second.data].map(({ data }) => data.name),
+      ['C', 'B', 'A', 'all'],
+    );
+    assert.equal(first.meta.next_after, first.data[0].sequence);
+    await make('/v1/personnel', key, { name: 'D' });
+    const { body: newer } = await get(`/v1/events?after=${first.meta.next_after}`, key);
+    assert.deepEqual(
+      newer.data.map(({ data }: Event) => data.name),
+      ['D'],
+    );
+  });
+
   test('a key sees the events of the resources that it can read', async (t) => {
     const service = await start(t);
     const { make, get } = service;

@@ -18,23 +18,27 @@ export type EventFilters = Filters<typeof eventFilters>;
 /** The key that reads events: it sees those of the resources that it may read, in its projects. */
 export type Reader = Pick<Key, 'scopes' | 'project_ids'>;
 
-/** Events in the order of their sequence numbers. */
-export const eventList = (filters: EventFilters, reader: Reader, moment: Moment): List =>
-  memoizedList(['events', filters, readableSubjects(reader), reader.project_ids, moment.today], () => ({
+export const eventSorts = ['sequence', '-sequence'];
+
+/** Events in the order of their sequence numbers, or the newest first. */
+export const eventList = (filters: EventFilters, reader: Reader, moment: Moment, sort = 'sequence'): List =>
+  memoizedList(['events', filters, readableSubjects(reader), reader.project_ids, moment.today, sort], () => ({
     schema: Event,
     json: eventJson,
     reads: ['events'],
     // Otherwise the next match may be far away.
     isIndexed: filters.subject !== undefined || (!filters.types && readsAll(reader)),
     // A number, not a text; the engines compare it with the text of a cursor as a number.
-    order: { key: sql.ref('events.sequence') },
+    order: { key: sql.ref('events.sequence'), descending: sort === '-sequence' },
     from: (db) => db.selectFrom('events'),
     id: sql.ref('events.id'),
     matches: eventConditions(filters, reader),
     meta: async (db, lastKey) => {
       // Checked in the snapshot of the list as well, because events may have been deleted since the request started.
       await assertStored(db, filters, reader, moment);
-      return { next_after: Number(lastKey ?? (await nextAfter(db, filters, reader, moment))) };
+      // Newest first, the events after the last row are those that the client has already.
+      const seen = sort === '-sequence' ? undefined : lastKey;
+      return { next_after: Number(seen ?? (await nextAfter(db, filters, reader, moment))) };
     },
   }));
 
