@@ -15,7 +15,7 @@ const config = { access: 'public' } as const;
 /** The routes of the console. Each returns the same page. */
 const consolePaths = [
   '/',
-  ...['/risks', '/issues', '/tasks', '/projects', '/personnel', '/groups'].flatMap((path) => [
+  ...['/risks', '/issues', '/tasks', '/projects', '/personnel', '/groups', '/webhooks'].flatMap((path) => [
     path,
     `${path}/:id`,
   ]),

@@ -31,6 +31,8 @@ const Person = lazyPage(async () => (await import('./personnel/person-page.tsx')
 const Groups = lazyPage(async () => (await import('./groups/page.tsx')).GroupsPage);
 const Group = lazyPage(async () => (await import('./groups/group-page.tsx')).GroupPage);
 const Keys = lazyPage(async () => (await import('./keys/page.tsx')).KeysPage);
+const Webhooks = lazyPage(async () => (await import('./webhooks/page.tsx')).WebhooksPage);
+const Webhook = lazyPage(async () => (await import('./webhooks/webhook-page.tsx')).WebhookPage);
 
 /** Each page and the scope it needs. The service serves the console for the same paths. */
 const pages: [path: string, scope: Scope, page: ReturnType<typeof lazyPage>][] = [
@@ -47,6 +49,8 @@ const pages: [path: string, scope: Scope, page: ReturnType<typeof lazyPage>][] =
   ['/personnel/:id', 'personnel.read', Person],
   ['/groups', 'personnel.read', Groups],
   ['/groups/:id', 'personnel.read', Group],
+  ['/webhooks', 'events.read', Webhooks],
+  ['/webhooks/:id', 'events.read', Webhook],
   ['/keys', 'keys.read', Keys],
 ];
 

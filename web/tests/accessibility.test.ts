@@ -15,6 +15,7 @@ before(async () => {
     risks: '/risks',
     issues: '/issues',
     projects: '/projects',
+    webhooks: '/webhooks',
     personnel: '/personnel',
     groups: '/groups',
     keys: '/keys',
@@ -66,6 +67,7 @@ test('dialogs meet WCAG 2.2 AA', async (t) => {
     [paths.issues, 'Create issue'],
     [paths.projects, 'Create project'],
     [paths.keys, 'Create key'],
+    [paths.webhooks, 'Create webhook'],
   ];
   for (const [path, name] of dialogs) {
     await page.goto(`${console.app.baseUrl}${path}`);

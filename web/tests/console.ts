@@ -23,6 +23,7 @@ export async function startConsole({ isEmpty = false } = {}) {
     MUSTER_DATABASE_URL: `sqlite:${join(folder, 'muster.db')}`,
     MUSTER_PORT: '0',
     MUSTER_RATE_LIMIT: '0',
+    MUSTER_WEBHOOK_ALLOW: '127.0.0.1',
   });
   const { app } = await startService(config);
   if (!isEmpty) await fillDemo(app.database, systemClock());

@@ -195,6 +195,7 @@ test('an empty page explains how to start', async (t) => {
     ['/projects', 'No projects yet', /Create a project/],
     ['/personnel', 'No people yet', /Add the people/],
     ['/groups', 'No groups yet', /Create a group/],
+    ['/webhooks', 'No webhooks yet', /Create a webhook/],
   ];
   for (const [path, title, text] of pages) {
     await page.goto(`${empty.app.baseUrl}${path}`);

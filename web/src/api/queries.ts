@@ -38,7 +38,7 @@ export function endSessionOn401(error: unknown): void {
 
 type ListPage = { data: unknown[]; page: { next_cursor: string | null; total: number | null } };
 
-type Paging = { limit: number; cursor?: string; count?: boolean };
+export type Paging = { limit: number; cursor?: string; count?: boolean };
 
 /** What `List` needs to show a paged list. */
 export type Rows<Row> = Pick<
@@ -53,11 +53,24 @@ export type Rows<Row> = Pick<
   | 'fetchNextPage'
 > & { firstPage: unknown; rows: Row[]; total: number | null };
 
+type RowsOptions<Row> = {
+  limit?: number;
+  isCounted?: boolean;
+  /** Whether a row can change without an event. While there is such a row, the list is read again and again. */
+  isChanging?: (row: Row) => boolean;
+};
+
+const pollMs = 3_000;
+
 /** Reads a list page by page. A separate request counts it, so that the rows do not wait for the count. */
 export function useRows<Page extends ListPage>(
   key: readonly unknown[],
   read: (paging: Paging) => Promise<Page>,
-  { limit = 100, isCounted = true } = {},
+  {
+    limit = 100,
+    isCounted = true,
+    isChanging = () => false,
+  }: RowsOptions<NoInfer<Page>['data'][number]> = {},
 ) {
   const query = useInfiniteQuery({
     queryKey: [...key, 'rows', limit],
@@ -65,6 +78,8 @@ export function useRows<Page extends ListPage>(
     queryFn: ({ pageParam }) => read({ limit, ...(pageParam && { cursor: pageParam }) }),
     getNextPageParam: (last) => last.page.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ data }) => data.some(isChanging)) ? pollMs : false,
   });
   const pages = query.data?.pages ?? [];
   const rows = pages.flatMap((page): Page['data'][number][] => page.data);

@@ -1,5 +1,6 @@
 import { useId } from 'react';
 import { humanize } from '../format.ts';
+import { EventTypes } from './event-types.tsx';
 import type { Field } from './form-values.ts';
 import { Icon } from './icon.tsx';
 import { GroupPicker, PersonPicker, ProjectPicker } from './picker.tsx';
@@ -21,7 +22,7 @@ export function FieldRow({ field, value, error, onChange }: RowProps) {
     'aria-invalid': error ? ('true' as const) : undefined,
     'aria-describedby': described || undefined,
   };
-  const isGroup = field.kind === 'scopes';
+  const isGroup = field.kind === 'scopes' || field.kind === 'event-types';
   const Row = isGroup ? 'fieldset' : 'div';
   return (
     <>
@@ -82,6 +83,8 @@ function Input({ field, input, value, onChange }: InputProps) {
       );
     case 'scopes':
       return <Scopes options={options} checked={[...value]} onChange={onChange} />;
+    case 'event-types':
+      return <EventTypes options={options} checked={[...value]} onChange={onChange} />;
     case 'person':
       return <PersonPicker {...picker} />;
     case 'group':

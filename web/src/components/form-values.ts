@@ -9,7 +9,8 @@ type Kind =
   | 'group'
   | 'project'
   | 'projects'
-  | 'scopes';
+  | 'scopes'
+  | 'event-types';
 
 export type Field = {
   name: string;
@@ -17,7 +18,7 @@ export type Field = {
   kind: Kind;
   required?: boolean;
   hint?: string;
-  /** For the kinds `choice` and `scopes`. */
+  /** For the kinds `choice`, `scopes` and `event-types`. */
   options?: readonly (readonly [value: string | number, label: string])[];
   min?: number | string;
   max?: number | string;
@@ -31,7 +32,7 @@ export type Field = {
 
 /** The kinds of field that can produce a value of this type. */
 type KindFor<Value> = Value extends readonly unknown[]
-  ? 'list' | 'scopes' | 'projects'
+  ? 'list' | 'scopes' | 'projects' | 'event-types'
   : Value extends number
     ? 'number' | 'choice'
     : Value extends string
@@ -60,7 +61,8 @@ export const toDraft = (fields: readonly Field[], initial: object = {}): Draft =
   Object.fromEntries(fields.map((field) => [field.name, draftValue(field, (initial as Values)[field.name])]));
 
 function draftValue({ kind, required, options = [] }: Field, value: unknown): string | string[] {
-  if (kind === 'scopes' || kind === 'projects') return Array.isArray(value) ? value.map(String) : [];
+  if (['scopes', 'projects', 'event-types'].includes(kind))
+    return Array.isArray(value) ? value.map(String) : [];
   if (kind === 'list') return Array.isArray(value) ? value.join(', ') : '';
   if (value !== null && value !== undefined) return String(value);
   return required && kind === 'choice' ? String(options[0]?.[0] ?? '') : '';

@@ -129,6 +129,15 @@ function SortButton<Row>({ column, sort }: { column: Column<Row>; sort: Sort }) 
   );
 }
 
+type CellButtonProps = { label: string; onClick: () => void; children: ReactNode };
+
+/** A button that covers its cell. */
+export const CellButton = ({ label, onClick, children }: CellButtonProps) => (
+  <button type="button" className="cell-name" aria-label={label} title={label} onClick={onClick}>
+    {children}
+  </button>
+);
+
 /** Takes the height of the rows outside the view. */
 const Spacer = ({ height }: { height: number }) => (
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: it contains nothing focusable

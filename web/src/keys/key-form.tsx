@@ -1,9 +1,7 @@
-import { useState } from 'react';
 import { api, dataOrThrow, enumValues, ifMatch } from '../api/client.ts';
 import type { Key, KeyInput, KeyPatch, KeyWithSecret } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { resumeSession, type Scope, useHasScope, useIsLimited, useMe } from '../api/session.ts';
-import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
@@ -136,33 +134,3 @@ const projectsField = (isLimited: boolean): FieldOf<KeyInput> => ({
     ? 'Your key is limited to some projects. Choose from those.'
     : 'The key has no access to other projects. Leave blank to allow all projects.',
 });
-
-/** Shows the secret of a key, which the service returns only once. */
-export function Secret({ created, onClose }: { created: KeyWithSecret; onClose: () => void }) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(created.secret ?? '');
-    setCopied(true);
-  };
-  return (
-    <Dialog title={created.name} isPinned onClose={onClose}>
-      <div className="dialog-body">
-        <p>Copy this key now; you won't see it again.</p>
-        <div className="secret">
-          <code>{created.secret}</code>
-          {/* Browsers have no clipboard on pages without HTTPS, except on localhost. */}
-          {navigator.clipboard && (
-            <Button icon={isCopied ? 'check' : 'copy'} onPress={copy}>
-              {isCopied ? 'Copied' : 'Copy'}
-            </Button>
-          )}
-        </div>
-      </div>
-      <footer>
-        <Button primary onPress={onClose}>
-          Done
-        </Button>
-      </footer>
-    </Dialog>
-  );
-}

@@ -9,12 +9,13 @@ import { CreateButton } from '../components/create-button.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { FilterBar, FilterMenu, NoMatches, useFilters } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { type Column, Table } from '../components/table.tsx';
+import { Secret } from '../components/secret.tsx';
+import { CellButton, type Column, Table } from '../components/table.tsx';
 import { toast } from '../components/toast.tsx';
 import { enumOptions, formatDay, formatNumber, formatTime, humanize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
-import { useProjects } from '../projects/queries.ts';
-import { EditKey, NewKey, Secret } from './key-form.tsx';
+import { useProjectKeys } from '../projects/queries.ts';
+import { EditKey, NewKey } from './key-form.tsx';
 import './keys.css';
 
 type OpenDialog = { kind: 'edit' | 'revoke' | 'rotate'; key: Key };
@@ -74,19 +75,16 @@ export function KeysPage() {
           )
         }
       </Loaded>
-      {created && <Secret created={created} onClose={() => setCreated(undefined)} />}
+      {created && (
+        <Secret title={created.name} secret={created.secret} onClose={() => setCreated(undefined)}>
+          Copy this key now; you won't see it again.
+        </Secret>
+      )}
       {open?.kind === 'edit' && <EditKey edited={open.key} projectKeyOf={projectKeyOf} onClose={close} />}
       {open?.kind === 'revoke' && <Revoke revoked={open.key} onClose={close} />}
       {open?.kind === 'rotate' && <Rotate rotated={open.key} onClose={close} onCreated={setCreated} />}
     </>
   );
-}
-
-/** The key of a project, or its id when the API key in use can't see the project. */
-function useProjectKeys(): (id: string) => string {
-  const { data = [] } = useProjects('any', useHasScope()('projects.read'));
-  const keys = new Map(data.map(({ id, key }) => [id, key]));
-  return (id) => keys.get(id) ?? id;
 }
 
 const statusOf = ({ revoked_at, expires_at }: Key) =>
@@ -98,17 +96,11 @@ const nameColumn = (isEditable: (key: Key) => boolean, edit: (key: Key) => void)
   cell: (key) => (
     <>
       {isEditable(key) ? (
-        <button
-          type="button"
-          className="key-name"
-          aria-label={`Edit ${key.name}`}
-          title={`Edit ${key.name}`}
-          onClick={() => edit(key)}
-        >
+        <CellButton label={`Edit ${key.name}`} onClick={() => edit(key)}>
           <bdi>{key.name}</bdi>
-        </button>
+        </CellButton>
       ) : (
-        <bdi className="key-name">{key.name}</bdi>
+        <bdi className="cell-name">{key.name}</bdi>
       )}
       <span className="secondary-line">…{key.last_four}</span>
     </>

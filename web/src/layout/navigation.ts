@@ -11,5 +11,6 @@ export const destinations: readonly Destination[] = [
   { path: '/projects', name: 'Projects', scope: 'projects.read', icon: 'project' },
   { path: '/personnel', name: 'Personnel', scope: 'personnel.read', icon: 'people' },
   { path: '/groups', name: 'Groups', scope: 'personnel.read', icon: 'group' },
+  { path: '/webhooks', name: 'Webhooks', scope: 'events.read', icon: 'webhook' },
   { path: '/keys', name: 'Keys', scope: 'keys.read', icon: 'key' },
 ];

@@ -15,6 +15,7 @@ const commands: readonly (Result & { scope: Scope })[] = [
   { path: '/projects?new=true', name: 'Create project', scope: 'projects.manage' },
   { path: '/personnel?new=true', name: 'Add person', scope: 'personnel.manage' },
   { path: '/groups?new=true', name: 'Create group', scope: 'personnel.manage' },
+  { path: '/webhooks?new=true', name: 'Create webhook', scope: 'events.manage' },
   { path: '/keys?new=true', name: 'Create key', scope: 'keys.manage' },
 ];
 

@@ -1,0 +1,35 @@
+import { useState } from 'react';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+
+type Props = { title: string; secret: string | null; children: string; onClose: () => void };
+
+/** Shows a secret, which the service returns only once. */
+export function Secret({ title, secret, children, onClose }: Props) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(secret ?? '');
+    setCopied(true);
+  };
+  return (
+    <Dialog title={title} isPinned onClose={onClose}>
+      <div className="dialog-body">
+        <p>{children}</p>
+        <div className="secret">
+          <code>{secret}</code>
+          {/* Browsers have no clipboard on pages without HTTPS, except on localhost. */}
+          {navigator.clipboard && (
+            <Button icon={isCopied ? 'check' : 'copy'} onPress={copy}>
+              {isCopied ? 'Copied' : 'Copy'}
+            </Button>
+          )}
+        </div>
+      </div>
+      <footer>
+        <Button primary onPress={onClose}>
+          Done
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}
