@@ -1,11 +1,13 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { startLiveUpdates } from './api/live-updates.ts';
 import { resumeSession } from './api/session.ts';
 import { App, loadFirstPage } from './app.tsx';
 import { applyTheme } from './layout/theme.ts';
 import './styles/index.css';
 
 applyTheme();
+startLiveUpdates();
 void resumeSession();
 loadFirstPage();
 createRoot(document.getElementById('root') as HTMLElement).render(

@@ -23,6 +23,10 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener);
 };
 
+/** For code outside of components. It is called before the components are rendered. */
+export const watchSession = (listener: (session: Session) => void): void =>
+  void listeners.add(() => listener(session));
+
 export const useSession = () => useSyncExternalStore(subscribe, () => session);
 
 /** The key in use. Only for components that are shown after sign-in. */
@@ -40,6 +44,13 @@ export function useHasScope(): (scope: Scope) => boolean {
 
 /** Whether the key in use is limited to some projects. Such a key can't change anything that all projects share. */
 export const useIsLimited = () => useMe().project_ids !== null;
+
+/** Reads again what the key in use can do. */
+export async function reloadMe(): Promise<void> {
+  const me = await dataOrThrow(api.GET('/v1/me'));
+  // The user may have signed out meanwhile.
+  if (session.state === 'signedIn') setSession({ state: 'signedIn', me });
+}
 
 /** Checks at startup whether the browser still has a session. */
 export async function resumeSession(): Promise<void> {

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+
+let console: Console;
+
+before(async () => {
+  console = await startConsole();
+});
+
+after(() => console.stop());
+
+const viewport = { width: 1440, height: 900 };
+
+/** Opens a page and waits until it follows the events. */
+async function openLive(t: Parameters<Console['open']>[0], path: string): Promise<Page | undefined> {
+  const page = await console.open(t, '/livez', { viewport });
+  if (!page) return undefined;
+  const stream = page.waitForResponse(/\/v1\/events\/stream/);
+  await page.goto(`${console.app.baseUrl}${path}`);
+  await stream;
+  await waitUntilLoaded(page);
+  return page;
+}
+
+test('a list and a page show what another client changes', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Live 5523' });
+  const list = await openLive(t, '/issues?q=5523');
+  const page = await openLive(t, `/issues/${key}`);
+  if (!list || !page) return;
+  await console.post('/v1/projects/APOLLO/issues', { title: 'Live 5523 as well' });
+  await list.getByRole('link', { name: 'Live 5523 as well' }).waitFor();
+  await console.patch(`/v1/projects/APOLLO/issues/${key}`, { title: 'Renamed 5523', status: 'in_progress' });
+  await list.getByRole('link', { name: 'Renamed 5523' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Renamed 5523' }).waitFor();
+  await page.locator('#status .chip').getByText('In progress').waitFor();
+});
+
+test('an open form is not disturbed, and the page is updated when it is closed', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Held still' });
+  const page = await openLive(t, `/risks/${key}`);
+  if (!page) return;
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Title').fill('Mine');
+  await console.patch(`/v1/projects/APOLLO/risks/${key}`, { title: 'Theirs', category: 'supply' });
+  await console.post('/v1/projects/APOLLO/risks', { title: 'Unrelated' });
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('alert').getByText('Someone else changed this').waitFor();
+  assert.equal(await dialog.getByLabel('Title').inputValue(), 'Mine');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Discard' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Theirs' }).waitFor();
+});
+
+test('a row stays while something is open in it', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Resolved by others 7741' });
+  const page = await openLive(t, '/issues?q=7741');
+  const other = await openLive(t, '/issues?q=7741');
+  if (!page || !other) return;
+  await page.getByRole('button', { name: `Assign…, ${key}` }).click();
+  const picker = page.getByRole('combobox', { name: 'Assign to' });
+  await picker.fill('adaeze');
+  await console.patch(`/v1/projects/APOLLO/issues/${key}`, { status: 'resolved', resolution: 'fixed' });
+  await other.getByText('No open issues match these filters').waitFor();
+  assert.equal(await picker.inputValue(), 'adaeze');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await page.getByText('No open issues match these filters').waitFor();
+});
+
+test('updates continue after the stream was rejected, and a revoked key leads to the sign-in', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Before' });
+  const page = await console.open(t, '/livez', { viewport });
+  if (!page) return;
+  let attempts = 0;
+  await page.clock.install();
+  await page.route('**/v1/events/stream*', (route) => {
+    attempts += 1;
+    return attempts === 1 ? route.fulfill({ status: 503 }) : route.continue();
+  });
+  const rejected = page.waitForResponse(/\/v1\/events\/stream/);
+  await page.goto(`${console.app.baseUrl}/risks/${key}`);
+  await rejected;
+  await page.getByRole('heading', { level: 1, name: 'Before' }).waitFor();
+  await console.patch(`/v1/projects/APOLLO/risks/${key}`, { title: 'After' });
+  const accepted = page.waitForResponse(/\/v1\/events\/stream/);
+  await page.clock.runFor(6_000);
+  await accepted;
+  await page.clock.runFor(2_000);
+  await page.getByRole('heading', { level: 1, name: 'After' }).waitFor();
+
+  const { key_id } = await page.evaluate(async () => (await fetch('/v1/me')).json());
+  await console.revoke(key_id);
+  await page.getByLabel('API key').waitFor();
+  await page.getByRole('alert').waitFor();
+});
+
+test('a key that cannot read events opens no stream', async (t) => {
+  const page = await console.open(t, '/livez', { scopes: ['projects.read'] });
+  if (!page) return;
+  const streams: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('/v1/events')) streams.push(request.url());
+  });
+  await page.goto(console.app.baseUrl);
+  await waitUntilLoaded(page);
+  assert.deepEqual(streams, []);
+});
