@@ -30,6 +30,18 @@ export const formatDayOrText = (value: string) =>
 /** A timestamp of the API, in the browser's time zone. */
 export const formatTime = (value: string) => timeFormat.format(new Date(value));
 
+/** In English, because it is part of a sentence. */
+const relativeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** `5 minutes ago`. */
+export function formatAge(value: string): string {
+  const minutes = Math.max(0, Math.floor((Date.now() - Date.parse(value)) / 60_000));
+  if (minutes < 1) return 'just now';
+  if (minutes < 60) return relativeFormat.format(-minutes, 'minute');
+  if (minutes < 24 * 60) return relativeFormat.format(-Math.floor(minutes / 60), 'hour');
+  return relativeFormat.format(-Math.floor(minutes / 60 / 24), 'day');
+}
+
 /** The service's days are UTC, so today is too. */
 export const today = () => daysFromToday(0);
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { assertAccessible } from './axe.ts';
 import { type Console, startConsole, waitUntilLoaded } from './console.ts';
 
 let console: Console;
@@ -97,7 +98,7 @@ test('updates continue after the stream was rejected, and a revoked key leads to
   await page.getByRole('alert').waitFor();
 });
 
-test('a key that cannot read events opens no stream', async (t) => {
+test('a key that cannot read events opens no stream and has no activity', async (t) => {
   const page = await console.open(t, '/livez', { scopes: ['projects.read'] });
   if (!page) return;
   const streams: string[] = [];
@@ -107,4 +108,40 @@ test('a key that cannot read events opens no stream', async (t) => {
   await page.goto(console.app.baseUrl);
   await waitUntilLoaded(page);
   assert.deepEqual(streams, []);
+  assert.equal(await page.getByRole('heading', { name: 'Activity' }).count(), 0);
+});
+
+test('the overview shows the latest changes in words, live', async (t) => {
+  const page = await openLive(t, '/');
+  if (!page) return;
+  const activity = page.getByRole('region', { name: 'Activity' });
+  const person = await console.post('/v1/personnel', { name: 'Ines Feed' });
+  await activity.getByText('test added person Ines Feed').waitFor();
+  const risk = await console.post('/v1/projects/APOLLO/risks', {
+    title: 'Late parts',
+    probability: 2,
+    impact: 2,
+  });
+  const path = `/v1/projects/APOLLO/risks/${risk.key}`;
+  const changes: [change: object, words: string][] = [
+    [{ owner_user_id: person.user_id }, `changed the owner of risk ${risk.key} Late parts to Ines Feed`],
+    [{ due_on: '2031-02-03' }, `changed the due date of risk ${risk.key} Late parts to 3 Feb 2031`],
+    [{ probability: 5, impact: 5 }, `raised the level of risk ${risk.key} Late parts from low to critical`],
+    [{ status: 'mitigating' }, `changed the status of risk ${risk.key} Late parts to mitigating`],
+    [{ status: 'closed', closure_reason: 'Delivered' }, `closed risk ${risk.key} Late parts`],
+  ];
+  for (const [change] of changes) await console.patch(path, change);
+  await console.post(`${path}/comments`, { body: 'Well done.' });
+  await activity.getByText(`commented on risk ${risk.key} Late parts: “Well done.”`).waitFor();
+  await assertAccessible(page, 'activity');
+  assert.match((await activity.locator('time').first().textContent()) ?? '', /^(just now|\d+ minutes? ago)$/);
+  const showMore = activity.getByRole('button', { name: 'Show more' });
+  while ((await activity.getByText('test added person Ines Feed').count()) === 0)
+    await showMore.press('Enter');
+  for (const [, words] of changes) await activity.getByText(words).waitFor();
+  await activity
+    .getByRole('link', { name: `${risk.key} Late parts` })
+    .first()
+    .press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Late parts' }).waitFor();
 });

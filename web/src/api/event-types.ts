@@ -2,7 +2,8 @@ import { enumValues } from './client.ts';
 import type { Event as ChangeEvent } from './openapi.ts';
 import type { Scope } from './session.ts';
 
-type EventType = ChangeEvent['type'];
+export type { ChangeEvent };
+export type EventType = ChangeEvent['type'];
 export type Subject = ChangeEvent['subject']['type'];
 
 /** All event types, grouped by subject. */

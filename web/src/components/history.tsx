@@ -81,12 +81,12 @@ const labels: Readonly<Record<string, string>> = {
 };
 
 /** `owner_user_id` → `Owner`, `due_on` → `Due`. */
-const labelOf = (field: string) =>
+export const labelOf = (field: string) =>
   labels[field] ?? humanize(field.replace(/(_user_id|_group_id|_id|_on|_at)$/, ''));
 
 const isId = (value: unknown) => typeof value === 'string' && /^[a-z]{3}_[0-9a-v]{26}$/.test(value);
 
-function formatValue(value: unknown, nameOf: NameOf): string {
+export function formatValue(value: unknown, nameOf: NameOf): string {
   if (value === null || value === undefined || value === '') return '–';
   if (Array.isArray(value)) return value.map((one) => formatValue(one, nameOf)).join(', ') || '–';
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';

@@ -2,18 +2,17 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 
-type Props = { project: string; list: 'risks' | 'issues'; id: string };
+type Props = { project: string; list: 'risks' | 'issues' | 'tasks'; id: string };
 
-/** Links to the risk or the issue with an id. */
+/** Links to the risk, the issue or the task with an id. */
 export function ItemLink({ project, list, id }: Props) {
   const { data } = useQuery({
     queryKey: ['item', list, id],
     queryFn: async () => {
       const params = { path: { project_id: project, id } };
-      const { key, title } =
-        list === 'risks'
-          ? await dataOrThrow(api.GET('/v1/projects/{project_id}/risks/{id}', { params }))
-          : await dataOrThrow(api.GET('/v1/projects/{project_id}/issues/{id}', { params }));
+      const { key, title } = await dataOrThrow<{ key: string; title: string }>(
+        api.GET(`/v1/projects/{project_id}/${list}/{id}`, { params }),
+      );
       return { key, title };
     },
   });

@@ -14,6 +14,7 @@ import { Title } from '../layout/title.tsx';
 import { healthStates, useProjects } from '../projects/queries.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
 import { movementSince, useRisks } from '../risks/queries.ts';
+import { Activity } from './activity.tsx';
 import { Trend } from './trend.tsx';
 import './overview.css';
 
@@ -50,16 +51,20 @@ function NoProjects() {
   );
 }
 
-const Portfolio = ({ projects }: { projects: Project[] }) => (
-  <div className="overview">
-    <Headline projects={projects} />
-    <ProjectHealth projects={projects} />
-    <TopRisks />
-    <Matrix unassessed={projects.reduce((sum, { counts }) => sum + counts.unassessed_risks, 0)} />
-    <OpenIssues />
-    <Exposure />
-  </div>
-);
+function Portfolio({ projects }: { projects: Project[] }) {
+  const hasScope = useHasScope();
+  return (
+    <div className="overview">
+      <Headline projects={projects} />
+      <ProjectHealth projects={projects} />
+      <TopRisks />
+      <Matrix unassessed={projects.reduce((sum, { counts }) => sum + counts.unassessed_risks, 0)} />
+      <OpenIssues />
+      <Exposure />
+      {hasScope('events.read') && <Activity projects={projects} />}
+    </div>
+  );
+}
 
 /** The state of the portfolio in one sentence. */
 function Headline({ projects }: { projects: Project[] }) {

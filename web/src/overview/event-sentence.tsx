@@ -1,0 +1,145 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { ChangeEvent, EventType } from '../api/event-types.ts';
+import type { Project } from '../api/openapi.ts';
+import { formatValue, labelOf } from '../components/history.tsx';
+import { ItemLink } from '../components/item-link.tsx';
+import { humanize } from '../format.ts';
+import { shortUrl } from '../webhooks/queries.ts';
+
+type Props = { event: ChangeEvent; projects: readonly Project[] };
+
+/** An event in plain words: "Ada closed risk APOLLO-R7 Supplier fails". */
+export function EventSentence({ event, projects }: Props) {
+  const { actor, type } = event;
+  const subject = <Subject event={event} projects={projects} />;
+  const outcome = outcomes[type];
+  if (outcome && (outcome.isAlways || actor.key_id === null))
+    return (
+      <>
+        {humanize(event.subject.type)} {subject} {outcome.text}
+      </>
+    );
+  const [before, after] = actionOf(event);
+  return (
+    <>
+      <bdi>{actor.name}</bdi> {before} {subject}
+      {after}
+    </>
+  );
+}
+
+/** What the service itself reports, without a person who did it. */
+const outcomes: Partial<Record<EventType, { text: string; isAlways?: boolean }>> = {
+  'risk.acceptance_expired': { text: 'is open again, because its acceptance expired', isAlways: true },
+  'risk.review_overdue': { text: 'is overdue for review', isAlways: true },
+  'issue.overdue': { text: 'is overdue', isAlways: true },
+  'task.overdue': { text: 'is overdue', isAlways: true },
+  'person.ended': { text: 'has passed the end date', isAlways: true },
+  'key.expiring': { text: 'expires within 7 days', isAlways: true },
+  'webhook.disabled': { text: 'was disabled, because its receiver failed' },
+};
+
+/** The words before and after the subject, where the verb says it all. */
+const verbs: Readonly<Record<string, readonly [before: string, after?: string]>> = {
+  created: ['added'],
+  materialized: ['marked', ' as occurred'],
+  rotated: ['rotated the secret of'],
+  replayed: ['replayed events to'],
+};
+
+function actionOf({ type, subject, data, previous }: ChangeEvent): readonly [before: string, after?: string] {
+  const action = type.slice(type.indexOf('.') + 1);
+  const noun = subject.type;
+  const text = (name: string) => String(data[name] ?? '');
+  switch (type) {
+    case 'group.member_added':
+      return [`added ${text('user_name')} to group`];
+    case 'group.member_removed':
+      return [`removed ${text('user_name')} from group`];
+    case 'risk.score_changed':
+      return ['changed the score of risk', fromTo(previous.score, data.score)];
+    case 'risk.level_raised':
+      return ['raised the level of risk', fromTo(previous.level, data.level)];
+    case 'risk.level_lowered':
+      return ['lowered the level of risk', fromTo(previous.level, data.level)];
+    case 'comment.created':
+      return [`commented on ${text('subject_type')}`, `: “${excerpt(text('body'))}”`];
+    case 'comment.updated':
+      return [`edited a comment on ${text('subject_type')}`, `: “${excerpt(text('body'))}”`];
+    case 'comment.deleted':
+      return [`deleted a comment on ${text('subject_type')}`];
+  }
+  if (action === 'updated') return updateOf(noun, data, previous);
+  const [before, after] = verbs[action] ?? [action];
+  return [`${before} ${noun}`, after];
+}
+
+const fromTo = (from: unknown, to: unknown) => ` from ${inWords(from)} to ${inWords(to)}`;
+
+const inWords = (value: unknown) => (value === null ? 'not assessed' : String(value).replaceAll('_', ' '));
+
+const excerpt = (text: string) => (text.length > 120 ? `${text.slice(0, 120).trimEnd()}…` : text);
+
+/** One changed field is reported with its value, several by their names. */
+function updateOf(noun: string, data: ChangeEvent['data'], previous: ChangeEvent['previous']) {
+  const fields = Object.keys(previous);
+  const [field = ''] = fields;
+  if (fields.length !== 1) return [`changed ${noun}`, `: ${fields.map(fieldName).join(', ')}`] as const;
+  const before = `changed the ${fieldName(field)} of ${noun}`;
+  const value = data[field.replace(/_(user|group)_id$/, '_name')] ?? data[field];
+  if (value === null) return [`removed the ${fieldName(field)} of ${noun}`] as const;
+  if (!isShort(value)) return [before] as const;
+  const words = formatValue(value, String);
+  return [before, ` to ${/^[a-z_]+$/.test(String(value)) ? words.toLowerCase() : words}`] as const;
+}
+
+/** Not a long text, a list, or the id of another resource, whose name the event does not contain. */
+const isShort = (value: unknown) =>
+  typeof value === 'number' ||
+  (typeof value === 'string' && /^(?![a-z]{3}_[0-9a-v]{26}$).{1,40}$/.test(value));
+
+/** `due_on` → `due date`, `owner_user_id` → `owner`. */
+const fieldName = (field: string) => {
+  const label = labelOf(field);
+  return `${label.charAt(0).toLowerCase()}${label.slice(1)}${field.endsWith('_on') ? ' date' : ''}`;
+};
+
+const lists: Readonly<Record<string, 'risks' | 'issues' | 'tasks'>> = {
+  risk: 'risks',
+  issue: 'issues',
+  task: 'tasks',
+};
+
+/** The name of what was changed, linked to its page while there is one. */
+function Subject({ event: { type, subject, data }, projects }: Props): ReactNode {
+  const isGone = type.endsWith('.deleted');
+  const linkTo = (path: string, name: ReactNode) => (isGone ? name : <Link href={path}>{name}</Link>);
+  const name = <bdi>{String(data.name ?? data.group_name ?? '')}</bdi>;
+  switch (subject.type) {
+    case 'person':
+      return linkTo(`/personnel/${subject.id}`, name);
+    case 'group':
+      return linkTo(`/groups/${subject.id}`, name);
+    case 'project':
+      return linkTo(`/projects/${subject.key}`, name);
+    case 'key':
+      return linkTo('/keys', name);
+    case 'webhook':
+      return linkTo(`/webhooks/${subject.id}`, <bdi>{shortUrl(String(data.url))}</bdi>);
+    case 'comment': {
+      const list = lists[String(data.subject_type)];
+      if (list)
+        return <ItemLink project={String(data.project_id)} list={list} id={String(data.subject_id)} />;
+      const project = projects.find(({ id }) => id === data.project_id);
+      return project && linkTo(`/projects/${project.key}`, <bdi>{project.name}</bdi>);
+    }
+    default:
+      return linkTo(
+        `/${lists[subject.type]}/${subject.key}`,
+        <>
+          {subject.key} <bdi>{String(data.title)}</bdi>
+        </>,
+      );
+  }
+}
