@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
 
 let console: Console;
 
@@ -133,6 +133,8 @@ test('the overview shows the latest changes in words, live', async (t) => {
   for (const [change] of changes) await console.patch(path, change);
   await console.post(`${path}/comments`, { body: 'Well done.' });
   await activity.getByText(`commented on risk ${risk.key} Late parts: “Well done.”`).waitFor();
+  await activity.scrollIntoViewIfNeeded();
+  await screenshot(page, 'activity');
   await assertAccessible(page, 'activity');
   assert.match((await activity.locator('time').first().textContent()) ?? '', /^(just now|\d+ minutes? ago)$/);
   const showMore = activity.getByRole('button', { name: 'Show more' });

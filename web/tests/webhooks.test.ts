@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startReceiver } from '../../test/receiver.ts';
 import { assertAccessible } from './axe.ts';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
 import { tabTo } from './focus.ts';
 
 let console: Console;
@@ -31,6 +31,7 @@ test('a webhook is created with its secret shown once, and receives events that 
   await dialog.getByLabel('Issue created').check();
   await dialog.getByText('Risk', { exact: true }).click();
   await dialog.getByLabel('All risk events').check();
+  await screenshot(page, 'webhook-form');
   await assertAccessible(page, 'the form of a webhook');
   await page.getByRole('combobox', { name: 'Limited to projects' }).fill('apollo');
   await page.getByRole('option', { name: /Apollo/ }).click();
@@ -55,9 +56,11 @@ test('a webhook is created with its secret shown once, and receives events that 
   // React Aria's announcement of the pressed button stays for some seconds, after the button is gone.
   await page.reload();
   await waitUntilLoaded(page);
+  await screenshot(page, 'webhook');
   await assertAccessible(page, 'a webhook');
   await page.getByRole('button', { name: 'Issue created, details' }).click();
   await dialog.getByText('thank you').waitFor();
+  await screenshot(page, 'delivery');
   await assertAccessible(page, 'a delivery');
   await dialog.getByRole('button', { name: 'Redeliver Issue created' }).click();
   await receiver.receive(2);
@@ -105,6 +108,7 @@ test('a test shows the response of the receiver, and a disabled webhook shows wh
   await page.reload();
   await page.locator('.notice').waitFor();
   await waitUntilLoaded(page);
+  await screenshot(page, 'webhook-disabled');
   await assertAccessible(page, 'a disabled webhook');
   status = 204;
   await page.locator('.notice').getByRole('button', { name: 'Enable' }).click();

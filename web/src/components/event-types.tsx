@@ -12,7 +12,7 @@ type Props = {
 export function EventTypes({ options, checked, onChange }: Props) {
   const types = options.map(([type]) => String(type));
   const box = (pattern: string, label: string, covers: (type: string) => boolean) => (
-    <label key={pattern} className="box">
+    <label key={pattern} className="event-type">
       <input
         type="checkbox"
         checked={checked.includes(pattern)}
@@ -39,8 +39,10 @@ export function EventTypes({ options, checked, onChange }: Props) {
                   <span className="chip">{selected.includes(all) ? 'All' : selected.length}</span>
                 )}
               </summary>
-              {box(all, eventLabel(all), (type) => subjectOf(type) === subject)}
-              {!selected.includes(all) && ofSubject.map((type) => box(type, eventLabel(type), () => false))}
+              <div>
+                {box(all, eventLabel(all), (type) => subjectOf(type) === subject)}
+                {!selected.includes(all) && ofSubject.map((type) => box(type, eventLabel(type), () => false))}
+              </div>
             </details>
           );
         })}
