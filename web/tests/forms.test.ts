@@ -124,7 +124,7 @@ test('a status button is busy while it saves, and a key that can only read sees 
     accepted_until,
   });
   const reader = await console.open(t, `/risks/${key}`, { scopes: ['projects.read'] });
-  await reader?.getByText(acceptance_reason).waitFor();
+  await reader?.locator('.facts').getByText(acceptance_reason).waitFor();
 });
 
 test('the focus stays on the page after a row is removed and after a row is opened', async (t) => {
