@@ -33,6 +33,8 @@ test('a dropped CSV file: columns are mapped, rows are checked, then imported, a
   await dialog.getByLabel('Shoe size').selectOption('Skip');
 
   await dialog.getByText('3 rows: 2 new, 1 with errors. Nothing has been imported yet.').waitFor();
+  // The result of the previous check has the same text.
+  await dialog.locator('.import-outdated').waitFor({ state: 'detached' });
   assert.equal(await dialog.getByLabel('Reports to').inputValue(), 'manager_user_id');
   assert.equal(await dialog.getByLabel('Badge').inputValue(), 'attributes.Badge');
   const rows = dialog.locator('.import-rows tbody tr');
