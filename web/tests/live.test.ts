@@ -98,6 +98,28 @@ test('updates continue after the stream was rejected, and a revoked key leads to
   await page.getByRole('alert').waitFor();
 });
 
+test('a hidden tab closes its stream, and catches up when it is shown again', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Seen' });
+  const page = await openLive(t, `/risks/${key}`);
+  if (!page) return;
+  const path = `/v1/projects/APOLLO/risks/${key}`;
+  await console.patch(path, { title: 'Seen live' });
+  await page.getByRole('heading', { level: 1, name: 'Seen live' }).waitFor();
+  const setHidden = (isHidden: boolean) =>
+    page.evaluate((isHidden) => {
+      Object.defineProperty(document, 'hidden', { value: isHidden, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, isHidden);
+  const closed = page.waitForEvent('requestfailed', (request) => /events\/stream/.test(request.url()));
+  await setHidden(true);
+  await closed;
+  await console.patch(path, { title: 'Changed behind its back' });
+  const reopened = page.waitForRequest(/events\/stream\?after=\d+$/);
+  await setHidden(false);
+  await reopened;
+  await page.getByRole('heading', { level: 1, name: 'Changed behind its back' }).waitFor();
+});
+
 test('a key that cannot read events opens no stream and has no activity', async (t) => {
   const page = await console.open(t, '/livez', { scopes: ['projects.read'] });
   if (!page) return;
