@@ -42,6 +42,7 @@ describe('a key with only projects.read', () => {
       /^(System|Light|Dark)$/,
       /^Sign out$/,
       /^(Print|Export)$/,
+      /^Show \d+ earlier$/,
       // The headers that sort a list.
       /^(Rank|Due|Age|Top score|Risks|Issues)$/,
       /^(Project|Status|Level|Needs attention|Severity|Priority|Health|Above appetite|Overdue|Unassigned|Archived|Kind)$/,

@@ -99,7 +99,8 @@ function useUnloadWarning(isDirty: RefObject<boolean>): void {
   }, [isDirty]);
 }
 
-const Discard = ({ onKeep, onDiscard }: { onKeep: () => void; onDiscard: () => void }) => (
+/** Asks before changes are lost. */
+export const Discard = ({ onKeep, onDiscard }: { onKeep: () => void; onDiscard: () => void }) => (
   <ModalOverlay className="overlay" isOpen onOpenChange={(open) => open || onKeep()}>
     <Modal className="modal">
       <AriaDialog className="dialog" role="alertdialog">

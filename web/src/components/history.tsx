@@ -36,8 +36,7 @@ export function History({ id, project, read }: Props) {
               {entries.map((entry) => (
                 <li key={entry.id}>
                   <p>
-                    <Entry entry={entry} nameOf={nameOf} />
-                    {entry.reason && <q dir="auto">{entry.reason}</q>}
+                    <HistoryChange entry={entry} nameOf={nameOf} />
                   </p>
                   <p className="quiet">
                     <time dateTime={entry.at}>{formatTime(entry.at)}</time> by <bdi>{entry.key_name}</bdi>
@@ -58,6 +57,14 @@ export function History({ id, project, read }: Props) {
 }
 
 type NameOf = (id: string) => string;
+
+/** What was changed, and why. */
+export const HistoryChange = ({ entry, nameOf }: { entry: HistoryEntry; nameOf: NameOf }) => (
+  <>
+    <Entry entry={entry} nameOf={nameOf} />
+    {entry.reason && <q dir="auto">{entry.reason}</q>}
+  </>
+);
 
 function Entry({ entry: { field, from, to }, nameOf }: { entry: HistoryEntry; nameOf: NameOf }) {
   if (['created', 'deleted', 'rotated', 'revoked'].includes(field)) return <strong>{humanize(field)}</strong>;
@@ -102,7 +109,7 @@ export function formatValue(value: unknown, nameOf: NameOf): string {
 }
 
 /** Reads the names of the people, groups and items that the entries refer to. */
-function useNames(entries: readonly HistoryEntry[], project: string | undefined): NameOf {
+export function useNames(entries: readonly HistoryEntry[], project: string | undefined): NameOf {
   const hasScope = useHasScope();
   const ids = [...new Set(entries.flatMap(({ from, to }) => [from, to].flat()).filter(isId))].sort();
   const { data: names = {} } = useQuery({

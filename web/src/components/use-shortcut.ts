@@ -1,5 +1,8 @@
 import { useEffect, useRef } from 'react';
 
+/** Whether shortcuts use ⌘ in place of Ctrl. */
+export const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
+
 /** Runs an action on a single key, except while the user types or a dialog, menu or popover is open. */
 export function useShortcut(key: string, act: () => void): void {
   const latest = useRef(act);

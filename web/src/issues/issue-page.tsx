@@ -2,11 +2,11 @@ import { useParams } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Issue, IssuePatch } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
+import { Activity } from '../comments/activity.tsx';
 import { PersonLabel, Severity, Status } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
-import { History } from '../components/history.tsx';
 import { ItemLink } from '../components/item-link.tsx';
 import { StatusCard } from '../components/status-card.tsx';
 import { toast } from '../components/toast.tsx';
@@ -26,7 +26,7 @@ export function IssuePage() {
       {(issue) => (
         <>
           <Head issue={issue} />
-          <div className="columns">
+          <div className="columns with-activity">
             <div className="stack">
               <IssueStatusCard issue={issue} />
               {issue.description && (
@@ -38,16 +38,13 @@ export function IssuePage() {
               )}
               <Tasks project={issue.project_key} parent={{ issue_id: issue.id }} kind="resolution" />
             </div>
-            <div className="stack">
+            <div className="stack side">
               <Details issue={issue} />
-              <History
-                id={issue.id}
-                project={issue.project_key}
-                read={(client) =>
-                  client.GET('/v1/projects/{project_id}/issues/{id}/history', { params: issuePath(issue) })
-                }
-              />
             </div>
+            <Activity
+              subject={{ id: issue.id, path: `/v1/projects/${issue.project_key}/issues/${issue.key}` }}
+              project={issue.project_key}
+            />
           </div>
         </>
       )}

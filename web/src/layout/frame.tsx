@@ -9,6 +9,7 @@ import { rememberFocus, restoreFocus } from '../components/focus.ts';
 import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { toast } from '../components/toast.tsx';
+import { isApple } from '../components/use-shortcut.ts';
 import { destinations } from './navigation.ts';
 import { Shortcuts } from './shortcuts.tsx';
 import { type Theme, useTheme } from './theme.ts';
@@ -164,8 +165,6 @@ function skipToMain(event: React.MouseEvent): void {
   event.preventDefault();
   document.getElementById('main')?.focus();
 }
-
-const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 
 /** Works everywhere, also while the user types. */
 function usePaletteKey(act: () => void): void {

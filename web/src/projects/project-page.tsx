@@ -5,13 +5,13 @@ import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Project } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
+import { Activity } from '../comments/activity.tsx';
 import { ActionButton } from '../components/action-button.tsx';
 import { Health, PersonLabel, Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { Confirm, DialogButton } from '../components/dialog.tsx';
-import { History } from '../components/history.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
 import { formatDay, formatNumber, formatTime, pluralize } from '../format.ts';
@@ -40,7 +40,7 @@ export function ProjectPage() {
       {(project) => (
         <>
           <Head project={project} />
-          <div className="columns">
+          <div className="columns with-activity">
             <div className="stack">
               <HealthCard project={project} />
               {project.description && (
@@ -52,18 +52,14 @@ export function ProjectPage() {
               )}
               <Tasks project={project.key} kind="work" />
             </div>
-            <div className="stack">
+            <div className="stack side">
               <Matrix project={project} />
               <Details project={project} />
-              <History
-                id={project.id}
-                read={(client) =>
-                  client.GET('/v1/projects/{project_id}/history', {
-                    params: { path: { project_id: project.id } },
-                  })
-                }
-              />
             </div>
+            <Activity
+              subject={{ id: project.id, path: `/v1/projects/${project.id}` }}
+              isReadOnly={project.archived_at !== null}
+            />
           </div>
         </>
       )}

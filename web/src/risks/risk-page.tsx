@@ -2,9 +2,9 @@ import { Link, useParams } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Risk } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
+import { Activity } from '../comments/activity.tsx';
 import { Level, PersonLabel, Score, Status } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
-import { History } from '../components/history.tsx';
 import { ItemLink } from '../components/item-link.tsx';
 import { formatDay, humanize } from '../format.ts';
 import { ItemTitle } from '../layout/item-title.tsx';
@@ -24,7 +24,7 @@ export function RiskPage() {
       {(risk) => (
         <>
           <Head risk={risk} />
-          <div className="columns">
+          <div className="columns with-activity">
             <div className="stack">
               <RiskStatusCard risk={risk} />
               {risk.explain && (
@@ -35,17 +35,14 @@ export function RiskPage() {
               <Plans risk={risk} />
               <Tasks project={risk.project_key} parent={{ risk_id: risk.id }} kind="mitigation" />
             </div>
-            <div className="stack">
+            <div className="stack side">
               <Details risk={risk} />
               <Scores risk={risk} />
-              <History
-                id={risk.id}
-                project={risk.project_key}
-                read={(client) =>
-                  client.GET('/v1/projects/{project_id}/risks/{id}/history', { params: riskPath(risk) })
-                }
-              />
             </div>
+            <Activity
+              subject={{ id: risk.id, path: `/v1/projects/${risk.project_key}/risks/${risk.key}` }}
+              project={risk.project_key}
+            />
           </div>
         </>
       )}

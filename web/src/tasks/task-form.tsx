@@ -13,7 +13,7 @@ import { projectKeyOf } from '../risks/queries.ts';
 
 export type Parent = { risk_id?: string; issue_id?: string };
 
-export const taskPath = ({ project_key, key }: Pick<Task, 'project_key' | 'key'>) => ({
+const taskPath = ({ project_key, key }: Pick<Task, 'project_key' | 'key'>) => ({
   path: { project_id: project_key, id: key },
 });
 

@@ -1,15 +1,15 @@
 import { Link, useParams } from 'wouter';
 import type { Task } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
+import { Activity } from '../comments/activity.tsx';
 import { PersonLabel, Status } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { DialogButton } from '../components/dialog.tsx';
-import { History } from '../components/history.tsx';
 import { ItemLink } from '../components/item-link.tsx';
 import { formatDay, humanize } from '../format.ts';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Title } from '../layout/title.tsx';
-import { EditTask, taskPath, useTask } from './task-form.tsx';
+import { EditTask, useTask } from './task-form.tsx';
 import { CompleteTask } from './tasks.tsx';
 
 export function TaskPage() {
@@ -35,14 +35,20 @@ export function TaskPage() {
               </DialogButton>
             )}
           </Title>
-          <div className="columns">
-            <Details task={task} />
-            <History
-              id={task.id}
+          <div className="columns with-activity">
+            {task.description && (
+              <Card id="description" title="Description">
+                <p className="long" dir="auto">
+                  {task.description}
+                </p>
+              </Card>
+            )}
+            <div className="stack side">
+              <Details task={task} />
+            </div>
+            <Activity
+              subject={{ id: task.id, path: `/v1/projects/${task.project_key}/tasks/${task.key}` }}
               project={task.project_key}
-              read={(client) =>
-                client.GET('/v1/projects/{project_id}/tasks/{id}/history', { params: taskPath(task) })
-              }
             />
           </div>
         </>
@@ -70,7 +76,6 @@ const Details = ({ task }: { task: Task }) => (
             <ItemLink key="issue" project={task.project_key} list="issues" id={task.issue_id} />
           ),
         ],
-        ['Description', task.description],
         ['External ID', task.external_id],
       ]}
     />

@@ -1,0 +1,41 @@
+import { useState } from 'react';
+import { useMe } from '../api/session.ts';
+import type { EditableText } from './mentions.ts';
+
+export type Draft = EditableText & {
+  /** Sent with a new comment. A changed text is another comment, so it has another key. */
+  idempotencyKey: string;
+  /** The version of the comment that is edited; 0 for a new one. */
+  version: number;
+};
+
+/** `crypto.randomUUID` exists only under https. */
+const newKey = () =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+/**
+ * A text that is being written. The browser tab keeps it until it is sent or discarded, so that a reload, another page or
+ * the end of the session does not lose it.
+ */
+export function useDraft(id: string, initial: EditableText & { version: number }) {
+  const storageKey = `muster-draft ${useMe().key_id} ${id}`;
+  const [draft, setDraft] = useState<Draft>(
+    () => readDraft(storageKey) ?? { ...initial, idempotencyKey: newKey() },
+  );
+  const change = (next: EditableText) => {
+    const changed = { ...draft, ...next, idempotencyKey: newKey() };
+    setDraft(changed);
+    if (next.text === initial.text) sessionStorage.removeItem(storageKey);
+    else sessionStorage.setItem(storageKey, JSON.stringify(changed));
+  };
+  const discard = () => {
+    sessionStorage.removeItem(storageKey);
+    setDraft({ ...initial, idempotencyKey: newKey() });
+  };
+  return { draft, isChanged: draft.text !== initial.text, change, discard };
+}
+
+function readDraft(storageKey: string): Draft | undefined {
+  const stored = sessionStorage.getItem(storageKey);
+  return stored === null ? undefined : JSON.parse(stored);
+}

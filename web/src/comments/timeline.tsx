@@ -1,0 +1,106 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Comment, HistoryEntry } from '../api/openapi.ts';
+import { useRefresh } from '../api/queries.ts';
+import { useHasScope } from '../api/session.ts';
+import { Button } from '../components/button.tsx';
+import { ErrorNotice } from '../components/error-notice.tsx';
+import { HistoryChange, useNames } from '../components/history.tsx';
+import { Loading } from '../components/loading.tsx';
+import { toast } from '../components/toast.tsx';
+import { formatNumber, formatTime } from '../format.ts';
+import { CommentEntry } from './comment.tsx';
+import { CommentForm } from './comment-form.tsx';
+import { useDraft } from './draft.ts';
+import { createComment, type Subject, showComment, useChanges, useComments } from './queries.ts';
+import './comments.css';
+
+export type TimelineProps = {
+  subject: Subject;
+  /** The project of a risk, an issue or a task. */
+  project?: string;
+  /** Whether its project is archived. */
+  isReadOnly?: boolean;
+};
+
+/** As many entries as fit on a screen. */
+const maxShown = 20;
+
+/** The comments on an item and its changes in one list, newest last, and below it the form for the next comment. */
+export function Timeline({ subject, project, isReadOnly = false }: TimelineProps) {
+  const canWrite = useHasScope()('projects.manage') && !isReadOnly;
+  const comments = useComments(subject);
+  const changes = useChanges(subject);
+  const [isExpanded, setExpanded] = useState(false);
+  const all = entriesOf(comments.data ?? [], changes.data ?? []);
+  const shown = isExpanded ? all : all.slice(-maxShown);
+  const nameOf = useNames(
+    shown.flatMap((entry) => entry.change ?? []),
+    project,
+  );
+  const failed = [comments, changes].find(({ isError }) => isError);
+  const isLoaded = comments.data !== undefined && changes.data !== undefined;
+  return (
+    <section className="card timeline" aria-labelledby="activity">
+      <h2 id="activity">Activity</h2>
+      {failed && <ErrorNotice error={failed.error} retry={() => failed.refetch()} />}
+      {!isLoaded && !failed && <Loading />}
+      {isLoaded && (
+        <>
+          {shown.length < all.length && (
+            <Button small plain onPress={() => setExpanded(true)}>
+              Show {formatNumber(all.length - shown.length)} earlier
+            </Button>
+          )}
+          <ol className="history">
+            {shown.map(({ comment, change }) =>
+              comment ? (
+                <CommentEntry key={comment.id} subject={subject} comment={comment} canWrite={canWrite} />
+              ) : (
+                <li key={change.id} className="change">
+                  <p>
+                    <HistoryChange entry={change} nameOf={nameOf} />
+                  </p>
+                  <p className="quiet">
+                    <time dateTime={change.at}>{formatTime(change.at)}</time> by <bdi>{change.key_name}</bdi>
+                  </p>
+                </li>
+              ),
+            )}
+          </ol>
+          {comments.data?.length === 0 && <p className="quiet">No comments yet</p>}
+        </>
+      )}
+      {canWrite && <NewComment subject={subject} />}
+    </section>
+  );
+}
+
+type Entry = { comment: Comment; change?: never } | { change: HistoryEntry; comment?: never };
+
+/** Both lists are oldest first. At the same time, the change comes before the comment on it. */
+function entriesOf(comments: readonly Comment[], changes: readonly HistoryEntry[]): Entry[] {
+  const timeOf = ({ comment, change }: Entry) => comment?.created_at ?? change?.at ?? '';
+  return [
+    ...changes.map((change): Entry => ({ change })),
+    ...comments.map((comment): Entry => ({ comment })),
+  ].sort((a, b) => (timeOf(a) < timeOf(b) ? -1 : timeOf(a) > timeOf(b) ? 1 : 0));
+}
+
+function NewComment({ subject }: { subject: Subject }) {
+  const client = useQueryClient();
+  const refresh = useRefresh();
+  const state = useDraft(subject.id, { text: '', people: [], version: 0 });
+  return (
+    <CommentForm
+      label="Write a comment"
+      action="Comment"
+      state={state}
+      send={async (body, { idempotencyKey }) => {
+        showComment(client, subject, await createComment(subject, body, idempotencyKey));
+        toast('Comment added');
+        void refresh();
+      }}
+    />
+  );
+}
