@@ -175,6 +175,7 @@ test('the console is the same page at all of its paths, with a strict content se
     '/issues/APOLLO-I3',
     '/personnel/usr_1',
     '/groups',
+    '/report',
     '/keys',
   ]) {
     const response = await fetch(`${app.baseUrl}${path}`);

@@ -19,6 +19,7 @@ const consolePaths = [
     path,
     `${path}/:id`,
   ]),
+  '/report',
   '/keys',
 ];
 

@@ -26,6 +26,7 @@ const Tasks = lazyPage(async () => (await import('./tasks/page.tsx')).TasksPage)
 const Task = lazyPage(async () => (await import('./tasks/task-page.tsx')).TaskPage);
 const Projects = lazyPage(async () => (await import('./projects/page.tsx')).ProjectsPage);
 const Project = lazyPage(async () => (await import('./projects/project-page.tsx')).ProjectPage);
+const Report = lazyPage(async () => (await import('./report/page.tsx')).ReportPage);
 const Personnel = lazyPage(async () => (await import('./personnel/page.tsx')).PersonnelPage);
 const Person = lazyPage(async () => (await import('./personnel/person-page.tsx')).PersonPage);
 const Groups = lazyPage(async () => (await import('./groups/page.tsx')).GroupsPage);
@@ -45,6 +46,7 @@ const pages: [path: string, scope: Scope, page: ReturnType<typeof lazyPage>][] =
   ['/tasks/:key', 'projects.read', Task],
   ['/projects', 'projects.read', Projects],
   ['/projects/:key', 'projects.read', Project],
+  ['/report', 'projects.read', Report],
   ['/personnel', 'personnel.read', Personnel],
   ['/personnel/:id', 'personnel.read', Person],
   ['/groups', 'personnel.read', Groups],

@@ -19,6 +19,7 @@ before(async () => {
     personnel: '/personnel',
     groups: '/groups',
     keys: '/keys',
+    report: '/report?project=APOLLO',
     risk: `/risks/${(await first('/v1/risks')).key}`,
     issue: `/issues/${(await first('/v1/issues')).key}`,
     project: '/projects/APOLLO',

@@ -24,7 +24,14 @@ describe('a key with only projects.read', () => {
     if (!page) return;
     await waitUntilLoaded(page);
     const pages = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
-    assert.deepEqual(await pages.allTextContents(), ['Overview', 'Risks', 'Issues', 'Tasks', 'Projects']);
+    assert.deepEqual(await pages.allTextContents(), [
+      'Overview',
+      'Risks',
+      'Issues',
+      'Tasks',
+      'Projects',
+      'Report',
+    ]);
     const risk = (await console.get('/v1/risks?limit=1')).data[0];
     const issue = (await console.get('/v1/issues?limit=1')).data[0];
     const paths = [
@@ -36,12 +43,13 @@ describe('a key with only projects.read', () => {
       '/tasks',
       '/projects',
       '/projects/APOLLO',
+      '/report',
     ];
     const allowed = [
       /^Search/,
       /^(System|Light|Dark)$/,
       /^Sign out$/,
-      /^(Print|Export)$/,
+      /^(Print|Print or save as PDF|Export)$/,
       /^Show \d+ earlier$/,
       // The headers that sort a list.
       /^(Rank|Due|Age|Top score|Risks|Issues)$/,
@@ -194,6 +202,7 @@ test('an empty page explains how to start', async (t) => {
     ['/risks', 'No risks yet', /Create a risk/],
     ['/issues', 'No open issues', /Create an issue/],
     ['/projects', 'No projects yet', /Create a project/],
+    ['/report', 'No projects yet', /needs a project/],
     ['/personnel', 'No people yet', /Add the people/],
     ['/groups', 'No groups yet', /Create a group/],
     ['/webhooks', 'No webhooks yet', /Create a webhook/],

@@ -9,6 +9,7 @@ export const destinations: readonly Destination[] = [
   { path: '/issues', name: 'Issues', scope: 'projects.read', icon: 'issue' },
   { path: '/tasks', name: 'Tasks', scope: 'projects.read', icon: 'task' },
   { path: '/projects', name: 'Projects', scope: 'projects.read', icon: 'project' },
+  { path: '/report', name: 'Report', scope: 'projects.read', icon: 'report' },
   { path: '/personnel', name: 'Personnel', scope: 'personnel.read', icon: 'people' },
   { path: '/groups', name: 'Groups', scope: 'personnel.read', icon: 'group' },
   { path: '/webhooks', name: 'Webhooks', scope: 'events.read', icon: 'webhook' },

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertAccessible } from './axe.ts';
+import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
+import { tabTo } from './focus.ts';
+
+let console: Console;
+
+before(async () => {
+  console = await startConsole();
+});
+
+after(() => console.stop());
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+
+type Risk = { id: string; title: string; score: number | null; status: string; created_at: string };
+
+const isActive = ({ status }: Pick<Risk, 'status'>) => !['closed', 'materialized'].includes(status);
+
+const numberIn = async (page: Page, heading: string) => {
+  const text = await page.getByRole('heading', { level: 3, name: heading }).first().textContent();
+  return Number((text ?? '').replace(/\D/g, ''));
+};
+
+test('the report shows the register and what has changed in it since a day', async (t) => {
+  const since = daysAgo(60);
+  const page = await console.open(t, `/report?since=${since}`);
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const top = (await console.get('/v1/risks?limit=10')).data as Risk[];
+  assert.deepEqual(
+    await page.locator('[aria-labelledby=top-risks] td a').allTextContents(),
+    top.map(({ title }) => title),
+  );
+  assert.equal(await page.locator('[aria-labelledby=top-risks] .movement').count(), 10);
+
+  // The register of that day and today's, compared risk by risk.
+  const then = new Map(
+    ((await console.get(`/v1/risks?as_of=${since}&status=all`)).data as Risk[]).map((risk) => [
+      risk.id,
+      risk,
+    ]),
+  );
+  const now = (await console.get('/v1/risks?status=all')).data as Risk[];
+  const ended = (status: string) =>
+    now.filter((risk) => risk.status === status && isActive(then.get(risk.id) ?? { status: 'open' })).length;
+  const added = now.filter((risk) => isActive(risk) && risk.created_at.slice(0, 10) > since).length;
+  const changed = (sign: number) =>
+    now.filter((risk) => {
+      const before = then.get(risk.id)?.score ?? null;
+      return isActive(risk) && risk.score !== null && before !== null && sign * (risk.score - before) > 0;
+    }).length;
+  const expected = {
+    'New risks': added,
+    'Score increased': changed(1),
+    'Score decreased': changed(-1),
+    Occurred: ended('materialized'),
+    'Closed risks': ended('closed'),
+  };
+  assert.ok(changed(1) + changed(-1) > 0, 'the demo data has changed scores');
+  for (const [heading, count] of Object.entries(expected))
+    assert.equal(await numberIn(page, heading), count, heading);
+
+  const { data: summary } = await console.get('/v1/risks/summary');
+  const { data: issues } = await console.get('/v1/issues/summary');
+  const critical = summary.by_level.find(({ level }: { level: string }) => level === 'critical').count;
+  const headline = (await page.locator('.headline').textContent()) ?? '';
+  assert.match(headline, new RegExp(`off track.* ${critical} critical risks?, `));
+  assert.match(headline, new RegExp(`${issues.overdue} of .* overdue\\.$`));
+  for (const { check, count } of summary.by_check as { check: string; count: number }[]) {
+    const heading = { unowned: 'Name an owner', no_response_plan: 'Agree on a response' }[check];
+    if (heading) assert.equal(await numberIn(page, heading), count, heading);
+  }
+});
+
+test('the project and the day are chosen by keyboard, are in the URL and on the printout', async (t) => {
+  const { name } = await console.get('/v1/projects/APOLLO');
+  const page = await console.open(t, '/', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await page.getByRole('link', { name: 'Report' }).click();
+  await page.waitForURL(/\/report$/);
+  await waitUntilLoaded(page);
+  await tabTo(page, 'Project');
+  await page.keyboard.press('Enter');
+  await page.getByRole('searchbox', { name: 'Search Project' }).fill('apollo');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Space');
+  await page.waitForURL(/project=APOLLO/);
+  await page.keyboard.press('Escape');
+  await tabTo(page, 'Changes since');
+  const since = daysAgo(90);
+  // The browser's own order of day, month and year depends on the machine.
+  await page.getByRole('textbox', { name: 'Changes since' }).fill(since);
+  await page.waitForURL(new RegExp(`since=${since}`));
+  await waitUntilLoaded(page);
+  assert.equal(await page.locator('.project-section').count(), 1);
+  const keys = await page.locator('.report td .key').allTextContents();
+  assert.ok(
+    keys.every((key) => key.startsWith('APOLLO-')),
+    keys.join(),
+  );
+
+  await page.emulateMedia({ media: 'print' });
+  assert.equal(await page.getByRole('search').isVisible(), false);
+  assert.equal(await page.getByRole('button', { name: 'Print or save as PDF' }).isVisible(), false);
+  const subject = (await page.locator('.title-summary').textContent()) ?? '';
+  assert.ok(subject.endsWith(name), subject);
+  assert.match(subject, new RegExp(`Changes since .*${since.slice(0, 4)}`));
+  await screenshot(page, 'report-print');
+});
+
+test('the PDF is upright A4 with a page for each project', async (t) => {
+  const page = await console.open(t, '/report');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const sections = await page.locator('.project-section').count();
+  assert.equal(sections, (await console.get('/v1/projects')).data.length);
+  const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1');
+  const pages = pdf.match(/\/Type \/Page\b(?!s)/g)?.length ?? 0;
+  assert.ok(pages > sections, `${pages} pages for ${sections} projects`);
+  assert.match(pdf, /\/MediaBox \[0 0 59\d(\.\d+)? 84\d/);
+});
+
+test('a part that fails can be retried and leaves the others in place', async (t) => {
+  const page = await console.open(t, '/keys');
+  if (!page) return;
+  let isBroken = true;
+  await page.route(/\/v1\/risks\?.*check=unowned/, (route) =>
+    isBroken ? route.fulfill({ status: 500, json: { detail: 'Out of order.' } }) : route.continue(),
+  );
+  await page.goto(`${console.app.baseUrl}/report?project=APOLLO`);
+  await page.getByRole('alert').getByText('Out of order.').waitFor();
+  await page.getByRole('heading', { name: 'Agree on a response' }).waitFor();
+  isBroken = false;
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('heading', { name: 'Name an owner' }).waitFor();
+  await waitUntilLoaded(page);
+  await assertAccessible(page, 'the report');
+});
