@@ -136,6 +136,32 @@ test('a failed request keeps the text, and a retry after a lost response adds no
   assert.equal(await page.getByRole('article').count(), 1);
 });
 
+test('a draft survives another page and the end of the session', async (t) => {
+  const risk = await createRisk('Interrupted');
+  const page = await console.open(t, risk.page, { signedIn: false });
+  if (!page) return;
+  const { secret } = await console.newKey();
+  await page.getByLabel('API key').fill(secret);
+  await page.keyboard.press('Enter');
+  const input = page.getByRole('textbox', { name: 'Write a comment' });
+  await input.fill('Half a thought');
+  await page.getByRole('link', { name: 'Issues', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: 'Issues' }).waitFor();
+  await page.goBack();
+  await input.waitFor();
+  assert.equal(await input.inputValue(), 'Half a thought');
+  await page.context().clearCookies();
+  await input.press('Control+Enter');
+  await page.getByRole('alert').getByText('Your session has ended').waitFor();
+  await page.getByLabel('API key').fill(secret);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel('API key').waitFor({ state: 'detached' });
+  assert.equal(await input.inputValue(), 'Half a thought');
+  await input.press('Control+Enter');
+  await page.getByRole('article').getByText('Half a thought').waitFor();
+  assert.deepEqual(await risk.bodies(), ['Half a thought']);
+});
+
 test('pressing the shortcut twice sends one comment', async (t) => {
   const risk = await createRisk('Impatient');
   const page = await console.open(t, risk.page);
