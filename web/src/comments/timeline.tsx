@@ -7,7 +7,6 @@ import { Button } from '../components/button.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
 import { HistoryChange, useNames } from '../components/history.tsx';
 import { Loading } from '../components/loading.tsx';
-import { toast } from '../components/toast.tsx';
 import { formatNumber, formatTime } from '../format.ts';
 import { CommentEntry } from './comment.tsx';
 import { CommentForm } from './comment-form.tsx';
@@ -90,17 +89,25 @@ function entriesOf(comments: readonly Comment[], changes: readonly HistoryEntry[
 function NewComment({ subject }: { subject: Subject }) {
   const client = useQueryClient();
   const refresh = useRefresh();
+  const [isAdded, setAdded] = useState(false);
   const state = useDraft(subject.id, { text: '', people: [], version: 0 });
   return (
-    <CommentForm
-      label="Write a comment"
-      action="Comment"
-      state={state}
-      send={async (body, { idempotencyKey }) => {
-        showComment(client, subject, await createComment(subject, body, idempotencyKey));
-        toast('Comment added');
-        void refresh();
-      }}
-    />
+    <>
+      <CommentForm
+        label="Write a comment"
+        action="Comment"
+        state={state}
+        send={async (body, { idempotencyKey }) => {
+          setAdded(false);
+          showComment(client, subject, await createComment(subject, body, idempotencyKey));
+          setAdded(true);
+          void refresh();
+        }}
+      />
+      {/* The comment itself is seen; a toast would cover the form on a phone. */}
+      <span className="visually-hidden" role="status">
+        {isAdded && 'Comment added'}
+      </span>
+    </>
   );
 }
