@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { addActivity } from '../demo/activity.ts';
 import { fillDemo } from '../demo/fill.ts';
 import { startService } from '../src/commands/serve.ts';
 import { fileDatabaseUrl, readConfig } from '../src/config.ts';
@@ -22,6 +23,7 @@ const browser = await launchBrowser();
 try {
   if (!browser) throw new Error('No Chromium here: install one or set TEST_BROWSER.');
   await fillDemo(app.database, systemClock());
+  await addActivity(app.database, systemClock());
   mkdirSync(target, { recursive: true });
   for (const colorScheme of ['light', 'dark'] as const) {
     const context = await browser.newContext({

@@ -249,6 +249,8 @@ test('the demo starts with sample data and leaves nothing behind', async (t) => 
   assert.ok((await total('/v1/personnel')) >= 230);
   assert.ok((await total('/v1/risks?status=all&archived=any')) >= 650);
   assert.ok((await total('/v1/issues')) >= 200);
+  const { data } = await (await fetch(`${service.origin}/v1/events`, { headers })).json();
+  assert.ok(data.length >= 8, 'there is recent activity');
   service.child.kill('SIGTERM');
   assert.equal(await service.exit, 0);
   assert.deepEqual(readdirSync(folder), []);

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { addActivity } from '../../demo/activity.ts';
 import { type Counts, fillDemo } from '../../demo/fill.ts';
 import { type Config, fileDatabaseUrl } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
@@ -13,6 +14,7 @@ export async function demo(config: Config, print: (text: string) => void): Promi
   const { app, firstKey = '' } = await startService({ ...config, database_url });
   try {
     const counts = await fillDemo(app.database, systemClock());
+    await addActivity(app.database, systemClock());
     print(greeting(app, counts, firstKey));
   } catch (error) {
     await app.close();

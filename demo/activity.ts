@@ -1,0 +1,74 @@
+import type { Transaction } from 'kysely';
+import { type Moment, momentOf } from '../src/core/clock.ts';
+import type { Database } from '../src/database/open.ts';
+import type { Tables } from '../src/database/tables.ts';
+import type { Change } from '../src/database/writes/change.ts';
+import { createComment } from '../src/resources/comments/queries.ts';
+import { getIssue, updateIssue } from '../src/resources/issues/queries.ts';
+import { getTask, updateTask } from '../src/resources/tasks/queries.ts';
+
+type Item = { id: string; project_id: string };
+type Step = (db: Transaction<Tables>, change: Change) => Promise<unknown>;
+
+/** Adds the work of the last hours: comments and changes with their events, as clients would make them. */
+export async function addActivity(database: Database, moment: Moment): Promise<void> {
+  const { db } = database;
+  const risks = await db
+    .selectFrom('risks')
+    .innerJoin('projects', 'projects.id', 'risks.project_id')
+    .select(['risks.id', 'risks.project_id'])
+    .where('risks.active', '=', 1)
+    .where('projects.archived_at', 'is', null)
+    .orderBy('risks.rank_key')
+    .limit(3)
+    .execute();
+  const issues = await db
+    .selectFrom('issues')
+    .innerJoin('projects', 'projects.id', 'issues.project_id')
+    .select(['issues.id', 'issues.project_id'])
+    .where('issues.status', '=', 'open')
+    .where('projects.archived_at', 'is', null)
+    .orderBy('issues.rank_key')
+    .limit(3)
+    .execute();
+  const tasks = await db
+    .selectFrom('tasks')
+    .innerJoin('projects', 'projects.id', 'tasks.project_id')
+    .select(['tasks.id', 'tasks.project_id'])
+    .where('tasks.open', '=', 1)
+    .where('projects.archived_at', 'is', null)
+    .orderBy('tasks.due_key')
+    .limit(2)
+    .execute();
+  const steps: [minutesAgo: number, by: string, Step | undefined][] = [
+    [
+      320,
+      'Project office',
+      comment('risk', risks[0], 'Discussed in the weekly review: the response plan stays.'),
+    ],
+    [260, 'Operations', start(issues[0])],
+    [255, 'Operations', comment('issue', issues[0], 'Two people from operations join from tomorrow.')],
+    [140, 'Project office', finish(tasks[0])],
+    [95, 'Procurement', comment('risk', risks[1], 'The supplier has confirmed the new date in writing.')],
+    [60, 'Operations', start(issues[1])],
+    [25, 'Project office', finish(tasks[1])],
+    [5, 'Project office', comment('risk', risks[2], 'Please check the likelihood again before Monday.')],
+  ];
+  for (const [minutesAgo, key_name, step] of steps) {
+    const time = momentOf(new Date(Date.parse(moment.now) - minutesAgo * 60_000));
+    if (step) await database.write((db) => step(db, { ...time, key_id: null, key_name }));
+  }
+}
+
+const comment = (type: 'risk' | 'issue', item: Item | undefined, body: string): Step | undefined =>
+  item && ((db, change) => createComment(db, { type, ...item }, { body }, change));
+
+const start = (item: Item | undefined): Step | undefined =>
+  item &&
+  (async (db, change) =>
+    updateIssue(db, await getIssue(db, item.project_id, item.id, change), { status: 'in_progress' }, change));
+
+const finish = (item: Item | undefined): Step | undefined =>
+  item &&
+  (async (db, change) =>
+    updateTask(db, await getTask(db, item.project_id, item.id), { status: 'done' }, change));
