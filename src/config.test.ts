@@ -7,6 +7,7 @@ test('has a default for every setting', () => {
   assert.deepEqual(readConfig({}), {
     database_url: 'sqlite:data/muster.db',
     database_prepare: true,
+    database_pool: 24,
     host: '127.0.0.1',
     port: 8080,
     base_url: undefined,
@@ -30,6 +31,7 @@ test('reports every error at once', () => {
     MUSTER_PORT: 'eighty',
     MUSTER_PROT: '80',
     MUSTER_DATABASE_URL: 'mysql://x',
+    MUSTER_DATABASE_POOL: '4',
     MUSTER_BASE_URL: 'ops.example.com',
     MUSTER_LOG_LEVEL: 'loud',
     MUSTER_RATE_LIMIT: '-1',

@@ -8,6 +8,8 @@ export type Config = Readonly<{
   database_url: string;
   /** Whether PostgreSQL statements are prepared. Off behind a pooler that does not support it. */
   database_prepare: boolean;
+  /** The maximum number of connections to PostgreSQL. */
+  database_pool: number;
   host: string;
   port: number;
   /** The URL clients use, without a trailing slash. Defaults to the address the service listens on. */
@@ -63,6 +65,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const config = {
     database_url: read('MUSTER_DATABASE_URL') ?? '',
     database_prepare: read('MUSTER_DATABASE_PREPARE') !== 'off',
+    database_pool: read('MUSTER_DATABASE_POOL') ?? 0,
     host: read('MUSTER_HOST') ?? '',
     port: read('MUSTER_PORT') ?? 0,
     base_url: environment.MUSTER_BASE_URL ? read('MUSTER_BASE_URL') : undefined,
@@ -102,6 +105,14 @@ const settings = {
     default: 'on',
     expected: 'on, or off for a connection pooler without prepared statements',
     parse: (text: string) => (['on', 'off'] as const).find((value) => value === text),
+  },
+  MUSTER_DATABASE_POOL: {
+    default: '24',
+    expected: 'a whole number of connections from 5 to 1000',
+    parse: (text: string) => {
+      const connections = parseInteger(text, 1000);
+      return connections !== undefined && connections >= 5 ? connections : undefined;
+    },
   },
   MUSTER_HOST: {
     default: '127.0.0.1',

@@ -35,8 +35,8 @@ const progress = (text: string) => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
 };
 
-const open = ({ database_url, database_prepare: prepare }: Config) =>
-  openDatabase(database_url, undefined, { prepare });
+const open = ({ database_url, database_prepare: prepare, database_pool: maxConnections }: Config) =>
+  openDatabase(database_url, undefined, { prepare, maxConnections });
 
 async function withDatabase<T>(work: (database: Database) => Promise<T>, migrates = true): Promise<T> {
   const database = open(config());

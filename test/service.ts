@@ -53,7 +53,10 @@ export async function startTestService(
     MUSTER_FAILED_AUTH_LIMIT: '0',
     ...environment,
   });
-  const database = openDatabase(url, undefined, { prepare: config.database_prepare });
+  const database = openDatabase(url, undefined, {
+    prepare: config.database_prepare,
+    maxConnections: config.database_pool,
+  });
   const readiness = { state: 'ready' as const };
   const app = await createApp({ config, database, clock, readiness, webhooks });
   await app.listen({ host: config.host, port: config.port });

@@ -45,6 +45,7 @@ Try it:
 export async function startService(config: Config, clock = systemClock) {
   const database = openDatabase(config.database_url, (level, message) => app.log[level](message), {
     prepare: config.database_prepare,
+    maxConnections: config.database_pool,
   });
   const readiness: Readiness = { state: 'starting' };
   const app: App = await createApp({ config, database, clock, readiness });

@@ -6,9 +6,6 @@ import type { ReadVersions } from './versions.ts';
 /** Connections in use, idle connections and waiting callers, by the name of the pool. */
 export type Pools = Record<string, { used: number; idle: number; waiting: number }>;
 
-/** Maximum number of lists that are streamed at the same time. */
-export const maxStreams = 8;
-
 /** Runs `work` while no transaction writes. */
 export type RunExclusive = (work: () => Promise<void>) => Promise<void>;
 

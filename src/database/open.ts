@@ -4,6 +4,7 @@ import { type Problem, unavailable } from '../core/errors.ts';
 import { type Backup, type RestoreOptions, restoreDatabase } from './backup/restore.ts';
 import type { Engine, Pools } from './engine.ts';
 import { migrate, migrationNames, migrationState } from './migrate.ts';
+import type { PostgresOptions } from './postgres/connections.ts';
 import { postgresEngine } from './postgres/engine.ts';
 import { sqliteEngine } from './sqlite/engine.ts';
 import type { Report } from './sqlite/file-guard.ts';
@@ -63,12 +64,12 @@ export type Snapshot = { db: Kysely<Tables>; end(): Promise<void> };
 /**
  * Opens `sqlite:<file>` or `postgres://…`. The first query opens the first connection; only `migrate` creates a database.
  * `report` receives errors that concern the operator and may occur outside of a request.
- * Without `prepare`, PostgreSQL gets no prepared statements.
+ * `options` apply to PostgreSQL only.
  */
-export function openDatabase(url: string, report?: Report, { prepare = true } = {}): Database {
+export function openDatabase(url: string, report?: Report, options: PostgresOptions = {}): Database {
   const engine = url.startsWith('sqlite:')
     ? sqliteEngine(url.slice('sqlite:'.length), report)
-    : postgresEngine(url, { prepare });
+    : postgresEngine(url, options);
   const { dialects, singleWriter } = engine;
   const writer = new Kysely<Tables>({ dialect: dialects.write });
   const readers = {

@@ -6,11 +6,14 @@ import { PreparingClient } from './prepared.ts';
 
 export type PostgresOptions = {
   /** Whether to use prepared statements. Poolers in transaction mode may not support them. */
-  prepare: boolean;
+  prepare?: boolean;
+  /** The maximum number of connections of all pools together. */
+  maxConnections?: number;
 };
 
-type Server = PostgresOptions & {
+type Server = {
   url: string;
+  prepare: boolean;
   /** Set when a pooler rejected the settings of a connection. */
   rejectsSettings: boolean;
 };

@@ -15,7 +15,7 @@ import pg from 'pg';
 import Cursor from 'pg-cursor';
 import { UsageError } from '../../core/errors.ts';
 import { describeTables, dropIndexes, dropTables, lockTables } from '../backup/postgres.ts';
-import { type Engine, maxStreams } from '../engine.ts';
+import type { Engine } from '../engine.ts';
 import { type Spellings, spelling } from '../sql/functions.ts';
 import type { Tables } from '../tables.ts';
 import { coalesced, type Versions } from '../versions.ts';
@@ -26,14 +26,18 @@ import { listenForEvents } from './listen.ts';
 import { statementName } from './prepared.ts';
 
 /** Uses separate pools, so that a short read never waits for a connection behind long reads. */
-export function postgresEngine(url: string, options: PostgresOptions = { prepare: true }): Engine {
-  const server = { url, ...options, rejectsSettings: false };
+export function postgresEngine(
+  url: string,
+  { prepare = true, maxConnections = 24 }: PostgresOptions = {},
+): Engine {
+  const server = { url, prepare, rejectsSettings: false };
+  const sizes = poolSizes(maxConnections);
   const versions = pool(server, 1, versionLimits);
   const isAlive = createAliveCheck(versions);
   const pools = {
-    quick: pool(server, 10, quickLimits, isAlive),
-    slow: pool(server, 4, slowLimits, isAlive),
-    stream: pool(server, maxStreams, streamLimits, isAlive),
+    quick: pool(server, sizes.quick, quickLimits, isAlive),
+    slow: pool(server, sizes.slow, slowLimits, isAlive),
+    stream: pool(server, sizes.stream, streamLimits, isAlive),
   };
   const quick = new MusterPostgresDialect({ pool: pools.quick });
   return {
@@ -83,6 +87,14 @@ export function postgresEngine(url: string, options: PostgresOptions = { prepare
           )
         : undefined,
   };
+}
+
+/** Divides the connections among the pools. Of the other two, one checks for changes and one listens for events. */
+function poolSizes(maxConnections: number) {
+  const pooled = maxConnections - 2;
+  const slow = Math.max(1, Math.floor((pooled * 2) / 11));
+  const stream = Math.max(1, Math.floor((pooled * 4) / 11));
+  return { quick: pooled - slow - stream, slow, stream };
 }
 
 /*

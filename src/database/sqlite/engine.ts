@@ -10,7 +10,7 @@ import {
 } from 'kysely';
 import { Problem, UsageError, unavailable } from '../../core/errors.ts';
 import { buildFile, checkIntegrity, describeTables, dropIndexes } from '../backup/sqlite.ts';
-import { type Engine, maxStreams } from '../engine.ts';
+import type { Engine } from '../engine.ts';
 import type { BatchAdapter } from '../sql/batches.ts';
 import { type Spellings, spelling } from '../sql/functions.ts';
 import type { Tables } from '../tables.ts';
@@ -24,6 +24,9 @@ import { connectInThread } from './thread.ts';
 import { SqliteVersions } from './versions.ts';
 
 const eventPollMs = 50;
+
+/** Maximum number of lists that are streamed at the same time. */
+const maxStreams = 8;
 
 /** Uses one connection that writes and several that read. In WAL mode, readers and the writer do not block each other. */
 export function sqliteEngine(file: string, report: Report = () => {}): Engine {

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import pg from 'pg';
+import { startTestService } from '../../../test/service.ts';
+
+for (const size of [5, 7, 24]) {
+  test(`an instance with MUSTER_DATABASE_POOL=${size} opens ${size} connections and no more`, {
+    timeout: 60_000,
+  }, async (t) => {
+    const environment = { MUSTER_DATABASE_POOL: String(size) };
+    const service = await startTestService(t, 'postgres', { environment });
+    const key = await service.key();
+    const events = await fetch(`${service.origin}/v1/events/stream`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    // A transaction sees the same connections until its end, so another client counts them.
+    const [locker, observer] = [new pg.Client(service.url), new pg.Client(service.url)];
+    await Promise.all([locker.connect(), observer.connect()]);
+    const countConnections = async (): Promise<number> => {
+      const { rows } = await observer.query(`
+        select count(*)::int from pg_stat_activity
+        where datname = current_database() and application_name like 'muster%'`);
+      return rows[0].count;
+    };
+    const untilFull = async (...pools: string[]) => {
+      while (!pools.every((name) => service.database.pools()[name]?.waiting)) await setImmediate();
+    };
+
+    // Requests that wait for a lock keep their connections, so that the next ones fill the pools.
+    await locker.query('begin');
+    await locker.query('lock table people, risks in access exclusive mode');
+    const numbers = Array.from({ length: 16 }, (_, i) => i);
+    const reads = numbers.flatMap((i) => [
+      service.get(`/v1/personnel?department=${i}`, key),
+      service.get(`/v1/risks/summary?min_score=${i + 1}`, key),
+    ]);
+    await untilFull('slow', 'stream');
+    const writes = numbers.map((i) => service.post('/v1/personnel', key, { name: `Person ${i}` }));
+    await untilFull('quick', 'slow', 'stream');
+    while ((await countConnections()) < size);
+    assert.equal(await countConnections(), size);
+    await locker.query('rollback');
+
+    const statuses = (await Promise.all([...reads, ...writes])).map(({ status }) => status);
+    assert.deepEqual([...new Set(statuses)].sort(), [200, 201]);
+    assert.ok((await countConnections()) <= size);
+    await Promise.all([locker.end(), observer.end()]);
+    await events.body?.cancel();
+  });
+}
