@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { settableClock } from '../../../test/clock.ts';
-import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { onBothEngines, startTestService, type TestService } from '../../../test/service.ts';
 import { clientAddress, listNetworks, networkOf } from '../../core/addresses.ts';
 import { burstOf, rateLimiter } from './rate-limits.ts';
 import { newSecret } from './secret.ts';
@@ -114,6 +114,21 @@ onBothEngines('rate limits', (start) => {
     assert.equal(await attempt('198.51.100.1'), 401);
     assert.equal(await attempt('198.51.100.2'), 429);
   });
+});
+
+test('with three instances a key gets at most three times its limit', async (t) => {
+  const options = { clock: settableClock(noon), environment: { MUSTER_RATE_LIMIT: '4' } };
+  const first = await startTestService(t, 'postgres', options);
+  const target = { url: first.url, drop: async () => {} };
+  const instances = [first];
+  while (instances.length < 3) instances.push(await startTestService(t, 'postgres', { ...options, target }));
+  const key = await first.key();
+  // As a load balancer would send them, and then all to one instance.
+  const order = [...Array.from({ length: 30 }, (_, i) => i % 3), ...Array.from({ length: 10 }, () => 0)];
+  const statuses: number[] = [];
+  for (const i of order) statuses.push((await instances[i]?.get('/v1/groups', key))?.status ?? 0);
+  assert.deepEqual(statuses.slice(0, 12), Array(12).fill(200));
+  assert.deepEqual(statuses.slice(12), Array(28).fill(429));
 });
 
 test('a burst is allowed at once, then requests are allowed at an even rate', () => {
