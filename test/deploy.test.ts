@@ -68,6 +68,14 @@ test('the nginx configuration is valid', (t) => {
   runTool(t, 'nginx', ['-t', '-q', '-p', folder, '-c', join(folder, 'nginx.conf')]);
 });
 
+test('the HAProxy configuration is valid', (t) => {
+  const folder = temporaryFolder(t);
+  const text = read('deploy/haproxy/haproxy.cfg');
+  assert.match(text, /bind :443 ssl crt .*/);
+  writeFileSync(join(folder, 'haproxy.cfg'), text.replace(/bind .*/, 'bind 127.0.0.1:8443'));
+  runTool(t, 'haproxy', ['-c', '-f', join(folder, 'haproxy.cfg')]);
+});
+
 test('the Caddy configuration is valid', (t) => {
   runTool(t, 'caddy', ['validate', '--adapter', 'caddyfile', '--config', 'deploy/caddy/Caddyfile']);
 });

@@ -7,7 +7,15 @@ import { createRunner } from './run.ts';
 import { scenarios } from './scenarios/all.ts';
 import { formatTable, type Result, verdictOf } from './table.ts';
 
-type Flags = { quick?: true; only?: string[]; rounds?: number; seed: number; json?: string; soak?: number };
+type Flags = {
+  quick?: true;
+  only?: string[];
+  rounds?: number;
+  minutes?: number;
+  seed: number;
+  json?: string;
+  soak?: number;
+};
 
 const names = scenarios.map(({ name }) => name);
 const flags = new Command('test:faults')
@@ -15,6 +23,7 @@ const flags = new Command('test:faults')
   .option('--quick', 'run only the quick part, as npm test does')
   .option('--only <scenario...>', `run only these scenarios: ${names.join(', ')}`)
   .option('--rounds <number>', 'number of rounds per scenario', wholeNumber)
+  .option('--minutes <number>', 'restart instances for this long, instead of a number of rounds', wholeNumber)
   .option('--seed <number>', 'seed for all random choices', wholeNumber, Math.floor(Math.random() * 2 ** 31))
   .option('--json <file>', 'also write the results to this file as JSON')
   .option('--soak <minutes>', 'also run the soak scenario for this long and check memory', wholeNumber)
@@ -42,6 +51,7 @@ const runner = createRunner({
   rounds: flags.rounds,
   seed: flags.seed,
   soakMinutes: flags.soak ?? 10,
+  minutes: flags.minutes,
   log: console.log,
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -23,6 +23,8 @@ export type Options = {
   /** One server for all scenarios of a run, with durable writes; started at the first use. */
   postgres(): Promise<PostgresServer>;
   soakMinutes: number;
+  /** How long to restart instances, instead of a number of rounds. */
+  minutes: number | undefined;
   /** Added to every time limit: the quick run shares the machine with other tests. */
   slackMs: number;
   log(text: string): void;

@@ -13,11 +13,19 @@ export type RunOptions = {
   rounds?: number | undefined;
   seed: number;
   soakMinutes?: number;
+  minutes?: number | undefined;
   log?: (text: string) => void;
 };
 
 /** Runs scenarios sequentially, so that they do not affect each other's timing. `stop` ends all their processes. */
-export function createRunner({ isQuickRun, rounds, seed, soakMinutes = 0, log = () => {} }: RunOptions) {
+export function createRunner({
+  isQuickRun,
+  rounds,
+  seed,
+  soakMinutes = 0,
+  minutes,
+  log = () => {},
+}: RunOptions) {
   const afterAll = createCleanup();
   let current = createCleanup();
   let postgres: Promise<PostgresServer> | undefined;
@@ -43,6 +51,7 @@ export function createRunner({ isQuickRun, rounds, seed, soakMinutes = 0, log = 
       cleanup,
       postgres: getPostgres,
       soakMinutes,
+      minutes,
       slackMs: isQuickRun ? 5000 : 1000,
       log: (text) => log(`${scenario.name}: ${text}`),
     };

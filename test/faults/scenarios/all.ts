@@ -4,6 +4,7 @@ import { fileReplaced } from './file-replaced.ts';
 import { freshnessPostgres, freshnessSqlite } from './freshness.ts';
 import { handoverPostgres, handoverSqlite } from './handover.ts';
 import { hostileInputPostgres, hostileInputSqlite } from './hostile-input.ts';
+import { instances, instancesHaproxy } from './instances.ts';
 import { killPostgres, killSqlite } from './kill.ts';
 import { freeze } from './postgres-frozen.ts';
 import { backendKill, postmasterKill } from './postgres-killed.ts';
@@ -22,6 +23,8 @@ export const scenarios: readonly Scenario[] = [
   walBound,
   freshnessSqlite,
   freshnessPostgres,
+  instances,
+  instancesHaproxy,
   handoverSqlite,
   handoverPostgres,
   hostileInputSqlite,

@@ -77,7 +77,7 @@ async function checkFreshness(options: Options, engine: Engine, checks: number):
   return tally;
 }
 
-function countStale(
+export function countStale(
   tally: Tally,
   path: string,
   status: number,
@@ -93,7 +93,7 @@ function countStale(
 
 type Risk = { key: string; title: string };
 
-const numbersIn = (body: Risk | { data: Risk[] }) =>
+export const numbersIn = (body: Risk | { data: Risk[] }) =>
   new Map(('data' in body ? body.data : [body]).map(({ key, title }) => [key, Number(title.slice(1))]));
 
 function closeAll(...clients: Client[]): void {

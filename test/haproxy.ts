@@ -1,0 +1,28 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { freePort } from './ports.ts';
+import { temporaryFolder } from './process.ts';
+import { startProgram } from './programs.ts';
+
+const example = join(import.meta.dirname, '../deploy/haproxy/haproxy.cfg');
+
+/** Starts HAProxy with the example configuration in front of these instances. Returns its origin. */
+export async function startHaproxy(
+  t: Pick<TestContext, 'after'>,
+  instances: readonly string[],
+): Promise<string> {
+  const port = await freePort();
+  const servers = instances.map((origin, i) => `  server muster${i + 1} ${new URL(origin).host}`);
+  const [before, after] = readFileSync(example, 'utf8')
+    .replace(/bind .*/, `bind 127.0.0.1:${port}`)
+    .split(/(?:^ {2}server .*\n)+/m);
+  await start(t, port, [before, ...servers, after].join('\n'));
+  return `http://127.0.0.1:${port}`;
+}
+
+async function start(t: Pick<TestContext, 'after'>, port: number, configuration: string): Promise<void> {
+  const file = join(temporaryFolder(t), 'haproxy.cfg');
+  writeFileSync(file, configuration);
+  await startProgram(t, ['haproxy', '-db', '-f', file], port);
+}
