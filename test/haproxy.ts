@@ -21,6 +21,31 @@ export async function startHaproxy(
   return `http://127.0.0.1:${port}`;
 }
 
+/** Starts HAProxy in front of a primary and a standby, which it uses only while the primary is down. Returns its port. */
+export async function startDatabaseProxy(
+  t: Pick<TestContext, 'after'>,
+  primaryPort: number,
+  standbyPort: number,
+): Promise<number> {
+  const port = await freePort();
+  await start(
+    t,
+    port,
+    `defaults
+  mode tcp
+  timeout connect 2s
+  timeout client 1h
+  timeout server 1h
+listen postgres
+  bind 127.0.0.1:${port}
+  default-server check inter 200ms fall 2 on-marked-down shutdown-sessions
+  server primary 127.0.0.1:${primaryPort}
+  server standby 127.0.0.1:${standbyPort} backup
+`,
+  );
+  return port;
+}
+
 async function start(t: Pick<TestContext, 'after'>, port: number, configuration: string): Promise<void> {
   const file = join(temporaryFolder(t), 'haproxy.cfg');
   writeFileSync(file, configuration);

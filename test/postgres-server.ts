@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 
 export type Command = 'start' | 'kill' | 'freeze' | 'thaw';
@@ -28,13 +29,17 @@ export type PostgresServer = {
 
 /**
  * Starts a PostgreSQL server for tests that kill or freeze it. Its child process also ends it when this process dies.
- * `settings` are server settings such as `max_connections=50`. `stop()` it when the test ends.
+ * `settings` are server settings such as `max_connections=50`. `stop()` it when the test ends. With the URL of a primary,
+ * it starts a standby, which replicates asynchronously until `replicateSynchronously`.
  */
-export async function startPostgresServer(settings: readonly string[] = []): Promise<PostgresServer> {
+export async function startPostgresServer(
+  settings: readonly string[] = [],
+  primaryUrl?: string,
+): Promise<PostgresServer> {
   const child = fork(join(import.meta.dirname, 'children/postgres.ts'), [...settings], {
     // The child must not inherit the options of the test runner.
     execArgv: [],
-    env: { ...process.env, NODE_TEST_CONTEXT: undefined, NODE_OPTIONS: undefined },
+    env: { ...process.env, NODE_TEST_CONTEXT: undefined, NODE_OPTIONS: undefined, PRIMARY_URL: primaryUrl },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const ended = once(child, 'exit');
@@ -81,4 +86,16 @@ export async function startPostgresServer(settings: readonly string[] = []): Pro
       await ended;
     },
   };
+}
+
+/** From now on, the primary acknowledges a commit only when its standby has it on disk. */
+export async function replicateSynchronously(primary: PostgresServer): Promise<void> {
+  await primary.run("alter system set synchronous_standby_names = 'standby'");
+  await primary.run('select pg_reload_conf()');
+  for (let attempt = 1; ; attempt++) {
+    const [standby] = await primary.run('select sync_state from pg_stat_replication');
+    if (standby?.sync_state === 'sync') return;
+    if (attempt === 300) throw new Error('The standby does not replicate.');
+    await setTimeout(100);
+  }
 }

@@ -18,7 +18,7 @@ let server: Awaited<ReturnType<typeof startPostgres>> | undefined;
 let isRunning = false;
 
 async function start(): Promise<void> {
-  if (!server) server = await startPostgres(folder, process.argv.slice(2));
+  if (!server) server = await startPostgres(folder, process.argv.slice(2), process.env.PRIMARY_URL);
   else await restart(server);
   isRunning = true;
 }

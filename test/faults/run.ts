@@ -6,7 +6,7 @@ import { createRandom } from './random.ts';
 import type { Result } from './table.ts';
 
 /** The scenarios test durability, so PostgreSQL flushes writes as in production. */
-const durableSettings = ['fsync=on', 'full_page_writes=on', 'max_connections=200'];
+export const durableSettings = ['fsync=on', 'full_page_writes=on', 'max_connections=200'];
 
 export type RunOptions = {
   isQuickRun: boolean;

@@ -1,5 +1,6 @@
 import type { Scenario } from '../outcome.ts';
 import { diskFull, diskReadOnly } from './disk.ts';
+import { failover } from './failover.ts';
 import { fileReplaced } from './file-replaced.ts';
 import { freshnessPostgres, freshnessSqlite } from './freshness.ts';
 import { handoverPostgres, handoverSqlite } from './handover.ts';
@@ -17,6 +18,7 @@ export const scenarios: readonly Scenario[] = [
   backendKill,
   postmasterKill,
   freeze,
+  failover,
   diskFull,
   diskReadOnly,
   fileReplaced,

@@ -1,0 +1,144 @@
+import { setTimeout } from 'node:timers/promises';
+import { startDatabaseProxy } from '../../haproxy.ts';
+import { type PostgresServer, replicateSynchronously, startPostgresServer } from '../../postgres-server.ts';
+import { isInstalled } from '../../programs.ts';
+import { startForwarder } from '../../tcp-forwarder.ts';
+import { createBalancedClient } from '../balanced-client.ts';
+import { type Client, createClient } from '../client.ts';
+import { createLedger, verifyAll, verifyTouched } from '../ledger.ts';
+import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
+import { durableSettings } from '../run.ts';
+import { type Service, startService } from '../service.ts';
+import { startWriters, type Writers } from '../writers.ts';
+
+/** The service must be available this long after the standby was promoted. */
+const maxHealMs = 3000;
+
+/**
+ * The primary is killed under load and its synchronous standby promoted: no acknowledged write may be lost, `/readyz` is 503
+ * until the promotion, and the service recovers without a restart.
+ */
+export const failover: Scenario = {
+  name: 'failover',
+  limitMs: 30 * 60_000,
+  isInQuickRun: true,
+  async run(options) {
+    const usesHaproxy = !options.isQuickRun && isInstalled('haproxy');
+    for (let round = options.rounds(10, 1); round > 0; round--) await failOver(options, usesHaproxy);
+    options.tally.note(`the proxy of the database was ${usesHaproxy ? 'HAProxy' : 'a TCP forwarder'}`);
+    return options.tally;
+  },
+};
+
+async function failOver(options: Options, usesHaproxy: boolean): Promise<Outcome> {
+  const { tally, random, cleanup } = options;
+  const primary = await startPostgresServer(durableSettings);
+  cleanup.after(() => primary.stop());
+  const database = await primary.createDatabase();
+  const standby = await startPostgresServer(durableSettings, primary.url);
+  cleanup.after(() => standby.stop());
+  await replicateSynchronously(primary);
+
+  const startProxy = usesHaproxy ? startDatabaseProxy : startForwarder;
+  const port = await startProxy(cleanup, portOf(primary), portOf(standby));
+  const url = Object.assign(new URL(database), { port: String(port) }).href;
+  const first = await startService(cleanup, url);
+  const services = [first, await startService(cleanup, url)];
+  const probes = services.map(({ origin }) => createClient(origin, { tally }));
+  const client = createBalancedClient(
+    services.map(({ origin }) => origin),
+    first.key,
+    tally,
+  );
+  const ledger = await createLedger(client);
+  const writers = startWriters(client, ledger, tally, { random: random.fork(), count: 6, hasImports: true });
+  const readers = startReaders(client, tally);
+  await setTimeout(random.integer(500, 1500));
+  if (!options.isQuickRun) await freezeStandby(standby, writers, tally);
+
+  await primary.kill9();
+  const before = tally.acknowledged;
+  await expectNotReady(probes, tally);
+  await setTimeout(random.integer(0, 1000));
+  await expectNotReady(probes, tally);
+  if (tally.acknowledged > before) tally.fail('A write was acknowledged without a primary.');
+  await standby.run('select pg_promote()');
+  const healMs = await timeToHeal(client, probes);
+  if (healMs > maxHealMs + options.slackMs)
+    tally.fail(`The service needed ${Math.round(healMs)} ms to heal.`);
+  await setTimeout(500);
+  await Promise.all([writers.stop(), readers.stop()]);
+  await verifyTouched(client, ledger, tally);
+  await verifyAll(client, ledger, tally);
+  tally.rounds++;
+  const { requests, unavailable } = client.counts;
+  tally.note(
+    `available ${Math.round(healMs)} ms after the promotion; ${unavailable} of ${requests} requests were 503`,
+  );
+  for (const open of [client, ...probes]) open.close();
+  for (const service of services) await end(service, tally);
+  await Promise.all([primary.stop(), standby.stop()]);
+  return tally;
+}
+
+const portOf = ({ url }: PostgresServer) => Number(new URL(url).port);
+
+/** Without its standby, the primary cannot make a write safe, so that none may be acknowledged. */
+async function freezeStandby(standby: PostgresServer, { writes }: Writers, tally: Tally): Promise<void> {
+  await standby.freeze();
+  // Commits that the standby confirmed just before.
+  await setTimeout(500);
+  const from = writes.length;
+  await setTimeout(12_000);
+  const acknowledged = writes.slice(from).filter(({ status = 0 }) => status !== 0 && status < 300);
+  if (acknowledged.length > 0)
+    tally.fail(`${acknowledged.length} writes were acknowledged without the standby.`);
+  if (writes.length === from) tally.fail('Writes without the standby got no response within 12 s.');
+  await standby.thaw();
+  await setTimeout(2000);
+}
+
+async function expectNotReady(probes: Client[], tally: Tally): Promise<void> {
+  for (const probe of probes) {
+    const { status } = await probe.send('GET', '/readyz');
+    if (status !== 503) tally.fail(`/readyz returned ${status} without a primary.`);
+  }
+}
+
+/** Measures the time until a write succeeds and `/readyz` of all instances returns 200. */
+async function timeToHeal(client: Client, probes: Client[]): Promise<number> {
+  const startedAt = performance.now();
+  const elapsedMs = () => performance.now() - startedAt;
+  while (elapsedMs() < 60_000) {
+    const name = `healed ${crypto.randomUUID()}`;
+    const written = await client.send('POST', '/v1/personnel', { name }).catch(() => undefined);
+    const ready = await Promise.all(probes.map((probe) => probe.send('GET', '/readyz')));
+    if (written?.status === 201 && ready.every(({ status }) => status === 200)) break;
+    await setTimeout(10);
+  }
+  return elapsedMs();
+}
+
+function startReaders(client: Client, tally: Tally) {
+  let isStopped = false;
+  const read = async (path: string) => {
+    while (!isStopped) {
+      const response = await client.send('GET', path).catch(() => undefined);
+      if (response && ![200, 503].includes(response.status))
+        tally.fail(`GET ${path} returned ${response.status}.`);
+      await setTimeout(10);
+    }
+  };
+  const loops = ['/v1/personnel?limit=20', '/v1/groups', '/v1/risks/summary'].map(read);
+  return {
+    async stop() {
+      isStopped = true;
+      await Promise.all(loops);
+    },
+  };
+}
+
+async function end(service: Service, tally: Tally): Promise<void> {
+  if (!service.isRunning()) tally.fail(`The service died: ${service.stderr().slice(-300)}`);
+  await service.kill9();
+}
