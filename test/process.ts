@@ -7,6 +7,8 @@ import { makeFolder } from './folders.ts';
 /** The built service. The test runner builds it before the tests. */
 export const mainFile = join(import.meta.dirname, '../dist/main.js');
 
+type LaunchOptions = { maxFiles?: number | undefined; file?: string };
+
 /** Creates an empty folder that is deleted when the test ends. */
 export function temporaryFolder(t: Pick<TestContext, 'after'>): string {
   const folder = makeFolder();
@@ -27,10 +29,10 @@ export async function startMuster(
   folder: string,
   environment: Record<string, string> = {},
   command = 'serve',
-  maxFiles?: number,
+  options: LaunchOptions = {},
 ) {
   const settings = { MUSTER_PORT: '0', MUSTER_RATE_LIMIT: '0', ...environment };
-  const running = launchMuster(folder, [command], settings, maxFiles);
+  const running = launchMuster(folder, [command], settings, options);
   t.after(() => running.child.kill('SIGKILL'));
   for (;;) {
     const output = new Promise((resolve) => running.child.stdout?.once('data', resolve));
@@ -50,13 +52,13 @@ export function launchMuster(
   folder: string,
   args: string[],
   environment: Record<string, string>,
-  maxFiles?: number,
+  { maxFiles, file = mainFile }: LaunchOptions = {},
 ) {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(MUSTER_|NODE_TEST|NODE_OPTIONS)/.test(name),
   );
   const limit = maxFiles === undefined ? '' : `ulimit -n ${maxFiles} && `;
-  const command = [`${limit}exec "$@"`, 'sh', process.execPath, mainFile, ...args];
+  const command = [`${limit}exec "$@"`, 'sh', process.execPath, file, ...args];
   const child: ChildProcess = spawn('sh', ['-c', ...command], {
     cwd: folder,
     env: { ...Object.fromEntries(inherited), ...environment },

@@ -86,13 +86,20 @@ onBothEngines('database', (start, engine) => {
 
   test('reports a database that was written by a newer version', async (t) => {
     const service = await start(t);
-    await service.database.write((db) =>
-      sql`insert into kysely_migration (name, timestamp) values ('9999_later', '2030-01-01')`.execute(db),
-    );
-    await assert.rejects(migrateAgain(service.url), {
-      name: 'UsageError',
-      message: /was written by a newer version of Muster \(migration 9999_later\)\. Install that version/,
-    });
+    for (const [migration, advice] of [
+      ['9998_later', 'Install that version, or restore a backup.'],
+      ['9999_2.5.0_latest', 'Install version 2.5.0 or newer, or restore a backup.'],
+    ]) {
+      await service.database.write((db) =>
+        sql`insert into kysely_migration (name, timestamp) values (${migration}, '2030-01-01')`.execute(db),
+      );
+      await assert.rejects(migrateAgain(service.url), ({ name, message }: Error) => {
+        assert.equal(name, 'UsageError');
+        assert.match(message, /was written by a newer version of Muster/);
+        assert.ok(message.endsWith(`(migration ${migration}). ${advice}`), message);
+        return true;
+      });
+    }
   });
 
   test('does not prepare lookups of many values, because their plan must follow the size of the table', async (t) => {

@@ -11,7 +11,10 @@ import { up as webhooks } from './migrations/0006_webhooks.ts';
 import { up as comments } from './migrations/0007_comments.ts';
 import type { Tables } from './tables.ts';
 
-/** Migrations run forward only. Never rename or remove one that was released. */
+/**
+ * Migrations run forward only. Never rename or remove one that was released. After the first release, the name of a
+ * migration contains the version that adds it, as in `0009_0.2.0_sessions`, so that an older version can report it.
+ */
 const migrations = ({ kind }: Engine) => ({
   '0001_foundation': { up: foundation },
   '0002_search': { up: search[kind] },
@@ -64,12 +67,12 @@ async function findNewerMigration(
   available: readonly string[],
 ): Promise<UsageError | undefined> {
   const { rows } = await executedMigrations(db).catch(() => ({ rows: [] }));
-  const unknown = rows.find((row) => !available.includes(row.name));
-  return (
-    unknown &&
-    new UsageError(
-      `The database ${name} was written by a newer version of Muster (migration ${unknown.name}). ` +
-        'Install that version or restore a backup.',
-    )
+  const unknown = rows.findLast((row) => !available.includes(row.name));
+  if (!unknown) return undefined;
+  const [, version] = /^\d+_(\d+\.\d+\.\d+)_/.exec(unknown.name) ?? [];
+  const install = version === undefined ? 'that version' : `version ${version} or newer`;
+  return new UsageError(
+    `The database ${name} was written by a newer version of Muster (migration ${unknown.name}). ` +
+      `Install ${install}, or restore a backup.`,
   );
 }

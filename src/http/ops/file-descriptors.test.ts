@@ -8,7 +8,7 @@ import { startMuster, temporaryFolder } from '../../../test/process.ts';
 
 test('without free file descriptors there is no 500, and the console is served', async (t) => {
   const maxFiles = 60;
-  const { origin, key } = await startMuster(t, temporaryFolder(t), {}, 'serve', maxFiles);
+  const { origin, key } = await startMuster(t, temporaryFolder(t), {}, 'serve', { maxFiles });
   // Opens connections while descriptors are left.
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   t.after(() => agent.destroy());
