@@ -19,7 +19,7 @@ import { keyLimited } from '../core/errors.ts';
 import type { Database } from './open.ts';
 import { inConstantArray, jsonTexts, storedTable } from './sql/functions.ts';
 import type { TableName, Tables } from './tables.ts';
-import { changedTable } from './writes/table-versions.ts';
+import { changedTable } from './writes/tracker.ts';
 
 /** The database as one API key may use it. */
 export type ScopedDatabase = Pick<Database, 'db' | 'snapshot' | 'write' | 'rehearse'> & {

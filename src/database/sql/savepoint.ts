@@ -1,6 +1,6 @@
 import { CompiledQuery, type Transaction } from 'kysely';
 import type { Tables } from '../tables.ts';
-import { pendingEvents } from '../writes/events.ts';
+import { trackerOf } from '../writes/tracker.ts';
 
 /** Runs a part of a transaction. If it fails, only that part is rolled back, and the transaction can continue. */
 export async function inSavepoint<T>(
@@ -8,7 +8,7 @@ export async function inSavepoint<T>(
   work: () => Promise<T>,
 ): Promise<PromiseSettledResult<T>> {
   await db.executeQuery(savepoint);
-  const pending = pendingEvents(db);
+  const pending = trackerOf(db)?.events;
   const eventsBefore = pending?.length ?? 0;
   try {
     const value = await work();

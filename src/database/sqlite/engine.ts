@@ -223,6 +223,7 @@ const dialect = (driver: SqliteDriver): Dialect => ({
  */
 class MusterSqliteAdapter extends SqliteAdapter implements BatchAdapter {
   readonly runsBatches = true;
+  readonly hasSingleWriter = true;
 
   override get supportsTransactionalDdl() {
     return true;

@@ -1,64 +1,20 @@
-import {
-  type Kysely,
-  type KyselyPlugin,
-  type RawBuilder,
-  type SelectQueryBuilder,
-  sql,
-  type Transaction,
-} from 'kysely';
+import { type Kysely, type QueryCreator, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
-import type { SubjectType } from '../../resources/events/schema.ts';
-import { runsBatches } from '../sql/batches.ts';
+import { hasSingleWriter, runsBatches } from '../sql/batches.ts';
 import { jsonTexts, parsedJson, wakeFollowers } from '../sql/functions.ts';
 import { namedStatement, param, statement } from '../sql/statement.ts';
 import type { Tables } from '../tables.ts';
-import type { Change, Differences } from './change.ts';
+import type { Differences } from './change.ts';
 import { eventTypeOf } from './event-type.ts';
 import { chunk, insertRows } from './rows.ts';
+import { type ChangeTracker, type PendingEvent, type Subject, trackerOf } from './tracker.ts';
 
-/** How the events of one kind of resource are written: the database reads their `data` when it inserts them. */
-export type Subject = {
-  type: SubjectType;
-  // biome-ignore lint/suspicious/noExplicitAny: subjects join different tables; only the expressions below are selected
-  from(db: Kysely<Tables>): SelectQueryBuilder<any, any, any>;
-  id: RawBuilder<string>;
-  key?: RawBuilder<string>;
-  project_id?: RawBuilder<string>;
-  /** The JSON of the resource as its GET returns it. */
-  json(moment: Moment): RawBuilder<string>;
-};
-
-type PendingEvent = {
-  subject: Subject;
-  subject_id: string;
-  at: string;
-  change: Change;
-  /** Changed fields. `created` and `deleted` stand for the whole resource. */
-  differences: Differences;
-  /** Overrides the type that follows from the differences. */
-  type?: string | undefined;
-  /** The resource, if the database cannot read it at the end of the transaction, with its key and project. */
-  given?: { data: object; key?: string | null; project_id?: string | null } | undefined;
-  /** The resource as it was read after the change. */
-  read?: { json: string; resource: { key?: string; project_id?: string } } | undefined;
-};
-
-/** The events of a transaction that are not written yet. A plugin, because a transaction hands its plugins on. */
-class PendingEvents implements KyselyPlugin {
-  readonly events: PendingEvent[] = [];
-  transformQuery: KyselyPlugin['transformQuery'] = ({ node }) => node;
-  transformResult: KyselyPlugin['transformResult'] = async ({ result }) => result;
-}
-
-/** The pending events of this transaction; undefined in a dry run. */
-export const pendingEvents = (db: Kysely<Tables>): PendingEvent[] | undefined =>
-  (db.getExecutor().plugins.find((plugin) => plugin instanceof PendingEvents) as PendingEvents | undefined)
-    ?.events;
+export type { Subject } from './tracker.ts';
 
 /** Adds an event to the transaction. It is written at the end, if the transaction commits. */
 export const addEvent = (db: Transaction<Tables>, event: PendingEvent): void =>
-  void pendingEvents(db)?.push(event);
+  void trackerOf(db)?.events.push(event);
 
 /**
  * Parses a resource that was read. If it is the last that this transaction has changed, its event gets the same JSON, so
@@ -66,7 +22,7 @@ export const addEvent = (db: Transaction<Tables>, event: PendingEvent): void =>
  */
 export function parseResource<Resource extends object>(db: Kysely<Tables>, json: string): Resource {
   const resource = JSON.parse(json);
-  const event = pendingEvents(db)?.at(-1);
+  const event = trackerOf(db)?.events.at(-1);
   if (event && !event.given && event.subject_id === (resource.user_id ?? resource.id)) {
     event.read = { json, resource };
   }
@@ -74,24 +30,41 @@ export function parseResource<Resource extends object>(db: Kysely<Tables>, json:
 }
 
 /**
- * Runs `work`, then writes its events: one per changed resource, however often it was changed. On PostgreSQL, other
- * writers wait from the first statement until the commit. So sequence numbers are in commit order: once an event is
- * visible, all events with lower numbers are.
+ * Runs `work`, then writes its events: one per changed resource, however often it was changed. Sequence numbers are in
+ * commit order: once an event is visible, all events with lower numbers are.
  */
 export async function appendEvents<T>(
-  transaction: Transaction<Tables>,
+  db: Transaction<Tables>,
   work: (db: Transaction<Tables>) => Promise<T>,
 ): Promise<T> {
-  const pending = new PendingEvents();
-  const result = await work(transaction.withPlugin(pending));
-  const events = mergeBySubject(pending.events);
+  const result = await work(db);
+  const tracker = trackerOf(db);
+  const events = mergeBySubject(tracker?.events.splice(0) ?? []);
   const last = events.at(-1);
-  if (last) await insertEvents(transaction, events, last.change);
+  if (!tracker || !last) return result;
+  const count = events.length;
+  // Numbers start from the time in microseconds, so that gaps tell nothing about events that a key cannot see.
+  const floor = Date.parse(last.change.now) * 1000;
+  if (hasSingleWriter(db)) {
+    tracker.sequence ??= (await latestSequence(db)).rows[0]?.version ?? 0;
+    const first = Math.max(tracker.sequence, floor) + 1;
+    tracker.sequence = first + count - 1;
+    await numberEvents(db, tracker, events, first, last.change);
+  } else if (count === 1 && isKnown(last)) {
+    await insertNext(db, { ...rowOf(last), ...knownColumns(last), floor, count });
+  } else {
+    // Numbers that no other transaction uses. Other writers wait only while the events get their final ones.
+    const first = -Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
+    await numberEvents(db, tracker, events, first, last.change);
+    await insertRows(db, 'events', tracker.rows.splice(0));
+    await renumberEvents(db, { floor, count, first, last: first + count - 1 });
+  }
   return result;
 }
 
 /** Merges the changes of each resource: the first former values, the last time, the state at the end. */
 function mergeBySubject(events: readonly PendingEvent[]): PendingEvent[] {
+  if (events.length < 2) return [...events];
   const merged = new Map<string, PendingEvent>();
   for (const [i, event] of events.entries()) {
     const { subject_id, differences, given } = event;
@@ -117,27 +90,21 @@ type EventRow = Omit<Tables['events'], 'data' | 'subject_key' | 'project_id'>;
 
 const maxRowsPerStatement = 500;
 
-async function insertEvents(
+/** Numbers events and inserts those whose resource only the database knows. The others are inserted before the commit. */
+async function numberEvents(
   db: Transaction<Tables>,
+  tracker: ChangeTracker,
   events: readonly PendingEvent[],
+  first: number,
   moment: Moment,
 ): Promise<void> {
-  const {
-    rows: [latest],
-  } = await reserveSequence(db, {
-    count: events.length,
-    floor: Date.parse(moment.now) * 1000,
-  });
-  const first = (latest?.version ?? 0) - events.length + 1;
-  const rows = events.map((event, i) => ({ event, row: rowOf(event, first + i) }));
-  const isKnown = ({ event }: (typeof rows)[number]) => event.given !== undefined || event.read !== undefined;
-  await insertRows(
-    db,
-    'events',
-    rows.filter(isKnown).map(({ event, row }) => ({ ...row, ...knownColumns(event) })),
-  );
-  const stored = rows.filter((entry) => !isKnown(entry));
-  for (const [subject, group] of Map.groupBy(stored, ({ event }) => event.subject)) {
+  const stored: { subject: Subject; row: EventRow }[] = [];
+  for (const [i, event] of events.entries()) {
+    const row = rowOf(event, first + i);
+    if (isKnown(event)) tracker.rows.push({ ...row, ...knownColumns(event) });
+    else stored.push({ subject: event.subject, row });
+  }
+  for (const [subject, group] of Map.groupBy(stored, (entry) => entry.subject)) {
     for (const batch of chunk(group, maxRowsPerStatement)) {
       await insertFromSubject(
         db,
@@ -149,24 +116,34 @@ async function insertEvents(
   }
 }
 
-/**
- * Reserves the next sequence numbers and locks out other writers of events until the commit. Numbers start from the time
- * in microseconds, so that gaps tell nothing about the number of events that a key cannot see.
- */
-const reserveSequence = statement<{ version: number }>((db) =>
+const latestSequence = statement<{ version: number }>((db) =>
+  db.selectFrom('data_versions').select('version').where('table_name', '=', 'events'),
+);
+
+/** Takes the next sequence numbers. Other writers of events wait from then until the commit. */
+const reserveSequence = (db: QueryCreator<Tables>) =>
   db
     .updateTable('data_versions')
     .set({
       version: sql<number>`case when version > ${param('floor')} then version else ${param('floor')} end + ${param('count')}`,
     })
     .where('table_name', '=', 'events')
-    .returning(['version', wakeFollowers().as('woken')]),
+    .returning(['version', wakeFollowers().as('woken')]);
+
+/** Gives inserted events the next sequence numbers, in the same order. */
+const renumberEvents = statement((db) =>
+  db
+    .with('reserved', reserveSequence)
+    .updateTable('events')
+    .from('reserved')
+    .set({ sequence: sql<number>`sequence + reserved.version - ${param('last')}` })
+    .where('sequence', '>=', param<number>('first'))
+    .where('sequence', '<=', param<number>('last')),
 );
 
-function rowOf(event: PendingEvent, sequence: number): EventRow {
+function rowOf(event: PendingEvent, sequence = 0): EventRow {
   const { subject, subject_id, at, change, differences } = event;
   const isWhole = 'created' in differences || 'deleted' in differences;
-  const previous = isWhole ? [] : Object.entries(differences).map(([field, { from }]) => [field, from]);
   return {
     sequence,
     id: newId('event'),
@@ -176,9 +153,14 @@ function rowOf(event: PendingEvent, sequence: number): EventRow {
     key_name: change.key_name,
     subject_type: subject.type,
     subject_id,
-    previous: JSON.stringify(Object.fromEntries(previous)),
+    previous: isWhole ? '{}' : previousOf(differences),
   };
 }
+
+const previousOf = (differences: Differences) =>
+  JSON.stringify(Object.fromEntries(Object.entries(differences).map(([field, { from }]) => [field, from])));
+
+const isKnown = ({ given, read }: PendingEvent) => given !== undefined || read !== undefined;
 
 /** The columns of an event whose resource is known here. */
 function knownColumns({ subject, subject_id, given, read }: PendingEvent) {
@@ -231,6 +213,19 @@ async function insertFromSubject(
 }
 
 const insertColumns = [...columns, 'subject_key', 'project_id', 'data'] as const;
+
+/** Inserts an event with the next sequence number. */
+const insertNext = statement((db) =>
+  db
+    .with('reserved', reserveSequence)
+    .insertInto('events')
+    .columns(insertColumns)
+    .expression((db) =>
+      db
+        .selectFrom('reserved')
+        .select(['version', ...insertColumns.slice(1).map((column) => param(column).as(column))]),
+    ),
+);
 
 const selectOne = (db: Kysely<Tables>, subject: Subject, moment: Moment) =>
   selectEvents(subject.from(db), subject, moment, (column) => param(columns.indexOf(column))).where(

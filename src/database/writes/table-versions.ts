@@ -1,20 +1,12 @@
-import {
-  DeleteQueryNode,
-  InsertQueryNode,
-  type Kysely,
-  type KyselyPlugin,
-  type OperationNode,
-  sql,
-  TableNode,
-  type Transaction,
-  UpdateQueryNode,
-} from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { advisoryLock, rowLock } from '../sql/functions.ts';
-import { statement } from '../sql/statement.ts';
+import { namedStatement, param, statement } from '../sql/statement.ts';
 import type { TableName, Tables } from '../tables.ts';
+import { insertRows } from './rows.ts';
+import { ChangeTracker } from './tracker.ts';
 
 /**
- * Runs `work`, then increments the versions of the tables it changed. Caches compare versions to find out whether an entry
+ * Runs `work`, then inserts its events and increments the versions of the tables it changed. Caches compare versions to find out whether an entry
  * is fresh. The increment is the last statement of the transaction because, on PostgreSQL, other writers of these tables
  * wait from then until the commit.
  */
@@ -22,19 +14,29 @@ export async function bumpVersions<T>(
   transaction: Transaction<Tables>,
   work: (db: Transaction<Tables>) => Promise<T>,
 ): Promise<T> {
-  const changed = new Set<TableName>();
-  const result = await work(transaction.withPlugin(trackChanges(changed)));
-  // Its version is the latest sequence number, which `appendEvents` has set.
-  changed.delete('events');
-  if (changed.size > 0) {
-    await transaction
-      .updateTable('data_versions')
-      .set((eb) => ({ version: eb('version', '+', 1) }))
-      .where('table_name', 'in', [...changed])
-      .execute();
-  }
+  const tracker = new ChangeTracker();
+  const result = await work(transaction.withPlugin(tracker));
+  const { tables, sequence, rows } = tracker;
+  await insertRows(transaction, 'events', rows);
+  // The version of this table is the latest sequence number.
+  tables.delete('events');
+  const changed = [...tables].sort();
+  if (sequence !== undefined) changed.push('events');
+  if (changed.length > 0) await bump(changed)(transaction, { sequence });
   return result;
 }
+
+const bump = (tables: readonly TableName[]) =>
+  namedStatement(`bump ${tables}`, (db) =>
+    db
+      .updateTable('data_versions')
+      .set((eb) => ({
+        version: tables.includes('events')
+          ? sql<number>`case table_name when 'events' then ${param('sequence')} else version + 1 end`
+          : eb('version', '+', 1),
+      }))
+      .where('table_name', 'in', tables),
+  );
 
 /** A number that increases whenever one of the tables changes. */
 export async function dataVersion(db: Kysely<Tables>, tables: readonly TableName[]): Promise<number> {
@@ -62,26 +64,4 @@ export async function lockTable(db: Transaction<Tables>, table: TableName): Prom
  */
 export async function lockPerson(db: Transaction<Tables>, user_id: string): Promise<void> {
   await sql`select ${rowLock(sql.val(user_id))}`.execute(db);
-}
-
-const trackChanges = (changed: Set<TableName>): KyselyPlugin => ({
-  transformQuery({ node }) {
-    const table = changedTable(node);
-    if (table) changed.add(table);
-    return node;
-  },
-  transformResult: async ({ result }) => result,
-});
-
-/** Returns the table that a statement changes; undefined if it only reads. */
-export function changedTable(node: OperationNode): TableName | undefined {
-  const isChange = InsertQueryNode.is(node) || UpdateQueryNode.is(node) || DeleteQueryNode.is(node);
-  if (!isChange) return undefined;
-  const table = InsertQueryNode.is(node)
-    ? node.into
-    : UpdateQueryNode.is(node)
-      ? node.table
-      : node.from.froms[0];
-  if (table && TableNode.is(table)) return table.table.identifier.name as TableName;
-  throw new Error('A statement that writes must name one table, without an alias.');
 }

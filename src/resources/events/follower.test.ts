@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import pg from 'pg';
 import { onBothEngines } from '../../../test/service.ts';
 import { createApp } from '../../app.ts';
 import { openDatabase } from '../../database/open.ts';
-import { createPerson } from '../personnel/queries.ts';
+import { createPeople, createPerson } from '../personnel/queries.ts';
 import type { Event } from './schema.ts';
 
 const writers = 8;
 const writesPerWriter = 120;
 
-onBothEngines('followers of events', (start) => {
+onBothEngines('followers of events', (start, engine) => {
   test('miss no event and get none twice, with concurrent writers on two instances', async (t) => {
     const service = await start(t);
     const { config, clock } = service.app;
@@ -77,5 +78,39 @@ onBothEngines('followers of events', (start) => {
       assert.equal(names.length, writers * writesPerWriter);
       assert.deepEqual(new Set(names), acknowledged);
     }
+  });
+
+  // SQLite has one writer.
+  if (engine === 'sqlite') return;
+
+  test('see the changes of others while a large transaction still inserts its events', async (t) => {
+    const { url, database, app, key, make, get } = await start(t);
+    const secret = await key();
+    const lock = new pg.Client(url);
+    // If the test fails, dropping the database ends the connection.
+    lock.on('error', () => {});
+    await lock.connect();
+    await lock.query(`
+      create function wait_for_test() returns trigger language plpgsql as
+        $$ begin perform pg_advisory_xact_lock(42); return new; end $$;
+      create trigger wait_for_test before insert on events for each row when (new.key_name = 'large')
+        execute function wait_for_test();
+      select pg_advisory_lock(42)`);
+    const change = { ...app.clock(), key_id: null, key_name: 'large' };
+    const large = database.write((db) => createPeople(db, [{ name: 'First' }, { name: 'Second' }], change));
+    const isWaiting = async () =>
+      (await lock.query("select from pg_locks where locktype = 'advisory' and objid = 42 and not granted"))
+        .rowCount;
+    while (!(await isWaiting())) await setTimeout(5);
+    await make('/v1/personnel', secret, { name: 'Small' });
+    const names = async () =>
+      (await get('/v1/events?after=0&types=person.created', secret)).body.data.map(
+        ({ data }: Event) => data.name,
+      );
+    assert.deepEqual(await names(), ['Small']);
+    await lock.query('select pg_advisory_unlock(42)');
+    await large;
+    assert.deepEqual(await names(), ['Small', 'First', 'Second']);
+    await lock.end();
   });
 });
