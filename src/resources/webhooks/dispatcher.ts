@@ -32,15 +32,26 @@ type Options = {
   onError(error: unknown): void;
   /** How long `stop` waits for attempts in flight. */
   maxStopMs?: number;
+  /** How often to look for webhooks, and for deliveries that are due. New events are noticed sooner. */
+  pollMs?: number;
 };
 
-const pollMs = 500;
+/** Events that follow each other within this time share a round. */
+const eventDelayMs = 50;
 
 /**
  * Sends events to webhooks. Any number of instances can run: the position of each webhook and the claims on its
  * deliveries are in the database, so a delivery has one sender at a time, and none is lost when a process dies.
  */
-export function createDispatcher({ database, clock, sender, counts, onError, maxStopMs = 5_000 }: Options) {
+export function createDispatcher({
+  database,
+  clock,
+  sender,
+  counts,
+  onError,
+  maxStopMs = 5_000,
+  pollMs = 500,
+}: Options) {
   const inFlight = new Map<Claim, Promise<void>>();
   const abort = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -59,11 +70,31 @@ export function createDispatcher({ database, clock, sender, counts, onError, max
     const { now } = clock();
     if (seen?.version === version && (seen.nextDueAt === null || seen.nextDueAt > now)) return;
     const webhooks = await listActiveWebhooks(database.db);
+    watchEvents(webhooks.length > 0);
     counts.pending = webhooks.reduce((sum, { pending }) => sum + pending, 0);
     const created = await Promise.all(webhooks.map((webhook) => advance(webhook, versions.events, now)));
     await sendDue(webhooks, now);
-    seen = { version, nextDueAt: earliest(webhooks.flatMap((webhook) => nextDueAt(webhook, now))) };
+    seen = { version, nextDueAt: earliest(webhooks.flatMap((webhook) => nextDueAt(webhook, now, pollMs))) };
     if (created.some((count) => count > 0)) wake();
+  }
+
+  let unwatch: (() => void) | undefined;
+  let soon: NodeJS.Timeout | undefined;
+  /** Watches for new events, but only while there are webhooks: without, a round per event would be wasted. */
+  function watchEvents(isNeeded: boolean): void {
+    if (isNeeded && timer) {
+      unwatch ??= database.watchEvents(() => {
+        soon ??= setTimeout(() => {
+          soon = undefined;
+          wake();
+        }, eventDelayMs);
+      });
+    } else {
+      unwatch?.();
+      unwatch = undefined;
+      clearTimeout(soon);
+      soon = undefined;
+    }
   }
 
   async function advance(webhook: ActiveWebhook, head: number, now: string): Promise<number> {
@@ -167,6 +198,7 @@ export function createDispatcher({ database, clock, sender, counts, onError, max
       clearInterval(timer);
       timer = undefined;
       await running;
+      watchEvents(false);
       const timeout = AbortSignal.timeout(maxStopMs);
       const ended = Promise.all(inFlight.values());
       await Promise.race([ended, new Promise((resolve) => timeout.addEventListener('abort', resolve))]);
@@ -186,7 +218,7 @@ const isThrottled = ({ throttled_until }: ActiveWebhook, now: string) =>
   throttled_until !== null && throttled_until > now;
 
 /** When to look at the webhook again, even if nothing changes. */
-function nextDueAt({ due_at, throttled_until }: ActiveWebhook, now: string): string[] {
+function nextDueAt({ due_at, throttled_until }: ActiveWebhook, now: string, pollMs: number): string[] {
   if (due_at === null) return [];
   const time = throttled_until !== null && throttled_until > due_at ? throttled_until : due_at;
   return [time > now ? time : momentOf(new Date(Date.parse(now) + pollMs)).now];

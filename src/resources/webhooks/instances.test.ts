@@ -16,7 +16,7 @@ const now = '2026-11-15T09:00:00.000Z';
 const environment = { MUSTER_WEBHOOK_ALLOW: '127.0.0.1' };
 
 /** Another instance on the same database. */
-function openInstance(url: string, clock: Clock) {
+function openInstance(url: string, clock: Clock, pollMs?: number) {
   const database = openDatabase(url);
   const errors: unknown[] = [];
   const dispatcher = createDispatcher({
@@ -26,6 +26,7 @@ function openInstance(url: string, clock: Clock) {
     counts: { pending: 0, delivered: 0, retried: 0, failed: 0 },
     onError: (error) => errors.push(error),
     maxStopMs: 100,
+    ...(pollMs !== undefined && { pollMs }),
   });
   /** Before the database is dropped, so that nothing fails that would not fail otherwise. */
   async function close() {
@@ -37,6 +38,23 @@ function openInstance(url: string, clock: Clock) {
 }
 
 onBothEngines('webhooks on several instances', (start, engine) => {
+  test('are woken by the events of another instance', async (t) => {
+    const clock = settableClock(now);
+    const service = await start(t, { clock, environment });
+    const key = await service.key();
+    const receiver = await startReceiver(t);
+    await service.make('/v1/webhooks', key, { url: receiver.url, types: ['person.created'] });
+    // It polls only once an hour.
+    const instance = openInstance(service.url, clock, 3_600_000);
+    instance.start();
+    for (const count of [1, 2, 3]) {
+      await service.make('/v1/personnel', key, { name: `Person ${count}` });
+      await receiver.receive(count);
+      await instance.drain();
+    }
+    await instance.close();
+  });
+
   test('share the deliveries without sending one twice', async (t) => {
     const clock = settableClock(now);
     const service = await start(t, { clock, environment });
