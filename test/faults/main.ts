@@ -30,14 +30,17 @@ const flags = new Command('test:faults')
   .parse()
   .opts<Flags>();
 
-const unknown = (flags.only ?? []).filter((name) => !names.includes(name));
+/** `kill` stands for `kill-sqlite` and `kill-postgres`. */
+const isNamed = (name: string, given: string) =>
+  names.includes(given) ? name === given : name.startsWith(`${given}-`);
+const unknown = (flags.only ?? []).filter((given) => !names.some((name) => isNamed(name, given)));
 if (unknown.length > 0) {
   console.error(`Unknown scenario: ${unknown.join(', ')}. Choose from: ${names.join(', ')}.`);
   process.exit(2);
 }
 const chosen = scenarios.filter(({ name, isInQuickRun }) =>
   flags.only
-    ? flags.only.includes(name)
+    ? flags.only.some((given) => isNamed(name, given))
     : name === 'soak'
       ? flags.soak !== undefined
       : !flags.quick || isInQuickRun,

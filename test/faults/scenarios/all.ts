@@ -1,5 +1,6 @@
 import type { Scenario } from '../outcome.ts';
 import { diskFull, diskReadOnly } from './disk.ts';
+import { eventsPostgres, eventsSqlite } from './events.ts';
 import { failover } from './failover.ts';
 import { fileReplaced } from './file-replaced.ts';
 import { freshnessPostgres, freshnessSqlite } from './freshness.ts';
@@ -29,6 +30,8 @@ export const scenarios: readonly Scenario[] = [
   instancesHaproxy,
   handoverSqlite,
   handoverPostgres,
+  eventsSqlite,
+  eventsPostgres,
   hostileInputSqlite,
   hostileInputPostgres,
   soak,
