@@ -8,14 +8,13 @@ export async function inSavepoint<T>(
   work: () => Promise<T>,
 ): Promise<PromiseSettledResult<T>> {
   await db.executeQuery(savepoint);
-  const pending = trackerOf(db)?.events;
-  const eventsBefore = pending?.length ?? 0;
+  const dropEvents = trackerOf(db)?.mark();
   try {
     const value = await work();
     await db.executeQuery(release);
     return { status: 'fulfilled', value };
   } catch (reason) {
-    pending?.splice(eventsBefore);
+    dropEvents?.();
     await db.executeQuery(rollback).catch(() => {
       // On a full disk SQLite has already rolled back the whole transaction, so the savepoint no longer exists.
       throw reason;

@@ -51,6 +51,15 @@ export class ChangeTracker implements KyselyPlugin {
   /** Events with a number that are not inserted yet. */
   readonly rows: Tables['events'][] = [];
 
+  /** Returns a function that drops the events added since, when a part of the transaction is rolled back. */
+  mark(): () => void {
+    const [events, rows] = [this.events.length, this.rows.length];
+    return () => {
+      this.events.splice(events);
+      this.rows.splice(rows);
+    };
+  }
+
   transformQuery: KyselyPlugin['transformQuery'] = ({ node }) => {
     const table = changedTable(node);
     if (table) this.tables.add(table);

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { sql } from 'kysely';
 import pg from 'pg';
 import { onBothEngines } from '../../../test/service.ts';
 import { createApp } from '../../app.ts';
 import { openDatabase } from '../../database/open.ts';
-import { createPeople, createPerson } from '../personnel/queries.ts';
+import { addEvent } from '../../database/writes/events.ts';
+import { createPeople, createPerson, personSubject } from '../personnel/queries.ts';
 import type { Event } from './schema.ts';
 
 const writers = 8;
@@ -78,6 +80,27 @@ onBothEngines('followers of events', (start, engine) => {
       assert.equal(names.length, writers * writesPerWriter);
       assert.deepEqual(new Set(names), acknowledged);
     }
+  });
+
+  test('get no event of a change that is rolled back, even if it shares a transaction with others', async (t) => {
+    const { database, app, key, get } = await start(t);
+    const secret = await key();
+    const change = { ...app.clock(), key_id: null, key_name: 'a test' };
+    const broken = database.write(async (db) => {
+      const { user_id: subject_id } = await createPerson(db, { name: 'Broken' }, change);
+      // The event of the person is already prepared when this one fails.
+      const subject = { ...personSubject, json: () => sql.ref<string>('missing') };
+      const differences = { created: { from: null, to: null } };
+      addEvent(db, { subject, subject_id: `${subject_id} 2`, at: change.now, change, differences });
+    });
+    const good = database.write((db) => createPerson(db, { name: 'Good' }, change));
+    await assert.rejects(broken, /missing/);
+    await good;
+    const { data } = (await get('/v1/events?after=0&types=person.created', secret)).body;
+    assert.deepEqual(
+      data.map((event: Event) => event.data.name),
+      ['Good'],
+    );
   });
 
   // SQLite has one writer.
