@@ -11,7 +11,7 @@ import { personRow } from '../src/resources/personnel/queries.ts';
 import type { BackgroundLoad } from './children/background-load.ts';
 import { cpuSecondsOf, peakMemoryOf } from './memory.ts';
 import { muster, nodeScript, start } from './processes.ts';
-import { startPostgres } from './servers.ts';
+import { createDatabase, startPostgres } from './servers.ts';
 
 /**
  * Compares the import of people from CSV over HTTP with a raw loop of prepared inserts of the same rows, with the same
@@ -183,12 +183,4 @@ async function rawPostgres(url: string): Promise<void> {
     await client.query('commit');
   }
   await client.end();
-}
-
-async function createDatabase(server: string, name: string): Promise<string> {
-  const client = new pg.Client(server);
-  await client.connect();
-  await client.query(`create database ${name}`);
-  await client.end();
-  return Object.assign(new URL(server), { pathname: name }).href;
 }

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import pg from 'pg';
 import { freePort } from '../test/ports.ts';
 import { authHeaders, type Dataset } from './datasets.ts';
 import { memoryOf, resetPeak } from './memory.ts';
@@ -45,6 +46,15 @@ export async function startPostgres(folder: string): Promise<Running & { url: st
   const running = start(...nodeScript('children/postgres.ts', join(folder, 'postgres')));
   const [url] = await running.waitForOutput(/^postgres:\S+(?=\n)/);
   return { ...running, url };
+}
+
+/** Creates an empty database on a PostgreSQL server and returns its URL. */
+export async function createDatabase(server: string, name: string): Promise<string> {
+  const client = new pg.Client(server);
+  await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
+  return Object.assign(new URL(server), { pathname: name }).href;
 }
 
 /** Milliseconds from the start of the service to the end of its first successful response. */
