@@ -6,9 +6,9 @@ import { insertRows } from './rows.ts';
 import { ChangeTracker } from './tracker.ts';
 
 /**
- * Runs `work`, then inserts its events and increments the versions of the tables it changed. Caches compare versions to find out whether an entry
- * is fresh. The increment is the last statement of the transaction because, on PostgreSQL, other writers of these tables
- * wait from then until the commit.
+ * Runs `work`, then inserts its events and increments the versions of the tables it changed. Caches compare versions to
+ * find out whether an entry is fresh. The increment is the last statement of the transaction because, on PostgreSQL, other
+ * writers of these tables wait from then until the commit.
  */
 export async function bumpVersions<T>(
   transaction: Transaction<Tables>,
