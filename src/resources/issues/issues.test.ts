@@ -115,7 +115,11 @@ onBothEngines('issues', (start) => {
     for (const [i, one] of filters.entries()) {
       for (const other of filters.slice(i + 1)) {
         const both = alone.get(one)?.filter((title) => alone.get(other)?.includes(title));
-        assert.deepEqual(await found(`${one}&${other}`), both, `${one}&${other}`);
+        const query = `${one}&${other}`;
+        const { status, body } = await service.get(`/v1/issues?${query}`, key);
+        // The API rejects filters that exclude each other: an assignee together with `unassigned`.
+        if (status === 400) assert.deepEqual([body.code, both], ['invalid_parameter', []], query);
+        else assert.deepEqual(titles(body), both, query);
       }
     }
   });
