@@ -201,11 +201,15 @@ async function createLimitedKey(
   for (const { method, template, requestBody } of operations) {
     const { project_ids, scopes } = requestBody?.content['application/json']?.schema?.properties ?? {};
     if (method !== 'POST' || !project_ids || !scopes) continue;
-    const projects = [known.refer(project_ids.items?.pattern ?? '', 0)];
-    const body = { name: 'limited', scopes: scopes.items?.enum, project_ids: projects };
+    const project = known.refer(project_ids.items?.pattern ?? '', 0);
+    const body = { name: 'limited', scopes: scopes.items?.enum, project_ids: [project] };
     const headers = { authorization: `Bearer ${keys.all}`, 'content-type': 'application/json' };
     const wire = { method, path: template, headers, body: Buffer.from(JSON.stringify(body)) };
-    const { secret } = ((await send(origin, agent, wire)).json ?? {}) as { secret?: string };
+    const { json } = await send(origin, agent, wire);
+    const { secret, project_ids: projects = [] } = (json ?? {}) as {
+      secret?: string;
+      project_ids?: string[];
+    };
     if (secret) keys.limited = { secret, projects };
   }
 }
