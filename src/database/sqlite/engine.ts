@@ -28,6 +28,16 @@ const eventPollMs = 50;
 /** Maximum number of lists that are streamed at the same time. */
 const maxStreams = 8;
 
+/** Writes the log to the database file. Returns whether all of it was written. */
+function truncateLog(connection: Sqlite.Database): boolean {
+  try {
+    const [result] = connection.pragma('wal_checkpoint(truncate)') as [{ busy: number }];
+    return result.busy === 0;
+  } catch {
+    return false;
+  }
+}
+
 /** Uses one connection that writes and several that read. In WAL mode, readers and the writer do not block each other. */
 export function sqliteEngine(file: string, report: Report = () => {}): Engine {
   const guard = new FileGuard(file, report);
@@ -106,7 +116,7 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
     },
     pools: () => Object.fromEntries(Object.entries(drivers).map(([name, driver]) => [name, driver.use])),
     async close() {
-      guard.stop();
+      guard.stop(() => writer !== undefined && truncateLog(writer));
       checkpointer.stop();
       await copier.destroy();
       if (guard.canClose()) versions.close();

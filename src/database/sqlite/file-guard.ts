@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { type FileIdentity, fileMoved, identify, isSameFile } from './file.ts';
 
 export type Report = (level: 'fatal' | 'warn', message: string) => void;
@@ -52,15 +52,21 @@ export class FileGuard {
   }
 
   /**
-   * Stops the checks. If the database was replaced, deletes the old log: the next start would apply it to the new file. If
-   * the database is missing, the log stays, so that the next start reports the missing file instead of creating one.
+   * Stops the checks. If the database was replaced, removes the old log: the next start would apply it to the new file.
+   * `saveLog` first writes its contents to the open file, so that nothing is lost if that file is put back. If the database
+   * is missing, the log stays, so that the next start reports the missing file instead of creating one.
    */
-  stop(): void {
+  stop(saveLog: () => boolean): void {
     clearInterval(this.#timer);
     const found = this.#find();
     if (!found || !this.#expected) return;
     const { database, wal, walFile } = this.#expected;
-    if (found.database !== database && found.wal === wal) rmSync(walFile, { force: true });
+    if (found.database === database || found.wal !== wal) return;
+    if (saveLog()) rmSync(walFile, { force: true });
+    else {
+      renameSync(walFile, `${walFile}.old`);
+      this.#report('warn', `The write-ahead log of the replaced database is now ${walFile}.old.`);
+    }
   }
 
   #find() {

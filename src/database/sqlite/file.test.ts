@@ -88,6 +88,7 @@ test('a replaced file is not written to, and is used after a restart', async (t)
 
   const second = await start(t, folder, first.key);
   assert.equal((await second.addPerson()).status, 201);
+  renameSync(file, `${file}.replaced`);
   renameSync(`${file}.copy`, file);
   for (let i = 0; i < 5; i++) await assertUnavailable(await second.addPerson());
   await assertUnavailable(await second.importPeople());
@@ -98,6 +99,12 @@ test('a replaced file is not written to, and is used after a restart', async (t)
 
   const third = await start(t, folder, first.key);
   assert.equal(await third.countPeople(), 1);
+  third.child.kill('SIGTERM');
+  await third.exit;
+
+  renameSync(`${file}.replaced`, file);
+  const fourth = await start(t, folder, first.key);
+  assert.equal(await fourth.countPeople(), 2, 'the replaced file has all acknowledged writes');
 });
 
 test('a file that is moved away and back is used again', async (t) => {
