@@ -185,7 +185,7 @@ async function startItems(t: TestContext, corrupt: Corrupt) {
   return {
     name: 'items',
     origin: `http://127.0.0.1:${port()}`,
-    keys: { all: 'mst_x', id: '', byScope: {}, revoked: '', expired: '' },
+    keys: { all: 'mst_x', ids: [], byScope: {}, revoked: '', expired: '' },
   };
 }
 

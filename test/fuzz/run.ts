@@ -62,7 +62,7 @@ export async function fuzz(targets: [Target, ...Target[]], options: Options): Pr
   const description = describe(await fetchDocument(targets[0]));
   const sides: Side[] = targets.map((target) => ({
     ...target,
-    known: recordResources(description, [target.keys.id]),
+    known: recordResources(description, target.keys.ids),
     agent: openAgent(),
   }));
   const outcome: Outcome = { requests: 0, statuses: new Map(), failures: [] };

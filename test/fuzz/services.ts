@@ -29,13 +29,18 @@ export async function startTarget(
     database.write((db) => createKey(db, { name: held.join(' '), scopes: [...held], ...more }, clock()));
   const all = await createTestKey(scopes);
   const byScope: Record<string, string> = {};
-  for (const scope of scopes) byScope[scope] = (await createTestKey([scope])).secret;
+  const ids = [all.id];
+  for (const scope of scopes) {
+    const { id, secret } = await createTestKey([scope]);
+    byScope[scope] = secret;
+    ids.push(id);
+  }
   const revoked = await createTestKey(scopes);
   await database.write((db) => revokeKey(db, revoked.id, clock()));
   const expired = await createTestKey(scopes, { expires_at: '2026-01-01T00:00:00.000Z' });
   return {
     name: engine,
     origin,
-    keys: { all: all.secret, id: all.id, byScope, revoked: revoked.secret, expired: expired.secret },
+    keys: { all: all.secret, ids, byScope, revoked: revoked.secret, expired: expired.secret },
   };
 }

@@ -5,10 +5,10 @@ import type { Known } from './known.ts';
 export type Target = {
   name: string;
   origin: string;
-  /** One key with every scope, which no request may change, and one key per scope. */
+  /** One key with every scope and one key per scope. No request may change the keys with these ids. */
   keys: {
     all: string;
-    id: string;
+    ids: string[];
     byScope: Record<string, string>;
     revoked: string;
     expired: string;
