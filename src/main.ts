@@ -154,8 +154,8 @@ program
       }),
     );
     progress('');
-    if (options.json) for (const text of importJson(imported)) process.stdout.write(text);
-    else for (const line of importReport(imported)) print(line);
+    if (options.json) for await (const text of importJson(imported)) process.stdout.write(text);
+    else for await (const line of importReport(imported)) print(line);
     if (options.json) print('');
     if (imported.summary.failed > 0) process.exitCode = 1;
   });

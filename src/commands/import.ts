@@ -42,7 +42,7 @@ export type ImportOptions = {
 export type Imported = {
   summary: ImportSummary;
   /** The results of all rows as JSON, in batches. */
-  texts: Iterable<string[]>;
+  texts: AsyncIterable<string[]>;
   seconds: number;
 };
 
@@ -177,7 +177,7 @@ const tooLarge = () =>
   new UsageError(`The file is larger than ${limits.import_bytes / 1024 / 1024} MiB. Split it.`);
 
 /** The report for people: counts, speed, and the errors of each failed row. */
-export function* importReport({ summary, texts, seconds }: Imported): Generator<string> {
+export async function* importReport({ summary, texts, seconds }: Imported): AsyncGenerator<string> {
   const { rows, failed, skipped, dry_run } = summary;
   const counts = (['created', 'updated', 'unchanged', 'failed', 'skipped'] as const)
     .filter((status) => summary[status] > 0)
@@ -194,7 +194,7 @@ export function* importReport({ summary, texts, seconds }: Imported): Generator<
     yield 'Assign columns with --map, or keep them with --unknown-columns attributes.';
   const warnings: string[] = [];
   let shown = 0;
-  for (const batch of texts) {
+  for await (const batch of texts) {
     for (const text of batch) {
       const { line, errors = [], warnings: odd = [] } = JSON.parse(text) as ImportResult;
       if (warnings.length <= maxShown) warnings.push(...odd.map((warning) => lineOf(line, warning)));
@@ -219,4 +219,5 @@ const maxShown = 100;
 const formatNumber = (value: number) => value.toLocaleString('en-US');
 
 /** The JSON that the API returns for an import. */
-export const importJson = ({ summary, texts }: Imported): Generator<string> => asJson({ summary }, texts);
+export const importJson = ({ summary, texts }: Imported): AsyncGenerator<string> =>
+  asJson({ summary }, texts);

@@ -143,17 +143,17 @@ function send(request: FastifyRequest, reply: FastifyReply, task: Task, { scan, 
 const responseTypes = ['application/json', 'application/x-ndjson', 'application/ndjson'];
 
 /** A JSON object with these members, and the results as the last member. */
-export function* asJson(members: object, texts: Iterable<string[]>): Generator<string> {
+export async function* asJson(members: object, texts: AsyncIterable<string[]>): AsyncGenerator<string> {
   yield `${JSON.stringify(members).slice(0, -1)},"results":[`;
   let separator = '';
-  for (const block of texts) {
+  for await (const block of texts) {
     yield separator + block.join(',');
     separator = ',';
   }
   yield ']}';
 }
 
-function* asLines(summary: ImportSummary, texts: Iterable<string[]>): Generator<string> {
-  for (const block of texts) yield `${block.join('\n')}\n`;
+async function* asLines(summary: ImportSummary, texts: AsyncIterable<string[]>): AsyncGenerator<string> {
+  for await (const block of texts) yield `${block.join('\n')}\n`;
   yield `${JSON.stringify({ summary })}\n`;
 }

@@ -2,6 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { type FieldError, fieldError, type Problem } from '../core/errors.ts';
 import { shortened } from '../core/text.ts';
 import { cellReader, writeCell } from '../formats/cells.ts';
+import { createPacer } from '../formats/pace.ts';
 import type { Row } from '../formats/rows.ts';
 import type { Resource } from './importable.ts';
 import type { ParsedRow } from './parse-rows.ts';
@@ -93,14 +94,18 @@ export class Results {
     return ranges.length < maxRanges ? ranges.join(', ') : `${ranges.join(', ')} and more`;
   }
 
-  /** The results as JSON texts, a block at a time. */
-  *texts(): Generator<string[]> {
-    for (const block of this.#packed) yield inflateRawSync(block).toString().split('\n');
+  /** The results as JSON texts, a block at a time. A fast client takes all of them without a pause of its own. */
+  async *texts(): AsyncGenerator<string[]> {
+    const pause = createPacer();
+    for (const block of this.#packed) {
+      yield inflateRawSync(block).toString().split('\n');
+      await pause();
+    }
   }
 
   /** The results after a rollback: every row that did not fail is skipped. */
-  *textsOfNothing(): Generator<string[]> {
-    for (const texts of this.texts()) yield texts.map(toSkippedUnlessFailed);
+  async *textsOfNothing(): AsyncGenerator<string[]> {
+    for await (const texts of this.texts()) yield texts.map(toSkippedUnlessFailed);
   }
 }
 

@@ -31,7 +31,11 @@ export function rejectImpossibleScores(filters: ScoreFilters): void {
   const given = (['level', 'min_score', 'max_score', 'probability', 'impact'] as const).filter(
     (name) => filters[name] !== undefined,
   );
-  const scores = probability.flatMap((one) => impact.map((other) => one * other));
+  // A client may repeat values, so the loops run over the ratings and not over the lists.
+  const impacts = ratings.filter((rating) => impact.includes(rating));
+  const scores = ratings
+    .filter((rating) => probability.includes(rating))
+    .flatMap((rating) => impacts.map((other) => rating * other));
   const isPossible = scores.some(
     (score) =>
       score >= min_score && score <= max_score && (!level || level.includes(levelOf(score) as string)),
