@@ -14,7 +14,7 @@ test('has a default for every setting', () => {
     log_level: 'warn',
     rate_limit: 600,
     failed_auth_limit: 30,
-    max_concurrent_requests: 256,
+    max_concurrent_requests: 2000,
     trust_proxy: [],
     cors_origins: [],
     metrics_port: undefined,

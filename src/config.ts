@@ -146,7 +146,7 @@ const settings = {
     parse: (text: string) => parseInteger(text, 1_000_000_000),
   },
   MUSTER_MAX_CONCURRENT_REQUESTS: {
-    default: '256',
+    default: '2000',
     expected: 'a whole number of concurrent requests from 1 to 100000',
     parse: (text: string) => parseInteger(text, 100_000) || undefined,
   },

@@ -13,14 +13,20 @@ import { matchIfNoneMatch } from '../response/etag.ts';
 import { writeProblem } from '../response/problems.ts';
 import { type CachedResponse, cacheKey, isFresh } from './response-cache.ts';
 
+/** A request that has waited this long is rejected: its client may have given up, and those behind it still wait. */
+const maxQueueMs = 2000;
+
 /**
  * Serves fresh cached responses before routing; every other request goes through Fastify. Both paths use the same
  * functions for keys, access and rate limits. A request that fails such a check goes to Fastify, which sends the error.
  */
 export function installFastPath(app: FastifyInstance, clock: Clock, readiness: Readiness): void {
+  const reject = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!app.load.reject(() => writeProblem(app, request, response, overloaded()))) request.destroy();
+  };
   const rejectIfOverloaded = (request: IncomingMessage, response: ServerResponse): boolean => {
     if (!app.load.isOverloaded() || isProbe(request.url)) return false;
-    if (!app.load.reject(() => writeProblem(app, request, response, overloaded()))) request.destroy();
+    reject(request, response);
     return true;
   };
 
@@ -59,15 +65,17 @@ export function installFastPath(app: FastifyInstance, clock: Clock, readiness: R
   function enqueueMiss(pending: PendingRequest): void {
     // The client may have disconnected during the version check.
     if (pending.response.destroyed || rejectIfOverloaded(pending.request, pending.response)) return;
-    app.load.begin(pending);
+    app.load.begin(pending.request);
     app.load.inFlight++;
     if (missQueue.push(pending) === 1) setImmediate(routeNextMiss);
   }
   function routeNextMiss(): void {
     const next = missQueue.shift();
     if (next) {
-      app.load.end(next);
-      if (!next.response.destroyed) app.routing(next.request, next.response);
+      const isLate = performance.now() - next.start > maxQueueMs;
+      if (next.response.destroyed || isLate) app.load.end(next.request);
+      if (isLate) reject(next.request, next.response);
+      else if (!next.response.destroyed) app.routing(next.request, next.response);
       // After `routing`, which counts the request again: a count of 0 would report the service as idle.
       app.load.inFlight--;
     }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
@@ -46,15 +47,30 @@ onBothEngines('load', (start) => {
     const service = await start(t, { environment: { MUSTER_MAX_CONCURRENT_REQUESTS: '3' } });
     const key = await service.key();
     assert.equal((await service.get('/v1/projects/NONE', key)).status, 404);
-    const requests = Array.from(
-      { length: 10 },
-      (_, i) =>
-        `GET /v1/projects/NONE${i} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
-        `connection: ${i === 9 ? 'close' : 'keep-alive'}\r\n\r\n`,
-    );
-    const responses = await sendRaw(service.origin, requests.join(''));
-    const statuses = [...responses.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+    const statuses = await statusesOfBurst(service, key, 10);
     assert.deepEqual(statuses, [...Array(3).fill('404'), ...Array(7).fill('503')]);
+    assert.equal(service.app.load.active, 0);
+  });
+
+  test('a burst of 300 small requests is served', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const began = performance.now();
+    const statuses = await statusesOfBurst(service, key, 300);
+    // A busy machine may need longer than a request may wait.
+    if (performance.now() - began < 2000) assert.deepEqual(statuses, Array(300).fill('404'));
+    assert.equal(service.app.load.active, 0);
+  });
+
+  test('a request that waited too long in the queue is rejected', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const statuses = statusesOfBurst(service, key, 400);
+    while (service.app.load.active < 100) await setImmediate();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2100);
+    const rejected = (await statuses).filter((status) => status === '503');
+    assert.ok(rejected.length > 0);
+    assert.equal(service.app.load.shed, rejected.length);
     assert.equal(service.app.load.active, 0);
   });
 
@@ -224,26 +240,78 @@ test('a long tick of the event loop sheds load until the next tick', async () =>
   assert.equal(load.isOverloaded(), false);
 });
 
-test('many requests are admitted while none is slow, and a minimum always', async () => {
+/** A monitor with a clock, and functions that begin and end many requests. */
+function monitor(maxConcurrency: number) {
   let now = 0;
-  const load = createLoadMonitor(100, () => now);
-  const requests = Array.from({ length: 100 }, () => ({}));
-  const isOverloaded = async () => {
-    await setImmediate();
-    return load.isOverloaded();
+  const load = createLoadMonitor(maxConcurrency, () => now);
+  const active: IncomingMessage[] = [];
+  return {
+    load,
+    /** Moves the clock, in a tick of its own. */
+    wait: async (ms: number) => {
+      now += ms;
+      await setImmediate();
+    },
+    /** Offers requests; returns how many were admitted. */
+    arrive: (count: number) => {
+      let admitted = 0;
+      for (let i = 0; i < count; i++) {
+        if (load.isOverloaded()) continue;
+        const request = {} as IncomingMessage;
+        load.begin(request);
+        active.push(request);
+        admitted++;
+      }
+      return admitted;
+    },
+    end: (count: number) => {
+      for (const request of active.splice(0, count)) load.end(request);
+    },
   };
-  for (const request of requests) {
-    assert.equal(await isOverloaded(), false);
-    load.begin(request);
+}
+
+test('a burst is admitted as a whole, up to the concurrency limit', () => {
+  const { arrive } = monitor(1000);
+  assert.equal(arrive(1100), 1000);
+});
+
+test('a burst may queue for a second, and a lasting queue for half a second', async () => {
+  const { arrive, end, wait, load } = monitor(1000);
+  arrive(64);
+  // One request ends each millisecond, and more arrive.
+  for (let i = 0; i < 900; i += 20) {
+    await wait(20);
+    end(20);
+    arrive(100);
   }
-  assert.equal(await isOverloaded(), true, 'there are never more than may be');
-  for (const request of requests.slice(0, 10)) load.end(request);
-  now = 2000;
-  assert.equal(await isOverloaded(), false);
-  now = 2001;
-  assert.equal(await isOverloaded(), true);
-  for (const request of requests.slice(10, 37)) load.end(request);
-  assert.deepEqual([load.active, await isOverloaded()], [63, false]);
+  assert.ok(load.active > 900, `${load.active}`);
+  for (let i = 0; i < 1000; i += 20) {
+    await wait(20);
+    end(20);
+    arrive(100);
+  }
+  assert.ok(load.active > 450 && load.active < 550, `${load.active}`);
+});
+
+test('a slow queue is short, but a minimum is always admitted', async () => {
+  const { arrive, end, wait, load } = monitor(1000);
+  arrive(64);
+  // One request ends each 20 milliseconds.
+  for (let i = 0; i < 100; i++) {
+    await wait(20);
+    end(1);
+    arrive(5);
+  }
+  assert.equal(load.active, 64);
+});
+
+test('requests that all hang are overload after an interval', async () => {
+  const { arrive, wait, load } = monitor(1000);
+  arrive(64);
+  await wait(999);
+  assert.equal(load.isOverloaded(), false);
+  await wait(1);
+  assert.equal(load.isOverloaded(), true);
 });
 
 test('rejections are sent a few per tick, from a bounded queue', async () => {
@@ -259,6 +327,18 @@ test('rejections are sent a few per tick, from a bounded queue', async () => {
   assert.equal(refuse(), true);
   assert.equal(load.shed, 10_002);
 });
+
+/** Sends requests at once on one connection. */
+async function statusesOfBurst({ origin }: TestService, key: string, count: number) {
+  const requests = Array.from(
+    { length: count },
+    (_, i) =>
+      `GET /v1/projects/NONE${i} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+      `connection: ${i === count - 1 ? 'close' : 'keep-alive'}\r\n\r\n`,
+  );
+  const responses = await sendRaw(origin, requests.join(''));
+  return [...responses.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+}
 
 /** Holds the write lock until it is released. */
 async function holdWriter({ database }: TestService) {

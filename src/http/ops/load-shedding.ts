@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { unavailable } from '../../core/errors.ts';
@@ -13,9 +14,9 @@ export type Load = {
   readonly active: number;
   /** The total number of rejected requests. */
   shed: number;
-  /** Marks a request as active. */
-  begin(request: object): void;
-  end(request: object): void;
+  /** Marks a request as active, from its first call until `end`. */
+  begin(request: IncomingMessage): void;
+  end(request: IncomingMessage): void;
   /** Checked for each request before it is admitted. */
   isOverloaded(): boolean;
   /** Queues the function that sends a rejection. Returns false if the queue is full. */
@@ -24,9 +25,18 @@ export type Load = {
   idle(): Promise<void>;
 };
 
-/** Always admit this many requests; admit more only while the oldest has run for less than 2 s. */
+/** Always admit this many requests. A request beyond them is admitted if it would not wait too long. */
 const minConcurrency = 64;
-const maxOldestRequestMs = 2000;
+
+/**
+ * A burst of requests forms a queue that drains again; only a queue that stays is overload. As in CoDel, the longest
+ * acceptable wait is therefore shorter once there has been a queue for a whole interval.
+ */
+const intervalMs = 1000;
+const maxWaitMs = { burst: 1000, overload: 500 };
+
+/** Requests that must have ended before their rate predicts a wait. */
+const minEnded = 16;
 
 /**
  * Shed load when one tick of the event loop takes longer than this. A busy machine causes ticks of some hundred
@@ -44,9 +54,11 @@ const rejectionsPerTick = 4;
 const maxQueuedRejections = 10_000;
 
 export function createLoadMonitor(maxConcurrency: number, now: () => number = () => performance.now()): Load {
-  /** The start time of each active request, the oldest first. */
-  const active = new Map<object, number>();
+  const active = new Set<IncomingMessage>();
   const queuedRejections: (() => void)[] = [];
+  let queueStart = now();
+  /** The requests that ended since `start`. Older ones count less and less. */
+  let ended = { start: queueStart, count: 0 };
   let tickStart: number | undefined;
   let resolveIdle = () => {};
   let inFlight = 0;
@@ -58,9 +70,18 @@ export function createLoadMonitor(maxConcurrency: number, now: () => number = ()
     return now();
   }
 
-  function isSlow(time: number): boolean {
-    const [oldest = time] = active.values();
-    return active.size >= minConcurrency && time - oldest > maxOldestRequestMs;
+  /** Predicts the wait of a new request from the number of active requests and the rate at which they end. */
+  function waitsTooLong(time: number): boolean {
+    if (active.size < minConcurrency / 2) {
+      queueStart = time;
+      ended = { start: time, count: 0 };
+    }
+    const isBurst = time - queueStart < intervalMs;
+    if (active.size < minConcurrency || (isBurst && ended.count < minEnded)) return false;
+    const elapsedMs = time - ended.start;
+    if (elapsedMs > intervalMs) ended = { start: time - elapsedMs / 2, count: ended.count / 2 };
+    const waitMs = (active.size * elapsedMs) / ended.count;
+    return waitMs > (isBurst ? maxWaitMs.burst : maxWaitMs.overload);
   }
 
   function sendRejections(): void {
@@ -81,15 +102,15 @@ export function createLoadMonitor(maxConcurrency: number, now: () => number = ()
     },
     shed: 0,
     begin(request) {
-      if (!active.has(request)) active.set(request, now());
+      active.add(request);
     },
     end(request) {
-      active.delete(request);
+      if (active.delete(request)) ended.count++;
     },
     isOverloaded() {
       tickStart ??= startTick();
       const time = now();
-      return active.size >= maxConcurrency || isSlow(time) || time - tickStart > maxLoopBusyMs;
+      return active.size >= maxConcurrency || waitsTooLong(time) || time - tickStart > maxLoopBusyMs;
     },
     reject(sendRejection) {
       this.shed++;
@@ -114,21 +135,21 @@ export function trackRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     load.inFlight++;
     // A request whose body arrives slowly does not count against the concurrency limit.
-    if (!hasBody(request)) load.begin(request);
+    if (!hasBody(request)) load.begin(request.raw);
     // `close` also fires when the client disconnects before its response.
     reply.raw.once('close', () => {
       load.inFlight--;
-      load.end(request);
+      load.end(request.raw);
     });
     done();
   });
   app.addHook('preValidation', (request, reply, done) => {
-    if (!reply.raw.closed) load.begin(request);
+    if (!reply.raw.closed) load.begin(request.raw);
     done();
   });
   app.addHook('onSend', (request, _, payload, done) => {
     // A stream is sent at the speed of its reader.
-    if (payload instanceof Readable) load.end(request);
+    if (payload instanceof Readable) load.end(request.raw);
     done(null, payload);
   });
 }

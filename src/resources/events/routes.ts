@@ -74,7 +74,7 @@ export function eventRoutes(app: App): void {
       }
       reply.headers({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }).hijack();
       // Not counted against the concurrency limit: it takes no work until there are events.
-      request.server.load.end(request);
+      request.server.load.end(request.raw);
       const { raw } = reply;
       raw.writeHead(200, reply.getHeaders() as Record<string, string>);
       if (request.method === 'HEAD') return raw.end();
