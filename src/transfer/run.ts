@@ -138,14 +138,14 @@ async function importRows(store: Store, task: Task, scan: FileScan, results: Res
   const size = new AdaptiveBatchSize(store.bulkBatchMs);
 
   /** Writes batches until the transaction takes too long or another writer waits. False if no batch was left. */
-  async function writeBatches(nextBatch: (position: number) => Promise<Batch | undefined>): Promise<boolean> {
+  async function writeBatches(nextBatch: (position: number) => Batch | undefined): Promise<boolean> {
     const batches = await store.write(async (db, hasWaiters) => {
       // The database may retry a transaction.
       waiting.rollback();
       const batches: WrittenBatch[] = [];
       const end = performance.now() + maxTransactionMs;
       while (batches.length === 0 || (!hasWaiters?.() && performance.now() < end)) {
-        const batch = await nextBatch(batches.length);
+        const batch = nextBatch(batches.length);
         if (!batch) break;
         const start = performance.now();
         batches.push(await writeBatch(db, batch));
@@ -219,12 +219,14 @@ async function importRows(store: Store, task: Task, scan: FileScan, results: Res
   const stream = Readable.from(readBatches(source.rows(), parse, size), { highWaterMark: batchesReadAhead });
   try {
     const file: AsyncIterator<Batch> = stream[Symbol.asyncIterator]();
-    let hasMore = true;
-    while (hasMore) {
-      const read: Batch[] = [];
+    for (;;) {
+      // Waits for the file before the transaction, which keeps other writers waiting.
+      const { value: first }: IteratorResult<Batch, undefined> = await file.next();
+      if (!first) break;
+      const read = [first];
       // A retried transaction gets the same batches again.
-      hasMore = await writeBatches(async (position) => {
-        const batch: Batch | undefined = read[position] ?? (await file.next()).value;
+      await writeBatches((position) => {
+        const batch: Batch | undefined = read[position] ?? stream.read() ?? undefined;
         if (batch) read[position] = batch;
         return batch;
       });
@@ -232,7 +234,7 @@ async function importRows(store: Store, task: Task, scan: FileScan, results: Res
   } finally {
     stream.destroy();
   }
-  while (await writeBatches(async () => waiting.next(size.rows)));
+  while (await writeBatches(() => waiting.next(size.rows)));
 }
 
 export function summaryOf({ options }: Task, scan: FileScan, { counts }: Results): ImportSummary {
