@@ -1,8 +1,9 @@
-import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import { type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { TObject } from 'typebox';
 import { streamLines } from '../database/sql/lines.ts';
 import { cached, param, type Statement, statement } from '../database/sql/statement.ts';
 import type { TableName, Tables } from '../database/tables.ts';
+import { versionOf } from '../database/writes/table-versions.ts';
 
 /** What a resource declares about a list. This folder pages, streams and serializes all lists. */
 export type List = {
@@ -24,7 +25,9 @@ export type List = {
   isTimeDependent?: boolean;
   /** Whether each row contains its rank in the list. */
   ranked?: boolean;
-  /** The fields of `meta` besides the filters. `lastKey` is the order key of the last row, if more rows follow. */
+  /** Numbers in `meta`: each is a scalar subquery, so that one statement can read a page with them. */
+  counts?(db: Kysely<Tables>): Record<string, Expression<unknown>>;
+  /** Other fields of `meta`. `lastKey` is the order key of the last row, if more rows follow. */
   meta?(db: Kysely<Tables>, lastKey?: string): Promise<Record<string, unknown>>;
 };
 
@@ -53,17 +56,67 @@ export const listRows = (db: Kysely<Tables>, list: List, after: string | RawBuil
 
 /** The first rows after a cursor. */
 export async function listPage(db: Kysely<Tables>, list: List, after: string | undefined, limit: number) {
-  const size = pageSizes.find((size) => size >= limit);
-  const pages = pageStatements.get(list) ?? new Map<string, Statement<ListRow>>();
-  pageStatements.set(list, pages);
-  const key = `${after === undefined ? 'first' : 'later'} ${size}`;
-  const page =
-    pages.get(key) ??
-    statement<ListRow>((db) => pageRows(db, list, after === undefined ? undefined : param('after'), size));
-  pages.set(key, page);
+  const page = pageStatement(list, 'page', after, limit, (rows) => rows);
   const { rows } = await page(db, { after, limit });
   return rows.length > limit ? rows.slice(0, limit) : rows;
 }
+
+/** A page with the version of its data, read by one statement and therefore from one snapshot. */
+export type VersionedPage = { rows: ListRow[]; version: number; counts: Record<string, number> };
+
+/** Reads a page without a transaction, to save round trips. An empty page has no version. */
+export async function versionedPage(
+  db: Kysely<Tables>,
+  list: List,
+  after: string | undefined,
+  limit: number,
+): Promise<VersionedPage | undefined> {
+  const page = pageStatement(list, 'versioned page', after, limit, (rows, db) => {
+    const counts = Object.entries(list.counts?.(db) ?? {});
+    return rows.select([
+      versionOf(list.reads).as('version'),
+      ...counts.map(([name, count]) => sql<number>`${count}`.as(name)),
+    ]);
+  });
+  const { rows } = await page(db, { after, limit });
+  const [first] = rows as (ListRow & Record<string, number>)[];
+  if (!first) return undefined;
+  const { json, order_key, version, ...counts } = first;
+  return { rows: rows.slice(0, limit), version: Number(version), counts };
+}
+
+export async function readCounts(db: Kysely<Tables>, list: List): Promise<Record<string, number>> {
+  const counts = Object.entries(list.counts?.(db) ?? {});
+  if (counts.length === 0) return {};
+  const columns = counts.map(([name, count]) => sql`${count} as ${sql.ref(name)}`);
+  const { rows } = await sql<Record<string, number>>`select ${sql.join(columns)}`.execute(db);
+  return rows[0] ?? {};
+}
+
+/** The statement for a page of this size. It lives as long as its list is cached. */
+function pageStatement(
+  list: List,
+  kind: string,
+  after: string | undefined,
+  limit: number,
+  extend: (rows: PageQuery, db: Kysely<Tables>) => PageQuery,
+): Statement<ListRow> {
+  const size = pageSizes.find((size) => size >= limit);
+  const pages = pageStatements.get(list) ?? new Map<string, Statement<ListRow>>();
+  pageStatements.set(list, pages);
+  const key = `${kind} ${after === undefined ? 'first' : 'later'} ${size}`;
+  const page =
+    pages.get(key) ??
+    statement<ListRow>((db) =>
+      extend(pageRows(db, list, after === undefined ? undefined : param('after'), size), db),
+    );
+  pages.set(key, page);
+  return page;
+}
+
+type PageQuery = ReturnType<typeof pageRows>;
+
+const pageStatements = new WeakMap<List, Map<string, Statement<ListRow>>>();
 
 /**
  * Limits with a prepared statement of their own. Other limits read the next larger size and drop the extra rows; limits
@@ -88,9 +141,6 @@ function pageRows(
   const order_key = sql.ref<string>('page.order_key');
   return ordered(list, order_key, rows.select([list.json.as('json'), order_key.as('order_key')]));
 }
-
-/** The statements live as long as their list is cached. */
-const pageStatements = new WeakMap<List, Map<string, Statement<ListRow>>>();
 
 /** Returns the same list object for the same key, so that its statements are built once. */
 export const memoizedList = (key: unknown, create: () => List): List =>

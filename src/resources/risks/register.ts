@@ -4,7 +4,6 @@ import { invalidParameter } from '../../core/errors.ts';
 import { Strict } from '../../core/schemas.ts';
 import { jsonArrayOf, jsonBoolean, jsonObject } from '../../database/sql/functions.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
-import { statement } from '../../database/sql/statement.ts';
 import type { TableName, Tables } from '../../database/tables.ts';
 import {
   allOf,
@@ -18,7 +17,7 @@ import {
   isNull,
   since,
 } from '../../lists/filters.ts';
-import { count, type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
+import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
@@ -65,10 +64,8 @@ function newRiskList(register: Register, sort: string, movementSince: string | u
     from: movementSince ? withMovement(register, movementSince) : (db) => riskRows(db, register.as_of),
     id: sql.ref('risks.id'),
     matches,
-    meta: async (db) => ({
-      ...(register.as_of && { as_of: register.as_of }),
-      unassessed: await countUnassessed(db, register, matches),
-    }),
+    counts: (db) => ({ unassessed: countUnassessed(db, register, matches) }),
+    ...(register.as_of && { meta: async () => ({ as_of: register.as_of }) }),
   };
 }
 
@@ -196,25 +193,24 @@ const scoreAt = (day: string) => sql`coalesce(
     and past.updated_at < ${endOf(day)} and past.valid_until >= ${endOf(day)}))`;
 
 /** The default register uses the counters of the projects, so its cost does not grow with the number of risks. */
-async function countUnassessed(
+function countUnassessed(
   db: Kysely<Tables>,
   register: Register,
   matches: RawBuilder<boolean>,
-): Promise<number> {
+): Expression<unknown> {
   const { status, archived, ...rest } = register.filters;
   const isDefault =
     !register.as_of && String(status) === 'active' && archived === 'false' && Object.keys(rest).length === 0;
-  if (!isDefault) return count(riskRows(db, register.as_of).where(matches).where(isUnassessed));
-  const { rows } = await sumUnassessed(db);
-  return rows[0]?.unassessed ?? 0;
-}
-
-const sumUnassessed = statement<{ unassessed: number | null }>((db) =>
-  db
+  if (!isDefault)
+    return riskRows(db, register.as_of)
+      .where(matches)
+      .where(isUnassessed)
+      .select(sql<number>`count(*)`.as('unassessed'));
+  return db
     .selectFrom('projects')
-    .select((eb) => eb.fn.sum<number | null>('unassessed_risks').as('unassessed'))
-    .where('archived_at', 'is', null),
-);
+    .select(sql<number>`coalesce(sum(unassessed_risks), 0)`.as('unassessed'))
+    .where('archived_at', 'is', null);
+}
 
 /** Selects the rows of a register. */
 export const registerRows = (db: Kysely<Tables>, register: Register) =>
