@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
 import { startMuster, temporaryFolder } from '../../../test/process.ts';
 import { sendRaw } from '../../../test/raw-http.ts';
@@ -93,4 +94,33 @@ test('keys are never logged, at any log level and wherever they were sent', asyn
   );
   for (const found of [key, ...secrets]) assert.ok(!log.includes(found), `${found.slice(0, 8)}… in the log`);
   for (const found of secrets) assert.ok(!service.stdout().includes(found));
+});
+
+test('a client that leaves before its response begins is not an error', async (t) => {
+  const folder = temporaryFolder(t);
+  const { origin, key = '', stderr } = await startMuster(t, folder);
+  const headers = { authorization: `Bearer ${key}` };
+  const lock = new Sqlite(join(folder, 'data/muster.db'));
+  lock.exec('begin immediate');
+  const leave = new AbortController();
+  const sent = fetch(`${origin}/v1/groups/import`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'text/csv', 'accept-encoding': 'zstd' },
+    body: 'name\nOps\n',
+    signal: leave.signal,
+  });
+  const inFlight = async () => {
+    const metrics = await (await fetch(`${origin}/metrics`, { headers })).text();
+    return Number(/requests_in_flight\{state="processing"\} (\d+)/.exec(metrics)?.[1]);
+  };
+  // The import, and the request for the metrics.
+  while ((await inFlight()) < 2) await setTimeout(20);
+  leave.abort();
+  await assert.rejects(sent);
+  lock.exec('rollback');
+  lock.close();
+  const count = async () => (await (await fetch(`${origin}/v1/groups`, { headers })).json()).data.length;
+  while ((await count()) === 0) await setTimeout(20);
+  await setTimeout(200);
+  assert.doesNotMatch(stderr(), /"level":50/);
 });

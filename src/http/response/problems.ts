@@ -21,9 +21,11 @@ import { preflightHeaders } from './headers.ts';
 
 /** Sends every error as a problem document (RFC 9457), including errors of Fastify and the database. */
 export function installErrorHandlers(app: FastifyInstance): void {
-  app.setErrorHandler((error: FastifyError, request, reply) =>
-    sendProblem(request, reply, problemOf(request, error)),
-  );
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    // The client disconnected before its response began, and Fastify closed the stream of that response.
+    const isAbandoned = error.code === 'ERR_STREAM_PREMATURE_CLOSE' && reply.raw.destroyed;
+    return isAbandoned ? reply.hijack() : sendProblem(request, reply, problemOf(request, error));
+  });
   app.setNotFoundHandler((request, reply) => {
     const page = isPageView(request) && app.sendNotFoundPage(request, reply);
     if (page) return page;
