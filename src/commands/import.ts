@@ -192,6 +192,8 @@ export async function* importReport({ summary, texts, seconds }: Imported): Asyn
   if (summary.explanation !== '') yield summary.explanation;
   if (Object.keys(summary.unknown_columns).length > 0)
     yield 'Assign columns with --map, or keep them with --unknown-columns attributes.';
+  if (Object.keys(summary.unknown_values).length > 0)
+    yield 'Assign values with --map-values, such as --map-values "Status:Parked=monitoring".';
   const warnings: string[] = [];
   let shown = 0;
   for await (const batch of texts) {

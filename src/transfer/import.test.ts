@@ -353,6 +353,12 @@ onBothEngines('imports', (start) => {
     const rejected = await send('/v1/projects/APOLLO/risks/import', file);
     assert.deepEqual(errorsOf(rejected.body), [[2, '#/status', 'enum']]);
     assert.match(rejected.body.results[0].errors[0].detail, /assign the text with `map_values`/);
+    assert.deepEqual(rejected.body.summary.unknown_values, { Status: ['Parked'] });
+    const { choices, explanation } = rejected.body.summary;
+    assert.deepEqual(Object.keys(choices), ['Likelihood', 'Impact', 'Status']);
+    assert.deepEqual(choices.Impact, ['1', '2', '3', '4', '5']);
+    assert.ok(choices.Status.includes('monitoring'));
+    assert.match(explanation, /Unknown in “Status”: “Parked”\./);
     const map = encodeURIComponent('Status:Parked=monitoring,Impact:H=5');
     const { summary } = await importAll(
       `/v1/projects/APOLLO/risks/import?mode=upsert&map_values=${map}`,

@@ -93,6 +93,12 @@ export const ImportSummary = Strict(
       description:
         'By column: the value that each text was read as, if it differs. Change it with `map_values`.',
     }),
+    unknown_values: Type.Record(Type.String(), Type.Array(Type.String()), {
+      description: 'By column: texts that no value was found for. Assign one with `map_values`.',
+    }),
+    choices: Type.Record(Type.String(), Type.Array(Type.String()), {
+      description: 'By column in `values` or `unknown_values`: the values that its field accepts.',
+    }),
     preset: OrNull(OneOf(presetNames, { description: 'The tool that wrote the file.' })),
     date_order: OrNull(OneOf(dateOrders)),
     sheet: OrNull(Type.String({ description: 'The imported sheet of a workbook.' })),

@@ -136,6 +136,30 @@ test('a project imports risks, issues or tasks, optionally only if every row is 
   await page.getByRole('link', { name: 'Imported issue 815' }).waitFor();
 });
 
+test('the values of a file are shown with what they are read as, and can be changed', async (t) => {
+  const page = await console.open(t, '/projects/APOLLO');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await drop(page, 'log.csv', 'Issue,Status: now\nKettle 817,To Do\nWindow 818,"Parked, for now"\n');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Issues' }).click();
+  await dialog.getByLabel('Status: now').selectOption('Status');
+  await dialog.getByText('1 understood, 1 not recognized').waitFor();
+  await dialog.getByText('2 rows: 1 new, 1 with errors.').waitFor();
+  const parked = dialog.getByLabel('Status: now: Parked, for now');
+  assert.equal(await parked.locator('option:checked').textContent(), 'Not recognized');
+  await parked.selectOption('In progress');
+  await dialog.getByText('2 rows: 2 new.').waitFor();
+  await dialog.getByText('2 understood').waitFor();
+  await dialog.getByLabel('Status: now: To Do').selectOption('In progress');
+  await dialog.getByText('“To Do” is in_progress').waitFor();
+  await dialog.getByRole('button', { name: 'Import 2 rows', exact: true }).click();
+  await dialog.getByRole('link', { name: 'View issues' }).waitFor();
+  const { data } = await console.get('/v1/issues?project=APOLLO&status=in_progress');
+  const titles = data.map(({ title }: { title: string }) => title);
+  for (const title of ['Kettle 817', 'Window 818']) assert.ok(titles.includes(title), title);
+});
+
 test('a running import shows its progress, and its dialog cannot be closed', async (t) => {
   const page = await console.open(t, '/personnel');
   if (!page) return;

@@ -8,7 +8,7 @@ import type { DateOrder } from './dates.ts';
 import { createEvidence, type TableColumn } from './evidence.ts';
 import { nameForms, normalizeColumnName, normalizeName } from './names.ts';
 import { detectPreset, type PresetName, presetField } from './presets.ts';
-import { valueReader } from './values.ts';
+import { choicesOf, valueReader } from './values.ts';
 
 /** What a request states about the columns and values of its file. */
 export type Recognition = {
@@ -49,6 +49,8 @@ export function createColumns(importable: Importable, recognition: Recognition) 
   /** Why columns were left out, by name. */
   const unknown = new Map<string, string>();
   const values = new Map<string, Map<string, unknown>>();
+  const unknownValues = new Map<string, Set<string>>();
+  const choices = new Map<string, string[]>();
   const allColumns = `Known columns are ${joinWords(fields)}. `;
   const suggestions = new Map<string, string | undefined>();
   /** A file can have millions of unknown names, so only the first thousand get a suggestion. */
@@ -90,9 +92,14 @@ export function createColumns(importable: Importable, recognition: Recognition) 
       ...(map_values.get(normalizeName(name)) ?? []),
     ]);
     const record = (text: string, value: unknown) => {
-      const texts = values.get(name) ?? new Map<string, unknown>();
-      if (texts.size < maxRecordedTexts && text.length <= 100) values.set(name, texts.set(text, value));
+      if (text.length > 100) return;
+      const known = values.get(name) ?? new Map<string, unknown>();
+      const unknown = unknownValues.get(name) ?? new Set<string>();
+      if (value === undefined && unknown.size < maxRecordedTexts) unknownValues.set(name, unknown.add(text));
+      if (value !== undefined && known.size < maxRecordedTexts) values.set(name, known.set(text, value));
     };
+    const accepted = choicesOf(column.property);
+    if (accepted) choices.set(name, accepted);
     const { values: words = {}, interpret = {} } = importable;
     const read = valueReader(column.property, {
       words: words[column.field],
@@ -129,6 +136,10 @@ export function createColumns(importable: Importable, recognition: Recognition) 
   return {
     recognized,
     values,
+    /** The texts that no value was found for, by column. */
+    unknownValues,
+    /** The values that the field of a column accepts, if it accepts only some. */
+    choices,
     unknown,
     preset: () => preset,
     hasInvertedNames: () => hasInvertedNames,

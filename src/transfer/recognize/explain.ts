@@ -10,6 +10,8 @@ type Recognized = Pick<
   | 'ignored_columns'
   | 'unknown_columns'
   | 'values'
+  | 'unknown_values'
+  | 'choices'
   | 'preset'
   | 'date_order'
   | 'sheet'
@@ -30,6 +32,11 @@ export function explainRecognition({ columns, sheet }: FileScan): Recognized {
     ([name, texts]) =>
       [shortened(name), new Map([...texts].map(([text, value]) => [text, String(value)]))] as const,
   );
+  const unknownValues = [...columns.unknownValues].map(([name, texts]): [string, string[]] => [
+    shortened(name),
+    [...texts],
+  ]);
+  const hasValues = (name: string) => columns.values.has(name) || columns.unknownValues.has(name);
   const heading = used.find(([, { is }]) => is === 'heading');
   const sentences = [
     preset && `Looks like an export of ${presetLabel(preset)}.`,
@@ -39,6 +46,7 @@ export function explainRecognition({ columns, sheet }: FileScan): Recognized {
     order && `Dates are ${order === 'dmy' ? 'day/month/year' : 'month/day/year'}.`,
     columns.hasInvertedNames() && 'Names are “Last, First”.',
     ...values.map(([name, texts]) => describeValues(name, texts)),
+    ...unknownValues.map(([name, texts]) => `Unknown in “${name}”: ${quoted(texts)}.`),
     unknown.length > 0 && `Skipped ${quoted(unknown.map(([name]) => name))}.`,
   ];
   return {
@@ -46,6 +54,10 @@ export function explainRecognition({ columns, sheet }: FileScan): Recognized {
     ignored_columns: recognized.filter(([, { is }]) => is === 'ignored').map(([name]) => name),
     unknown_columns: Object.fromEntries(unknown),
     values: Object.fromEntries(values.map(([name, texts]) => [name, Object.fromEntries(texts)])),
+    unknown_values: Object.fromEntries(unknownValues),
+    choices: Object.fromEntries(
+      [...columns.choices].filter(([name]) => hasValues(name)).map(([name, all]) => [shortened(name), all]),
+    ),
     preset,
     date_order: order,
     sheet: sheet?.name ?? null,

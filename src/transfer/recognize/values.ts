@@ -38,7 +38,7 @@ type ReaderOptions = {
   /** The values that the request assigns to texts, by normalized text. */
   assigned: ReadonlyMap<string, string>;
   hints: Hints;
-  /** Receives each text that is read as another value. */
+  /** Receives each text that is read as another value. The value is undefined if none was found. */
   record(text: string, value: unknown): void;
 };
 
@@ -79,11 +79,20 @@ export function valueReader(
       return plain;
     }
     const found = findWord(text) ?? interpret?.(cell);
-    if (found === undefined) return plain;
+    if (found === undefined) {
+      record(text, undefined);
+      return plain;
+    }
     record(text, found === noValue ? null : found);
     return found === noValue ? read('') : found;
   };
 }
+
+/** The values that a field accepts, if it accepts only some. */
+export const choicesOf = ({ maximum, enum: choices }: Property): string[] | undefined =>
+  maximum === 5 ? ratings : choices?.filter((choice) => typeof choice === 'string');
+
+const ratings = ['1', '2', '3', '4', '5'];
 
 const noValue = Symbol('no value');
 

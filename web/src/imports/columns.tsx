@@ -26,7 +26,7 @@ export function Columns({ columns, unmapped, target, map, hasError, onChange }: 
     onChange({ ...map, ...Object.fromEntries(some.map((name) => [name, fieldOf(name)])) });
   return (
     <details
-      className="import-columns"
+      className="import-mapping"
       // Stays open, because the focus can be in it.
       open={isOpen || hasError || unknown.length > 0}
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}

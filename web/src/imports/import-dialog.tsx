@@ -10,6 +10,7 @@ import { Results } from './results.tsx';
 import { fileExtensions, type ImportReport, runImport, type Settings, useDryRun } from './run-import.ts';
 import { FileError, ImportSummary } from './summary.tsx';
 import type { ImportTarget } from './targets.ts';
+import { Values } from './values.tsx';
 
 type Props = {
   targets: readonly [ImportTarget, ...ImportTarget[]];
@@ -20,7 +21,7 @@ type Props = {
   onClose: () => void;
 };
 
-const defaults: Settings = { mode: 'create', atomic: false, map: {} };
+const defaults: Settings = { mode: 'create', atomic: false, map: {}, map_values: {} };
 
 /** Dry-runs a file, shows what would happen to each row, and imports it. */
 export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Props) {
@@ -31,10 +32,10 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
   const [failure, setFailure] = useState<Error>();
   const refresh = useRefresh();
   const [previous, setPrevious] = useState({ file, target });
-  // The column mapping and the order of dates of one file or target do not apply to another.
+  // The mappings and the order of dates of one file or target do not apply to another.
   if (previous.file !== file || previous.target !== target) {
     setPrevious({ file, target });
-    setSettings(({ mode, atomic }) => ({ mode, atomic, map: {} }));
+    setSettings(({ mode, atomic }) => ({ ...defaults, mode, atomic }));
     setFailure(undefined);
   }
   const result = done && done.file === file ? done.report : undefined;
@@ -127,6 +128,13 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
               hasError={error !== undefined}
               onChange={(map) => setSettings({ ...settings, map })}
             />
+            {report && (
+              <Values
+                summary={report.summary}
+                map={settings.map_values}
+                onChange={(map_values) => setSettings({ ...settings, map_values })}
+              />
+            )}
             {isPending && <Progress progress={progress} message="Checking… Nothing has been imported yet." />}
             {failure && <ErrorNotice error={failure} />}
             {error && !isPending && (

@@ -12,6 +12,8 @@ export type Settings = {
   mode: ImportSummary['mode'];
   atomic: boolean;
   map: Readonly<Record<string, string>>;
+  /** Overrides the value that the service reads a text as: by field, then by text. */
+  map_values: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** The order of day and month, if the file leaves it open. */
   date_order?: NonNullable<ImportSummary['date_order']>;
 };
@@ -35,8 +37,11 @@ type Options = { signal: AbortSignal; onProgress: (fraction: number) => void; dr
 
 /** The result of each row, also when an invalid row has stopped an atomic import. */
 export async function runImport({ path, file, settings }: Run, { dryRun, ...options }: Options) {
-  const { mode, atomic, map, date_order } = settings;
+  const { mode, atomic, map, map_values, date_order } = settings;
   const pairs = Object.entries(map).map(([column, field]) => `${column}=${field}`);
+  const values = Object.entries(map_values).flatMap(([field, texts]) =>
+    Object.entries(texts).map(([text, value]) => `${field}:${text}=${value}`),
+  );
   const query = new URLSearchParams({
     mode,
     atomic: String(atomic),
@@ -44,6 +49,7 @@ export async function runImport({ path, file, settings }: Run, { dryRun, ...opti
     include: 'failed_data',
     ...(date_order && { date_order }),
     ...(pairs.length > 0 && { map: pairs.join(',') }),
+    ...(values.length > 0 && { map_values: values.join(',') }),
   });
   const type = contentTypes[file.name.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'text/csv';
   try {

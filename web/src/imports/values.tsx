@@ -1,0 +1,86 @@
+import { useState } from 'react';
+import type { ImportSummary } from '../api/openapi.ts';
+import { humanize } from '../format.ts';
+import type { Settings } from './run-import.ts';
+
+type ValueMap = Settings['map_values'];
+
+type Props = { summary: ImportSummary; map: ValueMap; onChange: (map: ValueMap) => void };
+
+/** The value that each text of the file is read as, which the user can change. */
+export function Values({ summary, map, onChange }: Props) {
+  const [isOpen, setOpen] = useState(false);
+  const { columns, choices } = summary;
+  const texts = textsOf(summary);
+  if (texts.length === 0) return null;
+  const unknown = texts.filter(({ value }) => value === undefined).length;
+  return (
+    <details
+      className="import-mapping"
+      // Stays open, because the focus can be in it.
+      open={isOpen || unknown > 0}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
+      <summary>
+        Values{' '}
+        <span className="quiet">
+          {[
+            texts.length > unknown && `${texts.length - unknown} understood`,
+            unknown > 0 && `${unknown} not recognized`,
+          ]
+            .filter(Boolean)
+            .join(', ')}
+        </span>
+      </summary>
+      <ul>
+        {texts.map(({ column, text, value }) => {
+          const field = columns[column] ?? column;
+          const current = map[field]?.[text] ?? value;
+          return (
+            <li key={`${column}:${text}`}>
+              <label>
+                <span>
+                  <span className="quiet">
+                    <bdi>{column}</bdi>:
+                  </span>{' '}
+                  <bdi>{text}</bdi>
+                </span>
+                <select
+                  value={current ?? '?'}
+                  onChange={({ target }) =>
+                    onChange({ ...map, [field]: { ...map[field], [text]: target.value } })
+                  }
+                >
+                  {current === undefined && (
+                    <option value="?" disabled>
+                      Not recognized
+                    </option>
+                  )}
+                  <option value="">No value</option>
+                  {(choices[column] ?? []).map((choice) => (
+                    <option key={choice} value={choice}>
+                      {humanize(choice)}
+                    </option>
+                  ))}
+                </select>
+              </label>
+            </li>
+          );
+        })}
+      </ul>
+    </details>
+  );
+}
+
+type Text = { column: string; text: string; value: string | undefined };
+
+/** The texts of columns with a choice of values; first those without a value. */
+function textsOf({ values, unknown_values, choices }: ImportSummary): Text[] {
+  const unknown = Object.entries(unknown_values).flatMap(([column, texts]) =>
+    texts.map((text) => ({ column, text, value: undefined })),
+  );
+  const known = Object.entries(values).flatMap(([column, texts]) =>
+    Object.entries(texts).map(([text, value]) => ({ column, text, value: value === 'null' ? '' : value })),
+  );
+  return [...unknown, ...known].filter(({ column }) => column in choices);
+}
