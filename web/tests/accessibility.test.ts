@@ -21,6 +21,7 @@ before(async () => {
     keys: '/keys',
     report: '/report?project=APOLLO',
     risk: `/risks/${(await first('/v1/risks')).key}`,
+    task: `/tasks/${(await first('/v1/tasks')).key}`,
     issue: `/issues/${(await first('/v1/issues')).key}`,
     project: '/projects/APOLLO',
     person: `/personnel/${(await first('/v1/personnel')).user_id}`,

@@ -429,7 +429,7 @@ describe('projects', () => {
     await dialog.getByLabel('Name').fill('Zeppelin');
     await dialog.getByRole('button', { name: 'Create project' }).click();
     await page.waitForURL(/\/projects\/ZEPPELIN/);
-    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await dialog.getByLabel('Appetite').fill('9');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('9 of 25').waitFor();
@@ -504,7 +504,7 @@ describe('personnel and groups', () => {
     await dialog.getByLabel('Email').fill('zora@example.com');
     await dialog.getByRole('button', { name: 'Add person' }).click();
     await page.getByRole('heading', { level: 1, name: 'Zora Quint' }).waitFor();
-    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await dialog.getByLabel('Title').fill('Surveyor');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.locator('.facts').getByText('Surveyor').waitFor();

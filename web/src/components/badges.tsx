@@ -88,7 +88,8 @@ export const TitleCell = ({
 }: {
   href: string;
   title: string;
-  project_name: string;
+  /** Not on a page of the project. */
+  project_name?: string;
 }) => {
   const key = href.slice(href.lastIndexOf('/') + 1);
   return (
@@ -98,7 +99,13 @@ export const TitleCell = ({
         <bdi>{title}</bdi>
       </Link>
       <span className="secondary-line key-line">
-        {key} · <bdi>{project_name}</bdi>
+        {key}
+        {project_name && (
+          <>
+            {' '}
+            · <bdi>{project_name}</bdi>
+          </>
+        )}
       </span>
     </>
   );

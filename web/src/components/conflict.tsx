@@ -1,5 +1,5 @@
 import { Button } from './button.tsx';
-import { type Draft, type Field, toDraft } from './form-values.ts';
+import { type Draft, type Field, showDraft, toDraft } from './form-values.ts';
 
 type Change = { label: string; theirs: string; mine: string | undefined };
 
@@ -61,14 +61,9 @@ export function theirChanges(fields: readonly Field[], { base, latest, draft, mi
     .map((field) => ({
       label: field.label,
       theirs: describe(field, now[field.name], latest),
-      mine: mine.includes(field.name) ? describe(field, draft[field.name], {}) : undefined,
+      mine: mine.includes(field.name) ? describe(field, draft[field.name]) : undefined,
     }));
 }
 
-/** Ids are shown by the name beside them, such as `owner_name`. */
-function describe({ name, kind, options = [] }: Field, value: string | string[] = '', item: object): string {
-  if (value.length === 0) return '–';
-  if (kind === 'person' || kind === 'group')
-    return String((item as Record<string, unknown>)[name.replace(/_(user|group)_id$/, '_name')] ?? 'changed');
-  return options.find(([option]) => String(option) === value)?.[1] ?? String(value);
-}
+const describe = (field: Field, value: string | string[] = '', item: object = {}) =>
+  value.length === 0 ? '–' : showDraft(field, value, item) || 'changed';

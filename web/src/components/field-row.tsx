@@ -36,7 +36,7 @@ export function FieldRow({ field, value, error, onChange }: RowProps) {
             {field.required && <span aria-hidden="true"> *</span>}
           </label>
         )}
-        <Input field={field} input={input} value={value} onChange={onChange} />
+        <FieldInput field={field} input={input} value={value} onChange={onChange} />
         {field.hint && (
           <p className="hint" id={`${id}-hint`}>
             {field.hint}
@@ -52,9 +52,18 @@ export function FieldRow({ field, value, error, onChange }: RowProps) {
   );
 }
 
-type InputProps = Omit<RowProps, 'error'> & { input: { id: string; required?: boolean } };
+type InputProps = Omit<RowProps, 'error'> & {
+  input: {
+    id: string;
+    required?: boolean | undefined;
+    'aria-label'?: string;
+    'aria-invalid'?: 'true' | undefined;
+    'aria-describedby'?: string | undefined;
+  };
+};
 
-function Input({ field, input, value, onChange }: InputProps) {
+/** The input of a field, by its kind. */
+export function FieldInput({ field, input, value, onChange }: InputProps) {
   const { kind, label, options = [], min, max, selectedName } = field;
   const text = typeof value === 'string' ? value : '';
   const change = { onChange: (event: { target: { value: string } }) => onChange(event.target.value) };

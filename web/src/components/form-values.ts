@@ -1,3 +1,5 @@
+import { formatDayOrText } from '../format.ts';
+
 type Kind =
   | 'line'
   | 'text'
@@ -26,6 +28,8 @@ export type Field = {
   section?: string;
   /** Takes half of the form's width. */
   half?: boolean;
+  /** Edited only on the page of the item, not in its form. */
+  isOnPageOnly?: boolean;
   /** The name of the person, group or project whose id is the initial value. */
   selectedName?: string | null;
 };
@@ -52,6 +56,10 @@ export type FieldOf<Input> = {
   };
 }[keyof Input & string];
 
+/** The fields of the form, without those that are edited only on the page. */
+export const inForm = <F extends Field>(fields: readonly F[]): F[] =>
+  fields.filter(({ isOnPageOnly }) => !isOnPageOnly);
+
 /** What the inputs of a form contain: text, or several texts. */
 export type Draft = Record<string, string | string[]>;
 
@@ -66,6 +74,19 @@ function draftValue({ kind, required, options = [] }: Field, value: unknown): st
   if (kind === 'list') return Array.isArray(value) ? value.join(', ') : '';
   if (value !== null && value !== undefined) return String(value);
   return required && kind === 'choice' ? String(options[0]?.[0] ?? '') : '';
+}
+
+/** A value of an item as text. Ids are shown by the name beside them, such as `owner_name`. */
+export const showValue = (field: Field, item: object): string =>
+  showDraft(field, toDraft([field], item)[field.name], item);
+
+export function showDraft(field: Field, value: string | string[] = '', item: object = {}): string {
+  const { name, kind, options = [] } = field;
+  if (value.length === 0) return '';
+  if (kind === 'person' || kind === 'group')
+    return String((item as Values)[name.replace(/_(user|group)_id$/, '_name')] ?? '');
+  if (kind === 'day') return formatDayOrText(String(value));
+  return options.find(([option]) => String(option) === value)?.[1] ?? String(value);
 }
 
 export const isSameDraft = (one: Draft, other: Draft) => JSON.stringify(one) === JSON.stringify(other);

@@ -135,7 +135,7 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
 }
 
 /** The first validation error of each field. An error that is not about a field has the name ''. */
-function errorsByField(error: Error | undefined): Map<string, string> {
+export function errorsByField(error: Error | undefined): Map<string, string> {
   const errors = error instanceof ApiError ? error.fieldErrors : [];
   return new Map(
     errors.toReversed().map(({ pointer, detail }) => [pointer?.slice(2).split('/')[0] ?? '', detail]),

@@ -23,3 +23,10 @@ export function ItemLink({ project, list, id }: Props) {
     </Link>
   );
 }
+
+/** The address that an item was imported from. The service accepts only http and https. */
+export const SourceLink = ({ url }: { url: string }) => (
+  <a href={url} rel="noreferrer">
+    {url}
+  </a>
+);

@@ -14,10 +14,13 @@ export function Assignee({ issue }: { issue: Issue }) {
   const hasScope = useHasScope();
   const name = issue.assignee_name;
   if (!hasScope('projects.manage') || !hasScope('personnel.read')) {
-    return name ? <PersonLabel name={name} /> : <span className="quiet">Unassigned</span>;
+    return <AssigneeName name={name} />;
   }
   return <QuickAssign issue={issue} />;
 }
+
+export const AssigneeName = ({ name }: { name: string | null }) =>
+  name ? <PersonLabel name={name} /> : <span className="quiet">Unassigned</span>;
 
 function QuickAssign({ issue }: { issue: Issue }) {
   const [isOpen, setOpen] = useState(false);

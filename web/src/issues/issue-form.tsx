@@ -2,10 +2,12 @@ import { useLocation } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { Issue, IssueInput, IssuePatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
+import { useHasScope } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
-import type { FieldOf } from '../components/form-values.ts';
+import { type FieldOf, inForm } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
+import { type Editor, withOneOwner } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
 import { priorities, resolutions, severities } from './model.ts';
 import { issuePath, usePatchIssue } from './queries.ts';
@@ -46,6 +48,37 @@ const fieldsOf = (issue?: Issue): FieldOf<IssueInput>[] => [
     selectedName: issue?.owner_user_id ? issue.owner_name : null,
   },
   { name: 'due_on', label: 'Due', kind: 'day', half: true },
+  {
+    name: 'owner_group_id',
+    label: 'Owning group',
+    kind: 'group',
+    selectedName: issue?.owner_group_id ? issue.owner_name : null,
+    isOnPageOnly: true,
+  },
+  { name: 'raised_on', label: 'Raised', kind: 'day', required: true, isOnPageOnly: true },
+  { name: 'external_id', label: 'External ID', kind: 'line', isOnPageOnly: true },
+  { name: 'source_url', label: 'Source', kind: 'line', isOnPageOnly: true },
+];
+
+export const blockerField = {
+  name: 'blocked_reason',
+  label: 'Blocker',
+  kind: 'text',
+  required: true,
+} as const;
+
+const resolutionField = {
+  name: 'resolution',
+  label: 'Resolution',
+  kind: 'choice',
+  options: enumOptions(resolutions),
+  required: true,
+} as const;
+
+/** The blocker and the resolution can be corrected on the page. */
+const statusFields: FieldOf<IssuePatch>[] = [
+  { ...blockerField, isOnPageOnly: true },
+  { ...resolutionField, isOnPageOnly: true },
 ];
 
 type NewIssueInput = IssueInput & { project: string };
@@ -61,7 +94,7 @@ export function NewIssue({ project, onClose }: { project: string | undefined; on
     toast(`Created ${issue.key}`);
     navigate(`/issues/${issue.key}`);
   };
-  const fields: FieldOf<NewIssueInput>[] = fieldsOf();
+  const fields: FieldOf<NewIssueInput>[] = inForm(fieldsOf());
   const projectField = { name: 'project', label: 'Project', kind: 'project', required: true } as const;
   return (
     <Dialog title="Create issue" onClose={onClose}>
@@ -75,26 +108,17 @@ export function NewIssue({ project, onClose }: { project: string | undefined; on
   );
 }
 
-export function EditIssue({ issue, onClose }: { issue: Issue; onClose: () => void }) {
+export function useIssueEditor(issue: Issue): Editor<IssuePatch, Issue> {
   const patch = usePatchIssue();
-  const save = async (values: IssuePatch, edited: Issue) => {
-    await patch(edited, values);
-    toast(`Saved ${issue.key}`);
+  return {
+    id: issue.id,
+    name: issue.key,
+    item: issue,
+    fields: [...fieldsOf(issue), ...statusFields],
+    canEdit: useHasScope()('projects.manage'),
+    save: (values, base) => patch(base, withOneOwner(values)),
+    reload: () => dataOrThrow(api.GET('/v1/projects/{project_id}/issues/{id}', { params: issuePath(issue) })),
   };
-  return (
-    <Dialog title={`Edit ${issue.key}`} onClose={onClose}>
-      <Form
-        fields={fieldsOf(issue)}
-        initial={issue}
-        action="Save"
-        submit={save}
-        reload={() =>
-          dataOrThrow(api.GET('/v1/projects/{project_id}/issues/{id}', { params: issuePath(issue) }))
-        }
-        onClose={onClose}
-      />
-    </Dialog>
-  );
 }
 
 export function ResolveIssue({ issue, onClose }: { issue: Issue; onClose: () => void }) {
@@ -108,16 +132,7 @@ export function ResolveIssue({ issue, onClose }: { issue: Issue; onClose: () => 
   return (
     <Dialog title={`Resolve ${issue.key}`} onClose={onClose}>
       <Form
-        fields={[
-          {
-            name: 'resolution',
-            label: 'Resolution',
-            kind: 'choice',
-            options: enumOptions(resolutions),
-            required: true,
-          },
-          { name: 'reason', label: 'Comment', kind: 'text' },
-        ]}
+        fields={[resolutionField, { name: 'reason', label: 'Comment', kind: 'text' }]}
         action="Resolve"
         submit={resolve}
         onClose={onClose}

@@ -2,84 +2,82 @@ import { useParams } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Issue, IssuePatch } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
-import { Activity } from '../comments/activity.tsx';
 import { PersonLabel, Severity, Status } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
-import { ItemLink } from '../components/item-link.tsx';
+import { ItemLink, SourceLink } from '../components/item-link.tsx';
 import { StatusCard } from '../components/status-card.tsx';
 import { toast } from '../components/toast.tsx';
+import { Description } from '../fields/description.tsx';
+import type { Editor } from '../fields/editor.ts';
+import { useInlineFacts } from '../fields/inline-field.tsx';
 import { formatDay, humanize, pluralize } from '../format.ts';
+import { activityOf, ItemColumns } from '../layout/item-page.tsx';
 import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
-import { Assignee } from './assign.tsx';
-import { EditIssue, ResolveIssue } from './issue-form.tsx';
+import { Assignee, AssigneeName } from './assign.tsx';
+import { blockerField, ResolveIssue, useIssueEditor } from './issue-form.tsx';
 import { type IssueStatus, useIssueTransitions } from './model.ts';
 import { issuePath, useIssue, usePatchIssue } from './queries.ts';
 
 export function IssuePage() {
   const { key = '' } = useParams();
+  return <LoadedPage query={useIssue(key)}>{(issue) => <IssueContents issue={issue} />}</LoadedPage>;
+}
+
+function IssueContents({ issue }: { issue: Issue }) {
+  const editor = useIssueEditor(issue);
   return (
-    <LoadedPage query={useIssue(key)}>
-      {(issue) => (
-        <>
-          <Head issue={issue} />
-          <div className="columns with-activity">
-            <div className="stack">
-              <IssueStatusCard issue={issue} />
-              {issue.description && (
-                <Card id="description" title="Description">
-                  <p className="long" dir="auto">
-                    {issue.description}
-                  </p>
-                </Card>
-              )}
-              <Tasks project={issue.project_key} parent={{ issue_id: issue.id }} kind="resolution" />
-            </div>
-            <div className="stack side">
-              <Details issue={issue} />
-            </div>
-            <Activity
-              subject={{ id: issue.id, path: `/v1/projects/${issue.project_key}/issues/${issue.key}` }}
-              project={issue.project_key}
-            />
-          </div>
-        </>
-      )}
-    </LoadedPage>
+    <>
+      <Head editor={editor} />
+      <ItemColumns
+        main={
+          <>
+            <IssueStatusCard editor={editor} />
+            <Description editor={editor} />
+            <Tasks project={issue.project_key} parent={{ issue_id: issue.id }} kind="resolution" />
+          </>
+        }
+        side={<Details editor={editor} />}
+        activity={activityOf('issues', issue)}
+      />
+    </>
   );
 }
 
-const Head = ({ issue }: { issue: Issue }) => (
-  <ItemTitle
-    item={issue}
-    list="issues"
-    summary={
-      <>
-        <Severity severity={issue.severity} />
-        <Status status={issue.status} />
-        {issue.assignee_name ? (
-          <PersonLabel name={issue.assignee_name} />
-        ) : (
-          <span className="quiet">Unassigned</span>
-        )}
-        <span className={issue.overdue ? 'overdue' : 'quiet'}>
-          {issue.due_on ? `Due ${formatDay(issue.due_on)}` : 'No due date'}
-        </span>
-      </>
-    }
-    edit={(onClose) => <EditIssue issue={issue} onClose={onClose} />}
-    remove={() =>
-      dataOrThrow(
-        api.DELETE('/v1/projects/{project_id}/issues/{id}', { params: issuePath(issue), ...ifMatch(issue) }),
-      )
-    }
-  >
-    This can't be undone. To keep the issue, resolve it instead.
-  </ItemTitle>
-);
+type Props = { editor: Editor<IssuePatch, Issue> };
+
+const Head = ({ editor }: Props) => {
+  const issue = editor.item;
+  return (
+    <ItemTitle
+      editor={editor}
+      list="issues"
+      summary={
+        <>
+          <Severity severity={issue.severity} />
+          <Status status={issue.status} />
+          <AssigneeName name={issue.assignee_name} />
+          <span className={issue.overdue ? 'overdue' : 'quiet'}>
+            {issue.due_on ? `Due ${formatDay(issue.due_on)}` : 'No due date'}
+          </span>
+        </>
+      }
+      remove={() =>
+        dataOrThrow(
+          api.DELETE('/v1/projects/{project_id}/issues/{id}', {
+            params: issuePath(issue),
+            ...ifMatch(issue),
+          }),
+        )
+      }
+    >
+      This can't be undone. To keep the issue, resolve it instead.
+    </ItemTitle>
+  );
+};
 
 const labels: Record<IssueStatus, string> = {
   open: 'Reopen',
@@ -96,7 +94,9 @@ function labelOf(from: IssueStatus, to: IssueStatus): string {
   return labels[to];
 }
 
-function IssueStatusCard({ issue }: { issue: Issue }) {
+function IssueStatusCard({ editor }: Props) {
+  const issue = editor.item;
+  const fact = useInlineFacts(editor);
   const patch = usePatchIssue();
   const transitionsFrom = useIssueTransitions();
   const hasScope = useHasScope();
@@ -126,8 +126,8 @@ function IssueStatusCard({ issue }: { issue: Issue }) {
     >
       <Facts
         facts={[
-          ['Blocker', issue.blocked_reason],
-          ['Resolution', issue.resolution && humanize(issue.resolution)],
+          ...(issue.status === 'blocked' ? [fact('blocked_reason')] : []),
+          ...(issue.resolution ? [fact('resolution')] : []),
         ]}
       />
     </StatusCard>
@@ -148,9 +148,7 @@ function ReasonDialog({ issue, to, changeStatus, onClose }: ReasonProps) {
     <Dialog title={isBlocked ? `Mark ${issue.key} as blocked` : `Reopen ${issue.key}`} onClose={onClose}>
       <Form<IssuePatch>
         fields={[
-          isBlocked
-            ? { name: 'blocked_reason', label: 'Blocker', kind: 'text', required: true }
-            : { name: 'reason', label: 'Reason', kind: 'text', required: true },
+          isBlocked ? blockerField : { name: 'reason', label: 'Reason', kind: 'text', required: true },
         ]}
         action={isBlocked ? 'Mark as blocked' : 'Reopen'}
         submit={(values) => changeStatus({ ...values, status: to })}
@@ -160,30 +158,37 @@ function ReasonDialog({ issue, to, changeStatus, onClose }: ReasonProps) {
   );
 }
 
-const Details = ({ issue }: { issue: Issue }) => (
-  <Card id="details" title="Details">
-    <Facts
-      facts={[
-        ['Status', <Status key="status" status={issue.status} />],
-        ['Severity', <Severity key="severity" severity={issue.severity} />],
-        ['Priority', humanize(issue.priority)],
-        ['Assignee', <Assignee key="assignee" issue={issue} />],
-        ['Owner', issue.owner_name && <PersonLabel key="owner" name={issue.owner_name} />],
-        ['Raised', `${formatDay(issue.raised_on)}, ${pluralize(issue.age_days, 'day')} ago`],
-        [
-          'Due',
-          issue.due_on && (
-            <span className={issue.overdue ? 'overdue' : undefined}>{formatDay(issue.due_on)}</span>
+function Details({ editor }: Props) {
+  const fact = useInlineFacts(editor);
+  const issue = editor.item;
+  const owner = issue.owner_name && <PersonLabel key="owner" name={issue.owner_name} />;
+  return (
+    <Card id="details" title="Details">
+      <Facts
+        facts={[
+          ['Status', <Status key="status" status={issue.status} />],
+          fact('severity', <Severity key="severity" severity={issue.severity} />),
+          fact('priority'),
+          ['Assignee', <Assignee key="assignee" issue={issue} />],
+          fact('owner_user_id', issue.owner_user_id && owner),
+          fact('owner_group_id', issue.owner_group_id && owner),
+          fact('raised_on', `${formatDay(issue.raised_on)}, ${pluralize(issue.age_days, 'day')} ago`),
+          fact(
+            'due_on',
+            issue.due_on && (
+              <span className={issue.overdue ? 'overdue' : undefined}>{formatDay(issue.due_on)}</span>
+            ),
           ),
-        ],
-        [
-          'Risk',
-          issue.risk_id && (
-            <ItemLink key="risk" project={issue.project_key} list="risks" id={issue.risk_id} />
-          ),
-        ],
-        ['External ID', issue.external_id],
-      ]}
-    />
-  </Card>
-);
+          [
+            'Risk',
+            issue.risk_id && (
+              <ItemLink key="risk" project={issue.project_key} list="risks" id={issue.risk_id} />
+            ),
+          ],
+          fact('source_url', issue.source_url && <SourceLink key="source" url={issue.source_url} />),
+          fact('external_id'),
+        ]}
+      />
+    </Card>
+  );
+}

@@ -1,28 +1,38 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { Issue, Risk } from '../api/openapi.ts';
-import { useHasScope } from '../api/session.ts';
+import type { Issue, Risk, Task } from '../api/openapi.ts';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { DialogButton } from '../components/dialog.tsx';
+import { EditDialog } from '../fields/edit-dialog.tsx';
+import type { Editor } from '../fields/editor.ts';
 import { humanize } from '../format.ts';
-import { Title } from './title.tsx';
+import { EditableTitle } from './editable-title.tsx';
 
-type Props = {
-  item: Risk | Issue;
-  list: 'risks' | 'issues';
-  edit: (onClose: () => void) => ReactNode;
+type Props<Input, Item> = {
+  editor: Editor<Input, Item>;
+  list: 'risks' | 'issues' | 'tasks';
   remove: () => Promise<unknown>;
   /** What matters most about the item, under its title. */
   summary: ReactNode;
+  actions?: ReactNode;
   /** The consequences, shown before the item is deleted. */
   children: ReactNode;
 };
 
-/** The heading of a risk or an issue, with its edit and delete buttons. */
-export function ItemTitle({ item, list, edit, remove, summary, children }: Props) {
-  const hasScope = useHasScope();
+/** The heading of a risk, an issue or a task, with its edit and delete buttons. */
+export function ItemTitle<Input extends { title?: string }, Item extends Risk | Issue | Task>({
+  editor,
+  list,
+  remove,
+  summary,
+  actions,
+  children,
+}: Props<Input, Item>) {
+  const { item } = editor;
   return (
-    <Title
+    <EditableTitle
+      editor={editor}
+      name="title"
       title={item.title}
       summary={summary}
       breadcrumbs={
@@ -32,9 +42,13 @@ export function ItemTitle({ item, list, edit, remove, summary, children }: Props
         </>
       }
     >
-      {hasScope('projects.manage') && (
+      {actions}
+      {editor.canEdit && (
         <>
-          <DialogButton icon="edit" dialog={edit}>
+          <DialogButton
+            icon="edit"
+            dialog={(onClose) => <EditDialog editor={editor} wide={list === 'risks'} onClose={onClose} />}
+          >
             Edit
           </DialogButton>
           <DeleteButton name={item.key} list={`/${list}`} remove={remove}>
@@ -42,6 +56,6 @@ export function ItemTitle({ item, list, edit, remove, summary, children }: Props
           </DeleteButton>
         </>
       )}
-    </Title>
+    </EditableTitle>
   );
 }

@@ -10,6 +10,7 @@ const shortcuts: [keys: string[], action: string][] = [
   [['Enter'], 'Open the row'],
   [['a'], 'Assign the row or the issue'],
   [['c'], 'Create'],
+  [['e'], 'Edit the focused field'],
   [['Ctrl', 'Enter'], 'Send the comment'],
   [['?'], 'Show shortcuts'],
 ];

@@ -1,17 +1,31 @@
 import { type ReactNode, useEffect } from 'react';
 
-/** The heading of a page, its breadcrumbs and its actions. */
-export function Title({
-  title,
-  breadcrumbs,
-  summary,
-  children,
-}: {
+export type TitleProps = {
   title: string;
   breadcrumbs?: ReactNode;
   summary?: ReactNode;
   children?: ReactNode;
-}) {
+};
+
+/** The heading of a page, its breadcrumbs and its actions. */
+export const Title = (props: TitleProps) => (
+  <TitleFrame {...props} heading={<Heading title={props.title} />} />
+);
+
+export const Heading = ({ title }: { title: string }) => (
+  <h1>
+    <bdi>{title}</bdi>
+  </h1>
+);
+
+/** Takes the heading apart from the title, which is also the title of the browser's tab. */
+export function TitleFrame({
+  title,
+  heading,
+  breadcrumbs,
+  summary,
+  children,
+}: TitleProps & { heading: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · Muster`;
   }, [title]);
@@ -19,9 +33,7 @@ export function Title({
     <header className="title">
       <div>
         {breadcrumbs && <p className="breadcrumbs">{breadcrumbs}</p>}
-        <h1>
-          <bdi>{title}</bdi>
-        </h1>
+        {heading}
         {summary && <div className="title-summary">{summary}</div>}
       </div>
       {children && <div className="actions">{children}</div>}

@@ -2,12 +2,14 @@ import { useLocation } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Person, PersonInput, PersonPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
+import { useHasScope } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
+import type { Editor } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
-import { personKinds } from './queries.ts';
+import { personKinds, usePerson } from './queries.ts';
 
 type Names = { manager: string | null; accountable: string | null };
 
@@ -64,26 +66,24 @@ export function NewPerson({ onClose }: { onClose: () => void }) {
   );
 }
 
-type EditProps = { person: Person; names: Names; onClose: () => void };
-
-export function EditPerson({ person, names, onClose }: EditProps) {
+export function usePersonEditor(person: Person): Editor<PersonPatch, Person> {
   const refresh = useRefresh();
+  const manager = usePerson(person.manager_user_id);
+  const accountable = usePerson(person.accountable_user_id);
   const params = { path: { user_id: person.user_id } };
-  const save = async (body: PersonPatch, edited: Person) => {
-    await dataOrThrow(api.PATCH('/v1/personnel/{user_id}', { params, body, ...ifMatch(edited) }));
-    await refresh();
-    toast(`Saved ${person.name}`);
+  return {
+    id: person.user_id,
+    name: person.name,
+    item: person,
+    fields: fieldsOf({ manager: manager.data?.name ?? null, accountable: accountable.data?.name ?? null }),
+    canEdit: useHasScope()('personnel.manage'),
+    save: async (body, base) => {
+      const next = await dataOrThrow(
+        api.PATCH('/v1/personnel/{user_id}', { params, body, ...ifMatch(base) }),
+      );
+      await refresh();
+      return next;
+    },
+    reload: () => dataOrThrow(api.GET('/v1/personnel/{user_id}', { params })),
   };
-  return (
-    <Dialog title={`Edit ${person.name}`} wide onClose={onClose}>
-      <Form
-        fields={fieldsOf(names)}
-        initial={person}
-        action="Save"
-        submit={save}
-        reload={() => dataOrThrow(api.GET('/v1/personnel/{user_id}', { params }))}
-        onClose={onClose}
-      />
-    </Dialog>
-  );
 }

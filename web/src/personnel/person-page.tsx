@@ -1,6 +1,6 @@
 import { Link, useParams } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
-import type { Person } from '../api/openapi.ts';
+import type { Person, PersonPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope, useIsLimited } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
@@ -10,51 +10,53 @@ import { DeleteButton } from '../components/delete-button.tsx';
 import { DialogButton } from '../components/dialog.tsx';
 import { History } from '../components/history.tsx';
 import { toast } from '../components/toast.tsx';
-import { formatDay, humanize } from '../format.ts';
+import { EditDialog } from '../fields/edit-dialog.tsx';
+import type { Editor } from '../fields/editor.ts';
+import { useInlineFacts } from '../fields/inline-field.tsx';
+import { EditableTitle } from '../layout/editable-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
-import { Title } from '../layout/title.tsx';
 import { Assignments } from './assignments.tsx';
 import { Deactivate } from './deactivate.tsx';
-import { EditPerson } from './person-form.tsx';
+import { usePersonEditor } from './person-form.tsx';
 import { usePerson } from './queries.ts';
 
 export function PersonPage() {
   const { id = '' } = useParams();
+  return <LoadedPage query={usePerson(id)}>{(person) => <PersonContents person={person} />}</LoadedPage>;
+}
+
+function PersonContents({ person }: { person: Person }) {
   const hasScope = useHasScope();
+  const editor = usePersonEditor(person);
   return (
-    <LoadedPage query={usePerson(id)}>
-      {(person) => (
-        <>
-          <Head person={person} />
-          <div className="columns">
-            <div className="stack">
-              {hasScope('projects.read') && <Assignments person={person} />}
-              <Groups person={person} />
-            </div>
-            <div className="stack">
-              <Details person={person} />
-              <History
-                id={person.user_id}
-                read={(client) =>
-                  client.GET('/v1/personnel/{user_id}/history', {
-                    params: { path: { user_id: person.user_id } },
-                  })
-                }
-              />
-            </div>
-          </div>
-        </>
-      )}
-    </LoadedPage>
+    <>
+      <Head editor={editor} />
+      <div className="columns">
+        <div className="stack">
+          {hasScope('projects.read') && <Assignments person={person} />}
+          <Groups person={person} />
+        </div>
+        <div className="stack">
+          <Details editor={editor} />
+          <History
+            id={person.user_id}
+            read={(client) =>
+              client.GET('/v1/personnel/{user_id}/history', {
+                params: { path: { user_id: person.user_id } },
+              })
+            }
+          />
+        </div>
+      </div>
+    </>
   );
 }
 
-function Head({ person }: { person: Person }) {
-  const hasScope = useHasScope();
+type Props = { editor: Editor<PersonPatch, Person> };
+
+function Head({ editor }: Props) {
+  const person = editor.item;
   const isLimited = useIsLimited();
-  const manager = usePerson(person.manager_user_id);
-  const accountable = usePerson(person.accountable_user_id);
-  const names = { manager: manager.data?.name ?? null, accountable: accountable.data?.name ?? null };
   const remove = () =>
     dataOrThrow(
       api.DELETE('/v1/personnel/{user_id}', {
@@ -63,7 +65,9 @@ function Head({ person }: { person: Person }) {
       }),
     );
   return (
-    <Title
+    <EditableTitle
+      editor={editor}
+      name="name"
       title={person.name}
       breadcrumbs={
         <>
@@ -71,11 +75,11 @@ function Head({ person }: { person: Person }) {
         </>
       }
     >
-      {hasScope('personnel.manage') && (
+      {editor.canEdit && (
         <>
           <DialogButton
             icon="edit"
-            dialog={(onClose) => <EditPerson person={person} names={names} onClose={onClose} />}
+            dialog={(onClose) => <EditDialog editor={editor} wide onClose={onClose} />}
           >
             Edit
           </DialogButton>
@@ -95,7 +99,7 @@ function Head({ person }: { person: Person }) {
           )}
         </>
       )}
-    </Title>
+    </EditableTitle>
   );
 }
 
@@ -112,33 +116,40 @@ function Reactivate({ person }: { person: Person }) {
   return <ActionButton act={reactivate}>Reactivate</ActionButton>;
 }
 
-function Details({ person }: { person: Person }) {
+function Details({ editor }: Props) {
+  const fact = useInlineFacts(editor);
+  const person = editor.item;
   const manager = usePerson(person.manager_user_id);
   const accountable = usePerson(person.accountable_user_id);
-  const link = (one: Person | undefined) => one && <Link href={`/personnel/${one.user_id}`}>{one.name}</Link>;
+  const link = (one: Person | undefined) =>
+    one && (
+      <Link key={one.user_id} href={`/personnel/${one.user_id}`}>
+        {one.name}
+      </Link>
+    );
   return (
     <Card id="details" title="Details">
       <Facts
         facts={[
           ['Status', <Status key="status" status={person.status} />],
-          [
-            'Email',
+          fact(
+            'email',
             person.email && (
               <a href={`mailto:${encodeURIComponent(person.email).replace('%40', '@')}`}>{person.email}</a>
             ),
-          ],
-          ['Phone', person.phone],
-          ['Title', person.title],
-          ['Department', person.department],
-          ['Location', person.location],
-          ['Time zone', person.time_zone],
-          ['Kind', person.kind !== 'human' && humanize(person.kind)],
-          ['Accountable person', link(accountable.data)],
-          ['Manager', link(manager.data)],
-          ['Skills', person.skills.length > 0 && person.skills.join(', ')],
-          ['First day', person.start_on && formatDay(person.start_on)],
-          ['Last day', person.end_on && formatDay(person.end_on)],
-          ['External ID', person.external_id],
+          ),
+          fact('phone'),
+          fact('title'),
+          fact('department'),
+          fact('location'),
+          fact('time_zone'),
+          fact('kind'),
+          fact('accountable_user_id', link(accountable.data) ?? null),
+          fact('manager_user_id', link(manager.data) ?? null),
+          fact('skills', person.skills.join(', ')),
+          fact('start_on'),
+          fact('end_on'),
+          fact('external_id'),
         ]}
       />
     </Card>

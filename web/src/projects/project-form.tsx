@@ -2,14 +2,16 @@ import { useLocation } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Project, ProjectInput, ProjectPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
+import { useHasScope } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
-import type { FieldOf } from '../components/form-values.ts';
+import { type FieldOf, inForm } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
+import type { Editor } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
 import { projectStatuses } from './queries.ts';
 
-const fieldsOf = (lead: string | null): FieldOf<ProjectInput>[] => [
+const fieldsOf = (project?: Project, lead: string | null = null): FieldOf<ProjectInput>[] => [
   { name: 'name', label: 'Name', kind: 'line', required: true },
   {
     name: 'key',
@@ -28,10 +30,19 @@ const fieldsOf = (lead: string | null): FieldOf<ProjectInput>[] => [
     hint: 'Risks with a higher score need attention. Leave blank to use 12.',
   },
   { name: 'description', label: 'Description', kind: 'text' },
-  { name: 'status', label: 'Status', kind: 'choice', options: enumOptions(projectStatuses), half: true },
+  {
+    name: 'status',
+    label: 'Status',
+    kind: 'choice',
+    options: enumOptions(projectStatuses),
+    // Blank in a new project: the service has the default.
+    required: project !== undefined,
+    half: true,
+  },
   { name: 'lead_user_id', label: 'Lead', kind: 'person', half: true, selectedName: lead },
   { name: 'start_on', label: 'Start', kind: 'day', half: true },
   { name: 'due_on', label: 'Due', kind: 'day', half: true },
+  { name: 'external_id', label: 'External ID', kind: 'line', isOnPageOnly: true },
 ];
 
 export function NewProject({ onClose }: { onClose: () => void }) {
@@ -45,35 +56,30 @@ export function NewProject({ onClose }: { onClose: () => void }) {
   };
   return (
     <Dialog title="Create project" onClose={onClose}>
-      <Form fields={fieldsOf(null)} action="Create project" submit={create} onClose={onClose} />
+      <Form fields={inForm(fieldsOf())} action="Create project" submit={create} onClose={onClose} />
     </Dialog>
   );
 }
 
-type EditProps = { project: Project; lead: string | null; onClose: () => void };
-
-export function EditProject({ project, lead, onClose }: EditProps) {
+export function useProjectEditor(project: Project, lead: string | null): Editor<ProjectPatch, Project> {
   const [, navigate] = useLocation();
   const refresh = useRefresh();
+  const canEdit = useHasScope()('projects.manage');
   const params = { path: { project_id: project.id } };
-  const save = async (body: ProjectPatch, edited: Project) => {
-    const { key } = await dataOrThrow(
-      api.PATCH('/v1/projects/{project_id}', { params, body, ...ifMatch(edited) }),
-    );
-    await refresh();
-    toast(`Saved ${key}`);
-    if (key !== project.key) navigate(`/projects/${key}`);
+  return {
+    id: project.id,
+    name: project.key,
+    item: project,
+    fields: fieldsOf(project, lead),
+    canEdit: canEdit && project.archived_at === null,
+    save: async (body, base) => {
+      const next = await dataOrThrow(
+        api.PATCH('/v1/projects/{project_id}', { params, body, ...ifMatch(base) }),
+      );
+      if (next.key !== project.key) navigate(`/projects/${next.key}`);
+      await refresh();
+      return next;
+    },
+    reload: () => dataOrThrow(api.GET('/v1/projects/{project_id}', { params })),
   };
-  return (
-    <Dialog title={`Edit ${project.key}`} onClose={onClose}>
-      <Form
-        fields={fieldsOf(lead)}
-        initial={project}
-        action="Save"
-        submit={save}
-        reload={() => dataOrThrow(api.GET('/v1/projects/{project_id}', { params }))}
-        onClose={onClose}
-      />
-    </Dialog>
-  );
 }

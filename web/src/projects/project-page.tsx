@@ -2,10 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
-import type { Project } from '../api/openapi.ts';
+import type { Project, ProjectPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
-import { Activity } from '../comments/activity.tsx';
 import { ActionButton } from '../components/action-button.tsx';
 import { Health, PersonLabel, Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
@@ -14,18 +13,22 @@ import { DeleteButton } from '../components/delete-button.tsx';
 import { Confirm, DialogButton } from '../components/dialog.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
+import { Description } from '../fields/description.tsx';
+import { EditDialog } from '../fields/edit-dialog.tsx';
+import type { Editor } from '../fields/editor.ts';
+import { useInlineFacts } from '../fields/inline-field.tsx';
 import { formatDay, formatNumber, formatTime, pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
 import { projectItemImports } from '../imports/targets.ts';
 import { NewIssue } from '../issues/issue-form.tsx';
+import { EditableTitle } from '../layout/editable-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
-import { Title } from '../layout/title.tsx';
 import { usePerson } from '../personnel/queries.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
 import { useHeatMap } from '../risks/queries.ts';
 import { NewRisk } from '../risks/risk-form.tsx';
-import { Tasks } from '../tasks/tasks.tsx';
-import { EditProject } from './project-form.tsx';
+import { useProjectEditor } from './project-form.tsx';
+import { ProjectTabs } from './project-tabs.tsx';
 import './project-page.css';
 
 export function ProjectPage() {
@@ -35,42 +38,37 @@ export function ProjectPage() {
     queryFn: () =>
       dataOrThrow(api.GET('/v1/projects/{project_id}', { params: { path: { project_id: key } } })),
   });
+  return <LoadedPage query={query}>{(project) => <ProjectContents project={project} />}</LoadedPage>;
+}
+
+function ProjectContents({ project }: { project: Project }) {
+  const lead = useLead(project);
+  const editor = useProjectEditor(project, lead);
   return (
-    <LoadedPage query={query}>
-      {(project) => (
-        <>
-          <Head project={project} />
-          <div className="columns with-activity">
-            <div className="stack">
-              <HealthCard project={project} />
-              {project.description && (
-                <Card id="description" title="Description">
-                  <p className="long" dir="auto">
-                    {project.description}
-                  </p>
-                </Card>
-              )}
-              <Tasks project={project.key} kind="work" />
-            </div>
-            <div className="stack side">
-              <Matrix project={project} />
-              <Details project={project} />
-            </div>
-            <Activity
-              subject={{ id: project.id, path: `/v1/projects/${project.id}` }}
-              isReadOnly={project.archived_at !== null}
-            />
-          </div>
-        </>
-      )}
-    </LoadedPage>
+    <>
+      <Head editor={editor} />
+      <ProjectTabs project={project} overview={<Overview editor={editor} lead={lead} />} />
+    </>
   );
 }
 
-function Head({ project }: { project: Project }) {
+type Props = { editor: Editor<ProjectPatch, Project> };
+
+const Overview = ({ editor, lead }: Props & { lead: string | null }) => (
+  <div className="columns">
+    <div className="stack">
+      <HealthCard project={editor.item} />
+      <Description editor={editor} />
+      <Matrix project={editor.item} />
+    </div>
+    <Details editor={editor} lead={lead} />
+  </div>
+);
+
+function Head({ editor }: Props) {
   const [open, setOpen] = useState<'edit' | 'risk' | 'issue' | null>(null);
   const hasScope = useHasScope();
-  const lead = useLead(project);
+  const project = editor.item;
   const close = () => setOpen(null);
   const remove = () =>
     dataOrThrow(
@@ -80,30 +78,39 @@ function Head({ project }: { project: Project }) {
       }),
     );
   return (
-    <Title
+    <EditableTitle
+      editor={editor}
+      name="name"
       title={project.name}
+      summary={
+        <>
+          <Health state={project.health.state} />
+          <Status status={project.status} />
+          {project.due_on && <span className="quiet">Due {formatDay(project.due_on)}</span>}
+        </>
+      }
       breadcrumbs={
         <>
           <Link href="/projects">Projects</Link> / {project.key}
         </>
       }
     >
+      {editor.canEdit && (
+        <>
+          <Button icon="plus" onPress={() => setOpen('risk')}>
+            Create risk
+          </Button>
+          <Button icon="plus" onPress={() => setOpen('issue')}>
+            Create issue
+          </Button>
+          <ImportButton targets={projectItemImports(project.key)} />
+          <Button icon="edit" onPress={() => setOpen('edit')}>
+            Edit
+          </Button>
+        </>
+      )}
       {hasScope('projects.manage') && (
         <>
-          {project.archived_at === null && (
-            <>
-              <Button icon="plus" onPress={() => setOpen('risk')}>
-                Create risk
-              </Button>
-              <Button icon="plus" onPress={() => setOpen('issue')}>
-                Create issue
-              </Button>
-              <ImportButton targets={projectItemImports(project.key)} />
-              <Button icon="edit" onPress={() => setOpen('edit')}>
-                Edit
-              </Button>
-            </>
-          )}
           {project.archived_at === null ? <Archive project={project} /> : <Unarchive project={project} />}
           <DeleteButton name={project.key} list="/projects" remove={remove}>
             This can't be undone. Only an empty project can be deleted; archive the project to keep its
@@ -111,10 +118,10 @@ function Head({ project }: { project: Project }) {
           </DeleteButton>
         </>
       )}
-      {open === 'edit' && <EditProject project={project} lead={lead} onClose={close} />}
+      {open === 'edit' && <EditDialog editor={editor} onClose={close} />}
       {open === 'risk' && <NewRisk project={project.key} onClose={close} />}
       {open === 'issue' && <NewIssue project={project.key} onClose={close} />}
-    </Title>
+    </EditableTitle>
   );
 }
 
@@ -171,7 +178,7 @@ function Archive({ project }: { project: Project }) {
 }
 
 const HealthCard = ({ project: { key, health, counts, archived_at } }: { project: Project }) => (
-  <Card id="health" title={<Health state={health.state} />}>
+  <Card id="health" title="Health">
     {archived_at && (
       <p className="notice">
         Archived {formatTime(archived_at)}. It is read-only and not part of any totals.
@@ -223,25 +230,27 @@ function Matrix({ project: { key } }: { project: Project }) {
   );
 }
 
-function Details({ project }: { project: Project }) {
-  const lead = useLead(project);
+function Details({ editor, lead }: Props & { lead: string | null }) {
+  const fact = useInlineFacts(editor);
+  const project = editor.item;
   return (
     <Card id="details" title="Details">
       <Facts
         facts={[
-          ['Status', <Status key="status" status={project.status} />],
-          [
-            'Lead',
+          fact('status', <Status key="status" status={project.status} />),
+          fact('key'),
+          fact(
+            'lead_user_id',
             lead && (
               <Link key="lead" href={`/personnel/${project.lead_user_id}`}>
                 <PersonLabel name={lead} />
               </Link>
             ),
-          ],
-          ['Appetite', `${project.appetite} of 25`],
-          ['Start', project.start_on && formatDay(project.start_on)],
-          ['Due', project.due_on && formatDay(project.due_on)],
-          ['External ID', project.external_id],
+          ),
+          fact('appetite', `${project.appetite} of 25`),
+          fact('start_on'),
+          fact('due_on'),
+          fact('external_id'),
         ]}
       />
     </Card>

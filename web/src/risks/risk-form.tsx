@@ -2,18 +2,21 @@ import { useLocation } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { Risk, RiskInput, RiskPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
+import { useHasScope } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
-import type { FieldOf } from '../components/form-values.ts';
+import { type FieldOf, inForm } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
+import { type Editor, withOneOwner } from '../fields/editor.ts';
 import { enumOptions, humanize } from '../format.ts';
 import { strategies, useRiskModel } from './model.ts';
 import { riskPath, usePatchRisk } from './queries.ts';
+import { transitionForms } from './transition-forms.ts';
 
 type Scale = { value: number; word: string }[];
 
 /** The fields of a risk without its status, which has dialogs of its own. */
-function fieldsOf(probability: Scale, impact: Scale, risk?: Risk): FieldOf<RiskInput>[] {
+function fieldsOf(probability: Scale = [], impact: Scale = [], risk?: Risk): FieldOf<RiskInput>[] {
   const ratings = (scale: Scale) =>
     scale.map(({ value, word }) => [value, `${value} – ${humanize(word)}`] as const);
   const owner = risk?.owner_name ?? null;
@@ -53,7 +56,7 @@ function fieldsOf(probability: Scale, impact: Scale, risk?: Risk): FieldOf<RiskI
     },
     {
       name: 'owner_group_id',
-      label: 'Or owning group',
+      label: 'Owning group',
       kind: 'group',
       half: true,
       selectedName: risk?.owner_group_id ? owner : null,
@@ -74,6 +77,9 @@ function fieldsOf(probability: Scale, impact: Scale, risk?: Risk): FieldOf<RiskI
     { name: 'response_plan', label: 'Response plan', kind: 'text' },
     { name: 'contingency_plan', label: 'Contingency plan', kind: 'text' },
     { name: 'trigger', label: 'Trigger', kind: 'text', hint: 'Early warning sign' },
+    { name: 'raised_on', label: 'Raised', kind: 'day', required: true, isOnPageOnly: true },
+    { name: 'external_id', label: 'External ID', kind: 'line', isOnPageOnly: true },
+    { name: 'source_url', label: 'Source', kind: 'line', isOnPageOnly: true },
   ];
 }
 
@@ -92,7 +98,7 @@ export function NewRisk({ project, onClose }: { project: string | undefined; onC
     toast(`Created ${risk.key}`);
     navigate(`/risks/${risk.key}`);
   };
-  const fields: FieldOf<NewRiskInput>[] = fieldsOf(model.probability, model.impact);
+  const fields: FieldOf<NewRiskInput>[] = inForm(fieldsOf(model.probability, model.impact));
   const projectField = { name: 'project', label: 'Project', kind: 'project', required: true } as const;
   return (
     <Dialog title="Create risk" wide onClose={onClose}>
@@ -106,26 +112,23 @@ export function NewRisk({ project, onClose }: { project: string | undefined; onC
   );
 }
 
-export function EditRisk({ risk, onClose }: { risk: Risk; onClose: () => void }) {
+/** The reasons and dates of an acceptance or a closure can be corrected on the page. */
+const statusFields: FieldOf<RiskPatch>[] = [
+  ...transitionForms.accepted().fields,
+  ...transitionForms.closed().fields,
+].map((field) => ({ ...field, isOnPageOnly: true }));
+
+export function useRiskEditor(risk: Risk): Editor<RiskPatch, Risk> {
   const { data: model } = useRiskModel();
   const patch = usePatchRisk();
-  if (!model) return null;
-  const save = async (values: RiskPatch, edited: Risk) => {
-    await patch(edited, values);
-    toast(`Saved ${risk.key}`);
+  const canEdit = useHasScope()('projects.manage');
+  return {
+    id: risk.id,
+    name: risk.key,
+    item: risk,
+    fields: [...fieldsOf(model?.probability, model?.impact, risk), ...statusFields],
+    canEdit: canEdit && model !== undefined,
+    save: (values, base) => patch(base, withOneOwner(values)),
+    reload: () => dataOrThrow(api.GET('/v1/projects/{project_id}/risks/{id}', { params: riskPath(risk) })),
   };
-  return (
-    <Dialog title={`Edit ${risk.key}`} wide onClose={onClose}>
-      <Form
-        fields={fieldsOf(model.probability, model.impact, risk)}
-        initial={risk}
-        action="Save"
-        submit={save}
-        reload={() =>
-          dataOrThrow(api.GET('/v1/projects/{project_id}/risks/{id}', { params: riskPath(risk) }))
-        }
-        onClose={onClose}
-      />
-    </Dialog>
-  );
 }

@@ -9,12 +9,17 @@ import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
 import { StatusCard } from '../components/status-card.tsx';
 import { toast } from '../components/toast.tsx';
-import { daysFromToday, enumOptions, formatDay, humanize, today } from '../format.ts';
+import type { Editor } from '../fields/editor.ts';
+import { useInlineFacts } from '../fields/inline-field.tsx';
+import { enumOptions, humanize } from '../format.ts';
 import { priorities, severities } from '../issues/model.ts';
 import { type RiskStatus, useRiskTransitions } from './model.ts';
 import { riskPath, usePatchRisk } from './queries.ts';
+import { transitionForms } from './transition-forms.ts';
 
-export function RiskStatusCard({ risk }: { risk: Risk }) {
+export function RiskStatusCard({ editor }: { editor: Editor<RiskPatch, Risk> }) {
+  const risk = editor.item;
+  const fact = useInlineFacts(editor);
   const changeStatus = useChangeStatus(risk);
   const transitions = useRiskTransitions(risk.status);
   const hasScope = useHasScope();
@@ -40,10 +45,15 @@ export function RiskStatusCard({ risk }: { risk: Risk }) {
     >
       <Facts
         facts={[
-          ['Accepted until', risk.accepted_until && formatDay(risk.accepted_until)],
-          ['Acceptance reason', risk.acceptance_reason],
-          ['Closure reason', risk.closure_reason],
-          ['Lessons learned', risk.lessons],
+          ...(risk.status === 'accepted'
+            ? [
+                fact('accepted_until', undefined, 'Accepted until'),
+                fact('acceptance_reason', undefined, 'Acceptance reason'),
+              ]
+            : []),
+          ...(risk.status === 'closed'
+            ? [fact('closure_reason', undefined, 'Closure reason'), fact('lessons')]
+            : []),
         ]}
       />
     </StatusCard>
@@ -91,39 +101,6 @@ function TransitionDialog({ risk, to, onClose, submit }: TransitionProps) {
     </Dialog>
   );
 }
-
-const transitionForms: Record<
-  'accepted' | 'closed' | 'open',
-  () => { title: string; fields: FieldOf<RiskPatch>[] }
-> = {
-  accepted: () => ({
-    title: 'Accept',
-    fields: [
-      { name: 'acceptance_reason', label: 'Reason', kind: 'text', required: true },
-      {
-        name: 'accepted_until',
-        label: 'Until',
-        kind: 'day',
-        required: true,
-        min: today(),
-        max: daysFromToday(365),
-        hint: 'Up to 365 days. Reopens automatically.',
-      },
-      { name: 'accepted_by_user_id', label: 'Accepted by', kind: 'person' },
-    ],
-  }),
-  closed: () => ({
-    title: 'Close',
-    fields: [
-      { name: 'closure_reason', label: 'Reason', kind: 'text', required: true },
-      { name: 'lessons', label: 'Lessons learned', kind: 'text' },
-    ],
-  }),
-  open: () => ({
-    title: 'Reopen',
-    fields: [{ name: 'reason', label: 'Reason', kind: 'text', required: true }],
-  }),
-};
 
 const issueFields: FieldOf<MaterializeInput>[] = [
   { name: 'reason', label: 'What happened', kind: 'text' },

@@ -3,11 +3,14 @@ import { useState } from 'react';
 import { api, dataOrThrow, enumValues, ifMatch } from '../api/client.ts';
 import type { Task, TaskInput, TaskPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
+import { useHasScope } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Confirm, Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
-import type { FieldOf } from '../components/form-values.ts';
+import { type FieldOf, inForm } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
+import { EditDialog } from '../fields/edit-dialog.tsx';
+import type { Editor } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
 import { projectKeyOf } from '../risks/queries.ts';
 
@@ -49,6 +52,8 @@ export const taskStatuses = enumValues<Task['status']>({
   cancelled: true,
 });
 
+const taskKinds = enumValues<Task['kind']>({ work: true, mitigation: true, resolution: true });
+
 const fieldsOf = (task?: Task): FieldOf<TaskInput>[] => [
   { name: 'title', label: 'Title', kind: 'line', required: true },
   { name: 'description', label: 'Description', kind: 'text' },
@@ -62,6 +67,15 @@ const fieldsOf = (task?: Task): FieldOf<TaskInput>[] => [
     required: true,
     options: enumOptions(taskStatuses),
   },
+  {
+    name: 'kind',
+    label: 'Kind',
+    kind: 'choice',
+    required: true,
+    options: enumOptions(taskKinds),
+    isOnPageOnly: true,
+  },
+  { name: 'external_id', label: 'External ID', kind: 'line', isOnPageOnly: true },
 ];
 
 type NewTaskInput = TaskInput & { project: string };
@@ -80,7 +94,7 @@ export function NewTask({ project, parent = {}, kind, onClose }: NewProps) {
     await refresh();
     toast(`Added ${task.key}`);
   };
-  const fields: FieldOf<NewTaskInput>[] = fieldsOf();
+  const fields: FieldOf<NewTaskInput>[] = inForm(fieldsOf());
   const projectField = { name: 'project', label: 'Project', kind: 'project', required: true } as const;
   return (
     <Dialog title="Add task" onClose={onClose}>
@@ -94,42 +108,50 @@ export function NewTask({ project, parent = {}, kind, onClose }: NewProps) {
   );
 }
 
-export function EditTask({ task, onClose }: { task: Task; onClose: () => void }) {
+export const deleteTask = (task: Task) =>
+  dataOrThrow(
+    api.DELETE('/v1/projects/{project_id}/tasks/{id}', { params: taskPath(task), ...ifMatch(task) }),
+  );
+
+/** Shown before a task is deleted. */
+export const deleteTaskNote = "This can't be undone. To keep the task, set its status to Cancelled instead.";
+
+export function useTaskEditor(task: Task): Editor<TaskPatch, Task> {
   const patch = usePatchTask();
+  return {
+    id: task.id,
+    name: task.key,
+    item: task,
+    fields: fieldsOf(task),
+    canEdit: useHasScope()('projects.manage'),
+    save: (values, base) => patch(base, values),
+    reload: () => dataOrThrow(api.GET('/v1/projects/{project_id}/tasks/{id}', { params: taskPath(task) })),
+  };
+}
+
+export function EditTask({ task, onClose }: { task: Task; onClose: () => void }) {
+  const editor = useTaskEditor(task);
   const refresh = useRefresh();
   const [isDeleting, setDeleting] = useState(false);
   const remove = async () => {
-    await dataOrThrow(
-      api.DELETE('/v1/projects/{project_id}/tasks/{id}', { params: taskPath(task), ...ifMatch(task) }),
-    );
+    await deleteTask(task);
     await refresh();
     toast(`Deleted ${task.key}`);
   };
   if (isDeleting) {
     return (
       <Confirm title={`Delete ${task.key}?`} action="Delete" danger act={remove} onClose={onClose}>
-        <p>This can't be undone. To keep the task, set its status to Cancelled instead.</p>
+        <p>{deleteTaskNote}</p>
       </Confirm>
     );
   }
   return (
-    <Dialog title={`Edit ${task.key}`} onClose={onClose}>
-      <Form<TaskPatch, Task>
-        fields={fieldsOf(task)}
-        initial={task}
-        action="Save"
-        submit={(values, edited) => patch(edited, values)}
-        reload={() =>
-          dataOrThrow(api.GET('/v1/projects/{project_id}/tasks/{id}', { params: taskPath(task) }))
-        }
-        onClose={onClose}
-      >
-        <p>
-          <Button small plain icon="trash" onPress={() => setDeleting(true)}>
-            Delete task
-          </Button>
-        </p>
-      </Form>
-    </Dialog>
+    <EditDialog editor={editor} onClose={onClose}>
+      <p>
+        <Button small plain icon="trash" onPress={() => setDeleting(true)}>
+          Delete task
+        </Button>
+      </p>
+    </EditDialog>
   );
 }

@@ -1,0 +1,178 @@
+import { type FocusEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { endSessionOn401, useRefresh } from '../api/queries.ts';
+import { Button } from '../components/button.tsx';
+import { ConflictNotice, theirChanges } from '../components/conflict.tsx';
+import { FieldInput } from '../components/field-row.tsx';
+import { errorsByField } from '../components/form.tsx';
+import { type FieldOf, toDraft } from '../components/form-values.ts';
+import { toast } from '../components/toast.tsx';
+import { isApple } from '../components/use-shortcut.ts';
+import { type Editor, hasChanged, saveFields } from './editor.ts';
+
+/** A field that is being edited: its value so far, and the version of the item that it was changed in. */
+export type OpenField<Item> = { base: Item; value: string | string[]; isFocused: boolean };
+
+type Props<Input, Item> = {
+  editor: Editor<Input, Item>;
+  field: FieldOf<Input>;
+  open: OpenField<Item>;
+  change: (next: OpenField<Item> | undefined, isFocusInside?: boolean) => void;
+};
+
+/** The input of one field. Enter or leaving it saves, Escape cancels. */
+export function InlineEditor<Input, Item extends object>({
+  editor,
+  field,
+  open,
+  change,
+}: Props<Input, Item>) {
+  const id = useId();
+  const form = useRef<HTMLFormElement>(null);
+  const refresh = useRefresh();
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<string>();
+  const [theirs, setTheirs] = useState<ReturnType<typeof theirChanges>>();
+  /** Arrow keys change a closed `select` step by step, so only a choice with the pointer saves at once. */
+  const isByKeyboard = useRef(false);
+  const isFocusInside = () => form.current?.contains(document.activeElement) === true;
+
+  useEffect(() => {
+    if (!open.isFocused) return;
+    const input = form.current?.querySelector<HTMLInputElement>('input, select, textarea');
+    input?.focus();
+    if (input?.type === 'text') input.select();
+  }, [open.isFocused]);
+
+  const reload = async () => {
+    const latest = await editor.reload();
+    // The page is out of date.
+    void refresh();
+    return latest;
+  };
+
+  const save = async (value = open.value) => {
+    const { base } = open;
+    const draft = { [field.name]: value };
+    if (isBusy) return;
+    if (!hasChanged([field], draft, base)) return change(undefined, isFocusInside());
+    setBusy(true);
+    setError(undefined);
+    try {
+      const outcome = await saveFields({ ...editor, reload }, [field], draft, base);
+      if ('latest' in outcome) {
+        const { latest } = outcome;
+        setTheirs(theirChanges([field], { base, latest, draft, mine: [field.name] }));
+        change({ ...open, base: latest, value });
+        return setBusy(false);
+      }
+      change(undefined, isFocusInside());
+      toast(`Saved ${editor.name}: ${field.label}`, () => undo(editor, outcome));
+    } catch (reason) {
+      endSessionOn401(reason);
+      const { message } = reason as Error;
+      const [first] = errorsByField(reason as Error).values();
+      // The page can have been left. The draft stays, so its field is open on the next visit.
+      if (!form.current) toast(`Couldn't save ${editor.name}: ${field.label}. ${message}`);
+      setError(first ?? message);
+      setBusy(false);
+    }
+  };
+
+  const cancel = () => {
+    if (isBusy) return;
+    change(undefined, isFocusInside());
+    if (field.kind === 'text' && hasChanged([field], { [field.name]: open.value }, open.base))
+      toast(`Discarded your change: ${field.label}`, async () => change({ ...open, isFocused: true }));
+  };
+
+  const changeValue = (value: string | string[]) => {
+    if (isBusy) return;
+    setError(undefined);
+    change({ ...open, value, isFocused: false });
+    const isPicked = ['person', 'group'].includes(field.kind) && value !== '';
+    if (isPicked || (field.kind === 'choice' && !isByKeyboard.current)) void save(value);
+  };
+
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    const target = event.target as HTMLElement;
+    isByKeyboard.current = true;
+    // The key is for the open list of a picker.
+    if (event.defaultPrevented || target.ariaExpanded === 'true') return;
+    if (event.key === 'Escape') {
+      event.stopPropagation();
+      cancel();
+    }
+    const isSaveKey =
+      target.tagName === 'TEXTAREA' ? event.ctrlKey || event.metaKey : target.tagName !== 'BUTTON';
+    if (event.key === 'Enter' && isSaveKey) {
+      event.preventDefault();
+      void save();
+    }
+  };
+
+  const onBlur = ({ currentTarget, relatedTarget }: FocusEvent<HTMLElement>) => {
+    // Another window has the focus, or a list of a picker, which is elsewhere in the DOM.
+    if (currentTarget.contains(document.activeElement) || currentTarget.contains(relatedTarget)) return;
+    if (relatedTarget?.closest('.popover, .overlay')) return;
+    if (!error && !theirs) void save();
+  };
+
+  const isText = field.kind === 'text';
+  const described = [isText && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
+  return (
+    <form
+      ref={form}
+      className="inline-editor"
+      aria-busy={isBusy}
+      onKeyDown={onKeyDown}
+      onPointerDown={() => {
+        isByKeyboard.current = false;
+      }}
+      onBlur={onBlur}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      <FieldInput
+        field={field}
+        input={{
+          id,
+          'aria-label': field.label,
+          'aria-invalid': error ? 'true' : undefined,
+          'aria-describedby': described || undefined,
+        }}
+        value={open.value}
+        onChange={changeValue}
+      />
+      {error && (
+        <p className="field-error" id={`${id}-error`} role="alert">
+          {error}
+        </p>
+      )}
+      {theirs && <ConflictNotice isPending={isBusy} changes={theirs} onReview={cancel} onOverwrite={save} />}
+      <div className="button-row">
+        <Button small primary type="submit" isPending={isBusy}>
+          {theirs ? 'Overwrite' : 'Save'}
+        </Button>
+        <Button small isDisabled={isBusy} onPress={cancel}>
+          Cancel
+        </Button>
+        <span className="hint" id={`${id}-hint`} role="status">
+          {isBusy ? 'Saving…' : isText && `${isApple ? '⌘' : 'Ctrl'}+Enter to save`}
+        </span>
+      </div>
+    </form>
+  );
+}
+
+/** Restores what a save has changed, unless someone has changed it since. */
+async function undo<Input, Item extends object>(
+  editor: Editor<Input, Item>,
+  { base, saved }: { base: Item; saved: Item },
+): Promise<void> {
+  const before = toDraft(editor.fields, base);
+  const changed = editor.fields.filter((field) => hasChanged([field], before, saved));
+  const outcome = await saveFields(editor, changed, before, saved);
+  if ('latest' in outcome) throw new Error('Someone else changed this since, so it was not undone.');
+}

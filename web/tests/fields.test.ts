@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertAccessible } from './axe.ts';
+import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
+import { tabTo } from './focus.ts';
+
+let console: Console;
+
+before(async () => {
+  console = await startConsole();
+});
+
+after(() => console.stop());
+
+const newRisk = async (fields: object = {}) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Edited in place', ...fields });
+  return { key, path: `/v1/projects/APOLLO/risks/${key}` };
+};
+
+const button = (page: Page, label: string) =>
+  page.getByRole('button', { name: `Edit ${label}`, exact: true });
+const fact = (page: Page, label: string) =>
+  page.locator('.fact', { has: page.getByText(label, { exact: true }) }).locator('dd');
+const editor = (page: Page) => page.locator('.inline-editor');
+const closed = (page: Page) => editor(page).waitFor({ state: 'detached' });
+
+test('a click on a value edits it, Enter or leaving it saves, and the change can be undone', async (t) => {
+  const { key, path } = await newRisk({ due_on: '2031-01-02', category: 'supply' });
+  const page = await console.open(t, `/risks/${key}`, { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await fact(page, 'Due').getByText('2 Jan 2031').click();
+  await page.getByLabel('Due', { exact: true }).fill('2031-03-04');
+  await page.keyboard.press('Enter');
+  await fact(page, 'Due').getByText('4 Mar 2031').waitFor();
+  assert.equal((await console.get(path)).due_on, '2031-03-04');
+  await page.getByText(`Saved ${key}: Due`).waitFor();
+  // Another change in between is no obstacle.
+  await console.patch(path, { review_on: '2031-05-05' });
+  await page.locator('.toast').getByRole('button', { name: 'Undo' }).click();
+  await fact(page, 'Due').getByText('2 Jan 2031').waitFor();
+  assert.equal((await console.get(path)).review_on, '2031-05-05');
+
+  await fact(page, 'Category').getByText('supply').click();
+  await page.getByLabel('Category').fill('logistics');
+  await page.getByRole('heading', { name: 'How this is ranked' }).click();
+  await fact(page, 'Category').getByText('logistics').waitFor();
+
+  await page.getByRole('heading', { level: 1 }).click();
+  await page.getByLabel('Title').fill('Renamed in place');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Renamed in place', exact: true }).waitFor();
+
+  await fact(page, 'Impact').click();
+  await page.getByLabel('Impact', { exact: true }).selectOption('4');
+  await fact(page, 'Impact').getByText('4 –').waitFor();
+  await closed(page);
+
+  // A blank value is left blank, and the error of a wrong one is beside it.
+  await button(page, 'Source').click();
+  await page.getByLabel('Source').fill('no address');
+  await page.keyboard.press('Enter');
+  await editor(page).getByRole('alert').waitFor();
+  assert.equal(await page.getByLabel('Source').getAttribute('aria-invalid'), 'true');
+  await page.getByLabel('Source').fill('https://example.com/7');
+  await editor(page).getByRole('button', { name: 'Save' }).click();
+  await fact(page, 'Source').getByRole('link', { name: 'https://example.com/7' }).waitFor();
+});
+
+test('the fields of an issue, a task, a project and a person are edited on their pages', async (t) => {
+  const person = await console.post('/v1/personnel', { name: 'Inga Inline' });
+  const issue = await console.post('/v1/projects/APOLLO/issues', { title: 'Edited issue' });
+  const task = await console.post('/v1/projects/APOLLO/tasks', { title: 'Edited task' });
+  const project = await console.post('/v1/projects', { name: 'Inline project', key: 'INLINE' });
+  const group = await console.post('/v1/groups', { name: 'Inline owners' });
+  const page = await console.open(t, `/issues/${issue.key}`, { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  const visit = async (path: string) => {
+    await page.goto(`${console.app.baseUrl}${path}`);
+    await waitUntilLoaded(page);
+  };
+  const pick = async (label: string, name: string) => {
+    await button(page, label).click();
+    await page.getByRole('combobox', { name: label }).fill(name);
+    await page.getByRole('option', { name }).click();
+    await fact(page, label).getByText(name).waitFor();
+    await closed(page);
+  };
+  await waitUntilLoaded(page);
+  await button(page, 'Severity').click();
+  await page.getByLabel('Severity').selectOption('critical');
+  await fact(page, 'Severity').getByText('Critical').waitFor();
+  await pick('Owner', 'Inga Inline');
+  // One owner replaces the other.
+  await pick('Owning group', 'Inline owners');
+  await fact(page, 'Owner').getByText('Not set').waitFor();
+  const saved = await console.get(`/v1/projects/APOLLO/issues/${issue.key}`);
+  assert.deepEqual([saved.severity, saved.owner_group_id], ['critical', group.id]);
+  await page.locator('.toast').last().getByRole('button', { name: 'Undo' }).click();
+  await fact(page, 'Owner').getByText('Inga Inline').waitFor();
+
+  await visit(`/tasks/${task.key}`);
+  await pick('Assignee', 'Inga Inline');
+  await button(page, 'Status').click();
+  await page.getByLabel('Status').selectOption('blocked');
+  await fact(page, 'Status').getByText('Blocked').waitFor();
+
+  await visit(`/projects/${project.key}`);
+  await button(page, 'Appetite').click();
+  await page.getByLabel('Appetite').fill('9');
+  await page.keyboard.press('Enter');
+  await page.getByText('9 of 25').waitFor();
+  await pick('Lead', 'Inga Inline');
+  await button(page, 'Key').click();
+  await page.getByLabel('Key').fill('INLINE2');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/projects\/INLINE2$/);
+  await fact(page, 'Key').getByText('INLINE2').waitFor();
+
+  await visit(`/personnel/${person.user_id}`);
+  await button(page, 'Skills').click();
+  await page.getByLabel('Skills').fill('welding, sailing');
+  await page.keyboard.press('Enter');
+  await fact(page, 'Skills').getByText('welding, sailing').waitFor();
+  assert.deepEqual((await console.get(`/v1/personnel/${person.user_id}`)).skills, ['welding', 'sailing']);
+});
+
+test('fields are edited with the keyboard alone', async (t) => {
+  const { key, path } = await newRisk({ description: 'One line' });
+  const page = await console.open(t, `/risks/${key}`);
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await tabTo(page, 'Edit Category');
+  await page.keyboard.press('e');
+  await page.keyboard.type('weather');
+  await page.keyboard.press('Enter');
+  await fact(page, 'Category').getByText('weather').waitFor();
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+  await page.waitForFunction(() => document.activeElement?.ariaLabel === 'Edit Category');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('nothing');
+  await page.keyboard.press('Escape');
+  await fact(page, 'Category').getByText('weather').waitFor();
+  assert.equal(await focused(), 'Edit Category');
+
+  // Arrow keys step through the choices and save nothing on the way.
+  await tabTo(page, 'Edit Strategy');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  assert.equal((await console.get(path)).strategy, null);
+  await page.keyboard.press('Enter');
+  await fact(page, 'Strategy').getByText('Mitigate').waitFor();
+
+  await button(page, 'Description').focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Control+End');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('and another');
+  await page.keyboard.press('Escape');
+  await page.getByText('Discarded your change: Description').waitFor();
+  await page.locator('.toast').last().getByRole('button', { name: 'Undo' }).press('Enter');
+  await page.waitForFunction(() => document.activeElement?.tagName === 'TEXTAREA');
+  await page.keyboard.press('Control+Enter');
+  await closed(page);
+  assert.equal((await console.get(path)).description, 'One line\nand another');
+});
+
+test('a change of the same field by someone else is shown and not overwritten by leaving', async (t) => {
+  const { key, path } = await newRisk({ category: 'supply' });
+  const page = await console.open(t, `/risks/${key}`);
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await button(page, 'Category').click();
+  await page.getByLabel('Category').fill('mine');
+  await console.patch(path, { category: 'theirs' });
+  await page.keyboard.press('Enter');
+  await editor(page).getByText('Category: theirs (yours: mine)').waitFor();
+  await assertAccessible(page, 'a conflict');
+  await page.getByRole('heading', { name: 'How this is ranked' }).click();
+  assert.equal((await console.get(path)).category, 'theirs');
+  await editor(page).getByRole('button', { name: 'Overwrite' }).click();
+  await closed(page);
+  assert.equal((await console.get(path)).category, 'mine');
+});
+
+test('a slow save is shown at once; nothing is lost without a connection, a session or after a reload', async (t) => {
+  const { key, path } = await newRisk();
+  const page = await console.open(t, '/keys', { signedIn: false });
+  if (!page) return;
+  const { secret } = await console.newKey();
+  const signIn = async () => {
+    await page.getByLabel('API key').fill(secret);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByLabel('API key').waitFor({ state: 'detached' });
+  };
+  await signIn();
+  await page.goto(`${console.app.baseUrl}/risks/${key}`);
+  await waitUntilLoaded(page);
+
+  let mode: 'hold' | 'abort' | 'lose' | 'pass' = 'hold';
+  let writes = 0;
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(`**/risks/${key}`, async (route) => {
+    if (route.request().method() !== 'PATCH') return route.continue();
+    if (mode === 'hold') await held;
+    if (mode === 'abort') return route.abort();
+    writes += 1;
+    if (mode === 'lose') {
+      await route.fetch();
+      return route.abort();
+    }
+    await route.continue();
+  });
+  await button(page, 'Category').click();
+  await page.getByLabel('Category').fill('slow');
+  await page.keyboard.press('Enter');
+  await editor(page).getByText('Saving…').waitFor();
+  release();
+  await fact(page, 'Category').getByText('slow').waitFor();
+
+  mode = 'abort';
+  await button(page, 'Response plan').click();
+  await page.getByLabel('Response plan').fill('Kept through everything');
+  await page.keyboard.press('Control+Enter');
+  await editor(page).getByRole('alert').getByText("Can't reach the service").waitFor();
+  assert.equal(await page.getByLabel('Response plan').inputValue(), 'Kept through everything');
+  await page.reload();
+  await waitUntilLoaded(page);
+  assert.equal(await page.getByLabel('Response plan').inputValue(), 'Kept through everything');
+
+  mode = 'pass';
+  await page.context().clearCookies();
+  await editor(page).getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('alert').getByText('Your session has ended').waitFor();
+  await signIn();
+  assert.equal(await page.getByLabel('Response plan').inputValue(), 'Kept through everything');
+
+  // The service saves the change, but its response is lost.
+  mode = 'lose';
+  await editor(page).getByRole('button', { name: 'Save' }).click();
+  await editor(page).getByRole('alert').getByText("Can't reach the service").waitFor();
+  mode = 'pass';
+  writes = 0;
+  await editor(page).getByRole('button', { name: 'Save' }).click();
+  await closed(page);
+  await fact(page, 'Response plan').getByText('Kept through everything').waitFor();
+  const { response_plan, version } = await console.get(path);
+  assert.deepEqual([response_plan, version, writes], ['Kept through everything', 3, 1]);
+});
+
+test('open fields meet WCAG 2.2 AA at three widths; a key that can only read sees no buttons', async (t) => {
+  const { key } = await newRisk({ description: 'Readable' });
+  const page = await console.open(t, `/risks/${key}`);
+  if (!page) return;
+  await waitUntilLoaded(page);
+  for (const label of ['Title', 'Description', 'Owner', 'Due', 'Probability']) {
+    await button(page, label).click();
+    for (const width of [1440, 1024, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await assertAccessible(page, `${label}, ${width}, ${colorScheme}`);
+      }
+      await screenshot(page, `field-${label.toLowerCase()}-${width}`);
+      const scroll: number = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(scroll <= width, `${label} is ${scroll} wide`);
+    }
+    await page.keyboard.press('Escape');
+    await closed(page);
+  }
+  const reader = await console.open(t, `/risks/${key}`, { scopes: ['projects.read'] });
+  if (!reader) return;
+  await waitUntilLoaded(reader);
+  await reader.locator('.facts').getByText('Readable').waitFor();
+  assert.equal(await reader.getByRole('button', { name: /^Edit/ }).count(), 0);
+  assert.equal(await reader.getByText('Not set').count(), 0);
+});
