@@ -5,6 +5,14 @@ import type { Page } from 'playwright-core';
 /** WCAG 2.2 AA and axe's best practices. */
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
+/** The three widths, and both themes. A width changes no colors, so only the first has both. */
+export const screens = [
+  { width: 1440, colorScheme: 'light' },
+  { width: 1440, colorScheme: 'dark' },
+  { width: 1024, colorScheme: 'light' },
+  { width: 390, colorScheme: 'dark' },
+] as const;
+
 export async function assertAccessible(page: Page, where: string): Promise<void> {
   // Colors of what is fading in are not its final ones.
   await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)));

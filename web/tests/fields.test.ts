@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { assertAccessible } from './axe.ts';
+import { assertAccessible, screens } from './axe.ts';
 import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
 import { tabTo } from './focus.ts';
 
@@ -258,15 +258,13 @@ test('open fields meet WCAG 2.2 AA at three widths; a key that can only read see
   const page = await console.open(t, `/risks/${key}`);
   if (!page) return;
   await waitUntilLoaded(page);
-  for (const label of ['Title', 'Description', 'Owner', 'Due', 'Probability']) {
+  for (const label of ['Title', 'Description', 'Owner']) {
     await button(page, label).click();
-    for (const width of [1440, 1024, 390]) {
+    for (const { width, colorScheme } of screens) {
       await page.setViewportSize({ width, height: 900 });
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        await assertAccessible(page, `${label}, ${width}, ${colorScheme}`);
-      }
-      await screenshot(page, `field-${label.toLowerCase()}-${width}`);
+      await page.emulateMedia({ colorScheme });
+      await assertAccessible(page, `${label}, ${width}, ${colorScheme}`);
+      await screenshot(page, `field-${label.toLowerCase()}-${width}-${colorScheme}`);
       const scroll: number = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(scroll <= width, `${label} is ${scroll} wide`);
     }

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-
 import type { Locator } from 'playwright-core';
-import { assertAccessible } from './axe.ts';
-
+import { assertAccessible, screens } from './axe.ts';
 import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
 import { tabTo } from './focus.ts';
 
@@ -68,13 +66,11 @@ test('the tabs are used with the keyboard; each meets WCAG 2.2 AA at three width
   for (const name of ['overview', 'risks', 'issues', 'tasks', 'activity']) {
     await page.goto(`${console.app.baseUrl}/projects/APOLLO?tab=${name}`);
     await waitUntilLoaded(page);
-    for (const width of [1440, 1024, 390]) {
+    for (const { width, colorScheme } of screens) {
       await page.setViewportSize({ width, height: 900 });
-      for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme });
-        await screenshot(page, `project-${name}-${width}-${colorScheme}`);
-        await assertAccessible(page, `${name}, ${width}, ${colorScheme}`);
-      }
+      await page.emulateMedia({ colorScheme });
+      await screenshot(page, `project-${name}-${width}-${colorScheme}`);
+      await assertAccessible(page, `${name}, ${width}, ${colorScheme}`);
       const scroll: number = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(scroll <= width, `${name} is ${scroll} wide at ${width}`);
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { assertAccessible } from './axe.ts';
+import { assertAccessible, screens } from './axe.ts';
 import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
 import { tabTo } from './focus.ts';
 
@@ -109,6 +109,78 @@ test('the project and the day are chosen by keyboard, are in the URL and on the 
   assert.ok(subject.endsWith(name), subject);
   assert.match(subject, new RegExp(`Changes since .*${since.slice(0, 4)}`));
   await screenshot(page, 'report-print');
+});
+
+test('the register of an earlier day is compared with another one side by side', async (t) => {
+  const since = daysAgo(120);
+  const asOf = daysAgo(30);
+  const page = await console.open(t, '/report', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.getByRole('textbox', { name: 'As of' }).fill(asOf);
+  await page.waitForURL(new RegExp(`as_of=${asOf}`));
+  // The day before it moves along.
+  assert.equal(await page.getByRole('textbox', { name: 'Changes since' }).inputValue(), daysAgo(60));
+  await page.getByRole('textbox', { name: 'Changes since' }).fill(since);
+  await page.waitForURL(new RegExp(`since=${since}`));
+  await waitUntilLoaded(page);
+  const titles = async (day: string) =>
+    ((await console.get(`/v1/risks?limit=10&as_of=${day}`)).data as Risk[]).map(({ title }) => title);
+  const lists = page.locator('[aria-labelledby=top-risks] ol');
+  assert.deepEqual(await lists.first().locator('a').allTextContents(), await titles(since));
+  assert.deepEqual(await lists.last().locator('a').allTextContents(), await titles(asOf));
+
+  const [before, after] = await Promise.all(
+    [since, asOf].map(async (day) => (await console.get(`/v1/risks?status=all&as_of=${day}`)).data as Risk[]),
+  );
+  const then = new Map(before?.map((risk) => [risk.id, risk]));
+  const active = after?.filter(isActive) ?? [];
+  assert.equal(await numberIn(page, 'New risks'), active.filter(({ id }) => !then.has(id)).length);
+  const increased = active.filter(({ id, score }) => (score ?? 0) > (then.get(id)?.score ?? 99));
+  assert.equal(await numberIn(page, 'Score increased'), increased.length);
+  const { data: summary } = await console.get(`/v1/risks/summary?as_of=${asOf}`);
+  await page.getByRole('row', { name: new RegExp(`^Total .* ${summary.total}`) }).waitFor();
+  assert.equal(await page.locator('[aria-labelledby=comparison] .heat-map').count(), 2);
+  assert.equal(await page.getByRole('heading', { name: 'Decisions needed' }).count(), 0);
+  for (const { width, colorScheme } of screens) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    await assertAccessible(page, `an earlier day, ${width}, ${colorScheme}`);
+    await screenshot(page, `report-as-of-${width}-${colorScheme}`);
+  }
+});
+
+test('the timeline has what is overdue first, then what is due in the next 90 days', async (t) => {
+  const project = await console.post('/v1/projects', {
+    name: 'Timeline',
+    key: 'TIMELINE',
+    due_on: daysAgo(-20),
+  });
+  const items = `/v1/projects/${project.key}`;
+  await console.post(`${items}/risks`, { title: 'Due late', raised_on: daysAgo(90), due_on: daysAgo(5) });
+  await console.post(`${items}/risks`, { title: 'Reviewed soon', review_on: daysAgo(-3) });
+  await console.post(`${items}/issues`, { title: 'Issue in a month', due_on: daysAgo(-30) });
+  await console.post(`${items}/tasks`, { title: 'Task today', due_on: daysAgo(0) });
+  await console.post(`${items}/tasks`, { title: 'Task next year', due_on: daysAgo(-365) });
+  const page = await console.open(t, '/report?project=TIMELINE', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const card = page.locator('[aria-labelledby=timeline]');
+  assert.deepEqual(await card.locator('li > a').allTextContents(), [
+    'Due late',
+    'Task today',
+    'Reviewed soon',
+  ]);
+  const cells = (row: number) => card.locator('tbody tr').nth(row).locator('td').allTextContents();
+  assert.deepEqual(await cells(0), ['1', '–', '–', '–', '1', '']);
+  assert.deepEqual(await cells(1), ['–', '1', '–', '1', '2', '']);
+  assert.deepEqual(await cells(3), ['–', '–', '–', '–', '0', 'TIMELINE']);
+  assert.deepEqual(await cells(5), ['–', '–', '1', '–', '1', '']);
+  assert.equal(await card.locator('tbody tr').count(), 14);
+  await card.scrollIntoViewIfNeeded();
+  await screenshot(page, 'report-timeline');
+  await page.emulateMedia({ media: 'print' });
+  await screenshot(page, 'report-timeline-print');
 });
 
 test('the PDF is upright A4 with a page for each project', async (t) => {

@@ -1,66 +1,16 @@
-import type { ReactNode } from 'react';
-import type { IssueList, RankedRisk, RiskSummary } from '../api/openapi.ts';
+import type { IssueList, RankedRisk } from '../api/openapi.ts';
 import { Score } from '../components/badges.tsx';
 import { Card } from '../components/card.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { formatChange, formatDay, formatNumber, humanize } from '../format.ts';
-import { type Period, useComparison, useRaisedIssues, useResolvedIssues, useRiskChanges } from './queries.ts';
-import { ItemName } from './tables.tsx';
+import { formatDay } from '../format.ts';
+import { type Period, useRaisedIssues, useResolvedIssues, useRiskChanges } from './queries.ts';
+import { ItemGroup, ItemName } from './tables.tsx';
 
 const maxShown = 8;
-
-/** The counts of two days side by side. */
-export function Comparison({ period }: { period: Period }) {
-  const query = useComparison(period);
-  return (
-    <Card id="comparison" title="Risk register">
-      <Loaded query={query}>
-        {({ then, now }) => (
-          <table className="report-table counts">
-            <thead>
-              <tr>
-                <th scope="col">Active risks</th>
-                <th scope="col">{formatDay(period.since)}</th>
-                <th scope="col">Today</th>
-                <th scope="col">Change</th>
-              </tr>
-            </thead>
-            <tbody>
-              {now.by_level.map(({ level, count }, index) => (
-                <CountRow
-                  key={level}
-                  name={humanize(level)}
-                  then={then.by_level[index]?.count ?? 0}
-                  now={count}
-                />
-              ))}
-              <CountRow name="Not assessed" then={then.unassessed} now={now.unassessed} />
-              <CountRow name="Total" then={then.total} now={now.total} />
-            </tbody>
-          </table>
-        )}
-      </Loaded>
-    </Card>
-  );
-}
-
-export const criticalIn = ({ by_level }: RiskSummary) =>
-  by_level.find(({ level }) => level === 'critical')?.count ?? 0;
-
-const CountRow = ({ name, then, now }: { name: string; then: number; now: number }) => (
-  <tr>
-    <th scope="row">{name}</th>
-    <td>{formatNumber(then)}</td>
-    <td>{formatNumber(now)}</td>
-    <td>{now === then ? '–' : formatChange(now - then)}</td>
-  </tr>
-);
 
 /** What has happened since the day of the comparison. */
 export function Changes({ period }: { period: Period }) {
   const risks = useRiskChanges(period);
-  const raised = useRaisedIssues(period, maxShown);
-  const resolved = useResolvedIssues(period, maxShown);
   return (
     <Card id="changes" title={`Changes since ${formatDay(period.since)}`}>
       <div className="changes">
@@ -80,42 +30,39 @@ export function Changes({ period }: { period: Period }) {
             </>
           )}
         </Loaded>
-        <Loaded query={raised}>{(list) => <Issues title="New issues" list={list} />}</Loaded>
-        <Loaded query={resolved}>
-          {(list) => (
-            <Issues
-              title="Resolved or closed issues"
-              note="Includes earlier ones that were edited since."
-              list={list}
-            />
-          )}
-        </Loaded>
+        {!period.asOf && <IssueChanges period={period} />}
       </div>
     </Card>
   );
 }
 
-type GroupProps = { title: string; note?: string; total: number; shown: number; children: ReactNode };
-
-const Group = ({ title, note, total, shown, children }: GroupProps) => (
-  <section>
-    <h3>
-      {title} <span className="quiet">{formatNumber(total)}</span>
-    </h3>
-    {total === 0 ? <p className="quiet">None</p> : <ul>{children}</ul>}
-    {total > shown && <p className="quiet">and {formatNumber(total - shown)} more</p>}
-    {note && total > 0 && <p className="hint">{note}</p>}
-  </section>
-);
+function IssueChanges({ period }: { period: Period }) {
+  const raised = useRaisedIssues(period, maxShown);
+  const resolved = useResolvedIssues(period, maxShown);
+  return (
+    <>
+      <Loaded query={raised}>{(list) => <Issues title="New issues" list={list} />}</Loaded>
+      <Loaded query={resolved}>
+        {(list) => (
+          <Issues
+            title="Resolved or closed issues"
+            note="Includes earlier ones that were edited since."
+            list={list}
+          />
+        )}
+      </Loaded>
+    </>
+  );
+}
 
 const RiskList = ({ title, risks }: { title: string; risks: readonly RankedRisk[] }) => (
-  <Group title={title} total={risks.length} shown={maxShown}>
+  <ItemGroup title={title} total={risks.length} shown={maxShown}>
     {risks.slice(0, maxShown).map((risk) => (
       <li key={risk.id}>
         <ScoreChange risk={risk} /> <ItemName list="risks" item={risk} />
       </li>
     ))}
-  </Group>
+  </ItemGroup>
 );
 
 /** The old and the new score, where both are known. */
@@ -136,7 +83,7 @@ const ScoreChange = ({ risk: { score, level, movement } }: { risk: RankedRisk })
 };
 
 const Issues = ({ title, note, list }: { title: string; note?: string; list: IssueList }) => (
-  <Group
+  <ItemGroup
     title={title}
     {...(note && { note })}
     total={list.page.total ?? list.data.length}
@@ -147,5 +94,5 @@ const Issues = ({ title, note, list }: { title: string; note?: string; list: Iss
         <ItemName list="issues" item={issue} />
       </li>
     ))}
-  </Group>
+  </ItemGroup>
 );

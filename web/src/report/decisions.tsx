@@ -1,21 +1,23 @@
-import type { RankedRisk, Risk } from '../api/openapi.ts';
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { Issue, RankedRisk, Risk } from '../api/openapi.ts';
 import { Score, Severity } from '../components/badges.tsx';
 import { Card } from '../components/card.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { formatDay, formatNumber } from '../format.ts';
-import { type Period, useReportIssues, useReportRisks } from './queries.ts';
-import { ItemName, More } from './tables.tsx';
+import { formatDay } from '../format.ts';
+import { listHref, type Period, useReportIssues, useReportRisks } from './queries.ts';
+import { ItemGroup, ItemName } from './tables.tsx';
 
 const maxShown = 5;
 
-type Decision = {
+type RiskDecision = {
   check: Risk['checks'][number];
   title: string;
   detail?: (risk: RankedRisk) => string | null;
 };
 
 /** What someone has to decide, most urgent first. Each is a check of the API. */
-const decisions: readonly Decision[] = [
+const decisions: readonly RiskDecision[] = [
   {
     check: 'acceptance_expiring',
     title: 'Renew or end the acceptance',
@@ -35,70 +37,70 @@ export const Decisions = ({ period }: { period: Period }) => (
   <Card id="decisions" title="Decisions needed">
     <div className="decisions">
       {decisions.map((decision) => (
-        <RiskDecision key={decision.check} period={period} decision={decision} />
+        <RisksToDecide key={decision.check} period={period} decision={decision} />
       ))}
       <BlockedIssues period={period} />
     </div>
   </Card>
 );
 
-type Props = { period: Period; decision: Decision };
-
-function RiskDecision({ period, decision: { check, title, detail } }: Props) {
-  const query = useReportRisks(period, { check: [check], limit: maxShown, count: true });
-  const href = `/risks?${new URLSearchParams({ check, ...(period.project && { project: String(period.project) }) })}`;
+function RisksToDecide({ period, decision }: { period: Period; decision: RiskDecision }) {
+  const { check, title, detail } = decision;
   return (
-    <Loaded query={query}>
-      {({ data, page: { total } }) => (
-        <section>
-          <h3>
-            {title} <span className="quiet">{formatNumber(total ?? data.length)}</span>
-          </h3>
-          {data.length === 0 && <p className="quiet">None</p>}
-          <ul>
-            {data.map((risk) => (
-              <li key={risk.id}>
-                <Score score={risk.score} level={risk.level} /> <ItemName list="risks" item={risk} />{' '}
-                <span className="quiet">
-                  {[detail?.(risk), check !== 'unowned' && (risk.owner_name ?? 'No owner')]
-                    .filter(Boolean)
-                    .map((part) => `· ${part}`)
-                    .join(' ')}
-                </span>
-              </li>
-            ))}
-          </ul>
-          <More total={total ?? 0} shown={data.length} href={href} />
-        </section>
-      )}
-    </Loaded>
+    <Decision
+      title={title}
+      query={useReportRisks(period, { check: [check], limit: maxShown, count: true })}
+      href={listHref('/risks', period, { check })}
+      list="risks"
+      badge={({ score, level }) => <Score score={score} level={level} />}
+      details={(risk) => [detail?.(risk), check !== 'unowned' && (risk.owner_name ?? 'No owner')]}
+    />
   );
 }
 
-function BlockedIssues({ period }: { period: Period }) {
-  const query = useReportIssues(period, { status: ['blocked'], limit: maxShown, count: true });
-  const href = `/issues?${new URLSearchParams({ status: 'blocked', ...(period.project && { project: String(period.project) }) })}`;
-  return (
-    <Loaded query={query}>
-      {({ data, page: { total } }) => (
-        <section>
-          <h3>
-            Unblock the issue <span className="quiet">{formatNumber(total ?? data.length)}</span>
-          </h3>
-          {data.length === 0 && <p className="quiet">None</p>}
-          <ul>
-            {data.map((issue) => (
-              <li key={issue.id}>
-                <Severity severity={issue.severity} /> <ItemName list="issues" item={issue} />{' '}
-                <span className="quiet" dir="auto">
-                  {issue.blocked_reason && `· ${issue.blocked_reason}`}
-                </span>
-              </li>
-            ))}
-          </ul>
-          <More total={total ?? 0} shown={data.length} href={href} />
-        </section>
-      )}
-    </Loaded>
-  );
-}
+const BlockedIssues = ({ period }: { period: Period }) => (
+  <Decision
+    title="Unblock the issue"
+    query={useReportIssues(period, { status: ['blocked'], limit: maxShown, count: true })}
+    href={listHref('/issues', period, { status: 'blocked' })}
+    list="issues"
+    badge={({ severity }) => <Severity severity={severity} />}
+    details={({ blocked_reason }) => [blocked_reason]}
+  />
+);
+
+type Props<Item> = {
+  title: string;
+  query: UseQueryResult<{ data: Item[]; page: { total: number | null } }>;
+  href: string;
+  list: 'risks' | 'issues';
+  badge: (item: Item) => ReactNode;
+  details: (item: Item) => (string | false | null | undefined)[];
+};
+
+const Decision = <Item extends RankedRisk | Issue>({
+  title,
+  query,
+  href,
+  list,
+  badge,
+  details,
+}: Props<Item>) => (
+  <Loaded query={query}>
+    {({ data, page: { total } }) => (
+      <ItemGroup title={title} total={total ?? data.length} shown={data.length} href={href}>
+        {data.map((item) => (
+          <li key={item.id}>
+            {badge(item)} <ItemName list={list} item={item} />{' '}
+            <span className="quiet" dir="auto">
+              {details(item)
+                .filter(Boolean)
+                .map((part) => `· ${part}`)
+                .join(' ')}
+            </span>
+          </li>
+        ))}
+      </ItemGroup>
+    )}
+  </Loaded>
+);

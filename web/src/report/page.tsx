@@ -1,7 +1,7 @@
 import { useIsFetching } from '@tanstack/react-query';
-import { useId, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import { Link } from 'wouter';
-import type { Project } from '../api/openapi.ts';
+import type { Project, RiskSummary } from '../api/openapi.ts';
 import { Button } from '../components/button.tsx';
 import { Card } from '../components/card.tsx';
 import { Empty } from '../components/empty.tsx';
@@ -11,27 +11,29 @@ import { formatDay, formatNumber, pluralize, today } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 import { useProjects } from '../projects/queries.ts';
-import { Changes, Comparison, criticalIn } from './changes.tsx';
+import { Changes } from './changes.tsx';
+import { Comparison, criticalIn, TopRisksOfBoth } from './comparison.tsx';
 import { Decisions } from './decisions.tsx';
 import { ProjectSections, ProjectTable, worstFirst } from './projects.tsx';
 import {
+  dayName,
   isDay,
+  listHref,
   type Period,
   useComparison,
   useIssueCounts,
-  useReportIssues,
-  useTopRisks,
-  validSince,
+  validDays,
 } from './queries.ts';
-import { IssueTable, More, RiskTable } from './tables.tsx';
+import { OverdueIssues, TopRisks } from './tables.tsx';
+import { Timeline } from './timeline.tsx';
 import './report.css';
 
 /** The state of the portfolio on paper, for a steering committee. */
 export function ReportPage() {
-  const { filters, bind, set } = useFilters(['project', 'since']);
+  const { filters, bind, set } = useFilters(['project', 'since', 'as_of']);
   const projects = useProjects();
   const isLoading = useIsFetching() > 0;
-  const period = { project: filters.project?.split(','), since: validSince(filters.since) };
+  const period = { project: filters.project?.split(','), ...validDays(filters.since, filters.as_of) };
   return (
     <div className="report">
       <Title title="Report" summary={<Subject period={period} projects={projects.data ?? []} />}>
@@ -41,7 +43,18 @@ export function ReportPage() {
       </Title>
       <search className="filters">
         <ProjectFilter {...bind('project')} />
-        <SinceInput since={period.since} onChange={(since) => set({ since })} />
+        <DayInput
+          label="Changes since"
+          day={period.since}
+          max={period.asOf ?? today()}
+          onChange={(since) => set({ since })}
+        />
+        <DayInput
+          label="As of"
+          day={period.asOf ?? today()}
+          max={today()}
+          onChange={(day) => set({ as_of: day === today() ? null : day })}
+        />
       </search>
       <Loaded query={projects}>
         {(all) => {
@@ -58,7 +71,7 @@ export function ReportPage() {
 /** The date and the filters, which a printout can't show otherwise. */
 const Subject = ({ period, projects }: { period: Period; projects: readonly Project[] }) => (
   <p className="quiet">
-    {formatDay(today())} · Changes since {formatDay(period.since)} ·{' '}
+    {formatDay(period.asOf ?? today())} · Changes since {formatDay(period.since)} ·{' '}
     {period.project
       ? projects
           .filter(({ key }) => period.project?.includes(key))
@@ -68,99 +81,114 @@ const Subject = ({ period, projects }: { period: Period; projects: readonly Proj
   </p>
 );
 
-type SinceProps = { since: string; onChange: (since: string) => void };
+type DayProps = { label: string; day: string; max: string; onChange: (day: string) => void };
 
 /** While a year is typed, the browser reports years such as 0002. */
-function SinceInput({ since, onChange }: SinceProps) {
+function DayInput({ label, day, max, onChange }: DayProps) {
   const id = useId();
-  const [text, setText] = useState(since);
+  const [text, setText] = useState(day);
+  // The choice of one day can move the other.
+  useEffect(() => setText(day), [day]);
   return (
     <span className="since">
-      <label htmlFor={id}>Changes since</label>
+      <label htmlFor={id}>{label}</label>
       <input
         id={id}
         type="date"
         value={text}
         min="2000-01-01"
-        max={today()}
+        max={max}
         onChange={({ target: { value } }) => {
           setText(value);
-          if (isDay(value) && value >= '2000-01-01' && value <= today()) onChange(value);
+          if (isDay(value) && value >= '2000-01-01' && value <= max) onChange(value);
         }}
-        onBlur={() => setText(since)}
+        onBlur={() => setText(day)}
       />
     </span>
   );
 }
 
-const Contents = ({ projects, period }: { projects: readonly Project[]; period: Period }) => (
+type Props = { projects: readonly Project[]; period: Period };
+
+const Contents = (props: Props) => (props.period.asOf ? <EarlierDay {...props} /> : <Today {...props} />);
+
+const Today = ({ projects, period }: Props) => (
   <div className="stack">
     <Headline projects={projects} period={period} />
-    <TopRisks period={period} />
+    <Card id="top-risks" title="Top risks">
+      <TopRisks period={period} limit={10} />
+      <p className="more no-print">
+        <Link href={listHref('/risks', period)}>View all risks</Link>
+      </p>
+    </Card>
     <Decisions period={period} />
+    <Timeline projects={projects} period={period} />
     <Comparison period={period} />
     <Changes period={period} />
-    <OverdueIssues period={period} />
+    <Card id="overdue" title="Overdue issues">
+      <OverdueIssues period={period} limit={10} />
+    </Card>
     <ProjectTable projects={projects} />
     <ProjectSections projects={projects} period={period} />
   </div>
 );
 
+/** Only the risk register can be read as of an earlier day. */
+const EarlierDay = ({ period }: Props) => (
+  <div className="stack">
+    <RegisterHeadline period={period} />
+    <p className="notice">
+      This report shows the risk register as of an earlier day. Issues, tasks, decisions and project health
+      are known only for today.
+    </p>
+    <TopRisksOfBoth period={period} limit={10} />
+    <Comparison period={period} />
+    <Changes period={period} />
+  </div>
+);
+
+function RegisterHeadline({ period }: { period: Period }) {
+  const { data: comparison } = useComparison(period);
+  if (!comparison) return <p className="headline" />;
+  const { after } = comparison;
+  return (
+    <p className="headline">
+      On {dayName(period)}, {pluralize(after.total, 'risk')} {after.total === 1 ? 'was' : 'were'} active;{' '}
+      <CriticalRisks comparison={comparison} since={period.since} />.
+    </p>
+  );
+}
+
+type CriticalProps = { comparison: { before: RiskSummary; after: RiskSummary }; since: string };
+
+/** How many risks are critical, and how many more that is than before. */
+function CriticalRisks({ comparison: { before, after }, since }: CriticalProps) {
+  const critical = criticalIn(after);
+  const change = critical - criticalIn(before);
+  return (
+    <>
+      {pluralize(critical, 'critical risk')},{' '}
+      {change === 0
+        ? 'as many as'
+        : `${formatNumber(Math.abs(change))} ${change > 0 ? 'more' : 'fewer'} than`}{' '}
+      on {formatDay(since)}
+    </>
+  );
+}
+
 /** The state of the portfolio in one sentence. */
-function Headline({ projects, period }: { projects: readonly Project[]; period: Period }) {
+function Headline({ projects, period }: Props) {
   const { data: comparison } = useComparison(period);
   const { data: issues } = useIssueCounts(period);
   if (!comparison || !issues) return <p className="headline" />;
   const stateCount = (state: string) => projects.filter(({ health }) => health.state === state).length;
   const offTrack = stateCount('off_track');
-  const critical = criticalIn(comparison.now);
-  const change = critical - criticalIn(comparison.then);
   return (
     <p className="headline">
       {formatNumber(offTrack)} of {pluralize(projects.length, 'project')} {offTrack === 1 ? 'is' : 'are'} off
-      track and {formatNumber(stateCount('at_risk'))} at risk; {pluralize(critical, 'critical risk')},{' '}
-      {change === 0
-        ? `as many as on ${formatDay(period.since)}`
-        : `${formatNumber(Math.abs(change))} ${change > 0 ? 'more' : 'fewer'} than on ${formatDay(period.since)}`}
-      ; {formatNumber(issues.overdue)} of {pluralize(issues.total, 'open issue')} overdue.
+      track and {formatNumber(stateCount('at_risk'))} at risk;{' '}
+      <CriticalRisks comparison={comparison} since={period.since} />; {formatNumber(issues.overdue)} of{' '}
+      {pluralize(issues.total, 'open issue')} overdue.
     </p>
-  );
-}
-
-const filtersIn = ({ project }: Period) => (project ? `project=${project}` : '');
-
-function TopRisks({ period }: { period: Period }) {
-  const query = useTopRisks(period, 10);
-  return (
-    <Card id="top-risks" title="Top risks">
-      <Loaded query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <p className="quiet">No active risks</p>
-          ) : (
-            <RiskTable risks={data} since={period.since} />
-          )
-        }
-      </Loaded>
-      <p className="more no-print">
-        <Link href={`/risks?${filtersIn(period)}`}>View all risks</Link>
-      </p>
-    </Card>
-  );
-}
-
-function OverdueIssues({ period }: { period: Period }) {
-  const query = useReportIssues(period, { overdue: true, limit: 10, count: true });
-  return (
-    <Card id="overdue" title="Overdue issues">
-      <Loaded query={query}>
-        {({ data, page: { total } }) => (
-          <>
-            {data.length === 0 ? <p className="quiet">No overdue issues</p> : <IssueTable issues={data} />}
-            <More total={total ?? 0} shown={data.length} href={`/issues?overdue=true&${filtersIn(period)}`} />
-          </>
-        )}
-      </Loaded>
-    </Card>
   );
 }

@@ -2,11 +2,10 @@ import { Link } from 'wouter';
 import type { Project } from '../api/openapi.ts';
 import { Health } from '../components/badges.tsx';
 import { Card } from '../components/card.tsx';
-import { Loaded } from '../components/loading.tsx';
 import { formatDay, formatNumber, pluralize } from '../format.ts';
 import { healthStates } from '../projects/queries.ts';
-import { type Period, useReportIssues, useTopRisks } from './queries.ts';
-import { IssueTable, More, RiskTable } from './tables.tsx';
+import { listHref, type Period } from './queries.ts';
+import { More, OverdueIssues, type ReportColumn, ReportTable, TopRisks } from './tables.tsx';
 
 const maxRows = 5;
 
@@ -20,51 +19,34 @@ export const worstFirst = (projects: readonly Project[]) =>
       (b.counts.top_score ?? 0) - (a.counts.top_score ?? 0),
   );
 
+const count = (header: string, of: (project: Project) => number): ReportColumn<Project> => ({
+  header,
+  className: 'from-tablet',
+  cell: (project) => formatNumber(of(project)),
+});
+
+const columns: readonly ReportColumn<Project>[] = [
+  {
+    header: 'Project',
+    className: 'fill',
+    cell: ({ key, name }) => (
+      <Link href={`/projects/${key}`}>
+        <bdi>{name}</bdi>
+      </Link>
+    ),
+  },
+  { header: 'Health', cell: ({ health }) => <Health state={health.state} /> },
+  { header: 'Top score', cell: ({ counts }) => counts.top_score ?? '–' },
+  count('Active risks', ({ counts }) => counts.active_risks),
+  count('Open issues', ({ counts }) => counts.open_issues),
+  count('Overdue tasks', ({ counts }) => counts.overdue_tasks),
+  { header: 'Due', className: 'from-tablet day', cell: ({ due_on }) => due_on && formatDay(due_on) },
+];
+
 /** One line per project, worst first. */
 export const ProjectTable = ({ projects }: { projects: readonly Project[] }) => (
   <Card id="projects" title="Projects">
-    <table className="report-table">
-      <thead>
-        <tr>
-          <th scope="col" className="fill">
-            Project
-          </th>
-          <th scope="col">Health</th>
-          <th scope="col">Top score</th>
-          <th scope="col" className="from-tablet">
-            Active risks
-          </th>
-          <th scope="col" className="from-tablet">
-            Open issues
-          </th>
-          <th scope="col" className="from-tablet">
-            Overdue tasks
-          </th>
-          <th scope="col" className="from-tablet">
-            Due
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {projects.map(({ id, key, name, health, counts, due_on }) => (
-          <tr key={id}>
-            <td>
-              <Link href={`/projects/${key}`}>
-                <bdi>{name}</bdi>
-              </Link>
-            </td>
-            <td>
-              <Health state={health.state} />
-            </td>
-            <td>{counts.top_score ?? '–'}</td>
-            <td className="from-tablet">{formatNumber(counts.active_risks)}</td>
-            <td className="from-tablet">{formatNumber(counts.open_issues)}</td>
-            <td className="from-tablet">{formatNumber(counts.overdue_tasks)}</td>
-            <td className="from-tablet day">{due_on && formatDay(due_on)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <ReportTable columns={columns} rows={projects} rowKey={({ id }) => id} />
   </Card>
 );
 
@@ -72,7 +54,7 @@ export const ProjectTable = ({ projects }: { projects: readonly Project[] }) => 
 export const ProjectSections = ({ projects, period }: { projects: readonly Project[]; period: Period }) => (
   <>
     {projects.slice(0, maxSections).map((project) => (
-      <ProjectSection key={project.id} project={project} since={period.since} />
+      <ProjectSection key={project.id} project={project} period={{ ...period, project: [project.key] }} />
     ))}
     {projects.length > maxSections && (
       <p className="quiet">
@@ -83,11 +65,8 @@ export const ProjectSections = ({ projects, period }: { projects: readonly Proje
   </>
 );
 
-function ProjectSection({ project, since }: { project: Project; since: string }) {
+const ProjectSection = ({ project, period }: { project: Project; period: Period }) => {
   const { id, key, name, health, counts } = project;
-  const period = { project: [key], since };
-  const risks = useTopRisks(period, maxRows);
-  const overdue = useReportIssues(period, { overdue: true, limit: maxRows, count: true });
   return (
     <section className="card project-section" aria-labelledby={`project-${id}`}>
       <header>
@@ -107,27 +86,10 @@ function ProjectSection({ project, since }: { project: Project; since: string })
         </ul>
       )}
       <h3>Top risks</h3>
-      <Loaded query={risks}>
-        {({ data }) => (
-          <>
-            {data.length === 0 ? (
-              <p className="quiet">No active risks</p>
-            ) : (
-              <RiskTable risks={data} since={since} />
-            )}
-            <More total={counts.active_risks} shown={data.length} href={`/risks?project=${key}`} />
-          </>
-        )}
-      </Loaded>
+      <TopRisks period={period} limit={maxRows} />
+      <More total={counts.active_risks} shown={maxRows} href={listHref('/risks', period)} />
       <h3>Overdue issues</h3>
-      <Loaded query={overdue}>
-        {({ data, page: { total } }) => (
-          <>
-            {data.length === 0 ? <p className="quiet">No overdue issues</p> : <IssueTable issues={data} />}
-            <More total={total ?? 0} shown={data.length} href={`/issues?overdue=true&project=${key}`} />
-          </>
-        )}
-      </Loaded>
+      <OverdueIssues period={period} limit={maxRows} />
     </section>
   );
-}
+};

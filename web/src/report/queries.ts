@@ -1,21 +1,43 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { paths, RankedRisk } from '../api/openapi.ts';
-import { daysFromToday, today } from '../format.ts';
+import { formatDay, today } from '../format.ts';
 
-/** What the report is about: some projects, or all, and the day that everything is compared with. */
-export type Period = { project: string[] | undefined; since: string };
+/** What the report is about: some projects, or all, the day that everything is compared with, and the day it shows. */
+export type Period = {
+  project: string[] | undefined;
+  since: string;
+  /** Without it, today. */
+  asOf: string | undefined;
+};
 
 type RiskQuery = NonNullable<paths['/v1/risks']['get']['parameters']['query']>;
 type IssueQuery = NonNullable<paths['/v1/issues']['get']['parameters']['query']>;
 type AllIssuesQuery = NonNullable<paths['/v1/issues/all']['get']['parameters']['query']>;
 
 /** The largest page of the API. The report says when there are more rows. */
-const maxRows = 1000;
+export const maxRows = 1000;
 
-/** For a day from the URL, which can be any text. */
-export const validSince = (value: string | undefined) =>
-  value !== undefined && isDay(value) && value <= today() ? value : daysFromToday(-30);
+/** For days from the URL, which can be any text. A report of an earlier day is compared with a day before it. */
+export function validDays(since = '', asOf = ''): Pick<Period, 'since' | 'asOf'> {
+  const last = isDay(asOf) && asOf < today() ? asOf : today();
+  return {
+    since: isDay(since) && since <= last ? since : daysBefore(last, 30),
+    asOf: last === today() ? undefined : last,
+  };
+}
+
+const daysBefore = (day: string, days: number) =>
+  new Date(Date.parse(day) - days * 86_400_000).toISOString().slice(0, 10);
+
+export const dayName = ({ asOf }: Period) => (asOf ? formatDay(asOf) : 'Today');
+
+/** A list in the console with the projects of the report. */
+export const listHref = (
+  list: '/risks' | '/issues',
+  { project }: Period,
+  filters: Record<string, string> = {},
+) => `${list}?${new URLSearchParams({ ...filters, ...(project && { project: project.join() }) })}`;
 
 export const isDay = (value: string) =>
   /^[12]\d{3}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
@@ -23,7 +45,7 @@ export const isDay = (value: string) =>
 /** The start of the day after: a register of a past day is that of its end. */
 const endOf = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString();
 
-const inProjects = ({ project }: Period) => (project ? { project } : {});
+export const inProjects = ({ project }: Period) => (project ? { project } : {});
 
 export const useReportRisks = (period: Period, query: RiskQuery) =>
   useQuery({
@@ -50,21 +72,42 @@ const useAllIssues = (period: Period, query: AllIssuesQuery) =>
 export const useTopRisks = (period: Period, limit: number) =>
   useReportRisks(period, { include: 'movement', since: period.since, limit });
 
-/** The counts of the register on the day of the comparison, and now. */
-export const useComparison = (period: Period) =>
-  useQuery({
-    queryKey: ['report', 'comparison', period],
+/** Reads the register of both days. */
+function useBothDays<T>(name: string, period: Period, read: (query: RiskQuery) => Promise<T>) {
+  const { since, asOf } = period;
+  return useQuery({
+    queryKey: ['report', name, period],
     queryFn: async () => {
-      const read = async (query: { as_of?: string }) =>
-        (
-          await dataOrThrow(
-            api.GET('/v1/risks/summary', { params: { query: { ...inProjects(period), ...query } } }),
-          )
-        ).data;
-      const [then, now] = await Promise.all([read({ as_of: period.since }), read({})]);
-      return { then, now };
+      const [before, after] = await Promise.all([
+        read({ ...inProjects(period), as_of: since }),
+        read({ ...inProjects(period), ...(asOf && { as_of: asOf }) }),
+      ]);
+      return { before, after };
     },
   });
+}
+
+export const useComparison = (period: Period) =>
+  useBothDays(
+    'comparison',
+    period,
+    async (query) => (await dataOrThrow(api.GET('/v1/risks/summary', { params: { query } }))).data,
+  );
+
+export const useHeatMaps = (period: Period) =>
+  useBothDays(
+    'heat maps',
+    period,
+    async (query) => (await dataOrThrow(api.GET('/v1/risks/heatmap', { params: { query } }))).data,
+  );
+
+export const useTopRisksOfBoth = (period: Period, limit: number) =>
+  useBothDays(
+    `top ${limit}`,
+    period,
+    async (query) =>
+      (await dataOrThrow(api.GET('/v1/risks', { params: { query: { ...query, limit } } }))).data,
+  );
 
 export const useIssueCounts = (period: Period) =>
   useQuery({
@@ -77,43 +120,72 @@ export type RiskChanges = Record<'added' | 'up' | 'down' | 'occurred' | 'closed'
   isComplete: boolean;
 };
 
-/** What has happened to risks since the day of the comparison. */
-export function useRiskChanges(period: Period) {
-  const { since } = period;
-  return useQuery({
+/** What has happened to risks between the two days. */
+export const useRiskChanges = (period: Period) =>
+  useQuery({
     queryKey: ['report', 'changes', period],
-    queryFn: async (): Promise<RiskChanges> => {
-      const read = (query: RiskQuery) =>
-        dataOrThrow(
-          api.GET('/v1/risks', {
-            params: {
-              query: { ...inProjects(period), include: 'movement', since, limit: maxRows, ...query },
-            },
-          }),
-        );
-      const [active, ended] = await Promise.all([
-        read({ updated_since: endOf(since) }),
-        read({ status: ['materialized', 'closed'], sort: '-updated_at' }),
-      ]);
-      const isAdded = ({ created_at }: RankedRisk) => created_at >= endOf(since);
-      const changeOf = ({ score, movement }: RankedRisk) =>
-        score !== null && typeof movement?.score_then === 'number' ? score - movement.score_then : 0;
-      // A risk that had ended before has a rank among the ended ones of that day.
-      const justEnded = ended.data.filter(
-        ({ updated_at, movement }) => updated_at >= endOf(since) && movement?.rank_then === null,
-      );
-      const oldest = ended.data.at(-1);
-      return {
-        added: active.data.filter(isAdded),
-        up: active.data.filter((risk) => !isAdded(risk) && changeOf(risk) > 0),
-        down: active.data.filter((risk) => !isAdded(risk) && changeOf(risk) < 0),
-        occurred: justEnded.filter(({ status }) => status === 'materialized'),
-        closed: justEnded.filter(({ status }) => status === 'closed'),
-        isComplete:
-          !active.page.has_more && !(ended.page.has_more && oldest && oldest.updated_at >= endOf(since)),
-      };
-    },
+    queryFn: () => (period.asOf ? changesBetween(period, period.asOf) : changesUntilToday(period)),
   });
+
+const isActive = ({ status }: Pick<RankedRisk, 'status'>) => status !== 'materialized' && status !== 'closed';
+
+const changeOf = ({ score, movement }: RankedRisk) =>
+  score !== null && typeof movement?.score_then === 'number' ? score - movement.score_then : 0;
+
+/** The API compares a day only with today, so the registers of both days are compared here. */
+async function changesBetween(period: Period, asOf: string): Promise<RiskChanges> {
+  const read = (as_of: string) =>
+    dataOrThrow(
+      api.GET('/v1/risks', {
+        params: { query: { ...inProjects(period), as_of, status: ['all'], limit: maxRows } },
+      }),
+    );
+  const [before, after] = await Promise.all([read(period.since), read(asOf)]);
+  const then = new Map(before.data.map((risk) => [risk.id, risk]));
+  const rows = after.data.map((risk): RankedRisk => {
+    const { score: score_then = null, rank: rank_then = null } = then.get(risk.id) ?? {};
+    return { ...risk, movement: { score_then, rank_then, delta: null } };
+  });
+  const hasJustEnded = (risk: RankedRisk) => isActive(then.get(risk.id) ?? { status: 'open' });
+  return {
+    added: rows.filter((risk) => isActive(risk) && !then.has(risk.id)),
+    up: rows.filter((risk) => isActive(risk) && changeOf(risk) > 0),
+    down: rows.filter((risk) => isActive(risk) && changeOf(risk) < 0),
+    occurred: rows.filter((risk) => risk.status === 'materialized' && hasJustEnded(risk)),
+    closed: rows.filter((risk) => risk.status === 'closed' && hasJustEnded(risk)),
+    isComplete: !before.page.has_more && !after.page.has_more,
+  };
+}
+
+async function changesUntilToday(period: Period): Promise<RiskChanges> {
+  const { since } = period;
+  const read = (query: RiskQuery) =>
+    dataOrThrow(
+      api.GET('/v1/risks', {
+        params: {
+          query: { ...inProjects(period), include: 'movement', since, limit: maxRows, ...query },
+        },
+      }),
+    );
+  const [active, ended] = await Promise.all([
+    read({ updated_since: endOf(since) }),
+    read({ status: ['materialized', 'closed'], sort: '-updated_at' }),
+  ]);
+  const isAdded = ({ created_at }: RankedRisk) => created_at >= endOf(since);
+  // A risk that had ended before has a rank among the ended ones of that day.
+  const justEnded = ended.data.filter(
+    ({ updated_at, movement }) => updated_at >= endOf(since) && movement?.rank_then === null,
+  );
+  const oldest = ended.data.at(-1);
+  return {
+    added: active.data.filter(isAdded),
+    up: active.data.filter((risk) => !isAdded(risk) && changeOf(risk) > 0),
+    down: active.data.filter((risk) => !isAdded(risk) && changeOf(risk) < 0),
+    occurred: justEnded.filter(({ status }) => status === 'materialized'),
+    closed: justEnded.filter(({ status }) => status === 'closed'),
+    isComplete:
+      !active.page.has_more && !(ended.page.has_more && oldest && oldest.updated_at >= endOf(since)),
+  };
 }
 
 export const useRaisedIssues = (period: Period, limit: number) =>

@@ -1,99 +1,126 @@
+import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import type { Issue, RankedRisk } from '../api/openapi.ts';
+import type { Issue, IssueList, RankedRisk } from '../api/openapi.ts';
 import { Movement, Score, Severity, Status } from '../components/badges.tsx';
+import { Loaded } from '../components/loading.tsx';
 import { formatDay, formatNumber } from '../format.ts';
+import { listHref, type Period, useReportIssues, useTopRisks } from './queries.ts';
 
-/** Risks with the change of their score since a day. */
-export const RiskTable = ({ risks, since }: { risks: readonly RankedRisk[]; since: string }) => (
-  <table className="report-table">
+export type ReportColumn<Row> = {
+  header: string;
+  cell: (row: Row) => ReactNode;
+  /** `wide` and `fill` take the remaining space, `from-tablet` is not on a phone. */
+  className?: string;
+};
+
+type TableProps<Row> = {
+  columns: readonly ReportColumn<Row>[];
+  rows: readonly Row[];
+  rowKey: (row: Row) => string;
+  /** Whether the cells are numbers, and the first one names its row. */
+  isCounts?: boolean;
+};
+
+export const ReportTable = <Row,>({ columns, rows, rowKey, isCounts = false }: TableProps<Row>) => (
+  <table className={isCounts ? 'report-table counts' : 'report-table'}>
     <thead>
       <tr>
-        <th scope="col">Score</th>
-        <th scope="col">Change</th>
-        <th scope="col" className="wide">
-          Risk
-        </th>
-        <th scope="col" className="from-tablet">
-          Status
-        </th>
-        <th scope="col" className="from-tablet">
-          Owner
-        </th>
-        <th scope="col" className="from-tablet">
-          Due
-        </th>
+        {columns.map(({ header, className }) => (
+          <th key={header} scope="col" className={className}>
+            {header}
+          </th>
+        ))}
       </tr>
     </thead>
     <tbody>
-      {risks.map((risk) => (
-        <tr key={risk.id}>
-          <td>
-            <Score score={risk.score} level={risk.level} />
-          </td>
-          <td>
-            <Movement risk={risk} since={since} />
-          </td>
-          <td>
-            <ItemName list="risks" item={risk} />
-          </td>
-          <td className="from-tablet">
-            <Status status={risk.status} />
-          </td>
-          <td className="from-tablet">
-            <Person name={risk.owner_name} none="No owner" />
-          </td>
-          <td className="from-tablet day">{risk.due_on && formatDay(risk.due_on)}</td>
+      {rows.map((row) => (
+        <tr key={rowKey(row)}>
+          {columns.map(({ header, cell, className }, index) =>
+            isCounts && index === 0 ? (
+              <th key={header} scope="row" className={className}>
+                {cell(row)}
+              </th>
+            ) : (
+              <td key={header} className={className}>
+                {cell(row)}
+              </td>
+            ),
+          )}
         </tr>
       ))}
     </tbody>
   </table>
 );
 
-export const IssueTable = ({ issues }: { issues: readonly Issue[] }) => (
-  <table className="report-table">
-    <thead>
-      <tr>
-        <th scope="col">Severity</th>
-        <th scope="col" className="wide">
-          Issue
-        </th>
-        <th scope="col" className="from-tablet">
-          Status
-        </th>
-        <th scope="col" className="from-tablet">
-          Assignee
-        </th>
-        <th scope="col">Due</th>
-      </tr>
-    </thead>
-    <tbody>
-      {issues.map((issue) => (
-        <tr key={issue.id}>
-          <td>
-            <Severity severity={issue.severity} />
-          </td>
-          <td>
-            <ItemName list="issues" item={issue} />
-          </td>
-          <td className="from-tablet">
-            <Status status={issue.status} />
-          </td>
-          <td className="from-tablet">
-            <Person name={issue.assignee_name} none="Unassigned" />
-          </td>
-          <td className="day">
-            {issue.due_on && (
-              <span className={issue.overdue ? 'overdue' : undefined}>{formatDay(issue.due_on)}</span>
-            )}
-          </td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
-);
+const riskColumns = (since: string): ReportColumn<RankedRisk>[] => [
+  { header: 'Score', cell: ({ score, level }) => <Score score={score} level={level} /> },
+  { header: 'Change', cell: (risk) => <Movement risk={risk} since={since} /> },
+  { header: 'Risk', className: 'wide', cell: (risk) => <ItemName list="risks" item={risk} /> },
+  { header: 'Status', className: 'from-tablet', cell: ({ status }) => <Status status={status} /> },
+  {
+    header: 'Owner',
+    className: 'from-tablet',
+    cell: ({ owner_name }) => <Person name={owner_name} none="No owner" />,
+  },
+  { header: 'Due', className: 'from-tablet day', cell: ({ due_on }) => due_on && formatDay(due_on) },
+];
 
-type ItemProps = { list: 'risks' | 'issues'; item: Pick<RankedRisk, 'key' | 'title'> };
+const issueColumns: readonly ReportColumn<Issue>[] = [
+  { header: 'Severity', cell: ({ severity }) => <Severity severity={severity} /> },
+  { header: 'Issue', className: 'wide', cell: (issue) => <ItemName list="issues" item={issue} /> },
+  { header: 'Status', className: 'from-tablet', cell: ({ status }) => <Status status={status} /> },
+  {
+    header: 'Assignee',
+    className: 'from-tablet',
+    cell: ({ assignee_name }) => <Person name={assignee_name} none="Unassigned" />,
+  },
+  {
+    header: 'Due',
+    className: 'day',
+    cell: ({ due_on, overdue }) =>
+      due_on && <span className={overdue ? 'overdue' : undefined}>{formatDay(due_on)}</span>,
+  },
+];
+
+/** The risks of the highest rank, with the change of their scores. */
+export function TopRisks({ period, limit }: { period: Period; limit: number }) {
+  return (
+    <Loaded query={useTopRisks(period, limit)}>
+      {({ data }) =>
+        data.length === 0 ? (
+          <p className="quiet">No active risks</p>
+        ) : (
+          <ReportTable columns={riskColumns(period.since)} rows={data} rowKey={({ id }) => id} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+export function OverdueIssues({ period, limit }: { period: Period; limit: number }) {
+  const query: UseQueryResult<IssueList> = useReportIssues(period, { overdue: true, limit, count: true });
+  return (
+    <Loaded query={query}>
+      {({ data, page: { total } }) => (
+        <>
+          {data.length === 0 ? (
+            <p className="quiet">No overdue issues</p>
+          ) : (
+            <ReportTable columns={issueColumns} rows={data} rowKey={({ id }) => id} />
+          )}
+          <More
+            total={total ?? 0}
+            shown={data.length}
+            href={listHref('/issues', period, { overdue: 'true' })}
+          />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+type ItemProps = { list: 'risks' | 'issues' | 'tasks'; item: Pick<RankedRisk, 'key' | 'title'> };
 
 export const ItemName = ({ list, item: { key, title } }: ItemProps) => (
   <>
@@ -107,10 +134,38 @@ export const ItemName = ({ list, item: { key, title } }: ItemProps) => (
 const Person = ({ name, none }: { name: string | null; none: string }) =>
   name ? <bdi>{name}</bdi> : <span className="quiet">{none}</span>;
 
+type GroupProps = {
+  title: string;
+  total: number;
+  shown: number;
+  /** The list of all of them, where there is one. */
+  href?: string;
+  note?: string;
+  /** An entry of the list for each item. */
+  children: ReactNode;
+};
+
+/** The first few items of a kind, and how many there are. */
+export const ItemGroup = ({ title, total, shown, href, note, children }: GroupProps) => (
+  <section>
+    <h3>
+      {title} <span className="quiet">{formatNumber(total)}</span>
+    </h3>
+    {total === 0 ? <p className="quiet">None</p> : <ul>{children}</ul>}
+    <More total={total} shown={shown} href={href} />
+    {note && total > 0 && <p className="hint">{note}</p>}
+  </section>
+);
+
+type MoreProps = { total: number; shown: number; href?: string | undefined };
+
 /** Says how many rows are left out, with a link to all of them. */
-export const More = ({ total, shown, href }: { total: number; shown: number; href: string }): ReactNode =>
-  total > shown && (
+export const More = ({ total, shown, href }: MoreProps): ReactNode =>
+  total > shown &&
+  (href ? (
     <p className="more">
       <Link href={href}>{formatNumber(total - shown)} more</Link>
     </p>
-  );
+  ) : (
+    <p className="quiet">and {formatNumber(total - shown)} more</p>
+  ));

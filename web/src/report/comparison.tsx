@@ -1,0 +1,101 @@
+import type { RankedRisk, RiskSummary } from '../api/openapi.ts';
+import { Score } from '../components/badges.tsx';
+import { Card } from '../components/card.tsx';
+import { Loaded } from '../components/loading.tsx';
+import { formatChange, formatDay, formatNumber, humanize } from '../format.ts';
+import { HeatMap } from '../risks/heat-map.tsx';
+import { dayName, listHref, type Period, useComparison, useHeatMaps, useTopRisksOfBoth } from './queries.ts';
+import { ItemName, type ReportColumn, ReportTable } from './tables.tsx';
+
+type Count = { name: string; before: number; after: number };
+
+const columnsOf = (period: Period): ReportColumn<Count>[] => [
+  { header: 'Active risks', cell: ({ name }) => name },
+  { header: formatDay(period.since), cell: ({ before }) => formatNumber(before) },
+  { header: dayName(period), cell: ({ after }) => formatNumber(after) },
+  { header: 'Change', cell: ({ before, after }) => (after === before ? '–' : formatChange(after - before)) },
+];
+
+const countsOf = (before: RiskSummary, after: RiskSummary): Count[] => [
+  ...after.by_level.map(({ level, count }, index) => ({
+    name: humanize(level),
+    before: before.by_level[index]?.count ?? 0,
+    after: count,
+  })),
+  { name: 'Not assessed', before: before.unassessed, after: after.unassessed },
+  { name: 'Total', before: before.total, after: after.total },
+];
+
+/** The register on two days side by side: its counts and its matrices. */
+export function Comparison({ period }: { period: Period }) {
+  const matrices = useHeatMaps(period);
+  return (
+    <Card id="comparison" title="Risk register">
+      <Loaded query={useComparison(period)}>
+        {({ before, after }) => (
+          <ReportTable
+            isCounts
+            columns={columnsOf(period)}
+            rows={countsOf(before, after)}
+            rowKey={({ name }) => name}
+          />
+        )}
+      </Loaded>
+      <Loaded query={matrices}>
+        {({ before, after }) => (
+          <div className="side-by-side">
+            {[
+              { day: period.since, title: formatDay(period.since), cells: before },
+              { day: period.asOf, title: dayName(period), cells: after },
+            ].map(({ day, title, cells }) => (
+              <section key={title}>
+                <h3>{title}</h3>
+                <HeatMap
+                  cells={cells}
+                  hrefOf={({ probability, impact }) =>
+                    listHref('/risks', period, {
+                      probability: String(probability),
+                      impact: String(impact),
+                      ...(day && { as_of: day }),
+                    })
+                  }
+                />
+              </section>
+            ))}
+          </div>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+export const criticalIn = ({ by_level }: RiskSummary) =>
+  by_level.find(({ level }) => level === 'critical')?.count ?? 0;
+
+/** The risks of the highest rank on two days. */
+export const TopRisksOfBoth = ({ period, limit }: { period: Period; limit: number }) => (
+  <Card id="top-risks" title="Top risks">
+    <Loaded query={useTopRisksOfBoth(period, limit)}>
+      {({ before, after }) => (
+        <div className="side-by-side">
+          <RankedList title={formatDay(period.since)} risks={before} />
+          <RankedList title={dayName(period)} risks={after} />
+        </div>
+      )}
+    </Loaded>
+  </Card>
+);
+
+const RankedList = ({ title, risks }: { title: string; risks: readonly RankedRisk[] }) => (
+  <section>
+    <h3>{title}</h3>
+    {risks.length === 0 && <p className="quiet">No active risks</p>}
+    <ol>
+      {risks.map((risk) => (
+        <li key={risk.id}>
+          <Score score={risk.score} level={risk.level} /> <ItemName list="risks" item={risk} />
+        </li>
+      ))}
+    </ol>
+  </section>
+);

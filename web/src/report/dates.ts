@@ -1,0 +1,67 @@
+import { useQuery } from '@tanstack/react-query';
+import { api, dataOrThrow } from '../api/client.ts';
+import { daysFromToday } from '../format.ts';
+import { inProjects, maxRows, type Period } from './queries.ts';
+
+export const dateKinds = { risk: 'Risk due', review: 'Risk review', issue: 'Issue due', task: 'Task due' };
+
+export type DateKind = keyof typeof dateKinds;
+
+/** A day on which something is due. */
+export type DueDate = {
+  day: string;
+  kind: DateKind;
+  list: 'risks' | 'issues' | 'tasks';
+  key: string;
+  title: string;
+  person: string | null;
+};
+
+export const timelineDays = 90;
+
+/** The due and review dates of the next 90 days and all that have passed, earliest first. */
+export function useDueDates(period: Period) {
+  return useQuery({
+    queryKey: ['report', 'dates', period.project],
+    queryFn: async () => {
+      const end = daysFromToday(timelineDays);
+      const query = { ...inProjects(period), limit: maxRows };
+      const [risks, issues, tasks] = await Promise.all([
+        // The API has no filter for the days of reviews.
+        dataOrThrow(api.GET('/v1/risks', { params: { query } })),
+        dataOrThrow(api.GET('/v1/issues', { params: { query: { ...query, sort: 'due_on' } } })),
+        dataOrThrow(
+          api.GET('/v1/tasks', {
+            params: { query: { ...query, due_before: daysFromToday(timelineDays + 1) } },
+          }),
+        ),
+      ]);
+      const dates = [
+        ...risks.data.flatMap((risk) => toDate('risk', 'risks', risk, risk.due_on, risk.owner_name)),
+        ...risks.data.flatMap((risk) => toDate('review', 'risks', risk, risk.review_on, risk.owner_name)),
+        ...issues.data.flatMap((issue) =>
+          toDate('issue', 'issues', issue, issue.due_on, issue.assignee_name),
+        ),
+        ...tasks.data.flatMap((task) => toDate('task', 'tasks', task, task.due_on, task.assignee_name)),
+      ];
+      return {
+        dates: dates
+          .filter(({ day }) => day <= end)
+          .sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0)),
+        // Issues are sorted by their due dates, so only those in the period count.
+        isComplete:
+          !risks.page.has_more &&
+          !tasks.page.has_more &&
+          !(issues.page.has_more && (issues.data.at(-1)?.due_on ?? '9') <= end),
+      };
+    },
+  });
+}
+
+const toDate = (
+  kind: DateKind,
+  list: DueDate['list'],
+  { key, title }: { key: string; title: string },
+  day: string | null,
+  person: string | null,
+): DueDate[] => (day === null ? [] : [{ day, kind, list, key, title, person }]);

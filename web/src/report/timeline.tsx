@@ -1,0 +1,128 @@
+import { Link } from 'wouter';
+import type { Project } from '../api/openapi.ts';
+import { Card } from '../components/card.tsx';
+import { Loaded } from '../components/loading.tsx';
+import { daysFromToday, formatDay, formatNumber, formatShortDay, today } from '../format.ts';
+import { type DateKind, type DueDate, dateKinds, timelineDays, useDueDates } from './dates.ts';
+import type { Period } from './queries.ts';
+import { ItemGroup, ItemName, type ReportColumn, ReportTable } from './tables.tsx';
+
+const maxShown = 8;
+
+/** A week, or all that is overdue. */
+type Span = { title: string; isOverdue: boolean; dates: DueDate[]; projects: Project[] };
+
+const weeks = Math.ceil(timelineDays / 7);
+
+/** Overdue first, then week by week. */
+function spansOf(dates: readonly DueDate[], projects: readonly Project[]): Span[] {
+  const open = projects.filter(({ status }) => status !== 'completed' && status !== 'cancelled');
+  const between = (from: string, to: string) => (day: string | null) =>
+    day !== null && day >= from && day < to;
+  const span = (title: string, from: string, to: string): Span => {
+    const isIn = between(from, to);
+    return {
+      title,
+      isOverdue: from === '',
+      dates: dates.filter(({ day }) => isIn(day)),
+      projects: open.filter(({ due_on }) => isIn(due_on)),
+    };
+  };
+  return [
+    span('Overdue', '', today()),
+    ...Array.from({ length: weeks }, (_, week) => {
+      const first = daysFromToday(week * 7);
+      const last = daysFromToday(Math.min(week * 7 + 6, timelineDays));
+      const end = daysFromToday(Math.min(week * 7 + 7, timelineDays + 1));
+      return span(`${formatShortDay(first)} – ${formatShortDay(last)}`, first, end);
+    }),
+  ];
+}
+
+const countColumn = (kind: DateKind): ReportColumn<Span> => ({
+  header: dateKinds[kind],
+  className: 'from-tablet',
+  cell: ({ dates }) => {
+    const count = dates.filter((date) => date.kind === kind).length;
+    return count === 0 ? '–' : formatNumber(count);
+  },
+});
+
+/** The widths are relative to the fullest span. */
+const columnsOf = (max: number): ReportColumn<Span>[] => [
+  {
+    header: 'Week',
+    className: 'day',
+    cell: ({ title, isOverdue }) => <span className={isOverdue ? 'overdue' : undefined}>{title}</span>,
+  },
+  ...(Object.keys(dateKinds) as DateKind[]).map(countColumn),
+  {
+    header: 'All',
+    className: 'load',
+    cell: ({ dates, isOverdue }) => (
+      <span className="load-bar">
+        <span
+          className={isOverdue ? 'bar overdue-bar' : 'bar'}
+          style={{ width: `${(100 * dates.length) / max}%` }}
+        />
+        {formatNumber(dates.length)}
+      </span>
+    ),
+  },
+  {
+    header: 'Projects due',
+    className: 'from-tablet',
+    cell: ({ projects }) =>
+      projects.map(({ id, key, name }) => (
+        <Link key={id} className="project-due" href={`/projects/${key}`} title={name}>
+          {key}
+        </Link>
+      )),
+  },
+];
+
+/** What is overdue, and what is due in the next 90 days. */
+export function Timeline({ projects, period }: { projects: readonly Project[]; period: Period }) {
+  const soon = daysFromToday(14);
+  return (
+    <Card id="timeline" title={`Due in the next ${timelineDays} days`}>
+      <Loaded query={useDueDates(period)}>
+        {({ dates, isComplete }) => {
+          const spans = spansOf(dates, projects);
+          const max = Math.max(1, ...spans.map((span) => span.dates.length));
+          return (
+            <>
+              <div className="changes">
+                <DateList title="Overdue" dates={dates.filter(({ day }) => day < today())} />
+                <DateList
+                  title="Next 14 days"
+                  dates={dates.filter(({ day }) => day >= today() && day < soon)}
+                />
+              </div>
+              <ReportTable isCounts columns={columnsOf(max)} rows={spans} rowKey={({ title }) => title} />
+              {!isComplete && (
+                <p className="notice">
+                  There are so many entries that some are left out. Choose fewer projects.
+                </p>
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </Card>
+  );
+}
+
+const DateList = ({ title, dates }: { title: string; dates: readonly DueDate[] }) => (
+  <ItemGroup title={title} total={dates.length} shown={maxShown}>
+    {dates.slice(0, maxShown).map(({ day, kind, list, key, title: name, person }) => (
+      <li key={`${kind} ${key}`}>
+        <span className={day < today() ? 'overdue day' : 'day'}>{formatDay(day)}</span>{' '}
+        <ItemName list={list} item={{ key, title: name }} />{' '}
+        <span className="quiet">
+          · {dateKinds[kind]} · <bdi>{person ?? (list === 'risks' ? 'No owner' : 'Unassigned')}</bdi>
+        </span>
+      </li>
+    ))}
+  </ItemGroup>
+);
