@@ -30,7 +30,10 @@ export async function buildConsole(): Promise<void> {
     const configFile = join(root, 'web/vite.config.ts');
     const { licences } = await bundle({ configFile, logLevel: 'warn', build: { outDir } });
     writeFileSync(join(outDir, 'licences.txt'), licences);
-    for (const name of readdirSync(join(outDir, 'assets'))) compress(join(outDir, 'assets', name));
+    const names = readdirSync(join(outDir, 'assets'));
+    // Fonts are compressed already.
+    for (const name of names.filter((name) => !name.endsWith('.woff2')))
+      compress(join(outDir, 'assets', name));
     writeFileSync(join(outDir, 'sources.txt'), sources);
     rmSync(target, { recursive: true, force: true });
     renameSync(outDir, target);

@@ -1,13 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { InlineConfig, Rolldown } from 'vite';
 
-/** Builds with Vite. Returns the chunks and the licenses of the packages in them. */
+/** Builds with Vite. Returns the chunks and the licenses of the packages in them and in the assets. */
 export async function bundle(config: InlineConfig) {
   const { build } = await loadVite();
   const { output } = (await build(config)) as Rolldown.RolldownOutput;
   const chunks = output.filter((file) => file.type === 'chunk');
-  return { chunks, licences: licencesOf(chunks.flatMap(({ moduleIds }) => moduleIds)) };
+  const assets = output.filter((file) => file.type === 'asset');
+  const files = assets.flatMap(({ originalFileNames }) =>
+    originalFileNames.map((name) => resolve(import.meta.dirname, name)),
+  );
+  return { chunks, licences: licencesOf([...chunks.flatMap(({ moduleIds }) => moduleIds), ...files]) };
 }
 
 /** Loads Vite only to build: a built package runs without it. */

@@ -12,12 +12,18 @@ const types: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 };
 
 type File = { type: string; plain: Buffer; br?: Buffer | undefined; gzip?: Buffer | undefined };
 
 /** The built console. */
-export type Console = { index: string; files: Map<string, File> };
+export type Console = {
+  index: string;
+  files: Map<string, File>;
+  /** The `@font-face` rules of its style sheet, for the other pages. */
+  fontFaces: string;
+};
 
 export function readConsole(): Console | undefined {
   try {
@@ -36,7 +42,11 @@ export function readConsole(): Console | undefined {
           gzip: read(`${name}.gz`),
         },
       ]);
-    return { index, files: new Map(files) };
+    const styles = files.filter(([, { type }]) => type.startsWith('text/css'));
+    const fontFaces = styles.flatMap(
+      ([, { plain }]) => plain.toString().match(/@font-face\s*{[^}]*}/g) ?? [],
+    );
+    return { index, files: new Map(files), fontFaces: fontFaces.join('\n') };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
@@ -65,11 +75,11 @@ export function sendFile(request: FastifyRequest, reply: FastifyReply, file: Fil
     .send(encoding ? file[encoding] : file.plain);
 }
 
-/** Allows scripts, styles and requests of this origin only, and nothing inline. */
+/** Allows scripts, styles, fonts and requests of this origin only, and nothing inline. */
 const consoleHeaders = {
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-    "base-uri 'self'; form-action 'self'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; " +
+    "connect-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 };

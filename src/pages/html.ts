@@ -26,12 +26,15 @@ function markupOf(value: Fragment): string {
 export const prose = (text: string): Fragment =>
   text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 
-/** The base URL for clients, and a function for links that work on any host. */
-export type Site = { baseUrl: string; link(path: string): string };
+/** The base URL for clients, a function for links that work on any host, and the style sheet of the pages. */
+export type Site = { baseUrl: string; link(path: string): string; style: string };
 
-export function siteAt(baseUrl: string): Site {
+/** `fontFaces` are the rules of the console's fonts, with URLs relative to its assets. */
+export function siteAt(baseUrl: string, fontFaces = ''): Site {
   const basePath = (URL.parse(baseUrl)?.pathname ?? '').replace(/\/$/, '');
-  return { baseUrl, link: (path) => `${basePath}${path}` };
+  const link = (path: string) => `${basePath}${path}`;
+  const fonts = fontFaces.replace(/url\(\.?\/?([^)]+)\)/g, (_, name) => `url(${link(`/assets/${name}`)})`);
+  return { baseUrl, link, style: `${fonts}${stylesheet}` };
 }
 
 type Page = { title: string; path: string; main: Fragment; contents?: Fragment };
@@ -45,7 +48,7 @@ export const framed = (site: Site, { title, path, main, contents }: Page) => htm
 <meta name="color-scheme" content="light dark">
 <title>${title === 'Muster' ? title : `${title} · Muster`}</title>
 <link rel="icon" href="${icon}">
-<style>${new Html(stylesheet)}</style>
+<style>${new Html(site.style)}</style>
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
@@ -73,34 +76,31 @@ const destinations = [
 
 const icon = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">' +
-    '<rect width="16" height="16" rx="4" fill="#1f6feb"/>' +
+    '<rect width="16" height="16" rx="4" fill="#4353d0"/>' +
     '<path d="M4 12V7M8 12V4M12 12V9" stroke="#fff" stroke-width="2" stroke-linecap="round"/></svg>',
 )}`;
 
+/** The colors, the font and the logo are those of the console (`web/src/styles/tokens.css`). */
 const stylesheet = `
 :root {
   color-scheme: light dark;
-  --text: #1b2026; --quiet: #57606c; --line: #dfe3e8; --paper: #ffffff; --panel: #f6f8fa; --code: #eef1f4;
-  --link: #0a56c7; --mark: #8a4b00; --glow: #eaf2ff;
-  --get: #0d6640; --get-back: #e0f4ea; --post: #0a4fb5; --post-back: #e3edfd;
-  --put: #854800; --put-back: #fcefd9;
-  --patch: #662bad; --patch-back: #f0e6fc; --delete: #ad1519; --delete-back: #fde6e6;
+  --text: light-dark(#1a1d24, #e7e9ee); --quiet: light-dark(#565d6b, #a1aab9);
+  --line: light-dark(#e3e6ec, #272c35); --paper: light-dark(#fcfcfd, #0f1115);
+  --panel: light-dark(#f3f4f7, #1b1f26); --code: light-dark(#eef0f4, #20252d);
+  --link: light-dark(#3b49b8, #a3aeff); --glow: light-dark(#eceefb, #232848);
+  --mark: light-dark(#9a3d05, #ffb180);
+  --get: light-dark(#176648, #7fd6ae); --get-back: light-dark(#dcf2e8, #16352b);
+  --post: light-dark(#3b49b8, #a3aeff); --post-back: light-dark(#eceefb, #232848);
+  --put: light-dark(#735500, #ecc75f); --put-back: light-dark(#faf0c9, #37300f);
+  --patch: light-dark(#662bad, #cdaaf7); --patch-back: light-dark(#f0e6fc, #2d2143);
+  --delete: light-dark(#a8101f, #ff9d9f); --delete-back: light-dark(#fde2e3, #4a181d);
   --mono: ui-monospace, 'SF Mono', 'Cascadia Code', Menlo, Consolas, 'Liberation Mono', monospace;
-}
-@media screen and (prefers-color-scheme: dark) {
-  :root {
-    --text: #e3e7ec; --quiet: #a0abb8; --line: #2d343d; --paper: #13161a; --panel: #1a1f25; --code: #222830;
-    --link: #8cb8ff; --mark: #f0b866; --glow: #1b2a41;
-    --get: #7fdcab; --get-back: #14322a; --post: #8cb8ff; --post-back: #182b48;
-    --put: #f3bb6d; --put-back: #382914;
-    --patch: #cdaaf7; --patch-back: #2d2143; --delete: #f7a09d; --delete-back: #401e20;
-  }
 }
 *, *::before, *::after { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; scroll-padding-top: 1rem; }
 body {
   margin: 0; color: var(--text); background: var(--paper); overflow-wrap: break-word;
-  font: 1rem/1.55 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial,
+  font: 1rem/1.55 'Inter Variable', system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial,
     'Liberation Sans', sans-serif;
 }
 a { color: var(--link); text-decoration-thickness: 1px; text-underline-offset: .18em; }
@@ -256,9 +256,9 @@ h2 a:hover, h3 a:hover { text-decoration: underline; }
 }
 `;
 
-/** Allows this stylesheet and inline images only: no scripts, no other hosts, no frames. */
-export const pageHeaders = {
+/** Allows this style sheet, its fonts and inline images only: no scripts, no other hosts, no frames. */
+export const pageHeaders = ({ style }: Site) => ({
   'content-security-policy':
-    `default-src 'none'; style-src 'sha256-${hash('sha256', stylesheet, 'base64')}'; img-src data:; ` +
+    `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; font-src 'self'; img-src data:; ` +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-};
+});

@@ -10,7 +10,7 @@ import { startService } from '../commands/serve.ts';
 import { readConfig } from '../config.ts';
 import { problems } from '../core/errors.ts';
 import type { App } from '../http/fastify.ts';
-import { html, prose } from './html.ts';
+import { html, prose, siteAt } from './html.ts';
 
 type Operation = { operationId: string };
 
@@ -156,7 +156,7 @@ test('a page has a strict content security policy and supports 304', async () =>
   const response = await fetch(`${app.baseUrl}/docs`);
   assert.match(
     response.headers.get('content-security-policy') ?? '',
-    /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; font-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
   );
   assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
   assert.equal(response.headers.get('referrer-policy'), 'no-referrer');
@@ -164,6 +164,21 @@ test('a page has a strict content security policy and supports 304', async () =>
     headers: { 'if-none-match': response.headers.get('etag') ?? '' },
   });
   assert.equal(again.status, 304);
+});
+
+test('the pages use the font of the console, below any base path', async () => {
+  const page = await read(`${app.baseUrl}/docs`);
+  const urls = [...page.matchAll(/url\((\/assets\/[^)]+\.woff2)\)/g)].map(([, url]) => url);
+  assert.equal(urls.length, 2);
+  for (const url of urls) {
+    const response = await fetch(`${app.baseUrl}${url}`);
+    assert.equal(response.headers.get('content-type'), 'font/woff2');
+    assert.equal(Buffer.from(await response.arrayBuffer()).toString('latin1', 0, 4), 'wOF2');
+  }
+  assert.match(
+    siteAt('https://example.com/risk', '@font-face{src:url(./a.woff2)}').style,
+    /url\(\/risk\/assets\/a\.woff2\)/,
+  );
 });
 
 test('the console is the same page at all of its paths, with a strict content security policy', async () => {
@@ -183,8 +198,8 @@ test('the console is the same page at all of its paths, with a strict content se
     assert.equal(response.headers.get('cache-control'), 'no-cache');
     assert.equal(
       response.headers.get('content-security-policy'),
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-        "base-uri 'self'; form-action 'self'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; " +
+        "connect-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'",
     );
   }
   for (const path of ['/nothing', '/v1/nothing', '/risks/a/b']) {

@@ -25,8 +25,8 @@ const consolePaths = [
 
 /** The pages for browsers: the console, the API reference and a page for each error code. */
 export function pageRoutes(app: App): void {
-  const send = pageSender();
-  const site = () => siteAt(app.baseUrl);
+  const send = pageSender(() => site());
+  const site = () => siteAt(app.baseUrl, built?.fontFaces);
   const document = () => app.swagger() as unknown as OpenApi;
 
   let built: Console | undefined;
@@ -86,17 +86,21 @@ export function pageRoutes(app: App): void {
 }
 
 /** Renders each page once, on the first request, because pages change only with the program. */
-function pageSender() {
-  const cachedPages = new Map<string, { text: string; tag: string }>();
+function pageSender(site: () => Site) {
+  const cachedPages = new Map<string, ReturnType<typeof prepare>>();
   return (request: FastifyRequest, reply: FastifyReply, path: string, render: () => Html) => {
-    const page = cachedPages.get(path) ?? withTag(render());
+    const page = cachedPages.get(path) ?? prepare(render(), site());
     cachedPages.set(path, page);
-    reply.headers(pageHeaders).header('cache-control', 'no-cache').type('text/html; charset=utf-8');
+    reply.headers(page.headers).header('cache-control', 'no-cache').type('text/html; charset=utf-8');
     return sendWithEtag(request, reply, page.tag, page.text);
   };
 }
 
-const withTag = ({ markup }: Html) => ({ text: markup, tag: contentEtag(markup) });
+const prepare = ({ markup }: Html, site: Site) => ({
+  text: markup,
+  tag: contentEtag(markup),
+  headers: pageHeaders(site),
+});
 
 const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(problems, code);
 
