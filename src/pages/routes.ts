@@ -21,6 +21,7 @@ const consolePaths = [
   ]),
   '/report',
   '/keys',
+  '/design',
 ];
 
 /** The pages for browsers: the console, the API reference and a page for each error code. */

@@ -7,7 +7,7 @@ import { queryClient } from './api/queries.ts';
 import { type Scope, useHasScope, useSession } from './api/session.ts';
 import { Empty } from './components/empty.tsx';
 import { lazy } from './components/lazy.tsx';
-import { Loading } from './components/loading.tsx';
+import { PageLoading } from './components/loading.tsx';
 import { ToastRegion } from './components/toast.tsx';
 import { Frame } from './layout/frame.tsx';
 import { destinations } from './layout/navigation.ts';
@@ -15,7 +15,7 @@ import { PageErrorBoundary } from './layout/page-error-boundary.tsx';
 import { Title } from './layout/title.tsx';
 import { SignIn, SignInAgain } from './sign-in/page.tsx';
 
-const lazyPage = (load: () => Promise<React.ComponentType>) => lazy(load, <Loading />);
+const lazyPage = (load: () => Promise<React.ComponentType>) => lazy(load, <PageLoading />);
 
 const Overview = lazyPage(async () => (await import('./overview/page.tsx')).OverviewPage);
 const Risks = lazyPage(async () => (await import('./risks/page.tsx')).RisksPage);
@@ -33,6 +33,7 @@ const Groups = lazyPage(async () => (await import('./groups/page.tsx')).GroupsPa
 const Group = lazyPage(async () => (await import('./groups/group-page.tsx')).GroupPage);
 const Keys = lazyPage(async () => (await import('./keys/page.tsx')).KeysPage);
 const Webhooks = lazyPage(async () => (await import('./webhooks/page.tsx')).WebhooksPage);
+const Design = lazyPage(async () => (await import('./design/page.tsx')).DesignPage);
 const Webhook = lazyPage(async () => (await import('./webhooks/webhook-page.tsx')).WebhookPage);
 
 /** Each page and the scope it needs. The service serves the console for the same paths. */
@@ -54,6 +55,7 @@ const pages: [path: string, scope: Scope, page: ReturnType<typeof lazyPage>][] =
   ['/webhooks', 'events.read', Webhooks],
   ['/webhooks/:id', 'events.read', Webhook],
   ['/keys', 'keys.read', Keys],
+  ['/design', 'projects.read', Design],
 ];
 
 /** Loads the code of the page in the URL while the session is checked. */

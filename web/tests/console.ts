@@ -120,7 +120,8 @@ export async function waitUntilLoaded(page: Page): Promise<void> {
 
 const screenshots = join(import.meta.dirname, '../../screenshots');
 
-export async function screenshot(page: Page, name: string): Promise<void> {
+/** Of the window, or of the whole page. */
+export async function screenshot(page: Page, name: string, { isWhole = false } = {}): Promise<void> {
   mkdirSync(screenshots, { recursive: true });
-  await page.screenshot({ path: join(screenshots, `${name}.png`) });
+  await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: isWhole });
 }

@@ -19,7 +19,7 @@ const isCode = (text: string) =>
 /** What the console can show, in the order of its files. */
 function labels(): string[] {
   const files = globSync('src/**/*.{ts,tsx}', { cwd: root }).filter(
-    (file) => !['src/api/openapi.ts', 'src/components/icon.tsx'].includes(file),
+    (file) => !['src/api/openapi.ts', 'src/components/icon.tsx', 'src/design/samples.tsx'].includes(file),
   );
   return files.sort().flatMap((file) => {
     const source = readFileSync(join(root, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');

@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
 import { Link, useSearchParams } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { Issue, Project, RankedRisk } from '../api/openapi.ts';
@@ -8,28 +7,27 @@ import { Activity } from '../comments/activity.tsx';
 import { PersonLabel, Score, Severity, Status, TitleCell } from '../components/badges.tsx';
 import { List } from '../components/list.tsx';
 import type { Column } from '../components/table.tsx';
-import { formatDay, formatNumber, pluralize } from '../format.ts';
+import { Tabs } from '../components/tabs.tsx';
+import { formatDay, pluralize } from '../format.ts';
 import { AssigneeName } from '../issues/assign.tsx';
 import { useIssues } from '../issues/queries.ts';
 import { useRisks } from '../risks/queries.ts';
 import { Tasks } from '../tasks/tasks.tsx';
-
-const names = ['overview', 'risks', 'issues', 'tasks', 'activity'] as const;
-
-type Name = (typeof names)[number];
 
 type Props = { project: Project; overview: ReactNode };
 
 /** The parts of a project. The URL has the selected one, so that a link, a reload or Back opens it. */
 export function ProjectTabs({ project, overview }: Props) {
   const [search, setSearch] = useSearchParams();
-  const selected = names.find((name) => name === search.get('tab')) ?? 'overview';
-  const tasks = useTaskCount(project);
-  const tabs: Record<Name, { title: string; count?: number | undefined; content: ReactNode }> = {
+  const tabs = {
     overview: { title: 'Overview', content: overview },
     risks: { title: 'Risks', count: project.counts.active_risks, content: <Risks project={project} /> },
     issues: { title: 'Issues', count: project.counts.open_issues, content: <Issues project={project} /> },
-    tasks: { title: 'Tasks', count: tasks, content: <Tasks project={project.key} kind="work" /> },
+    tasks: {
+      title: 'Tasks',
+      count: useTaskCount(project),
+      content: <Tasks project={project.key} kind="work" />,
+    },
     activity: {
       title: 'Activity',
       content: (
@@ -40,29 +38,14 @@ export function ProjectTabs({ project, overview }: Props) {
       ),
     },
   };
+  const asked = search.get('tab') ?? '';
   return (
     <Tabs
-      className="tabs"
-      keyboardActivation="manual"
-      selectedKey={selected}
-      onSelectionChange={(name) => setSearch(name === 'overview' ? {} : { tab: String(name) })}
-    >
-      <TabList className="tab-list" aria-label="Parts of the project">
-        {names.map((name) => (
-          <Tab key={name} id={name} className="tab">
-            {tabs[name].title}
-            {tabs[name].count !== undefined && (
-              <span className="count">{formatNumber(tabs[name].count)}</span>
-            )}
-          </Tab>
-        ))}
-      </TabList>
-      {names.map((name) => (
-        <TabPanel key={name} id={name} className="tab-panel">
-          {tabs[name].content}
-        </TabPanel>
-      ))}
-    </Tabs>
+      label="Parts of the project"
+      tabs={tabs}
+      selected={Object.hasOwn(tabs, asked) ? (asked as keyof typeof tabs) : 'overview'}
+      onSelect={(name) => setSearch(name === 'overview' ? {} : { tab: name })}
+    />
   );
 }
 
