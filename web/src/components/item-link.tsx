@@ -27,6 +27,6 @@ export function ItemLink({ project, list, id }: Props) {
 /** The address that an item was imported from. The service accepts only http and https. */
 export const SourceLink = ({ url }: { url: string }) => (
   <a href={url} rel="noreferrer">
-    {url}
+    {url.replace(/^https?:\/\//, '')}
   </a>
 );
