@@ -127,6 +127,11 @@ export const problems = {
     title: 'Import rejected: the file has errors',
     help: 'With `atomic=true`, an import creates all rows or none. `results` lists each row that has errors, with its line and how to fix it; the other rows are `skipped`. Fix the file and send it again, or import without `atomic` to skip only the rows that have errors.',
   },
+  bulk_refused: {
+    status: 422,
+    title: 'Bulk change rejected: some items have errors',
+    help: 'A bulk change affects all items or none. At least one item cannot be changed, so nothing was changed. `results` lists the items with errors, each with the code and the detail that a PATCH of that item would return. Fix them or leave these items out, and send the request again.',
+  },
   headers_too_large: {
     status: 431,
     title: 'Request headers too large',

@@ -13,6 +13,7 @@ export const limits = {
   text_characters: 10_000,
   page_rows: 1000,
   filter_values: 500,
+  bulk_items: 500,
 } as const;
 
 /** Accepts dates that exist, in the years that both databases support. */

@@ -6,3 +6,4 @@ export const updateErrors = ['duplicate', 'stale', 'storage_full'] satisfies Pro
 export const deleteErrors = ['in_use', 'stale', 'storage_full'] satisfies ProblemCode[];
 export const actionErrors = ['idempotency_mismatch', 'stale', 'storage_full'] satisfies ProblemCode[];
 export const importErrors = [...createErrors, 'import_refused'] satisfies ProblemCode[];
+export const bulkErrors = ['bulk_refused', 'idempotency_mismatch', 'storage_full'] satisfies ProblemCode[];

@@ -32,6 +32,7 @@ const comparable = ({ origin, known }: Side, { text, headers }: ServiceResponse)
     (/json/.test(headers['content-type'] ?? '') ? withoutWhitespace(text) : text)
       .replaceAll(new URL(origin).host, '')
       .replace(/mst_\w+(,\w{4},[^,]*,)?/g, 'mst')
+      .replace(/whsec_[\w+/=]+/g, 'whsec')
       .replace(/…\w{4}/g, '…')
       .replace(/"latency_ms":\d+/g, '"latency_ms":1')
       // In a CSV cell, quotes of JSON are doubled.

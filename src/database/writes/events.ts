@@ -29,6 +29,20 @@ export function parseResource<Resource extends object>(db: Kysely<Tables>, json:
   return resource;
 }
 
+/** Like `parseResource`, for many resources that were read after all changes of the transaction. */
+export function parseResources<Resource extends { id: string; key?: string; project_id?: string }>(
+  db: Kysely<Tables>,
+  rows: readonly { json: string }[],
+): Resource[] {
+  const events = new Map(trackerOf(db)?.events.map((event) => [event.subject_id, event]));
+  return rows.map(({ json }) => {
+    const resource: Resource = JSON.parse(json);
+    const event = events.get(resource.id);
+    if (event && !event.given) event.read = { json, resource };
+    return resource;
+  });
+}
+
 /**
  * Runs `work`, then writes its events: one per changed resource, however often it was changed. Sequence numbers are in
  * commit order: once an event is visible, all events with lower numbers are.

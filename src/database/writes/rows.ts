@@ -74,7 +74,7 @@ export async function updateRows<Table extends Updatable>(
   ids: readonly string[],
   columns: Partial<Tables[Table]>,
   now: string,
-): Promise<{ id: string; at: string }[]> {
+): Promise<{ id: string; at: string; version: number }[]> {
   const id = (table === 'people' ? 'user_id' : 'id') as 'id';
   // A statement that changes no row would still increment the version of the table.
   if (ids.length === 0) return [];
@@ -86,8 +86,24 @@ export async function updateRows<Table extends Updatable>(
       updated_at: sql<string>`case when updated_at > ${now} then updated_at else ${now} end`,
     }))
     .where(inJsonArray(sql.ref(id), ids))
-    .returning([`${id} as id`, 'updated_at as at'])
+    .returning([`${id} as id`, 'updated_at as at', 'version'])
     .execute();
+}
+
+/** Updates many rows in the same way if each still has the version that was read. */
+export async function updateReadRows<Table extends Updatable>(
+  db: Transaction<Tables>,
+  table: Table,
+  rows: readonly { id: string; version: number }[],
+  columns: Partial<Tables[Table]>,
+  now: string,
+): Promise<void> {
+  const [first] = rows;
+  if (first && rows.length === 1) return updateRow(db, table, first, columns, now);
+  const versions = new Map(rows.map(({ id, version }) => [id, version]));
+  const updated = await updateRows(db, table, [...versions.keys()], columns, now);
+  const isAsRead = updated.every(({ id, version }) => version === (versions.get(id) ?? 0) + 1);
+  if (updated.length < versions.size || !isAsRead) throw new WriteConflict();
 }
 
 /** Splits a list, because engines limit the number of parameters of a statement. */

@@ -505,8 +505,8 @@ function requestsFor(service: TestService, { project, risk, issue, task, comment
 
 /** Requests to visible resources that reference a hidden one. */
 function requestsNaming(
-  { key, webhook }: Dataset,
-  { project, risk, issue, keys, webhooks }: Hidden,
+  { key, webhook, risk: own }: Dataset,
+  { project, risk, issue, task, keys, webhooks }: Hidden,
 ): Request[] {
   const make = { name: 'x', scopes: ['projects.read'] };
   return [
@@ -525,6 +525,10 @@ function requestsNaming(
     ['GET', '/v1/risks?as_of=2026-09-15&archived=any&category=canary'],
     ['POST', '/v1/projects/SEEN/issues', { title: 'x', risk_id: risk.id }],
     ['POST', '/v1/projects/SEEN/tasks', { title: 'x', risk_id: risk.id, issue_id: issue.id }],
+    ['POST', '/v1/bulk/risks', { items: [{ id: own }, { id: risk.id }], changes: { title: 'x' } }],
+    ['POST', '/v1/bulk/risks', { items: [{ id: 'CANARY-R1', changes: { title: 'x' } }] }],
+    ['POST', '/v1/bulk/issues', { items: [{ id: issue.id }], changes: { title: 'x' } }],
+    ['POST', '/v1/bulk/tasks', { items: [{ id: task.id, version: 1 }], changes: { title: 'x' } }],
     ['POST', '/v1/keys', { ...make, project_ids: ['CANARY'] }],
     ['POST', '/v1/keys', { ...make, project_ids: ['SEEN', project.id] }],
     ['PATCH', `/v1/keys/${key}`, { project_ids: ['CANARY'] }],

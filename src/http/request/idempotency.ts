@@ -23,7 +23,11 @@ export async function sendIdempotent(
   reply: FastifyReply,
   work: (db: Transaction<Tables>) => Promise<Done>,
 ) {
-  const { result, isReplay } = await runIdempotent(request, request.body ?? null, work);
+  return sendResult(reply, await runIdempotent(request, request.body ?? null, work));
+}
+
+/** Sends the result of `runIdempotent`. */
+export function sendResult(reply: FastifyReply, { result, isReplay }: { result: Done; isReplay: boolean }) {
   if (isReplay) reply.header('idempotent-replayed', 'true');
   return send(reply, result);
 }

@@ -136,18 +136,26 @@ type Sized = {
   maxItems?: number;
   maxProperties?: number;
   items?: Sized;
+  properties?: Record<string, Sized>;
   patternProperties?: Record<string, Sized>;
 };
 
 /** Cuts a value to one more than its schema allows, so that it still fails validation. */
 function clipped(schema: Sized, value: unknown): unknown {
-  const { maxLength = limits.text_characters, maxItems, maxProperties, items, patternProperties } = schema;
+  const { maxLength = limits.text_characters, maxItems, maxProperties, items, properties } = schema;
   // A character takes at most two UTF-16 code units.
   if (typeof value === 'string') return value.slice(0, 2 * maxLength + 1);
   if (Array.isArray(value) && maxItems !== undefined)
     return value.slice(0, maxItems + 1).map((item) => clipped(items ?? {}, item));
-  if (typeof value === 'object' && value !== null && maxProperties !== undefined) {
-    const [member = {}] = Object.values(patternProperties ?? {});
+  if (typeof value !== 'object' || value === null) return value;
+  if (properties) {
+    const entries = Object.entries(value).slice(0, Object.keys(properties).length + maxErrors);
+    return Object.fromEntries(
+      entries.map(([name, member]) => [name, clipped(properties[name] ?? {}, member)]),
+    );
+  }
+  if (maxProperties !== undefined) {
+    const [member = {}] = Object.values(schema.patternProperties ?? {});
     const entries = Object.entries(value).slice(0, maxProperties + 1);
     return Object.fromEntries(entries.map(([name, text]) => [name, clipped(member, text)]));
   }

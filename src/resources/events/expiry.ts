@@ -3,7 +3,7 @@ import type { Moment } from '../../core/clock.ts';
 import type { Database } from '../../database/open.ts';
 import type { Tables } from '../../database/tables.ts';
 import { bySystem } from '../../database/writes/change.ts';
-import { changedFields, changeRisk, getRisk } from '../risks/queries.ts';
+import { changeRisk, getRisk } from '../risks/queries.ts';
 import { clearStaleRiskFields } from '../risks/transitions.ts';
 
 /** Reopens risks whose acceptance has expired. Takes the write lock only if there are any. */
@@ -26,7 +26,7 @@ export async function expireAcceptancesIn(
     if (current.status !== 'accepted') continue;
     const next = clearStaleRiskFields(current, { ...current, status: 'open' });
     const change = bySystem(moment, `Accepted only until ${accepted_until}.`);
-    await changeRisk(db, current, next, change, changedFields(current, next), 'risk.acceptance_expired');
+    await changeRisk(db, current, next, change, 'risk.acceptance_expired');
     keys.push(key);
   }
   return keys;

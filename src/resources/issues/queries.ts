@@ -1,15 +1,16 @@
 import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
-import { daysLater, type Moment } from '../../core/clock.ts';
+import { daily, daysLater, type Moment } from '../../core/clock.ts';
 import { type FieldError, inUse, invalidBody, joined, notFound, type Problem } from '../../core/errors.ts';
 import { asKey } from '../../core/ids.ts';
 import { foldAll } from '../../core/text.ts';
-import { daysBetween, jsonBoolean } from '../../database/sql/functions.ts';
+import { daysBetween, inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
+import { param, statement } from '../../database/sql/statement.ts';
 import type { TableName, Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
 import { parseResource, type Subject } from '../../database/writes/events.ts';
-import { differencesBetween, recordDeleted } from '../../database/writes/history.ts';
+import { recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
   inProject,
@@ -19,7 +20,7 @@ import {
   toPerson,
   toRisk,
 } from '../../database/writes/references.ts';
-import { deleteRow, notBefore } from '../../database/writes/rows.ts';
+import { deleteRow } from '../../database/writes/rows.ts';
 import {
   allOf,
   always,
@@ -39,7 +40,7 @@ import { deleteCommentsOn } from '../comments/queries.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { createItems } from '../project-items/create.ts';
-import { assertValidUpdate, saveChanges } from '../project-items/update.ts';
+import { type ItemUpdates, updateItem } from '../project-items/update.ts';
 import { assertTransition, ownerAndDateErrors } from '../project-items/validation.ts';
 import { issueDelta, updateCounts } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
@@ -120,27 +121,12 @@ export const createIssues = (
     change,
   );
 
-export async function updateIssue(
+export const updateIssue = (
   db: Transaction<Tables>,
   current: Issue,
-  { reason, ...patch }: IssuePatch,
-  requestedChange: Change,
-): Promise<Issue> {
-  const change = notBefore(requestedChange, current);
-  await assertWritable(db, current.project_id);
-  const next = clearStaleIssueFields(current, merged(current, patch));
-  if (next.status !== current.status) assertTransition(issueTransitions, current, next.status);
-  const stateErrors = issueStateErrors(current, next, reason);
-  if (stateErrors.length > 0) throw invalidBody(stateErrors);
-  const differences = differencesBetween(current, next, Object.keys(Issue.properties));
-  if (Object.keys(differences).length === 0) return current;
-  const [errors = []] = await validate(db, current.project_id, [next], change);
-  await assertValidUpdate(db, toIssue, next, differences, errors, change);
-  await saveChanges(db, 'issues', issueSubject, Issue, current, next, differences, { ...change, reason });
-  const changed = await getIssue(db, current.project_id, current.id, requestedChange);
-  await updateCounts(db, current.project_id, deltaOf(current), deltaOf(changed));
-  return changed;
-}
+  patch: IssuePatch,
+  change: Change,
+): Promise<Issue> => updateItem(db, issueUpdates, { current, patch }, change);
 
 /** Deletes an issue that no task refers to. */
 export async function deleteIssue(db: Transaction<Tables>, current: Issue, change: Change): Promise<void> {
@@ -200,6 +186,29 @@ export const issueSubject: Subject = {
   json: issueJson,
 };
 
+/** How issues are updated, one or many. */
+export const issueUpdates: ItemUpdates<Issue, IssuePatch> = {
+  target: toIssue,
+  subject: issueSubject,
+  schema: Issue,
+  next(current, patch, reason) {
+    const next = clearStaleIssueFields(current, merged(current, patch));
+    if (next.status !== current.status) assertTransition(issueTransitions, current, next.status);
+    const stateErrors = issueStateErrors(current, next, reason);
+    if (stateErrors.length > 0) throw invalidBody(stateErrors);
+    return { next };
+  },
+  validate,
+  delta: deltaOf,
+  read: daily((moment) =>
+    statement((db) =>
+      issueRows(db)
+        .select(issueJson(moment).as('json'))
+        .where(inJsonArray(sql.ref('issues.id'), param<string>('ids'))),
+    ),
+  ),
+};
+
 /** Whether an index yields the first rows in order, without sorting. */
 function isIndexed({ status = [], archived, ...rest }: IssueFilters): boolean {
   const byIndex = ['project', 'owner_user_id', 'owner_group_id', 'assignee_user_id'];
@@ -244,11 +253,12 @@ function hasStatus(statuses: readonly string[]): Expression<boolean> {
     : sql`(${isOpen} and ${isIn('issues.status')(statuses)})`;
 }
 
-const deltaOf = ({ status, severity }: Issue) =>
-  issueDelta(
+function deltaOf({ status, severity }: Issue) {
+  return issueDelta(
     openStatuses.some((open) => open === status),
     severity,
   );
+}
 
 async function validate(
   db: Kysely<Tables>,

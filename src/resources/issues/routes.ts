@@ -15,6 +15,7 @@ import {
   issueList,
   issueOrders,
   issueTables,
+  issueUpdates,
   updateIssue,
 } from './queries.ts';
 import {
@@ -128,5 +129,6 @@ export function issueRoutes(app: App): void {
     update: updateIssue,
     delete: deleteIssue,
     importable: issueImport,
+    updates: issueUpdates,
   });
 }

@@ -33,6 +33,7 @@ export const Me = Strict(
         description: 'Maximum `limit`. Without `limit`, a list is returned in full.',
       }),
       filter_values: Type.Integer({ description: 'Maximum values in one filter.' }),
+      bulk_items: Type.Integer({ description: 'Maximum items that one request can change.' }),
     }),
   },
   { $id: 'Me' },

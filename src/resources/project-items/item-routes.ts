@@ -13,7 +13,9 @@ import { AcrossProjectsQuery } from '../../transfer/schema.ts';
 import { getProjectForWriting } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { type ResourceKind, resourceRoutes } from '../resource-routes.ts';
+import { bulkRoute } from './bulk.ts';
 import { type ItemImport, importAcrossProjects } from './import.ts';
+import type { ItemUpdates } from './update.ts';
 
 type Item = { id: string; project_id: string; version: number };
 
@@ -35,12 +37,14 @@ type ItemKind<Resource extends TObject, Input extends TObject, Patch extends TOb
     change: Change,
   ): Promise<Static<Resource> & Item>;
   importable: ItemImport;
+  // biome-ignore lint/suspicious/noExplicitAny: the items of the kinds differ
+  updates: ItemUpdates<any, any>;
 };
 
 /** Registers the routes of a project's risks, issues or tasks, except their lists. */
 export function projectItemRoutes<Resource extends TObject, Input extends TObject, Patch extends TObject>(
   app: App,
-  { ref, summaries, get, create, importable, ...kind }: ItemKind<Resource, Input, Patch>,
+  { ref, summaries, get, create, importable, updates, ...kind }: ItemKind<Resource, Input, Patch>,
 ): void {
   const tag = `${kind.noun}s`;
   resourceRoutes(app, {
@@ -103,4 +107,6 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
     importable: ({ query, moment }) =>
       importAcrossProjects(importable, moment, (query as AcrossProjectsQuery).create_projects ?? false),
   });
+
+  bulkRoute(app, { noun, ref, patch: kind.patch, updates });
 }

@@ -1,20 +1,24 @@
 import type { Transaction } from 'kysely';
 import type { TObject } from 'typebox';
-import { type FieldError, invalidBody } from '../../core/errors.ts';
+import type { Moment } from '../../core/clock.ts';
+import { type FieldError, fieldError, invalidBody, Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { storedChanges } from '../../database/sql/rows.ts';
+import type { Statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change, Differences } from '../../database/writes/change.ts';
-import type { Subject } from '../../database/writes/events.ts';
-import { type EventOptions, recordChanges } from '../../database/writes/history.ts';
+import { addEvent, parseResources, type Subject } from '../../database/writes/events.ts';
+import { differencesBetween, recordHistory } from '../../database/writes/history.ts';
 import {
   rejectDuplicateExternalId,
   type toIssue,
   type toRisk,
   type toTask,
 } from '../../database/writes/references.ts';
-import { updateRow } from '../../database/writes/rows.ts';
+import { notBefore, updateReadRows } from '../../database/writes/rows.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
+import { type CountDelta, updateCountsOfMany } from '../projects/counts.ts';
+import { assertNotArchived, type LockedProject, lockProject } from '../projects/lock.ts';
 
 type Item = {
   id: string;
@@ -25,45 +29,228 @@ type Item = {
   external_id: string | null;
   assignee_user_id?: string | null;
   version: number;
+  updated_at: string;
 };
 
-/** Rejects an update that has errors, names a new assignee who is not assignable, or reuses an external id. */
-export async function assertValidUpdate(
+type Reason = string | null | undefined;
+
+/** An item as it was read, and the fields to set. */
+type Update<I, Patch> = { current: I; patch: Patch & { reason?: Reason } };
+
+/** How items of one kind are updated. */
+export type ItemUpdates<I extends Item, Patch> = {
+  target: typeof toRisk | typeof toIssue | typeof toTask;
+  subject: Subject;
+  schema: TObject;
+  /** Returns the state after a patch, with its errors. Throws if the current state does not allow the patch. */
+  next(current: I, patch: Patch, reason: Reason, moment: Moment): { next: I; errors?: FieldError[] };
+  /** Validates the new states of items of one project. */
+  validate(
+    db: Transaction<Tables>,
+    project_id: string,
+    items: readonly I[],
+    moment: Moment,
+  ): Promise<FieldError[][]>;
+  /** Runs before the rows change. */
+  archive?(db: Transaction<Tables>, ids: readonly string[], now: string): Promise<void>;
+  /** Columns that are not fields of a patch but depend on them. */
+  derivedColumns?(current: I, next: I): object;
+  /** Changes of fields that the database derives. They are in the event, not in the history. */
+  derivedDifferences?(current: I, next: I): Differences;
+  delta(item: I): CountDelta;
+  /** Reads the items whose ids are in the JSON array `ids`. */
+  read(moment: Moment): Statement<{ json: string }>;
+};
+
+/** The new state of an item. */
+type ItemChange<I> = {
+  current: I;
+  next: I;
+  differences: Differences;
+  reason?: Reason;
+  /** The type of the event, if it does not follow from the changed fields. */
+  type?: string;
+};
+
+type Draft<I> = ItemChange<I> & { errors: FieldError[]; problem?: Problem };
+
+/** Updates items; returns the item or a problem for each update. A problem changes nothing of its item. */
+export async function updateItems<I extends Item, Patch extends object>(
   db: Transaction<Tables>,
-  target: typeof toRisk | typeof toIssue | typeof toTask,
-  next: Item,
-  differences: Differences,
-  errors: readonly FieldError[],
+  kind: ItemUpdates<I, Patch>,
+  updates: readonly Update<I, Patch>[],
+  requested: Change,
+): Promise<(I | Problem)[]> {
+  const change = notBefore(requested, latestOf(updates));
+  const projects = await lockProjects(db, updates);
+  const drafts = updates.map((update) => draftOf(kind, update, projects, change));
+  const changing = drafts.filter(({ differences }) => Object.keys(differences).length > 0);
+  await addErrors(db, kind, changing, change);
+  for (const draft of drafts) {
+    if (draft.errors.length > 0) draft.problem ??= invalidBody(draft.errors);
+  }
+  await rejectDuplicates(db, kind.target, changing.filter(isValid));
+  const changed = await saveItems(db, kind, changing.filter(isValid), requested);
+  return drafts.map(({ problem, current }) => problem ?? changed.get(current.id) ?? current);
+}
+
+const isValid = ({ problem }: { problem?: Problem }) => problem === undefined;
+
+/** The new state of an item; without differences if the patch is not allowed. */
+function draftOf<I extends Item, Patch extends object>(
+  { next: nextOf, schema }: ItemUpdates<I, Patch>,
+  { current, patch: { reason, ...patch } }: Update<I, Patch>,
+  projects: ReadonlyMap<string, LockedProject>,
   change: Change,
-): Promise<void> {
-  // An inactive person keeps existing assignments until the hand-over, so only a changed assignee is checked.
-  const unassignable =
-    'assignee_user_id' in differences ? (await assigneeErrors(db, assigneesOf([next]), change)).flat() : [];
-  const allErrors = [...errors, ...unassignable];
-  if (allErrors.length > 0) throw invalidBody(allErrors);
-  if ('external_id' in differences) {
-    await rejectDuplicateExternalId(db, target, next.project_id, next.external_id);
+): Draft<I> {
+  try {
+    assertNotArchived(projects.get(current.project_id) as LockedProject);
+    const { next, errors = [] } = nextOf(current, patch as Patch, reason, change);
+    const differences = differencesBetween(current, next, Object.keys(schema.properties));
+    return { current, next, differences, reason, errors: [...errors] };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { current, next: current, differences: {}, errors: [], problem: error };
   }
 }
 
-/** Stores the changed fields of an item and records them in its history. */
-export async function saveChanges(
+/** Updates one item, or throws its problem. */
+export async function updateItem<I extends Item, Patch extends object>(
   db: Transaction<Tables>,
-  table: 'risks' | 'issues' | 'tasks',
-  subject: Subject,
-  schema: TObject,
-  current: Item,
-  next: Item,
-  differences: Differences,
+  kind: ItemUpdates<I, Patch>,
+  update: Update<I, Patch>,
   change: Change,
-  derivedColumns: object = {},
-  event: EventOptions = {},
-): Promise<void> {
-  const columns = {
+): Promise<I> {
+  const [result] = await updateItems(db, kind, [update], change);
+  if (!result || result instanceof Problem) throw result;
+  return result;
+}
+
+/** Stores valid new states of items, with their history and events. Returns the changed items by id. */
+export async function saveItems<I extends Item, Patch>(
+  db: Transaction<Tables>,
+  kind: ItemUpdates<I, Patch>,
+  changes: readonly ItemChange<I>[],
+  requested: Change,
+): Promise<Map<string, I>> {
+  if (changes.length === 0) return new Map();
+  const change = notBefore(requested, latestOf(changes));
+  const ids = changes.map(({ current }) => current.id);
+  await kind.archive?.(db, ids, change.now);
+  // Items that change in the same way are updated by one statement.
+  const rows = changes.map((one) => ({ ...one.current, columns: columnsOf(kind, one) }));
+  for (const group of Map.groupBy(rows, ({ columns }) => JSON.stringify(columns)).values()) {
+    await updateReadRows(db, kind.target.table, group, group[0]?.columns ?? {}, change.now);
+  }
+  for (const [reason, group] of Map.groupBy(changes, (one) => one.reason)) {
+    const entries = group.map(({ current, differences }) => ({
+      subject_id: current.id,
+      at: change.now,
+      differences,
+    }));
+    await recordHistory(db, entries, { ...change, reason });
+  }
+  for (const { current, next, differences, reason, type } of changes) {
+    addEvent(db, {
+      subject: kind.subject,
+      subject_id: current.id,
+      at: change.now,
+      change: { ...change, reason },
+      differences: { ...differences, ...kind.derivedDifferences?.(current, next) },
+      type,
+    });
+  }
+  const { rows: read } = await kind.read(requested)(db, { ids: JSON.stringify(ids) });
+  const changed = new Map(parseResources<I>(db, read).map((item) => [item.id, item]));
+  for (const [project_id, group] of Map.groupBy(changes, ({ current }) => current.project_id)) {
+    const deltas = group.map(({ current }) => ({
+      before: kind.delta(current),
+      after: kind.delta(changed.get(current.id) as I),
+    }));
+    await updateCountsOfMany(db, project_id, deltas);
+  }
+  return changed;
+}
+
+function columnsOf<I extends Item, Patch>(
+  { schema, derivedColumns }: ItemUpdates<I, Patch>,
+  { current, next, differences }: ItemChange<I>,
+): object {
+  const { key, title, description } = next;
+  return {
     ...storedChanges(schema, differences),
-    ...derivedColumns,
-    search_folded: foldAll([next.key, next.title, next.description]),
+    ...derivedColumns?.(current, next),
+    ...(('title' in differences || 'description' in differences) && {
+      search_folded: foldAll([key, title, description]),
+    }),
   };
-  await updateRow(db, table, current, columns, change.now);
-  await recordChanges(db, subject, current.id, differences, change, event);
+}
+
+const latestOf = <I extends Item>(changes: readonly { current: I }[]) => ({
+  updated_at: changes.reduce(
+    (latest, { current: { updated_at } }) => (updated_at > latest ? updated_at : latest),
+    '',
+  ),
+});
+
+/** Locks the projects of the items. In order of their ids, so that concurrent requests do not wait for each other in a circle. */
+async function lockProjects<I extends Item>(
+  db: Transaction<Tables>,
+  updates: readonly { current: I }[],
+): Promise<Map<string, LockedProject>> {
+  const locked = new Map<string, LockedProject>();
+  const ids = new Set(updates.map(({ current }) => current.project_id));
+  for (const id of [...ids].sort()) locked.set(id, await lockProject(db, id));
+  return locked;
+}
+
+/** Adds the validation errors that need the database. */
+async function addErrors<I extends Item, Patch>(
+  db: Transaction<Tables>,
+  { validate }: ItemUpdates<I, Patch>,
+  changes: readonly Draft<I>[],
+  change: Change,
+): Promise<void> {
+  for (const [project_id, group] of Map.groupBy(changes, ({ current }) => current.project_id)) {
+    const errors = await validate(
+      db,
+      project_id,
+      group.map(({ next }) => next),
+      change,
+    );
+    for (const [i, one] of group.entries()) one.errors.unshift(...(errors[i] ?? []));
+  }
+  // An inactive person keeps existing assignments until the hand-over, so only a changed assignee is checked.
+  const reassigned = changes.filter(({ differences }) => 'assignee_user_id' in differences);
+  const assignees = assigneesOf(reassigned.map(({ next }) => next));
+  const unassignable = await assigneeErrors(db, assignees, change);
+  for (const [i, one] of reassigned.entries()) one.errors.push(...(unassignable[i] ?? []));
+}
+
+/** Rejects changes to an external id that another item of the project has or gets. */
+async function rejectDuplicates<I extends Item>(
+  db: Transaction<Tables>,
+  target: ItemUpdates<I, unknown>['target'],
+  drafts: readonly Draft<I>[],
+): Promise<void> {
+  const taken = new Set<string>();
+  for (const draft of drafts) {
+    const { project_id, external_id } = draft.next;
+    if (!('external_id' in draft.differences) || external_id === null) continue;
+    const name = JSON.stringify([project_id, external_id]);
+    try {
+      if (taken.has(name)) throw takenInRequest(external_id);
+      taken.add(name);
+      await rejectDuplicateExternalId(db, target, project_id, external_id);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      draft.problem = error;
+    }
+  }
+}
+
+function takenInRequest(external_id: string): Problem {
+  const detail = `Another item of this request gets the external_id “${external_id}”. It must be unique in a project.`;
+  const errors = [fieldError('external_id', 'duplicate', detail)];
+  return new Problem('duplicate', detail, { errors, extra: { field: 'external_id' } });
 }

@@ -47,6 +47,21 @@ export const updateCounts = (
     ]),
   );
 
+/** Like `updateCounts`, for many items of a project. */
+export const updateCountsOfMany = (
+  db: Transaction<Tables>,
+  project_id: string,
+  deltas: readonly { before: CountDelta; after: CountDelta }[],
+): Promise<void> =>
+  addToCounters(
+    db,
+    project_id,
+    (Object.keys(zeroDelta) as (keyof CountDelta)[]).map((name) => [
+      name,
+      deltas.reduce((sum, { before, after }) => sum + after[name] - before[name], 0),
+    ]),
+  );
+
 /** Updates a project's counters for new items, and advances the counter that numbers their keys. */
 export const addCreatedCounts = (
   db: Transaction<Tables>,

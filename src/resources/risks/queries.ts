@@ -11,6 +11,7 @@ import {
 } from '../../core/errors.ts';
 import { asKey } from '../../core/ids.ts';
 import { foldAll } from '../../core/text.ts';
+import { inJsonArray } from '../../database/sql/functions.ts';
 import { merged, newStamps, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -31,7 +32,7 @@ import type { EventType } from '../events/schema.ts';
 import { createIssue } from '../issues/queries.ts';
 import type { Issue } from '../issues/schema.ts';
 import { createItems } from '../project-items/create.ts';
-import { assertValidUpdate, saveChanges } from '../project-items/update.ts';
+import { type ItemUpdates, saveItems, updateItem } from '../project-items/update.ts';
 import { assertTransition, ownerAndDateErrors } from '../project-items/validation.ts';
 import { riskDelta, updateCounts } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
@@ -113,29 +114,45 @@ export const createRisks = (
     change,
   );
 
-export async function updateRisk(
+export const updateRisk = (
   db: Transaction<Tables>,
   current: Risk,
-  { reason, ...patch }: RiskPatch,
-  requestedChange: Change,
-): Promise<Risk> {
-  const change = notBefore(requestedChange, current);
-  await assertWritable(db, current.project_id);
-  const next = clearStaleRiskFields(current, merged(current, patch));
-  if (next.status === 'materialized' && current.status !== 'materialized') {
-    throw invalidBody([
-      fieldError('status', 'own_action', 'Use `POST …/risks/{id}/materialize` to turn a risk into an issue.'),
-    ]);
-  }
-  if (next.status !== current.status) assertTransition(riskTransitions, current, next.status);
-  const stateErrors = riskStateErrors(current, next, reason, change.today);
-  if (stateErrors.length > 0) throw invalidBody(stateErrors);
-  const [errors = []] = await validate(db, [next], change);
-  errors.push(...residualErrors(patch, next));
-  const differences = changedFields(current, next);
-  await assertValidUpdate(db, toRisk, next, differences, errors, change);
-  return changeRisk(db, current, next, { ...requestedChange, reason }, differences);
-}
+  patch: RiskPatch,
+  change: Change,
+): Promise<Risk> => updateItem(db, riskUpdates, { current, patch }, change);
+
+/** How risks are updated, one or many. */
+export const riskUpdates: ItemUpdates<Risk, RiskPatch> = {
+  target: toRisk,
+  subject: riskSubject,
+  schema: Risk,
+  next(current, patch, reason, { today }) {
+    const next = clearStaleRiskFields(current, merged(current, patch));
+    if (next.status === 'materialized' && current.status !== 'materialized') {
+      const detail = 'Use `POST …/risks/{id}/materialize` to turn a risk into an issue.';
+      throw invalidBody([fieldError('status', 'own_action', detail)]);
+    }
+    if (next.status !== current.status) assertTransition(riskTransitions, current, next.status);
+    const stateErrors = riskStateErrors(current, next, reason, today);
+    if (stateErrors.length > 0) throw invalidBody(stateErrors);
+    return { next, errors: residualErrors(patch, next) };
+  },
+  validate: (db, _, risks, moment) => validate(db, risks, moment),
+  archive: archiveVersions,
+  derivedColumns(current, next) {
+    const initial_score = current.initial_score ?? scoreOf(next.probability, next.impact);
+    return initial_score === current.initial_score ? {} : { initial_score };
+  },
+  derivedDifferences: scoreDifferences,
+  delta: deltaOf,
+  read: daily((moment) =>
+    statement<{ json: string }>((db) =>
+      riskRows(db)
+        .select(riskJson(moment).as('json'))
+        .where(inJsonArray(sql.ref('risks.id'), param<string>('ids'))),
+    ),
+  ),
+};
 
 /** Creates an issue from a risk that has occurred, and sets the risk to `materialized` in the same transaction. */
 export async function materializeRisk(
@@ -203,29 +220,18 @@ export function riskRow(
   };
 }
 
-export const changedFields = (current: Risk, next: Risk) =>
-  differencesBetween(current, next, Object.keys(Risk.properties));
-
 /** Changes a risk to a valid new state. */
 export async function changeRisk(
   db: Transaction<Tables>,
   current: Risk,
   next: Risk,
-  requestedChange: Change,
-  differences = changedFields(current, next),
+  { reason, ...change }: Change,
   type?: EventType,
 ): Promise<Risk> {
+  const differences = differencesBetween(current, next, Object.keys(Risk.properties));
   if (Object.keys(differences).length === 0) return current;
-  const change = notBefore(requestedChange, current);
-  await archiveVersions(db, [current.id], change.now);
-  const derived = { initial_score: current.initial_score ?? scoreOf(next.probability, next.impact) };
-  await saveChanges(db, 'risks', riskSubject, Risk, current, next, differences, change, derived, {
-    ...(type && { type }),
-    differences: { ...differences, ...scoreDifferences(current, next) },
-  });
-  const changed = await getRisk(db, current.project_id, current.id, requestedChange);
-  await updateCounts(db, current.project_id, deltaOf(current), deltaOf(changed));
-  return changed;
+  const one = { current, next, differences, reason, ...(type && { type }) };
+  return (await saveItems(db, riskUpdates, [one], change)).get(current.id) ?? current;
 }
 
 /** The changes of the scores and levels, which the database derives from the ratings. */
@@ -264,11 +270,12 @@ function pastRow(risk: Selectable<Tables['risks']>, now: string) {
   return { ...(row as typeof risk), valid_until: now < row.updated_at ? row.updated_at : now };
 }
 
-const deltaOf = ({ status, score }: Risk) =>
-  riskDelta(
+function deltaOf({ status, score }: Risk) {
+  return riskDelta(
     activeStatuses.some((active) => active === status),
     score,
   );
+}
 
 async function validate(
   db: Kysely<Tables>,

@@ -26,7 +26,7 @@ import {
   RiskModel,
   riskModel,
 } from './model.ts';
-import { createRisk, deleteRisk, getRisk, materializeRisk, updateRisk } from './queries.ts';
+import { createRisk, deleteRisk, getRisk, materializeRisk, riskUpdates, updateRisk } from './queries.ts';
 import { type Register, type RiskFilters, riskList, riskOrders, riskTables } from './register.ts';
 import {
   historicalFilters,
@@ -208,6 +208,7 @@ export function riskRoutes(app: App): void {
     update: updateRisk,
     delete: deleteRisk,
     importable: riskImport,
+    updates: riskUpdates,
     single: {
       query: {
         explain: Type.Optional(

@@ -3,13 +3,14 @@ import type { Moment } from '../../core/clock.ts';
 import { type FieldError, joined, notFound, type Problem } from '../../core/errors.ts';
 import { asKey } from '../../core/ids.ts';
 import { foldAll } from '../../core/text.ts';
-import { jsonBoolean } from '../../database/sql/functions.ts';
+import { inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
+import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
 import { parseResource, type Subject } from '../../database/writes/events.ts';
-import { differencesBetween, recordDeleted } from '../../database/writes/history.ts';
+import { recordDeleted } from '../../database/writes/history.ts';
 import {
   inProject,
   referenceErrors,
@@ -18,7 +19,7 @@ import {
   toRisk,
   toTask,
 } from '../../database/writes/references.ts';
-import { deleteRow, notBefore } from '../../database/writes/rows.ts';
+import { deleteRow } from '../../database/writes/rows.ts';
 import {
   allOf,
   equals,
@@ -35,7 +36,7 @@ import type { Filters } from '../../lists/query.ts';
 import { deleteCommentsOn } from '../comments/queries.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { createItems } from '../project-items/create.ts';
-import { assertValidUpdate, saveChanges } from '../project-items/update.ts';
+import { type ItemUpdates, updateItem } from '../project-items/update.ts';
 import { periodErrors } from '../project-items/validation.ts';
 import { zeroDelta } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
@@ -99,22 +100,12 @@ export const createTasks = (
     change,
   );
 
-export async function updateTask(
+export const updateTask = (
   db: Transaction<Tables>,
   current: Task,
-  { reason, ...patch }: TaskPatch,
-  requestedChange: Change,
-): Promise<Task> {
-  const change = notBefore(requestedChange, current);
-  await assertWritable(db, current.project_id);
-  const next: Task = { ...current, ...patch };
-  const differences = differencesBetween(current, next, Object.keys(Task.properties));
-  if (Object.keys(differences).length === 0) return current;
-  const [errors = []] = await validate(db, current.project_id, [next]);
-  await assertValidUpdate(db, toTask, next, differences, errors, change);
-  await saveChanges(db, 'tasks', taskSubject, Task, current, next, differences, { ...change, reason });
-  return getTask(db, current.project_id, current.id);
-}
+  patch: TaskPatch,
+  change: Change,
+): Promise<Task> => updateItem(db, taskUpdates, { current, patch }, change);
 
 export async function deleteTask(db: Transaction<Tables>, current: Task, change: Change): Promise<void> {
   const { id, project_id } = current;
@@ -157,6 +148,23 @@ export const taskSubject: Subject = {
   project_id: sql.ref('tasks.project_id'),
   json: () => taskJson,
 };
+
+/** How tasks are updated, one or many. */
+export const taskUpdates: ItemUpdates<Task, TaskPatch> = {
+  target: toTask,
+  subject: taskSubject,
+  schema: Task,
+  next: (current, patch) => ({ next: { ...current, ...patch } }),
+  validate,
+  delta: () => zeroDelta,
+  read: () => tasksByIds,
+};
+
+const tasksByIds = statement((db) =>
+  taskRows(db)
+    .select(taskJson.as('json'))
+    .where(inJsonArray(sql.ref('tasks.id'), param<string>('ids'))),
+);
 
 /** Whether an index yields the first rows in order, without sorting. */
 function isIndexed({ status, archived, ...rest }: TaskFilters): boolean {

@@ -8,7 +8,7 @@ import { projectItemRoutes } from '../project-items/item-routes.ts';
 import { getProject } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { taskImport } from './import.ts';
-import { createTask, deleteTask, getTask, taskList, updateTask } from './queries.ts';
+import { createTask, deleteTask, getTask, taskList, taskUpdates, updateTask } from './queries.ts';
 import { projectTaskFilters, Task, TaskInput, TaskPatch, TaskRef, taskFilters } from './schema.ts';
 
 export function taskRoutes(app: App): void {
@@ -68,5 +68,6 @@ export function taskRoutes(app: App): void {
     update: updateTask,
     delete: deleteTask,
     importable: taskImport,
+    updates: taskUpdates,
   });
 }
