@@ -27,6 +27,10 @@ export async function assertAccessible(page: Page, where: string): Promise<void>
   const messages = violations
     // The list of an open combo box belongs to the combo box, although it is outside the landmarks in the DOM.
     .filter(({ id, nodes }) => id !== 'region' || nodes.some(({ html }) => !html.includes('role="listbox"')))
+    // React Aria announces a pending button for some seconds, even after its dialog has closed.
+    .filter(({ id, nodes }) => id !== 'role-img-alt' || nodes.some(({ html }) => !isAnnouncement(html)))
     .map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).slice(0, 3)}`);
   assert.deepEqual(messages, [], where);
 }
+
+const isAnnouncement = (html: string) => html.startsWith('<div role="img" aria-labelledby="react-aria');

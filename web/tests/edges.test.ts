@@ -49,7 +49,7 @@ describe('a key with only projects.read', () => {
       /^Search/,
       /^(System|Light|Dark)$/,
       /^Sign out$/,
-      /^(Print|Print or save as PDF|Export)$/,
+      /^(Print|Print or save as PDF|Export|Views)$/,
       /^Show \d+ earlier$/,
       // The headers that sort a list.
       /^(Rank|Due|Age|Top score|Risks|Issues)$/,

@@ -114,7 +114,7 @@ test('on a phone the menu is at the left edge and can be closed; titles have roo
   await menu.waitFor({ state: 'detached' });
   await page.setViewportSize({ width: 1024, height: 800 });
   await waitUntilLoaded(page);
-  const cell = await page.locator('tbody tr:not(.spacer) td:nth-child(2)').first().boundingBox();
+  const cell = await page.locator('tbody td:has(.row-link)').first().boundingBox();
   assert.ok((cell?.width ?? 0) > 220, `titles are ${cell?.width} wide`);
 });
 

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Rows } from '../api/queries.ts';
+import type { Selection } from '../bulk/use-selection.ts';
 import { ErrorNotice } from './error-notice.tsx';
 import { Loading } from './loading.tsx';
 import { type Column, type Sort, Table } from './table.tsx';
@@ -10,6 +11,7 @@ type Props<Row> = {
   columns: readonly Column<Row>[];
   rowKey: (row: Row) => string;
   sort?: Sort;
+  selection?: Selection<Row> | undefined;
   /** The count, shown above the rows. */
   summary?: ReactNode;
   /** Shown in place of the rows when there are none. */
@@ -17,7 +19,7 @@ type Props<Row> = {
 };
 
 /** A paged list with its loading, error and empty states. Scrolling loads more. */
-export const List = <Row,>({ label, list, columns, rowKey, sort, summary, empty }: Props<Row>) => (
+export const List = <Row,>({ label, list, columns, rowKey, sort, selection, summary, empty }: Props<Row>) => (
   <>
     {list.isError && <ErrorNotice error={list.error} retry={() => list.refetch()} />}
     {list.isPending && <Loading />}
@@ -36,6 +38,7 @@ export const List = <Row,>({ label, list, columns, rowKey, sort, summary, empty 
           rowKey={rowKey}
           total={list.total}
           sort={sort}
+          selection={list.isPlaceholderData ? undefined : selection}
           loadMore={list.hasNextPage && !list.isFetchingNextPage ? list.fetchNextPage : undefined}
         />
       </div>

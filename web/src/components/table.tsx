@@ -1,6 +1,7 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
+import type { Selection } from '../bulk/use-selection.ts';
 import { formatNumber, pluralize } from '../format.ts';
 
 export type Column<Row> = {
@@ -27,6 +28,8 @@ type Props<Row> = {
   /** The number of all rows, when `loadMore` can load more of them. */
   total?: number | null;
   sort?: Sort | undefined;
+  /** Adds a column of checkboxes. */
+  selection?: Selection<Row> | undefined;
   loadMore?: (() => void) | undefined;
 };
 
@@ -40,6 +43,7 @@ export function Table<Row>({
   rowKey,
   total = rows.length,
   sort,
+  selection,
   loadMore,
 }: Props<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
@@ -69,10 +73,15 @@ export function Table<Row>({
         className="table"
         aria-label={label}
         aria-rowcount={(total ?? -2) + 1}
-        onKeyDown={moveBetweenRows}
+        onKeyDown={(event) => moveBetweenRows(event, rows, selection)}
       >
         <thead>
           <tr aria-rowindex={1}>
+            {selection && (
+              <th scope="col" className="select no-print">
+                <SelectAll selection={selection} rows={rows} />
+              </th>
+            )}
             {columns.map((column) => (
               <th
                 key={column.name}
@@ -91,7 +100,20 @@ export function Table<Row>({
           {visible.map((index) => {
             const row = rows[index] as Row;
             return (
-              <tr key={rowKey(row)} aria-rowindex={index + 2}>
+              <tr
+                key={rowKey(row)}
+                aria-rowindex={index + 2}
+                className={selection?.isSelected(row) ? 'selected' : undefined}
+              >
+                {selection && (
+                  <td className="select no-print">
+                    <Checkbox
+                      label={selection.labelOf(row)}
+                      isChecked={selection.isSelected(row)}
+                      onToggle={(extend) => selection.toggle(row, extend)}
+                    />
+                  </td>
+                )}
                 {columns.map((column) => (
                   <td key={column.name} className={classOf(column)}>
                     {column.cell(row)}
@@ -151,15 +173,62 @@ const classOf = ({ name, end, from }: { name: string; end?: boolean; from?: stri
   [name === 'actions' && 'no-print', end && 'end', from && `from-${from}`].filter(Boolean).join(' ') ||
   undefined;
 
-/** The up and down arrow keys move the focus between the links of the rows. */
-function moveBetweenRows(event: KeyboardEvent<HTMLTableElement>): void {
-  const row = (event.target as HTMLElement).closest('tbody tr');
-  if (!row || !(event.target instanceof HTMLAnchorElement)) return;
-  const next = { ArrowDown: row.nextElementSibling, ArrowUp: row.previousElementSibling }[event.key];
-  const link = next?.querySelector<HTMLElement>('a');
-  if (!link) return;
+type CheckboxProps = {
+  label: string;
+  isChecked: boolean;
+  isMixed?: boolean;
+  /** `extend` if the Shift key was down. */
+  onToggle: (extend: boolean) => void;
+};
+
+/** A checkbox that fills its cell, so that it is easy to hit. */
+const Checkbox = ({ label, isChecked, isMixed = false, onToggle }: CheckboxProps) => (
+  <label className="above-row">
+    <input
+      type="checkbox"
+      aria-label={label}
+      checked={isChecked}
+      ref={(input) => {
+        if (input) input.indeterminate = isMixed;
+      }}
+      onChange={({ nativeEvent }) => onToggle((nativeEvent as MouseEvent).shiftKey)}
+    />
+  </label>
+);
+
+/** Selects all rows that are loaded. */
+const SelectAll = <Row,>({ selection, rows }: { selection: Selection<Row>; rows: readonly Row[] }) => {
+  const isChecked = selection.rows.length === rows.length;
+  return (
+    <Checkbox
+      label="Select all loaded rows"
+      isChecked={isChecked}
+      isMixed={!isChecked && selection.rows.length > 0}
+      onToggle={selection.toggleAll}
+    />
+  );
+};
+
+/**
+ * The up and down arrow keys move the focus between the links or the checkboxes of the rows. With Shift they select the
+ * rows on the way.
+ */
+function moveBetweenRows<Row>(
+  event: KeyboardEvent<HTMLTableElement>,
+  rows: readonly Row[],
+  selection: Selection<Row> | undefined,
+): void {
+  const { target, key, shiftKey } = event;
+  const row = (target as HTMLElement).closest('tbody tr');
+  const isCheckbox = target instanceof HTMLInputElement && target.type === 'checkbox';
+  if (!row || !(isCheckbox || target instanceof HTMLAnchorElement)) return;
+  const next = { ArrowDown: row.nextElementSibling, ArrowUp: row.previousElementSibling }[key];
+  const control = next?.querySelector<HTMLElement>(isCheckbox ? 'input' : 'a');
+  if (!next || !control) return;
   event.preventDefault();
-  link.focus();
+  const passed = [row, next].flatMap(({ ariaRowIndex }) => rows[Number(ariaRowIndex) - 2] ?? []);
+  if (shiftKey) selection?.select(passed);
+  control.focus();
 }
 
 /** A printout contains all loaded rows, not only the visible ones. */

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { Issue } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
+import { useBulk } from '../bulk/use-bulk.tsx';
 import { Severity, Status, TitleCell } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { CreateButton } from '../components/create-button.tsx';
@@ -13,6 +14,7 @@ import { enumOptions, formatDay, formatDayOrText, formatNumber, humanize, plural
 import { Title } from '../layout/title.tsx';
 import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
+import { ViewsMenu } from '../views/views-menu.tsx';
 import { Assignee } from './assign.tsx';
 import { NewIssue, ResolveIssue } from './issue-form.tsx';
 import { issueStatuses, priorities, severities } from './model.ts';
@@ -25,6 +27,7 @@ export function IssuesPage() {
   const [resolved, setResolved] = useState<Issue>();
   const hasScope = useHasScope();
   const issues = useIssues(filters);
+  const bulk = useBulk('issues', issues.rows, filters);
   const { total, hasNextPage, fetchNextPage } = issues;
   const noun = includesClosed(filters) ? 'issue' : 'open issue';
   return (
@@ -59,13 +62,16 @@ export function IssuesPage() {
         <GroupFilter label="Owning group" {...bind('owner_group_id')} />
         <FilterToggle label="Overdue" {...bind('overdue')} />
         <FilterToggle label="Unassigned" {...bind('unassigned')} />
+        <ViewsMenu list="issues" filters={filters} />
       </FilterBar>
+      {bulk.bar}
       <List
         label="Issues"
         list={issues}
         columns={hasScope('projects.manage') ? [...columns, resolveColumn(setResolved)] : columns}
         rowKey={({ id }) => id}
         sort={bind('sort')}
+        selection={bulk.selection}
         summary={total !== null && pluralize(total, noun)}
         empty={
           isFiltered ? (
@@ -92,7 +98,7 @@ const columns: readonly Column<Issue>[] = [
   {
     name: 'severity',
     header: 'Severity',
-    width: 6,
+    width: 5.6,
     sorts: [''],
     cell: ({ severity }) => <Severity severity={severity} />,
   },
@@ -136,7 +142,7 @@ const columns: readonly Column<Issue>[] = [
   {
     name: 'assignee',
     header: 'Assignee',
-    width: 11,
+    width: 10,
     from: 'tablet',
     cell: (issue) => <Assignee issue={issue} />,
   },

@@ -8,7 +8,11 @@ const shortcuts: [keys: string[], action: string][] = [
   [['j'], 'Next row'],
   [['k'], 'Previous row'],
   [['Enter'], 'Open the row'],
-  [['a'], 'Assign the row or the issue'],
+  [['x'], 'Select the row'],
+  [['Shift', '↓'], 'Select more rows'],
+  [['a'], 'Assign the selected rows, the row or the issue'],
+  [['s'], 'Set the status of the selected rows'],
+  [['d'], 'Set the due date of the selected rows'],
   [['c'], 'Create'],
   [['e'], 'Edit the focused field'],
   [['Ctrl', 'Enter'], 'Send the comment'],
@@ -27,8 +31,14 @@ export function Shortcuts({ openPalette }: { openPalette: () => void }) {
   useShortcut('j', () => focusRow(1));
   useShortcut('k', () => focusRow(-1));
   useShortcut('a', () => {
-    const row = document.activeElement?.closest('#main tr') ?? document.getElementById('main');
+    const row =
+      document.querySelector('.bulk-bar') ??
+      document.activeElement?.closest('#main tr') ??
+      document.getElementById('main');
     row?.querySelector<HTMLElement>('.assign-button')?.click();
+  });
+  useShortcut('x', () => {
+    document.activeElement?.closest('#main tbody tr')?.querySelector<HTMLElement>('.select input')?.click();
   });
   if (!isOpen) return null;
   return (

@@ -10,6 +10,7 @@ import { enumOptions, humanize, pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
 import { peopleImport } from '../imports/targets.ts';
 import { Title } from '../layout/title.tsx';
+import { ViewsMenu } from '../views/views-menu.tsx';
 import { nameColumn } from './name-column.tsx';
 import { NewPerson } from './person-form.tsx';
 import { personFilterNames, personKinds, usePersonnel } from './queries.ts';
@@ -35,6 +36,7 @@ export function PersonnelPage() {
         <FilterMenu label="Status" options={enumOptions(['active', 'inactive'])} {...bind('status')} />
         <FilterMenu label="Kind" options={enumOptions(personKinds)} {...bind('kind')} />
         <FilterToggle label="Assignable" {...bind('assignable')} />
+        <ViewsMenu list="personnel" filters={filters} />
       </FilterBar>
       <List
         label="Personnel"

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { RankedRisk, RiskHeatmap } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
+import { useBulk } from '../bulk/use-bulk.tsx';
 import { Movement, PersonLabel, Score, Status, TitleCell } from '../components/badges.tsx';
 import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
@@ -20,6 +21,7 @@ import { enumOptions, formatDay, formatDayOrText, formatNumber, humanize, plural
 import { Title } from '../layout/title.tsx';
 import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
+import { ViewsMenu } from '../views/views-menu.tsx';
 import { HeatMap } from './heat-map.tsx';
 import { checks, levels, riskStatuses } from './model.ts';
 import { movementSince, riskFilterNames, useHeatMap, useRisks } from './queries.ts';
@@ -31,6 +33,7 @@ export function RisksPage() {
   const { filters, bind, isFiltered, clear } = filterState;
   const hasScope = useHasScope();
   const risks = useRisks(filters);
+  const bulk = useBulk('risks', risks.rows, filters);
   const { firstPage, total, hasNextPage, fetchNextPage, isPlaceholderData } = risks;
   const unassessed = isPlaceholderData ? 0 : (firstPage?.meta.unassessed ?? 0);
   return (
@@ -59,15 +62,18 @@ export function RisksPage() {
         <PersonFilter label="Owner" {...bind('owner_user_id')} />
         <GroupFilter label="Owning group" {...bind('owner_group_id')} />
         <FilterToggle label="Above appetite" {...bind('above_appetite')} />
+        <ViewsMenu list="risks" filters={filters} />
       </FilterBar>
       <div className="columns">
         <div>
+          {bulk.bar}
           <List
             label="Risks"
             list={risks}
             columns={columnsOf(isFiltered)}
             rowKey={({ id }) => id}
             sort={bind('sort')}
+            selection={bulk.selection}
             summary={
               total !== null && (
                 <>
@@ -122,7 +128,7 @@ const columnsOf = (isFiltered: boolean): readonly Column<RankedRisk>[] => [
   {
     name: 'movement',
     header: '30 days',
-    width: 5.6,
+    width: 5.2,
     from: 'tablet',
     cell: (risk) => <Movement risk={risk} since={movementSince()} />,
   },
@@ -147,7 +153,7 @@ const columnsOf = (isFiltered: boolean): readonly Column<RankedRisk>[] => [
   {
     name: 'owner',
     header: 'Owner',
-    width: 9,
+    width: 8,
     from: 'tablet',
     cell: ({ owner_name }) =>
       owner_name ? <PersonLabel name={owner_name} /> : <span className="quiet">No owner</span>,

@@ -2,6 +2,7 @@ import { api, dataOrThrow, enumValues } from '../api/client.ts';
 import type { paths, Task } from '../api/openapi.ts';
 import { useRows } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
+import { useBulk } from '../bulk/use-bulk.tsx';
 import { PersonLabel, Status, TitleCell } from '../components/badges.tsx';
 import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
@@ -20,6 +21,7 @@ import { enumOptions, formatDay, humanize, pluralize, today } from '../format.ts
 import { Title } from '../layout/title.tsx';
 import { PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
+import { ViewsMenu } from '../views/views-menu.tsx';
 import { NewTask, taskStatuses } from './task-form.tsx';
 import { CompleteTask, isDone } from './tasks.tsx';
 
@@ -41,6 +43,7 @@ export function TasksPage() {
   const { filters, bind, isFiltered, clear } = filterState;
   const hasScope = useHasScope();
   const tasks = useTasks(filters);
+  const bulk = useBulk('tasks', tasks.rows, filters);
   const { total, hasNextPage, fetchNextPage } = tasks;
   const noun = filters.status ? 'task' : 'open task';
   return (
@@ -69,12 +72,15 @@ export function TasksPage() {
         <PersonFilter label="Assignee" {...bind('assignee_user_id')} />
         <FilterToggle label="Overdue" {...bind('overdue')} />
         <FilterToggle label="Unassigned" {...bind('unassigned')} />
+        <ViewsMenu list="tasks" filters={filters} />
       </FilterBar>
+      {bulk.bar}
       <List
         label="Tasks"
         list={tasks}
         columns={hasScope('projects.manage') ? [...columns, actions] : columns}
         rowKey={({ id }) => id}
+        selection={bulk.selection}
         summary={total !== null && pluralize(total, noun)}
         empty={
           isFiltered ? (

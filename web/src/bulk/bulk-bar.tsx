@@ -1,0 +1,159 @@
+import { useState } from 'react';
+import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
+import { endSessionOn401, useRefresh } from '../api/queries.ts';
+import { useHasScope } from '../api/session.ts';
+import { Button } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { Form } from '../components/form.tsx';
+import type { Field, FieldOf } from '../components/form-values.ts';
+import { toast } from '../components/toast.tsx';
+import { useShortcut } from '../components/use-shortcut.ts';
+import { formatNumber, humanize, pluralize } from '../format.ts';
+import { changeAll, type Failure, failuresOf, maxItems, restore } from './change.ts';
+import { Failures } from './failures.tsx';
+import { type BulkItem, type BulkKind, type Changes, nouns, people } from './kinds.ts';
+import { offeredStatuses, statusFields, useIsAllowed } from './statuses.ts';
+import './bulk.css';
+
+type Props = {
+  kind: BulkKind;
+  items: readonly BulkItem[];
+  clear: () => void;
+  deselect: (ids: readonly string[]) => void;
+};
+
+/** A form that asks for what a change needs. */
+type Question = { title: string; fields: Field[]; changes: (values: Changes) => Changes };
+
+/** What can be done with the selected rows. */
+export function BulkBar({ kind, items, clear, deselect }: Props) {
+  const hasScope = useHasScope();
+  const refresh = useRefresh();
+  const isAllowed = useIsAllowed(kind);
+  const [question, setQuestion] = useState<Question>();
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [failures, setFailures] = useState<{ listed: Failure[]; count: number }>();
+  const counted = pluralize(items.length, nouns[kind]);
+  const isTooMany = items.length > maxItems;
+  const isDisabled = isBusy || isTooMany;
+
+  const close = () => {
+    clear();
+    // The bar takes the focus with it.
+    document.querySelector<HTMLElement>('#main th input')?.focus({ preventScroll: true });
+  };
+  const apply = async (changes: Changes) => {
+    setBusy(true);
+    try {
+      const changed = await changeAll(kind, items, changes);
+      const canUndo = changed.every(({ previous }) =>
+        previous.status === undefined ? true : isAllowed(String(changes.status), String(previous.status)),
+      );
+      const undo = async () => {
+        try {
+          await restore(kind, changed);
+        } finally {
+          await refresh();
+        }
+      };
+      await refresh();
+      if (changed.length === 0) toast('Nothing to change');
+      else toast(`Updated ${pluralize(changed.length, nouns[kind])}`, canUndo ? undo : undefined);
+      close();
+    } catch (error) {
+      const refused = failuresOf(error);
+      if (!refused) throw error;
+      setFailures(refused);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const applyNow = (changes: Changes) =>
+    apply(changes).catch((error: Error) => {
+      endSessionOn401(error);
+      toast(error.message);
+    });
+  const setStatus = (status: string) => {
+    const fields = statusFields(kind, status, items);
+    if (fields.length === 0) return void applyNow({ status });
+    setQuestion({
+      title: `Set status to ${humanize(status)}`,
+      fields,
+      changes: (values) => ({ ...values, status }),
+    });
+  };
+  const assign = () => {
+    const { label, hint, changes } = people[kind];
+    setQuestion({
+      title: `Set ${label.toLowerCase()}`,
+      fields: [{ name: 'person', label, hint, kind: 'person' }],
+      changes: ({ person = null }) => changes(person as string | null),
+    });
+  };
+  const setDue = () =>
+    setQuestion({
+      title: 'Set due date',
+      fields: [{ name: 'due_on', label: 'Due', kind: 'day', hint: 'Leave blank to remove the due date.' }],
+      changes: ({ due_on = null }) => ({ due_on }),
+    });
+  useShortcut('s', () => isDisabled || setMenuOpen(true));
+  useShortcut('d', () => isDisabled || setDue());
+  useShortcut('Escape', close);
+
+  return (
+    <section className="bulk-bar no-print" aria-label="Selected rows">
+      <p role="status">
+        {isBusy ? `Updating ${counted}…` : `${formatNumber(items.length)} selected`}
+        {isTooMany && <span className="quiet"> (up to {formatNumber(maxItems)} at once)</span>}
+      </p>
+      {hasScope('personnel.read') && (
+        <Button small className="assign-button" isDisabled={isDisabled} onPress={assign}>
+          Assign…
+        </Button>
+      )}
+      <MenuTrigger isOpen={isMenuOpen} onOpenChange={setMenuOpen}>
+        <Button small isDisabled={isDisabled}>
+          Set status…
+        </Button>
+        <Popover className="popover" placement="top start">
+          <Menu className="options" aria-label="Status" onAction={(status) => setStatus(String(status))}>
+            {offeredStatuses(kind, items, isAllowed).map((status) => (
+              <MenuItem key={status} id={status} className="option">
+                {humanize(status)}
+              </MenuItem>
+            ))}
+          </Menu>
+        </Popover>
+      </MenuTrigger>
+      <Button small isDisabled={isDisabled} onPress={setDue}>
+        Set due date…
+      </Button>
+      <Button small plain isDisabled={isBusy} onPress={close}>
+        Clear
+      </Button>
+      {isBusy && <progress aria-label={`Updating ${counted}`} />}
+      {question && (
+        <Dialog title={question.title} onClose={() => setQuestion(undefined)}>
+          <Form<Changes>
+            fields={question.fields as FieldOf<Changes>[]}
+            action={`Update ${counted}`}
+            submit={(values) => apply(question.changes(values))}
+            onClose={() => setQuestion(undefined)}
+          />
+        </Dialog>
+      )}
+      {failures && (
+        <Failures
+          kind={kind}
+          {...failures}
+          onClose={() => setFailures(undefined)}
+          onDeselect={() => {
+            setFailures(undefined);
+            deselect(failures.listed.map(({ id }) => id));
+          }}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,64 @@
+import { ApiError, api, dataOrThrow } from '../api/client.ts';
+import { formatNumber } from '../format.ts';
+import type { BulkItem, BulkKind, Changes } from './kinds.ts';
+
+/** The service changes at most this many items in one request. */
+export const maxItems = 500;
+
+type Body = { items: { id: string; version?: number; changes?: Changes }[]; changes?: Changes };
+
+export type Changed = { id: string; key: string; version: number; previous: Changes };
+
+/** An item that cannot be changed, and why. */
+export type Failure = { id: string; key?: string; code: string; detail: string };
+
+const send = async (kind: BulkKind, body: Body): Promise<Changed[]> => {
+  // The three paths differ only in the fields of their items.
+  const path = `/v1/bulk/${kind}` as '/v1/bulk/tasks';
+  const { data } = await dataOrThrow(api.POST(path, { body: body as never }));
+  return data as Changed[];
+};
+
+/** Changes all items or none. Returns those that were changed. */
+export async function changeAll(kind: BulkKind, items: readonly BulkItem[], changes: Changes) {
+  const changed = await send(kind, { items: items.map(({ id }) => ({ id })), changes });
+  return changed.filter(({ previous }) => Object.keys(previous).length > 0);
+}
+
+/** The items that made the service refuse a bulk change; undefined for any other error. */
+export function failuresOf(error: unknown): { listed: Failure[]; count: number } | undefined {
+  if (!(error instanceof ApiError) || error.code !== 'bulk_refused') return undefined;
+  const { results, failed } = error.body as unknown as { results: Failure[]; failed: number };
+  return { listed: results, count: failed };
+}
+
+/** Restores the former values, except of items that someone has changed since. Throws an error that names those. */
+export async function restore(kind: BulkKind, changed: readonly Changed[]): Promise<void> {
+  const body = (items: readonly Changed[]): Body => ({
+    items: items.map(({ id, version, previous }) => ({ id, version, changes: previous })),
+    changes: { reason: 'Undo' },
+  });
+  try {
+    await send(kind, body(changed));
+  } catch (error) {
+    const failures = failuresOf(error);
+    if (!failures) throw error;
+    const { listed, count } = failures;
+    const left = changed.filter(({ id }) => !listed.some((one) => one.id === id));
+    if (count > listed.length || left.length === 0) {
+      throw new Error(`Nothing was restored. ${reasonOf(listed)}`);
+    }
+    await send(kind, body(left));
+    const total = formatNumber(changed.length);
+    throw new Error(`Restored ${formatNumber(left.length)} of ${total}. ${reasonOf(listed)}`);
+  }
+}
+
+function reasonOf(failures: readonly Failure[]): string {
+  const other = failures.find(({ code }) => code !== 'stale');
+  if (other) return other.detail;
+  const keys = failures.slice(0, 3).map(({ key, id }) => key ?? id);
+  const rest = failures.length - keys.length;
+  const named = rest > 0 ? `${keys.join(', ')} and ${formatNumber(rest)} more` : keys.join(', ');
+  return `Changed since by someone else: ${named}.`;
+}

@@ -1,0 +1,56 @@
+import type { Field } from '../components/form-values.ts';
+import { daysFromToday, enumOptions, today } from '../format.ts';
+import { issueStatuses, resolutions } from '../issues/model.ts';
+import { riskStatuses, useRiskModel } from '../risks/model.ts';
+import { taskStatuses } from '../tasks/task-form.tsx';
+import type { BulkItem, BulkKind } from './kinds.ts';
+
+/** A risk occurs one by one: each becomes an issue. */
+const statuses: Record<BulkKind, readonly string[]> = {
+  risks: riskStatuses.filter((status) => status !== 'materialized'),
+  issues: issueStatuses,
+  tasks: taskStatuses,
+};
+
+type IsAllowed = (from: string, to: string) => boolean;
+
+/** Whether an item can go from one status to another. Until the rules are loaded, the service decides. */
+export function useIsAllowed(kind: BulkKind): IsAllowed {
+  const { data: model } = useRiskModel();
+  const transitions: Record<string, readonly string[]> | undefined =
+    kind === 'tasks' ? undefined : model?.transitions[kind];
+  return (from, to) => from === to || !transitions || (transitions[from] ?? []).includes(to);
+}
+
+/** The statuses that at least one of the items can go to. */
+export const offeredStatuses = (kind: BulkKind, items: readonly BulkItem[], isAllowed: IsAllowed) =>
+  statuses[kind].filter((to) => items.some(({ status }) => status !== to && isAllowed(status, to)));
+
+const reason: Field = { name: 'reason', label: 'Reason', kind: 'text', required: true };
+
+/** What a status requires, as fields of a form. */
+export function statusFields(kind: BulkKind, to: string, items: readonly BulkItem[]): Field[] {
+  if (to === 'open' && kind !== 'tasks' && items.some(({ status }) => status === 'closed')) return [reason];
+  if (kind === 'risks' && to === 'accepted') {
+    return [
+      { name: 'acceptance_reason', label: 'Reason', kind: 'text', required: true },
+      {
+        name: 'accepted_until',
+        label: 'Until',
+        kind: 'day',
+        required: true,
+        min: today(),
+        max: daysFromToday(365),
+        hint: 'Up to 365 days. Reopens automatically.',
+      },
+    ];
+  }
+  if (kind === 'risks' && to === 'closed') {
+    return [{ name: 'closure_reason', label: 'Reason', kind: 'text', required: true }];
+  }
+  if (kind === 'issues' && to === 'resolved') {
+    const options = enumOptions(resolutions);
+    return [{ name: 'resolution', label: 'Resolution', kind: 'choice', options, required: true }];
+  }
+  return [];
+}

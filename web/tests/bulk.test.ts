@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { after, before, type TestContext, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertAccessible } from './axe.ts';
+import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+
+let console: Console;
+
+before(async () => {
+  console = await startConsole();
+});
+
+after(() => console.stop());
+
+type Item = { key: string; id: string };
+
+/** A project with four items of one kind and the page that lists them. */
+async function openList(t: TestContext, kind: 'risks' | 'issues' | 'tasks', options: object = {}) {
+  const { key: project } = await console.post('/v1/projects', { name: `Bulk ${kind} ${Math.random()}` });
+  const items: Item[] = [];
+  for (let i = 1; i <= 4; i++) {
+    const input = { title: `Item ${i}`, due_on: `2999-01-0${i}` };
+    items.push(await console.post(`/v1/projects/${project}/${kind}`, input));
+  }
+  const page = await console.open(t, `/${kind}?project=${project}`, {
+    viewport: { width: 1440, height: 900 },
+    ...options,
+  });
+  if (page) await waitUntilLoaded(page);
+  const read = async (field: string) => {
+    const { data } = await console.get(`/v1/projects/${project}/${kind}?status=all`);
+    const values = new Map(data.map((item: Record<string, string>) => [item.key, item[field]]));
+    return items.map(({ key }) => values.get(key));
+  };
+  return { page, project, items, read };
+}
+
+const bar = (page: Page) => page.getByRole('region', { name: 'Selected rows' });
+
+const checkbox = (page: Page, { key }: Item | { key: string }) =>
+  page.getByRole('checkbox', { name: `Select ${key}`, exact: true });
+
+const answer = async (page: Page, dialog: string, action: string) => {
+  await page.getByRole('dialog', { name: dialog }).getByRole('button', { name: action }).click();
+  await page.getByRole('dialog', { name: dialog }).waitFor({ state: 'detached' });
+};
+
+test('selected issues are assigned, given a status and a due date, and restored by Undo', async (t) => {
+  const { user_id } = await console.post('/v1/personnel', { name: 'Bulk Assignee' });
+  const { page, items, read } = await openList(t, 'issues');
+  if (!page) return;
+  const [first, second, third, fourth] = items as [Item, Item, Item, Item];
+  await checkbox(page, first).click();
+  await checkbox(page, third).click({ modifiers: ['Shift'] });
+  await bar(page).getByText('3 selected').waitFor();
+  assert.equal(await checkbox(page, second).isChecked(), true);
+  await checkbox(page, second).click();
+  await bar(page).getByText('2 selected').waitFor();
+  await assertAccessible(page, 'the bar of selected rows');
+  await bar(page).getByRole('button', { name: 'Assign…' }).click();
+  await page.getByRole('combobox', { name: 'Assignee' }).fill('Bulk Ass');
+  await page.getByRole('option', { name: 'Bulk Assignee' }).click();
+  await assertAccessible(page, 'the dialog of a bulk change');
+  await answer(page, 'Set assignee', 'Update 2 issues');
+  await page.getByText('Updated 2 issues').waitFor();
+  assert.deepEqual(await read('assignee_user_id'), [user_id, null, user_id, null]);
+  await bar(page).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText('Undone').waitFor();
+  assert.deepEqual(await read('assignee_user_id'), [null, null, null, null]);
+
+  await page.getByRole('checkbox', { name: 'Select all loaded rows' }).click();
+  await bar(page).getByRole('button', { name: 'Set status…' }).click();
+  await assertAccessible(page, 'the statuses');
+  await page.getByRole('menuitem', { name: 'In progress' }).click();
+  await page.getByText('Updated 4 issues').waitFor();
+  assert.deepEqual(await read('status'), Array(4).fill('in_progress'));
+
+  await checkbox(page, fourth).click();
+  await bar(page).getByRole('button', { name: 'Set due date…' }).click();
+  await page.getByLabel('Due', { exact: true }).fill('2998-02-03');
+  await answer(page, 'Set due date', 'Update 1 issue');
+  await page.getByText('Updated 1 issue', { exact: true }).waitFor();
+  assert.deepEqual(await read('due_on'), ['2999-01-01', '2999-01-02', '2999-01-03', '2998-02-03']);
+});
+
+test('a refused bulk change lists each reason with a link, and the rest can be changed', async (t) => {
+  const { page, items, read, project } = await openList(t, 'issues');
+  if (!page) return;
+  const [first, second] = items as [Item, Item];
+  await console.patch(`/v1/projects/${project}/issues/${first.key}`, { raised_on: '2026-01-01' });
+  await page.getByRole('checkbox', { name: 'Select all loaded rows' }).click();
+  await bar(page).getByRole('button', { name: 'Set due date…' }).click();
+  await page.getByLabel('Due', { exact: true }).fill('2026-02-01');
+  await page.getByRole('button', { name: 'Update 4 issues' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Nothing was changed' });
+  await dialog.getByText("3 issues can't be changed.").waitFor();
+  assert.equal(await dialog.getByRole('link', { name: second.key }).count(), 1);
+  await assertAccessible(page, 'the reasons of a refused change');
+  assert.equal((await read('due_on'))[0], '2999-01-01');
+  await dialog.getByRole('button', { name: 'Deselect 3' }).click();
+  await bar(page).getByText('1 selected').waitFor();
+  await bar(page).getByRole('button', { name: 'Set due date…' }).click();
+  await page.getByLabel('Due', { exact: true }).fill('2026-02-01');
+  await answer(page, 'Set due date', 'Update 1 issue');
+  assert.equal((await read('due_on'))[0], '2026-02-01');
+});
+
+test('risks are closed together with a reason; Undo restores what nobody has changed since', async (t) => {
+  const { page, items, read, project } = await openList(t, 'risks');
+  if (!page) return;
+  await page.goto(`${console.app.baseUrl}/risks?project=${project}&status=all`);
+  await waitUntilLoaded(page);
+  await page.getByRole('checkbox', { name: 'Select all loaded rows' }).click();
+  await bar(page).getByRole('button', { name: 'Set status…' }).click();
+  assert.equal(await page.getByRole('menuitem', { name: 'Materialized' }).count(), 0);
+  await page.getByRole('menuitem', { name: 'Closed' }).click();
+  await page.getByLabel('Reason').fill('The project ended');
+  await answer(page, 'Set status to Closed', 'Update 4 risks');
+  await page.getByText('Updated 4 risks').waitFor();
+  assert.deepEqual(await read('closure_reason'), Array(4).fill('The project ended'));
+  await console.patch(`/v1/projects/${project}/risks/${items[2]?.key}`, { lessons: 'Ask earlier' });
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByText(`Restored 3 of 4. Changed since by someone else: ${items[2]?.key}.`).waitFor();
+  assert.deepEqual(await read('status'), ['open', 'open', 'closed', 'open']);
+});
+
+test('rows are selected and changed with the keyboard alone', async (t) => {
+  const { page, read } = await openList(t, 'tasks');
+  if (!page) return;
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await bar(page).getByText('1 selected').waitFor();
+  await page.keyboard.press('Shift+ArrowDown');
+  await page.keyboard.press('Shift+ArrowDown');
+  await bar(page).getByText('3 selected').waitFor();
+  await page.keyboard.press('x');
+  await bar(page).getByText('2 selected').waitFor();
+  await page.keyboard.press('s');
+  await page.getByRole('menu', { name: 'Status' }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByText('Updated 2 tasks').waitFor();
+  const changed = (await read('status')).filter((status) => status !== 'todo');
+  assert.equal(changed.length, 2);
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'));
+  assert.equal(await focused(), 'Select all loaded rows');
+  await page.keyboard.press('Space');
+  await bar(page)
+    .getByText(/\d selected/)
+    .waitFor();
+  await page.keyboard.press('d');
+  await page.getByRole('dialog', { name: 'Set due date' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog', { name: 'Set due date' }).waitFor({ state: 'detached' });
+  await page.keyboard.press('Escape');
+  await bar(page).waitFor({ state: 'detached' });
+});
+
+test('other filters start with nothing selected; a key that cannot write selects nothing', async (t) => {
+  const { page, items, project } = await openList(t, 'tasks');
+  if (!page) return;
+  await checkbox(page, items[0] as Item).click();
+  await bar(page).waitFor();
+  await page.getByRole('button', { name: 'Overdue' }).click();
+  await bar(page).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Overdue' }).click();
+  await checkbox(page, items[0] as Item).waitFor();
+  assert.equal(await checkbox(page, items[0] as Item).isChecked(), false);
+  const reader = await console.open(t, `/tasks?project=${project}`, { scopes: ['projects.read'] });
+  if (!reader) return;
+  await waitUntilLoaded(reader);
+  assert.equal(await reader.getByRole('checkbox').count(), 0);
+});
+
+test('the bar fits a phone and the dark theme', async (t) => {
+  for (const width of [390, 1024]) {
+    const options = { viewport: { width, height: 800 }, colorScheme: 'dark' };
+    const { page, items } = await openList(t, 'risks', options);
+    if (!page) return;
+    await checkbox(page, items[0] as Item).click();
+    await bar(page).waitFor();
+    const box = await bar(page).boundingBox();
+    assert.ok(box && box.x >= 0 && box.x + box.width <= width, JSON.stringify(box));
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+    await assertAccessible(page, `the bar at ${width}`);
+  }
+});
+
+test('500 rows change in one request, and the console says that it is working', async (t) => {
+  const { key: project } = await console.post('/v1/projects', { name: 'Bulk many' });
+  const rows = `title\n${Array.from({ length: 501 }, (_, i) => `Task ${i}\n`).join('')}`;
+  const { secret } = await console.newKey();
+  await fetch(`${console.app.baseUrl}/v1/projects/${project}/tasks/import`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'text/csv' },
+    body: rows,
+  });
+  const page = await console.open(t, `/tasks?project=${project}`);
+  if (!page) return;
+  await waitUntilLoaded(page);
+  while ((await page.locator('.spacer').count()) > 0 && (await loadedRows(page)) < 501) {
+    await page.mouse.wheel(0, 100_000);
+    await page.waitForTimeout(50);
+  }
+  const all = page.getByRole('checkbox', { name: 'Select all loaded rows' });
+  await all.click();
+  await bar(page).getByText('501 selected (up to 500 at once)').waitFor();
+  assert.equal(await bar(page).getByRole('button', { name: 'Set status…' }).isDisabled(), true);
+  await page.keyboard.press('Home');
+  await page.locator('tbody .select input').first().click();
+  await bar(page).getByText('500 selected').waitFor();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route('**/v1/bulk/tasks', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await bar(page).getByRole('button', { name: 'Set status…' }).click();
+  await page.getByRole('menuitem', { name: 'Done' }).click();
+  await bar(page).getByText('Updating 500 tasks…').waitFor();
+  assert.equal(await bar(page).getByRole('progressbar').count(), 1);
+  release();
+  await page.getByText('Updated 500 tasks').waitFor();
+  const { page: counted } = await console.get(`/v1/projects/${project}/tasks?status=done&count=true&limit=1`);
+  assert.equal(counted.total, 500);
+});
+
+const loadedRows = (page: Page) =>
+  page.evaluate(() => {
+    const last = [...document.querySelectorAll('tbody tr[aria-rowindex]')].at(-1);
+    return Number(last?.getAttribute('aria-rowindex')) - 1;
+  });
