@@ -48,6 +48,7 @@ import { projectRoutes } from './resources/projects/routes.ts';
 import { riskRoutes } from './resources/risks/routes.ts';
 import { sessionRoutes } from './resources/session/routes.ts';
 import { taskRoutes } from './resources/tasks/routes.ts';
+import { viewRoutes } from './resources/views/routes.ts';
 import { createDispatcher } from './resources/webhooks/dispatcher.ts';
 import { webhookRoutes } from './resources/webhooks/routes.ts';
 import { createSender } from './resources/webhooks/send.ts';
@@ -103,6 +104,7 @@ const resources = [
   taskRoutes,
   projectRoutes,
   commentRoutes,
+  viewRoutes,
   meRoutes,
   sessionRoutes,
   keyRoutes,

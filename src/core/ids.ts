@@ -14,6 +14,7 @@ export const prefixes = {
   webhook: 'whk',
   delivery: 'dlv',
   comment: 'cmt',
+  view: 'viw',
 } as const;
 
 export type IdKind = keyof typeof prefixes;

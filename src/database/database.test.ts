@@ -35,6 +35,7 @@ onBothEngines('database', (start, engine) => {
       '0005_events',
       '0006_webhooks',
       '0007_comments',
+      '0008_views',
     ]);
     const keys = await Promise.all(
       instances.map(({ write }) => write((db) => createFirstKey(db, systemClock()))),
@@ -76,6 +77,7 @@ onBothEngines('database', (start, engine) => {
       '0005_events',
       '0006_webhooks',
       '0007_comments',
+      '0008_views',
     ]);
     const migrated = await database.db.selectFrom('history').selectAll().orderBy('id').execute();
     assert.deepEqual(

@@ -9,6 +9,7 @@ import { up as narrow } from './migrations/0004_narrow.ts';
 import { up as events } from './migrations/0005_events.ts';
 import { up as webhooks } from './migrations/0006_webhooks.ts';
 import { up as comments } from './migrations/0007_comments.ts';
+import { up as views } from './migrations/0008_views.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -23,6 +24,7 @@ const migrations = ({ kind }: Engine) => ({
   '0005_events': { up: events[kind] },
   '0006_webhooks': { up: webhooks },
   '0007_comments': { up: comments },
+  '0008_views': { up: views },
 });
 
 export const migrationNames = (engine: Engine): string[] => Object.keys(migrations(engine));

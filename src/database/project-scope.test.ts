@@ -41,7 +41,8 @@ onBothEngines('the database scoped to projects', (start) => {
       const rowsOf = async (db: Kysely<Tables>) =>
         JSON.stringify(await db.selectFrom(table).selectAll().execute());
       const [all, visible] = [await rowsOf(database.db), await rowsOf(scoped.db)];
-      assert.ok(visible.length > 50, `${table}: ${visible}`);
+      // A view may name any project, so none is visible.
+      assert.ok(table === 'views' ? visible === '[]' : visible.length > 50, `${table}: ${visible}`);
       assert.equal(scoped.isFiltered([table]), !shared.includes(table));
       if (shared.includes(table)) assert.equal(visible, all);
       else
@@ -143,6 +144,7 @@ async function twoProjects(start: Start, t: TestContext) {
     await service.make(`${at}/issues`, key, { title: 'Issue', risk_id: risk });
     await service.make(`${at}/tasks`, key, { title: 'Task', risk_id: risk });
     await service.make(`${at}/comments`, key, { body: 'Comment' });
+    await service.make('/v1/views', key, { list: 'risks', name, query: `project=${project}` });
     await service.limitedKey([project], 'projects.read');
     const target = { url: 'https://example.com/', types: ['risk.*'], project_ids: [project] };
     const webhook = await service.make('/v1/webhooks', key, target);

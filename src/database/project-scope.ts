@@ -94,6 +94,8 @@ function visibleRows(project_ids: readonly string[], hasFew: boolean): VisibleRo
     issues: isVisible('issues.project_id'),
     tasks: isVisible('tasks.project_id'),
     comments: isVisible('comments.project_id'),
+    // A view may name any project.
+    views: sql`1 = 0`,
     keys: isWithin('keys.project_ids'),
     webhooks: isWithin('webhooks.project_ids'),
     webhook_deliveries: sql`exists (select 1 from webhooks where webhooks.id = webhook_deliveries.webhook_id)`,

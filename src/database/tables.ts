@@ -8,6 +8,7 @@ import type { Person } from '../resources/personnel/schema.ts';
 import type { Project } from '../resources/projects/schema.ts';
 import type { Risk } from '../resources/risks/schema.ts';
 import type { Task } from '../resources/tasks/schema.ts';
+import type { View } from '../resources/views/schema.ts';
 import type { Delivery, Webhook } from '../resources/webhooks/schema.ts';
 
 /**
@@ -57,6 +58,7 @@ export type Tables = {
     due_key: GeneratedAlways<string>;
   };
   comments: Stored<Comment, never, 'mentions'>;
+  views: View;
   keys: Stored<Key, never, 'scopes' | 'project_ids'> & {
     name_folded: string;
     hash: string;
@@ -125,6 +127,7 @@ export const tableNames = [
   'issues',
   'tasks',
   'comments',
+  'views',
   'keys',
   'history',
   'events',

@@ -96,6 +96,7 @@ test('a refused bulk change lists each reason with a link, and the rest can be c
   const dialog = page.getByRole('dialog', { name: 'Nothing was changed' });
   await dialog.getByText("3 issues can't be changed.").waitFor();
   assert.equal(await dialog.getByRole('link', { name: second.key }).count(), 1);
+  assert.equal(await dialog.getByText('Due is before Raised, which defaults to today.').count(), 3);
   await assertAccessible(page, 'the reasons of a refused change');
   assert.equal((await read('due_on'))[0], '2999-01-01');
   await dialog.getByRole('button', { name: 'Deselect 3' }).click();

@@ -116,3 +116,39 @@ test('stored views that cannot be read are ignored', async (t) => {
   await save(page, 'High');
   await page.getByRole('button', { name: 'Views High' }).waitFor();
 });
+
+test('a view is shared with everyone, renamed and deleted by those who may', async (t) => {
+  const page = await console.open(t, '/risks?level=critical', { viewport: { width: 1024, height: 800 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await choose(page, 'Save as view…');
+  await page.getByRole('textbox', { name: 'Name' }).fill('Critical ones');
+  await page.getByLabel('Visible to').selectOption('Everyone');
+  await assertAccessible(page, 'the dialog that shares a view');
+  await page.getByRole('button', { name: 'Save view' }).click();
+  await page.getByRole('button', { name: 'Views Critical ones' }).waitFor();
+  const [view] = (await console.get('/v1/views?list=risks')).data;
+  assert.deepEqual([view.name, view.query], ['Critical ones', 'level=critical']);
+
+  const reader = await console.open(t, '/risks', { scopes: ['projects.read'], colorScheme: 'dark' });
+  if (!reader) return;
+  await waitUntilLoaded(reader);
+  await menu(reader).click();
+  await assertAccessible(reader, 'the menu with a shared view, dark');
+  await reader.getByRole('menuitemradio', { name: /Critical ones/ }).click();
+  await reader.waitForURL(/risks\?level=critical/);
+  await choose(reader, 'Manage views…');
+  await reader.getByText('Shared').waitFor();
+  assert.equal(await reader.getByRole('button', { name: /^(Rename|Delete)/ }).count(), 0);
+
+  await choose(page, 'Manage views…');
+  await page.getByRole('button', { name: 'Rename Critical ones' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Worst ones');
+  await page.getByRole('button', { name: 'Rename', exact: true }).click();
+  await page.getByRole('button', { name: 'Delete Worst ones' }).click();
+  await page.getByText('Deleted the view Worst ones').waitFor();
+  assert.deepEqual((await console.get('/v1/views')).data, []);
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.getByRole('button', { name: 'Views Worst ones' }).waitFor();
+});

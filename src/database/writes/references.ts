@@ -5,7 +5,7 @@ import { namedStatement, param } from '../sql/statement.ts';
 import type { Tables } from '../tables.ts';
 
 export type Target = {
-  table: 'people' | 'groups' | 'projects' | 'risks' | 'issues' | 'tasks';
+  table: 'people' | 'groups' | 'projects' | 'risks' | 'issues' | 'tasks' | 'views';
   id: 'user_id' | 'id';
   what: string;
   /** The column that identifies a row to people. */
@@ -19,6 +19,7 @@ export const toGroup = { table: 'groups', id: 'id', what: 'group' } as const;
 export const toProject = { table: 'projects', id: 'id', what: 'project' } as const;
 export const toRisk = { table: 'risks', id: 'id', what: 'risk', label: 'key' } as const;
 export const toTask = { table: 'tasks', id: 'id', what: 'task', label: 'key' } as const;
+export const toView = { table: 'views', id: 'id', what: 'view' } as const;
 export const toIssue = { table: 'issues', id: 'id', what: 'issue', label: 'key' } as const;
 
 export const inProject = <T extends Target>(target: T, project_id: string) => ({ ...target, project_id });

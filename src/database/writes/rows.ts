@@ -10,7 +10,7 @@ export class WriteConflict extends Error {
   override readonly name = 'WriteConflict';
 }
 
-type Updatable = 'people' | 'groups' | 'projects' | 'risks' | 'issues' | 'tasks' | 'comments';
+type Updatable = 'people' | 'groups' | 'projects' | 'risks' | 'issues' | 'tasks' | 'comments' | 'views';
 
 /** Numbers of rows per insert statement. With few sizes, inserts of any length reuse a few prepared statements. */
 const statementSizes = [64, 16, 4, 1];

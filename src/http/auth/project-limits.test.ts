@@ -95,6 +95,7 @@ onBothEngines('keys limited to projects', (start) => {
       ['DELETE', `/v1/personnel/${unused.user_id}`, undefined],
       ['DELETE', `/v1/groups/${dataset.empty}`, undefined],
       ['POST', `/v1/personnel/${unused.user_id}/deactivate`, { dry_run: true }],
+      ['POST', '/v1/views', { list: 'risks', name: 'New', query: 'project=CANARY' }],
       ['GET', '/metrics', undefined],
     ] as const;
     const ask = async () => {
@@ -247,9 +248,11 @@ async function makeWorld(start: Start, t: Parameters<Start>[0]) {
     url: 'https://example.com/',
     types: ['risk.*'],
   });
+  const { id: view } = await make('/v1/views', { list: 'risks', name: 'Seen', query: 'project=SEEN' });
   return {
     ...shared,
     webhook,
+    view,
     empty,
     limited,
     seen: project.id,
@@ -271,6 +274,11 @@ async function makeHidden(dataset: Dataset, fields: { lead_user_id?: string; own
   const old = await fill({ ...dataset, person, group }, 'CANARYOLD', 'canary');
   await service.call('POST', '/v1/projects/CANARYOLD/archive', whole);
   clock.set(today);
+  await service.make('/v1/views', whole, {
+    list: 'risks',
+    name: `canary ${Math.random()}`,
+    query: 'project=CANARY',
+  });
   const limits = [null, ['CANARY'], ['SEEN', 'CANARY']];
   const keys: string[] = [];
   const webhooks: string[] = [];
@@ -423,6 +431,7 @@ function withOwnIds(path: string, dataset: Dataset): string {
     'groups/{id}': dataset.group,
     'keys/{id}': dataset.key,
     'webhooks/{id}': dataset.webhook,
+    'views/{id}': dataset.view,
     'personnel/{user_id}': dataset.person,
     'members/{user_id}': dataset.person,
   };

@@ -17,6 +17,7 @@ const tags = {
   issues: 'The open issues across all projects, and the issues of each project.',
   tasks: 'Tasks, including the work on risks and issues.',
   comments: 'Comments on projects, risks, issues and tasks.',
+  views: 'Views of lists in the console that everyone shares.',
   keys: 'API keys and their scopes.',
   events: 'A log of all changes, to follow.',
   webhooks: 'Sends events to a URL, signed as Standard Webhooks defines.',

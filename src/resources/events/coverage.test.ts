@@ -24,6 +24,9 @@ const withoutEvents = [
   'deleteSession',
   'testWebhook',
   'redeliverWebhookDelivery',
+  'createView',
+  'updateView',
+  'deleteView',
 ];
 
 /** Requests in order: operation, body, the types of its events. `{…}` in a path is the id of the latest such resource. */

@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { formatNumber, pluralize } from '../format.ts';
+import { formatNumber, humanize, pluralize } from '../format.ts';
 import type { Failure } from './change.ts';
 import { type BulkKind, nouns } from './kinds.ts';
 
@@ -26,7 +26,7 @@ export const Failures = ({ kind, listed, count, onClose, onDeselect }: Props) =>
         {listed.map(({ id, key, detail }) => (
           <li key={id}>
             {key ? <Link href={`/${kind}/${key}`}>{key}</Link> : <span className="key">{id}</span>}
-            <span className="grow">{detail}</span>
+            <span className="grow">{withLabels(detail)}</span>
           </li>
         ))}
       </ul>
@@ -40,3 +40,7 @@ export const Failures = ({ kind, listed, count, onClose, onDeselect }: Props) =>
     </footer>
   </Dialog>
 );
+
+/** The names of fields in the texts of the service, as the console calls them: `due_on` is Due. */
+const withLabels = (text: string) =>
+  text.replace(/`(\w+)`/g, (_, name: string) => humanize(name.replace(/_(on|user_id|group_id)$/, '')));

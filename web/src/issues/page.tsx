@@ -33,6 +33,7 @@ export function IssuesPage() {
   return (
     <>
       <Title title="Issues">
+        <ViewsMenu list="issues" filters={filters} />
         <PrintButton loadMore={hasNextPage ? fetchNextPage : undefined} />
         <ExportButton
           path={includesClosed(filters) ? '/v1/issues/all' : '/v1/issues'}
@@ -62,7 +63,6 @@ export function IssuesPage() {
         <GroupFilter label="Owning group" {...bind('owner_group_id')} />
         <FilterToggle label="Overdue" {...bind('overdue')} />
         <FilterToggle label="Unassigned" {...bind('unassigned')} />
-        <ViewsMenu list="issues" filters={filters} />
       </FilterBar>
       {bulk.bar}
       <List

@@ -24,6 +24,7 @@ export function PersonnelPage() {
   return (
     <>
       <Title title="Personnel">
+        <ViewsMenu list="personnel" filters={filters} />
         <ExportButton path="/v1/personnel" filters={filters} name="personnel" />
         {hasScope('personnel.manage') && (
           <>
@@ -36,7 +37,6 @@ export function PersonnelPage() {
         <FilterMenu label="Status" options={enumOptions(['active', 'inactive'])} {...bind('status')} />
         <FilterMenu label="Kind" options={enumOptions(personKinds)} {...bind('kind')} />
         <FilterToggle label="Assignable" {...bind('assignable')} />
-        <ViewsMenu list="personnel" filters={filters} />
       </FilterBar>
       <List
         label="Personnel"

@@ -39,6 +39,7 @@ export function RisksPage() {
   return (
     <>
       <Title title="Risks">
+        <ViewsMenu list="risks" filters={filters} />
         <PrintButton loadMore={hasNextPage ? fetchNextPage : undefined} />
         <ExportButton path="/v1/risks" filters={filters} name="risks" />
         {hasScope('projects.manage') && (
@@ -62,7 +63,6 @@ export function RisksPage() {
         <PersonFilter label="Owner" {...bind('owner_user_id')} />
         <GroupFilter label="Owning group" {...bind('owner_group_id')} />
         <FilterToggle label="Above appetite" {...bind('above_appetite')} />
-        <ViewsMenu list="risks" filters={filters} />
       </FilterBar>
       <div className="columns">
         <div>

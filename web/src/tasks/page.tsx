@@ -49,6 +49,7 @@ export function TasksPage() {
   return (
     <>
       <Title title="Tasks">
+        <ViewsMenu list="tasks" filters={filters} />
         <PrintButton loadMore={hasNextPage ? fetchNextPage : undefined} />
         <ExportButton path="/v1/tasks" filters={filters} name="tasks" />
         {hasScope('projects.manage') && (
@@ -72,7 +73,6 @@ export function TasksPage() {
         <PersonFilter label="Assignee" {...bind('assignee_user_id')} />
         <FilterToggle label="Overdue" {...bind('overdue')} />
         <FilterToggle label="Unassigned" {...bind('unassigned')} />
-        <ViewsMenu list="tasks" filters={filters} />
       </FilterBar>
       {bulk.bar}
       <List

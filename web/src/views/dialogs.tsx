@@ -1,30 +1,42 @@
 import { useState } from 'react';
+import { ActionButton } from '../components/action-button.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import type { Filters } from '../components/filters.tsx';
 import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
-import { deleteView, renameView, saveView, useViews, type View, type ViewList } from './store.ts';
+import { type AnyView, isShared, useCanShare, useViewActions, useViews } from './shared.ts';
+import type { ViewList } from './store.ts';
 
-type Input = { name: string };
+type Input = { name: string; visible_to?: 'me' | 'everyone' };
 
-const fields: FieldOf<Input>[] = [{ name: 'name', label: 'Name', kind: 'line', required: true }];
+const nameField: FieldOf<Input> = { name: 'name', label: 'Name', kind: 'line', required: true };
+
+const visibilityField: FieldOf<Input> = {
+  name: 'visible_to',
+  label: 'Visible to',
+  kind: 'choice',
+  required: true,
+  options: [
+    ['me', 'Only me, in this browser'],
+    ['everyone', 'Everyone'],
+  ],
+};
 
 type SaveProps = { list: ViewList; filters: Filters; onClose: () => void };
 
 export function SaveView({ list, filters, onClose }: SaveProps) {
-  const save = async ({ name }: Input) => {
-    saveView(list, name, filters);
+  const actions = useViewActions(list);
+  const fields = useCanShare(list) ? [nameField, visibilityField] : [nameField];
+  const save = async ({ name, visible_to }: Input) => {
+    await actions.save(name, filters, visible_to === 'everyone');
     toast(`Saved the view ${name}`);
   };
   return (
     <Dialog title="Save view" onClose={onClose}>
       <Form<Input> fields={fields} action="Save view" submit={save} onClose={onClose}>
-        <p className="quiet">
-          Keeps the filters and the order of this list. Only you see it, in this browser. To share a view,
-          send its address.
-        </p>
+        <p className="quiet">Keeps the filters and the order of this list.</p>
       </Form>
     </Dialog>
   );
@@ -32,11 +44,10 @@ export function SaveView({ list, filters, onClose }: SaveProps) {
 
 export function ManageViews({ list, onClose }: { list: ViewList; onClose: () => void }) {
   const views = useViews(list);
-  const [renamed, setRenamed] = useState<View>();
-  const remove = (view: View) => {
-    const restore = deleteView(view);
-    toast(`Deleted the view ${view.name}`, async () => restore());
-  };
+  const canShare = useCanShare(list);
+  const actions = useViewActions(list);
+  const [renamed, setRenamed] = useState<AnyView>();
+  const remove = async (view: AnyView) => toast(`Deleted the view ${view.name}`, await actions.remove(view));
   if (renamed) return <RenameView view={renamed} onClose={() => setRenamed(undefined)} />;
   return (
     <Dialog title="Manage views" onClose={onClose}>
@@ -46,20 +57,25 @@ export function ManageViews({ list, onClose }: { list: ViewList; onClose: () => 
           {views.map((view) => (
             <li key={view.id}>
               <bdi className="grow">{view.name}</bdi>
-              <Button
-                small
-                plain
-                icon="edit"
-                aria-label={`Rename ${view.name}`}
-                onPress={() => setRenamed(view)}
-              />
-              <Button
-                small
-                plain
-                icon="trash"
-                aria-label={`Delete ${view.name}`}
-                onPress={() => remove(view)}
-              />
+              {isShared(view) && <span className="quiet">Shared</span>}
+              {(canShare || !isShared(view)) && (
+                <>
+                  <Button
+                    small
+                    plain
+                    icon="edit"
+                    aria-label={`Rename ${view.name}`}
+                    onPress={() => setRenamed(view)}
+                  />
+                  <ActionButton
+                    small
+                    plain
+                    icon="trash"
+                    aria-label={`Delete ${view.name}`}
+                    act={() => remove(view)}
+                  />
+                </>
+              )}
             </li>
           ))}
         </ul>
@@ -71,15 +87,15 @@ export function ManageViews({ list, onClose }: { list: ViewList; onClose: () => 
   );
 }
 
-function RenameView({ view, onClose }: { view: View; onClose: () => void }) {
-  const rename = async ({ name = view.name }: Partial<Input>) => renameView(view, name);
+function RenameView({ view, onClose }: { view: AnyView; onClose: () => void }) {
+  const actions = useViewActions(view.list);
   return (
     <Dialog title="Rename view" onClose={onClose}>
-      <Form<Partial<Input>, View>
-        fields={fields}
+      <Form<Partial<Input>, AnyView>
+        fields={[nameField]}
         initial={view}
         action="Rename"
-        submit={rename}
+        submit={({ name = view.name }) => actions.rename(view, name)}
         onClose={onClose}
       />
     </Dialog>

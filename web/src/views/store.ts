@@ -4,10 +4,9 @@ import type { Filters } from '../components/filters.tsx';
 /** The lists that have views. Each name is the path of the list. */
 export type ViewList = 'risks' | 'issues' | 'tasks' | 'personnel';
 
-/** The filters and the order of a list under a name. */
+/** The filters and the order of a list under a name, private to the browser. */
 export type View = { id: string; list: ViewList; name: string; query: string };
 
-/** Views are private to the browser. */
 const storageKey = 'muster-views';
 
 const maxViews = 50;
@@ -56,13 +55,9 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The views of a list by name. */
-export function useViews(list: ViewList): View[] {
-  const all = useSyncExternalStore(subscribe, readViews);
-  return all
-    .filter((view) => view.list === list)
-    .toSorted((one, other) => one.name.localeCompare(other.name));
-}
+/** The private views of a list. */
+export const usePrivateViews = (list: ViewList): View[] =>
+  useSyncExternalStore(subscribe, readViews).filter((view) => view.list === list);
 
 /** The same filters always have the same text, in whatever order they were set. */
 export const queryOf = (filters: Filters): string => {

@@ -1,18 +1,12 @@
 import { useState } from 'react';
-import {
-  Button as AriaButton,
-  Menu,
-  MenuItem,
-  MenuSection,
-  MenuTrigger,
-  Popover,
-  Separator,
-} from 'react-aria-components';
+import { Menu, MenuItem, MenuSection, MenuTrigger, Popover, Separator } from 'react-aria-components';
 import { useLocation } from 'wouter';
+import { Button } from '../components/button.tsx';
 import type { Filters } from '../components/filters.tsx';
 import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
-import { queryOf, useViews, type ViewList } from './store.ts';
+import { isShared, useViews } from './shared.ts';
+import { queryOf, type ViewList } from './store.ts';
 import './views.css';
 
 const SaveView = lazy(() => import('./dialogs.tsx').then((module) => module.SaveView));
@@ -33,11 +27,11 @@ export function ViewsMenu({ list, filters }: { list: ViewList; filters: Filters 
   return (
     <>
       <MenuTrigger>
-        <AriaButton className={current ? 'filter set' : 'filter'}>
+        <Button className="views-button">
           Views
-          {current && <span className="filter-value">{current.name}</span>}
+          {current && <bdi className="filter-value">{current.name}</bdi>}
           <Icon name="down" />
-        </AriaButton>
+        </Button>
         <Popover className="popover" placement="bottom end">
           <Menu className="options" aria-label="Views" onAction={(action) => act(String(action))}>
             {views.length > 0 && (
@@ -46,10 +40,11 @@ export function ViewsMenu({ list, filters }: { list: ViewList; filters: Filters 
                 selectionMode="single"
                 selectedKeys={current ? [current.id] : []}
               >
-                {views.map(({ id, name }) => (
-                  <MenuItem key={id} id={id} className="option view" textValue={name}>
+                {views.map((view) => (
+                  <MenuItem key={view.id} id={view.id} className="option view" textValue={view.name}>
                     <Icon name="check" />
-                    <bdi>{name}</bdi>
+                    <bdi>{view.name}</bdi>
+                    {isShared(view) && <span className="note">Shared</span>}
                   </MenuItem>
                 ))}
               </MenuSection>
