@@ -200,6 +200,7 @@ export const issueUpdates: ItemUpdates<Issue, IssuePatch> = {
   },
   validate,
   delta: deltaOf,
+  get: getIssue,
   read: daily((moment) =>
     statement((db) =>
       issueRows(db)

@@ -58,6 +58,7 @@ export type ItemUpdates<I extends Item, Patch> = {
   /** Changes of fields that the database derives. They are in the event, not in the history. */
   derivedDifferences?(current: I, next: I): Differences;
   delta(item: I): CountDelta;
+  get(db: Transaction<Tables>, project_id: string, id: string, moment: Moment): Promise<I>;
   /** Reads the items whose ids are in the JSON array `ids`. */
   read(moment: Moment): Statement<{ json: string }>;
 };
@@ -160,8 +161,7 @@ export async function saveItems<I extends Item, Patch>(
       type,
     });
   }
-  const { rows: read } = await kind.read(requested)(db, { ids: JSON.stringify(ids) });
-  const changed = new Map(parseResources<I>(db, read).map((item) => [item.id, item]));
+  const changed = new Map((await readChanged(db, kind, changes, requested)).map((item) => [item.id, item]));
   for (const [project_id, group] of Map.groupBy(changes, ({ current }) => current.project_id)) {
     const deltas = group.map(({ current }) => ({
       before: kind.delta(current),
@@ -170,6 +170,21 @@ export async function saveItems<I extends Item, Patch>(
     await updateCountsOfMany(db, project_id, deltas);
   }
   return changed;
+}
+
+/** Reads one item by its id, which PostgreSQL plans better than a list of ids. */
+async function readChanged<I extends Item, Patch>(
+  db: Transaction<Tables>,
+  { get, read }: ItemUpdates<I, Patch>,
+  changes: readonly ItemChange<I>[],
+  moment: Moment,
+): Promise<I[]> {
+  const [first] = changes;
+  if (first && changes.length === 1) {
+    return [await get(db, first.current.project_id, first.current.id, moment)];
+  }
+  const ids = changes.map(({ current }) => current.id);
+  return parseResources<I>(db, (await read(moment)(db, { ids: JSON.stringify(ids) })).rows);
 }
 
 function columnsOf<I extends Item, Patch>(

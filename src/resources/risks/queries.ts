@@ -145,6 +145,7 @@ export const riskUpdates: ItemUpdates<Risk, RiskPatch> = {
   },
   derivedDifferences: scoreDifferences,
   delta: deltaOf,
+  get: getRisk,
   read: daily((moment) =>
     statement<{ json: string }>((db) =>
       riskRows(db)

@@ -157,6 +157,7 @@ export const taskUpdates: ItemUpdates<Task, TaskPatch> = {
   next: (current, patch) => ({ next: { ...current, ...patch } }),
   validate,
   delta: () => zeroDelta,
+  get: getTask,
   read: () => tasksByIds,
 };
 
