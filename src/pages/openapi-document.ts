@@ -11,7 +11,7 @@ export type OpenApi = {
 };
 
 type Reference = { $ref: string };
-type Response = { description: string; content?: Content };
+type Response = { description: string; content?: Content; 'x-media-types'?: string[] };
 
 type OperationObject = {
   operationId: string;

@@ -91,13 +91,12 @@ function bodyTable(document: OpenApi, { requestBody }: Operation): Fragment {
 const responseTables = (document: OpenApi, { responses }: Operation) =>
   Object.entries(responses)
     .filter(([status]) => Number(status) < 400)
-    .map(([status, { content = {} }]) => {
+    .map(([status, { content = {}, 'x-media-types': formats = [] }]) => {
       const schema = jsonSchema(content);
       if (!schema) return html`<p class="facts">Returns <code>${status}</code> without a body.</p>`;
-      const formats = Object.keys(content);
       return html`<details class="more"><summary>Response <code>${status}</code> ${describeBody(schema)}</summary>
 ${schema.$ref && html`<p class="facts">See ${typeOf(schema, schemaLink)} for details of each field.</p>`}
-${formats.length > 1 && html`<p class="facts">Also available as ${separated(formats.slice(1), ' and ')}, rows only.</p>`}
+${formats.length > 0 && html`<p class="facts">Also available as ${separated(formats, ' and ')}, rows only.</p>`}
 ${fieldTable(responseFields(resolved(document, schema)), briefRow)}</details>`;
     });
 

@@ -3,7 +3,12 @@ import { Reference, type Schema } from './values.ts';
 
 export type Parameter = { name: string; in: string; required?: boolean; schema: Schema };
 type Content = Record<string, { schema?: Schema }>;
-type Response = { description: string; content?: Content; headers?: Record<string, unknown> };
+type Response = {
+  description: string;
+  content?: Content;
+  headers?: Record<string, unknown>;
+  'x-media-types'?: string[];
+};
 
 /** One method of one path, as the document describes it. */
 export type Operation = {
@@ -46,8 +51,23 @@ const operationsOf = ({ paths }: OpenApi): Operation[] =>
           ? (Object.values(operation.security[0] ?? {})[0]?.[0] ?? '')
           : undefined,
         parameters: operation.parameters ?? [],
+        responses: Object.fromEntries(
+          Object.entries(operation.responses).map(([status, response]) => [status, withMediaTypes(response)]),
+        ),
       })),
   );
+
+/** The other formats of a JSON response are in an extension, because they would spoil the types of clients. */
+const withMediaTypes = ({ 'x-media-types': types = [], ...response }: Response): Response =>
+  types.length === 0
+    ? response
+    : {
+        ...response,
+        content: {
+          ...response.content,
+          ...Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }])),
+        },
+      };
 
 /** Replaces every `$ref` with its target. Equal references share one object. */
 export function dereferenced(document: object): unknown {

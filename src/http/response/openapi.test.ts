@@ -6,6 +6,7 @@ import { sendRaw } from '../../../test/raw-http.ts';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
 import { openapiDocument } from '../../commands/openapi.ts';
 import { problems } from '../../core/errors.ts';
+import { listMediaTypes } from '../../lists/formats.ts';
 
 type Operation = {
   operationId: string;
@@ -13,12 +14,22 @@ type Operation = {
   requestBody?: { required?: boolean; content: Record<string, { schema?: unknown }> };
   responses: Record<
     string,
-    { description: string; headers?: object; content?: Record<string, { schema: unknown }> }
+    {
+      description: string;
+      headers?: object;
+      content?: Record<string, { schema: unknown }>;
+      'x-media-types'?: string[];
+    }
   >;
 };
 type Document = {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, unknown> };
+};
+
+type ObjectSchema = {
+  properties?: Record<string, { default?: unknown; description?: string }>;
+  required?: string[];
 };
 
 type Bounded = {
@@ -140,6 +151,27 @@ test('shares parameters and error responses, and names list envelopes', () => {
 test('describes responses that are not JSON', () => {
   const { responses } = checkedIn().paths['/metrics']?.get ?? {};
   assert.deepEqual(Object.keys(responses?.[200]?.content ?? {}), ['text/plain']);
+});
+
+test('types JSON responses as JSON only, and names their other formats, so that generated clients have one type', () => {
+  const responses = Object.values(checkedIn().paths)
+    .flatMap((methods) => Object.values(methods))
+    .flatMap((operation) => Object.values(operation.responses));
+  for (const { content = {} } of responses) {
+    if ('application/json' in content) assert.deepEqual(Object.keys(content), ['application/json']);
+  }
+  const list = checkedIn().paths['/v1/risks']?.get?.responses[200];
+  assert.deepEqual(list?.['x-media-types'], listMediaTypes.slice(1));
+  assert.match(list?.description ?? '', /`text\/csv`/);
+});
+
+test('describes the defaults of optional fields in words, so that generated clients do not require them', () => {
+  const { components } = read() as { components: { schemas: Record<string, ObjectSchema> } };
+  for (const [schema, { properties = {}, required = [] }] of Object.entries(components.schemas)) {
+    const presets = Object.entries(properties).filter(([, property]) => property.default !== undefined);
+    for (const [name] of presets) assert.ok(required.includes(name), `${schema}.${name}`);
+  }
+  assert.equal(components.schemas.PersonInput?.properties?.kind?.description, 'Default: `human`.');
 });
 
 test('bounds every string, list and map in requests', () => {

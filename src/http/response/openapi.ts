@@ -3,6 +3,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { type ProblemCode, problems } from '../../core/errors.ts';
 import { mediaTypes, Strict } from '../../core/schemas.ts';
+import { joinWords } from '../../core/text.ts';
 import { version } from '../../core/version.ts';
 import type { App } from '../fastify.ts';
 import { contentEtag, sendWithEtag } from './etag.ts';
@@ -88,8 +89,10 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
       if (!('openapiObject' in document)) return document.swaggerObject;
       const { openapiObject } = document;
       Object.assign(openapiObject, { webhooks: withReferences(eventWebhooks(), components) });
+      for (const schema of Object.values(components)) describeDefaults(schema as ObjectSchema);
       Object.assign(openapiObject.components ?? {}, { schemas: components });
-      for (const { parameters = [], requestBody } of operationsOf(openapiObject)) {
+      for (const { parameters = [], requestBody, responses } of operationsOf(openapiObject)) {
+        Object.values(responses).forEach(describeOnlyJson);
         for (const parameter of parameters) {
           if (parameter.schema?.type === 'array') Object.assign(parameter, { style: 'form', explode: false });
         }
@@ -131,10 +134,46 @@ export function openapiRoute(app: App): void {
 
 type Parameter = { schema?: { type?: unknown } };
 type RequestBody = { required?: boolean; content: Record<string, { schema?: { $ref?: string } }> };
-type Operation = { parameters?: Parameter[]; requestBody?: RequestBody };
+type Response = { description: string; content?: Record<string, unknown>; 'x-media-types'?: string[] };
+type Operation = {
+  parameters?: Parameter[];
+  requestBody?: RequestBody;
+  responses: Record<string, Response>;
+};
 
 const operationsOf = ({ paths = {} }: { paths?: object }): Operation[] =>
   Object.values(paths).flatMap((path) => Object.values(path));
+
+/**
+ * Moves the other media types of a JSON response into an extension. Generated clients would type it as “JSON or text”
+ * otherwise, or return the stream of a response that can be NDJSON.
+ */
+function describeOnlyJson(response: Response): void {
+  const { 'application/json': json, ...others } = response.content ?? {};
+  const types = Object.keys(others);
+  if (json === undefined || types.length === 0) return;
+  response.content = { 'application/json': json };
+  response.description += ` With \`Accept\` also ${joinWords(types.map((type) => `\`${type}\``))}.`;
+  response['x-media-types'] = types;
+}
+
+type ObjectSchema = { properties?: Record<string, Property>; required?: string[] };
+type Property = { description?: string; default?: unknown };
+
+/**
+ * Describes the defaults of optional fields in words. openapi-typescript requires a field that has a default, which is
+ * wrong in the body of a request.
+ */
+function describeDefaults({ properties = {}, required = [] }: ObjectSchema): void {
+  for (const [name, { default: preset, ...property }] of Object.entries(properties)) {
+    if (preset === undefined || required.includes(name)) continue;
+    const sentence = `Default: \`${typeof preset === 'string' ? preset : JSON.stringify(preset)}\`.`;
+    properties[name] = {
+      ...property,
+      description: [property.description, sentence].filter(Boolean).join(' '),
+    };
+  }
+}
 
 /** A body without required fields is optional. */
 function needsBody({ content }: RequestBody, components: Record<string, unknown>): boolean {
