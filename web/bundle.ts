@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { InlineConfig, Rolldown } from 'vite';
 
@@ -30,11 +30,18 @@ function licencesOf(modules: string[]): string {
   );
   const texts = [...new Set(folders)].sort().map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice)/i.test(file));
-    return [
-      `${name} ${version}: ${license}`,
-      ...files.map((file) => readFileSync(join(folder, file), 'utf8')),
-    ];
+    const files = readdirSync(folder)
+      .filter((file) => /^(licen[cs]e|notice)/i.test(file))
+      .flatMap((file) => filesIn(join(folder, file)));
+    return [`${name} ${version}: ${license}`, ...files.map((file) => readFileSync(file, 'utf8'))];
   });
   return texts.map((text) => text.join('\n\n')).join('\n\n-----\n\n');
 }
+
+/** The file itself, or the files in a folder: some packages have a folder of licenses. */
+const filesIn = (path: string) =>
+  statSync(path).isFile()
+    ? [path]
+    : readdirSync(path, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name));
