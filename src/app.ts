@@ -16,6 +16,7 @@ import { trackRequests } from './http/ops/load-shedding.ts';
 import { logBackgroundError, logOptions, logRequests } from './http/ops/logging.ts';
 import { metricsRoute } from './http/ops/metrics.ts';
 import { runOnNewDay } from './http/ops/new-day.ts';
+import type { Tracing } from './http/ops/tracing.ts';
 import { recordRoutes } from './http/request/allowed-methods.ts';
 import { limitBodies } from './http/request/body-budgets.ts';
 import { acceptFiles, installBodyParsers } from './http/request/body-parsers.ts';
@@ -59,6 +60,7 @@ export type Service = {
   database: Database;
   clock: Clock;
   readiness: Readiness;
+  tracing?: Tracing | undefined;
   /** For tests: how webhooks resolve host names, and how long they wait for a response. */
   webhooks?: { resolve?: Resolve; timeoutMs?: number };
 };
@@ -114,13 +116,15 @@ const resources = [
 
 /**
  * Hooks of the same kind run in the order in which they are registered, so the order matters:
+ * - Tracing comes first, so that everything after it belongs to the span of the request.
  * - Cheap checks come first, so that a request that is rejected costs little. Authentication reads the database.
  * - Requests are counted before anything can reject them, so that load and logs include rejected requests.
  * - Everything that depends on the key (a new day's work, body budgets) follows authentication.
  * - Compression precedes the response cache, which stores the bytes that are sent.
  * - Hooks that watch routes (`recordRoutes`, `installAuth`, `describeApi`) precede the routes.
  */
-function installMiddleware(app: App, { database, clock, readiness }: Service): void {
+function installMiddleware(app: App, { database, clock, readiness, tracing }: Service): void {
+  tracing?.install(app);
   drainRejectedRequests(app);
   rejectMalformedRequests(app);
   trackRequests(app);
@@ -142,8 +146,9 @@ function installMiddleware(app: App, { database, clock, readiness }: Service): v
 }
 
 /** Sets the properties that hooks and routes read, and the headers of every response. */
-function decorateApp(app: App, { config, database, clock }: Service): void {
+function decorateApp(app: App, { config, database, clock, tracing }: Service): void {
   app.decorate('config', config);
+  app.decorate('tracing', tracing);
   app.decorate('database', database);
   app.decorate('clock', clock);
   app.decorate('responseHeaders', responseHeaders(config));

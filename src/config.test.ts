@@ -23,7 +23,21 @@ test('has a default for every setting', () => {
     webhook_allow: [],
     webhook_log_days: 30,
     shutdown_seconds: 30,
+    tracing: false,
   });
+});
+
+test('sends traces if a collector is set and the SDK is not switched off', () => {
+  const tracing = (environment: Record<string, string>) => readConfig(environment).tracing;
+  const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://127.0.0.1:4318';
+  assert.equal(tracing({ OTEL_EXPORTER_OTLP_ENDPOINT }), true);
+  assert.equal(tracing({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/v1/traces' }), true);
+  assert.equal(tracing({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SDK_DISABLED: 'TRUE' }), false);
+  assert.equal(tracing({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_EXPORTER: 'none' }), false);
+  assert.throws(
+    () => tracing({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }),
+    /“grpc” but must be http\/protobuf or http\/json/,
+  );
 });
 
 test('reports every error at once', () => {

@@ -37,6 +37,8 @@ export type Config = Readonly<{
   webhook_log_days: number;
   /** How long the service waits for requests in flight when it stops. */
   shutdown_seconds: number;
+  /** Whether to send traces. The OpenTelemetry SDK reads its other variables itself. */
+  tracing: boolean;
 }>;
 
 type LogLevel = (typeof logLevels)[number];
@@ -81,17 +83,37 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     webhook_allow: read('MUSTER_WEBHOOK_ALLOW') ?? [],
     webhook_log_days: read('MUSTER_WEBHOOK_LOG_DAYS') ?? 0,
     shutdown_seconds: read('MUSTER_SHUTDOWN_SECONDS') ?? 0,
+    tracing: sendsTraces(environment),
   };
+  const protocol = environment.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || environment.OTEL_EXPORTER_OTLP_PROTOCOL;
+  if (config.tracing && protocol && !['http/protobuf', 'http/json'].includes(protocol))
+    errors.push(`OTEL_EXPORTER_OTLP_PROTOCOL is “${protocol}” but must be http/protobuf or http/json`);
   if (errors.length > 0) throw new UsageError(`The settings have errors: ${errors.join('; ')}.`);
   return Object.freeze(config);
 }
 
+const sendsTraces = (environment: NodeJS.ProcessEnv) =>
+  Boolean(environment.OTEL_EXPORTER_OTLP_ENDPOINT || environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) &&
+  environment.OTEL_SDK_DISABLED?.toLowerCase() !== 'true' &&
+  environment.OTEL_TRACES_EXPORTER !== 'none';
+
+/** The name of the database engine in traces. */
+export const databaseSystem = ({ database_url }: Config) =>
+  database_url.startsWith('sqlite:') ? 'sqlite' : 'postgresql';
+
 /** The URL of a database that is one file. */
 export const fileDatabaseUrl = (path: string) => `sqlite:${path}`;
 
-/** Merges the process environment with the `.env` file of the working directory. The process environment wins. */
+/**
+ * Merges the process environment with the `.env` file of the working directory. The process environment wins. It also gets
+ * the `OTEL_…` variables of the file, because the OpenTelemetry SDK reads them there.
+ */
 export function environmentWithFile(environment: NodeJS.ProcessEnv, file = '.env'): NodeJS.ProcessEnv {
-  return existsSync(file) ? { ...parseEnv(readFileSync(file, 'utf8')), ...environment } : environment;
+  if (!existsSync(file)) return environment;
+  const settings = parseEnv(readFileSync(file, 'utf8'));
+  for (const [name, value] of Object.entries(settings))
+    if (name.startsWith('OTEL_')) environment[name] ??= value;
+  return { ...settings, ...environment };
 }
 
 const settings = {

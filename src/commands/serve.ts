@@ -43,12 +43,13 @@ Try it:
 
 /** Listens before it migrates, so that a port in use has no side effects. Requests are rejected until it is ready. */
 export async function startService(config: Config, clock = systemClock) {
-  const database = openDatabase(config.database_url, (level, message) => app.log[level](message), {
-    prepare: config.database_prepare,
-    maxConnections: config.database_pool,
-  });
+  const { startTracing } = config.tracing ? await import('../http/ops/tracing.ts') : {};
+  const tracing = startTracing?.(config, (message) => app.log.warn(message));
+  const options = { prepare: config.database_prepare, maxConnections: config.database_pool };
+  const report = (level: 'fatal' | 'warn', message: string) => app.log[level](message);
+  const database = openDatabase(config.database_url, report, options, tracing?.recordQuery);
   const readiness: Readiness = { state: 'starting' };
-  const app: App = await createApp({ config, database, clock, readiness });
+  const app: App = await createApp({ config, database, clock, readiness, tracing });
   try {
     await listen(app, config);
     await database.migrate();
@@ -77,6 +78,7 @@ export function stopWithGrace(app: App): void {
   closeWithGrace({ delay: app.config.shutdown_seconds * 1000, logger: app.log }, async ({ err }) => {
     if (err) app.log.fatal(err);
     await app.close();
+    await app.tracing?.shutdown();
   });
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { Kysely } from 'kysely';
+import { type Dialect, Kysely, type LogEvent } from 'kysely';
 import { type Problem, unavailable } from '../core/errors.ts';
 import { type Backup, type RestoreOptions, restoreDatabase } from './backup/restore.ts';
 import type { Engine, Pools } from './engine.ts';
@@ -64,20 +64,26 @@ export type Snapshot = { db: Kysely<Tables>; end(): Promise<void> };
 /**
  * Opens `sqlite:<file>` or `postgres://…`. The first query opens the first connection; only `migrate` creates a database.
  * `report` receives errors that concern the operator and may occur outside of a request.
- * `options` apply to PostgreSQL only.
+ * `options` apply to PostgreSQL only. `log` is called after each statement.
  */
-export function openDatabase(url: string, report?: Report, options: PostgresOptions = {}): Database {
+export function openDatabase(
+  url: string,
+  report?: Report,
+  options: PostgresOptions = {},
+  log?: (event: LogEvent) => void,
+): Database {
   const engine = url.startsWith('sqlite:')
     ? sqliteEngine(url.slice('sqlite:'.length), report)
     : postgresEngine(url, options);
   const { dialects, singleWriter } = engine;
-  const writer = new Kysely<Tables>({ dialect: dialects.write });
+  const connect = (dialect: Dialect) => new Kysely<Tables>({ dialect, ...(log && { log }) });
+  const writer = connect(dialects.write);
   const readers = {
-    quick: dialects.quick === dialects.write ? writer : new Kysely<Tables>({ dialect: dialects.quick }),
-    slow: new Kysely<Tables>({ dialect: dialects.slow }),
-    stream: new Kysely<Tables>({ dialect: dialects.stream }),
+    quick: dialects.quick === dialects.write ? writer : connect(dialects.quick),
+    slow: connect(dialects.slow),
+    stream: connect(dialects.stream),
   };
-  const bulkWriter = singleWriter && new Kysely<Tables>({ dialect: singleWriter.bulk });
+  const bulkWriter = singleWriter && connect(singleWriter.bulk);
   const { write, waiting }: ReturnType<typeof createWriteQueue> = bulkWriter
     ? createWriteQueue(writer, bulkWriter, singleWriter)
     : { write: (work) => runTransaction(writer, engine, work), waiting: () => 0 };

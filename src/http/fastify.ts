@@ -19,6 +19,7 @@ import type { keyLimits } from './auth/rate-limits.ts';
 import type { CacheDependencies, ResponseCache } from './cache/response-cache.ts';
 import type { Load } from './ops/load-shedding.ts';
 import type { RequestHistogram } from './ops/request-histogram.ts';
+import type { Tracing } from './ops/tracing.ts';
 import type { BodyBudgets } from './request/body-budgets.ts';
 import type { responseHeaders } from './response/headers.ts';
 
@@ -45,6 +46,8 @@ declare module 'fastify' {
     /** Functions that end responses without an end of their own, called when the service stops. */
     endlessResponses: Set<() => void>;
     requestHistogram: RequestHistogram;
+    /** Set if traces are on. */
+    tracing: Tracing | undefined;
     load: Load;
     bodyBudgets: BodyBudgets;
     keyUsage: KeyUsage;

@@ -6,8 +6,8 @@ import type { Key } from '../../resources/keys/schema.ts';
 import { bearerToken, hasAccess, keyError } from '../auth/auth.ts';
 import { isProbe, type Readiness } from '../ops/health.ts';
 import { overloaded } from '../ops/load-shedding.ts';
-import { recordResponse } from '../ops/logging.ts';
-import { requestIdOf, traceIdOf } from '../request/request-ids.ts';
+import { recordResponse, traceFields } from '../ops/logging.ts';
+import { requestIdOf } from '../request/request-ids.ts';
 import { findMalformation } from '../request/request-sanity.ts';
 import { matchIfNoneMatch } from '../response/etag.ts';
 import { writeProblem } from '../response/problems.ts';
@@ -33,6 +33,7 @@ export function installFastPath(app: FastifyInstance, clock: Clock, readiness: R
   let arrivals: PendingRequest[] = [];
   app.server.on('request', (request, response) => {
     const start = performance.now();
+    if (!isProbe(request.url)) app.tracing?.start(request, response);
     const secret = bearerToken(request.headers);
     // Probes and malformed keys get a response without the database, so that they work while it is unavailable.
     const needsDatabase = secret !== undefined && app.keyCache.isPlausible(secret) && !isProbe(request.url);
@@ -130,7 +131,8 @@ export function installFastPath(app: FastifyInstance, clock: Clock, readiness: R
     response.writeHead(status, headers).end(isNotModified ? undefined : cached.body);
     app.responseCache.hits++;
     const logged = { method: 'GET', route: cached.route, status, ms: performance.now() - start, key: key.id };
-    recordResponse(app, app.log, logged, () => ({ request_id, trace_id: traceIdOf(request.headers) }));
+    recordResponse(app, app.log, logged, () => ({ request_id, ...traceFields(app, request) }));
+    app.tracing?.end(request, { ...logged, isCached: true });
     return true;
   }
 }

@@ -7,30 +7,40 @@ import {
 import type { Config } from '../../config.ts';
 import { traceIdOf } from '../request/request-ids.ts';
 import { RequestHistogram } from './request-histogram.ts';
+import type { Tracing } from './tracing.ts';
 
 /** Logs JSON lines to standard error, each with the request id and the trace id. */
 export const logOptions = ({ log_level }: Config) =>
   ({
     logger: { level: log_level, stream: process.stderr, hooks: { streamWrite: withoutSecrets } },
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
-    childLoggerFactory: (logger, bindings, options, raw) => {
-      const trace_id = traceIdOf(raw.headers);
-      return logger.child(trace_id === undefined ? bindings : { ...bindings, trace_id }, options);
+    childLoggerFactory(logger, bindings, options, raw) {
+      return logger.child({ ...bindings, ...traceFields(this, raw) }, options);
     },
   }) satisfies FastifyServerOptions;
+
+/** The ids of the span of the request; without tracing, the trace id that the client sent. */
+export function traceFields({ tracing }: Pick<FastifyInstance, 'tracing'>, request: Request): object {
+  const trace_id = traceIdOf(request.headers);
+  return tracing?.idsOf(request) ?? (trace_id === undefined ? {} : { trace_id });
+}
+
+type Request = Parameters<Tracing['idsOf']>[0];
 
 /** Records each response in the metrics, and logs it at the level `info`. */
 export function logRequests(app: FastifyInstance): void {
   app.decorate('requestHistogram', new RequestHistogram());
   app.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions, actor, log } = request;
-    recordResponse(app, log, {
+    const response = {
       method,
       route: routeOptions.url ?? 'none',
       status: reply.statusCode,
       ms: reply.elapsedTime,
       key: actor?.id,
-    });
+    };
+    recordResponse(app, log, response);
+    app.tracing?.end(request.raw, response);
     done();
   });
 }

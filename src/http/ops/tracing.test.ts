@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { type Engine, freshDatabase } from '../../../test/databases.ts';
+import { mainFile, startMuster, temporaryFolder } from '../../../test/process.ts';
+import { type Received, startReceiver } from '../../../test/receiver.ts';
+import { newSecret } from '../auth/secret.ts';
+
+const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+const parent = '00f067aa0ba902b7';
+
+async function startTraced(
+  t: TestContext,
+  engine: Engine,
+  collector: string,
+  environment: Record<string, string> = {},
+) {
+  const { url, drop } = await freshDatabase(engine);
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, '.env'), `OTEL_EXPORTER_OTLP_ENDPOINT=${collector}\n`);
+  const service = await startMuster(t, folder, {
+    MUSTER_DATABASE_URL: url,
+    MUSTER_LOG_LEVEL: 'info',
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+    ...environment,
+  });
+  t.after(async () => {
+    service.child.kill('SIGKILL');
+    await service.exit;
+    await drop();
+  });
+  const send = (path: string, headers: Record<string, string> = {}, body?: object) =>
+    fetch(service.origin + path, {
+      headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json', ...headers },
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    });
+  const stop = async () => {
+    service.child.kill('SIGTERM');
+    assert.equal(await service.exit, 0);
+    return service
+      .stderr()
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line));
+  };
+  return { ...service, send, stop };
+}
+
+type Attribute = { key: string; value: Record<string, unknown> };
+type ExportedSpan = {
+  name: string;
+  kind: number;
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  attributes: Attribute[];
+  status: { code: number };
+};
+
+/** Reads an OTLP request in JSON. */
+const resourcesOf = (received: Received[]) => received.flatMap(({ event }) => event.resourceSpans);
+const spansOf = (received: Received[]): ExportedSpan[] =>
+  resourcesOf(received).flatMap(({ scopeSpans }) =>
+    scopeSpans.flatMap(({ spans }: { spans: ExportedSpan[] }) => spans),
+  );
+const attributesOf = (attributes: Attribute[]) =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  describe(`tracing, on ${engine}`, () => {
+    test('sends a span for each request, named by its route, with its statements', async (t) => {
+      const collector = await startReceiver(t);
+      const service = await startTraced(t, engine, new URL(collector.url).origin);
+      const { send } = service;
+      const secret = newSecret();
+      const traceparent = `00-${trace}-${parent}-01`;
+      assert.equal((await send('/v1/groups', { traceparent }, { name: 'Ops' })).status, 201);
+      assert.equal((await send(`/v1/groups?q=${secret}`)).status, 200);
+      assert.equal((await send('/v1/groups')).status, 200);
+      assert.equal((await send('/v1/groups', { traceparent })).status, 200);
+      assert.equal((await send(`/v1/groups/${secret}`)).status, 404);
+      assert.equal((await send(`/${secret}`, { traceparent: 'not valid' })).status, 404);
+      assert.equal((await send('/livez')).status, 200);
+      const lines = await service.stop();
+
+      const spans = spansOf(collector.received);
+      const requests = spans.filter(({ kind }) => kind === 2);
+      assert.deepEqual(
+        requests.map(({ name, traceId, parentSpanId, attributes }) => {
+          const values = attributesOf(attributes);
+          return [
+            name,
+            values['http.response.status_code'],
+            values['muster.cached'],
+            traceId === trace && parentSpanId === parent,
+          ];
+        }),
+        [
+          ['POST /v1/groups', 201, false, true],
+          ['GET /v1/groups', 200, false, false],
+          ['GET /v1/groups', 200, false, false],
+          ['GET /v1/groups', 200, true, true],
+          ['GET /v1/groups/:id', 404, false, false],
+          ['GET none', 404, false, false],
+        ],
+      );
+      const idOf = (name: string) => spans.find((span) => span.name === name)?.spanId;
+      const insert = spans.find(({ name }) => name === 'INSERT groups');
+      assert.equal(insert?.traceId, trace);
+      assert.equal(insert?.parentSpanId, idOf('write transaction'));
+      assert.equal(
+        spans.find(({ name }) => name === 'write transaction')?.parentSpanId,
+        idOf('POST /v1/groups'),
+      );
+      assert.equal(
+        attributesOf(insert?.attributes ?? [])['db.system.name'],
+        engine === 'sqlite' ? 'sqlite' : 'postgresql',
+      );
+      const reads = spans.filter(({ name }) => name === 'SELECT groups');
+      assert.ok(reads.some(({ parentSpanId }) => parentSpanId === requests[1]?.spanId));
+
+      const [resource] = resourcesOf(collector.received);
+      const { 'service.name': name, 'deployment.environment.name': environment } = attributesOf(
+        resource.resource.attributes,
+      );
+      assert.deepEqual([name, environment], ['muster', 'test']);
+      const exported = collector.received.map(({ text }) => text).join('');
+      for (const hidden of [secret, service.key ?? '', 'Ops']) assert.ok(!exported.includes(hidden));
+
+      assert.deepEqual(
+        lines.filter(({ level }) => level >= 40),
+        [],
+      );
+      const logged = lines.filter(({ route }) => route !== undefined && route !== '/livez');
+      assert.deepEqual(
+        logged.map(({ trace_id, span_id }) => [trace_id, span_id]),
+        requests.map(({ traceId, spanId }) => [traceId, spanId]),
+      );
+    });
+
+    test('a collector that never responds slows down neither requests nor the end', async (t) => {
+      const collector = await startReceiver(t, () => {});
+      const { send, stop } = await startTraced(t, engine, new URL(collector.url).origin, {
+        OTEL_BSP_SCHEDULE_DELAY: '1',
+        OTEL_BSP_MAX_QUEUE_SIZE: '4',
+        OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2',
+      });
+      for (let i = 0; i < 20; i++) assert.equal((await send(`/v1/personnel?limit=${i + 1}`)).status, 200);
+      await collector.receive(1);
+      await stop();
+    });
+
+    test('a collector that is down is logged once', async (t) => {
+      const { send, stop } = await startTraced(t, engine, 'http://127.0.0.1:1', {
+        OTEL_BSP_SCHEDULE_DELAY: '1',
+        OTEL_EXPORTER_OTLP_TIMEOUT: '50',
+      });
+      for (let i = 0; i < 20; i++) assert.equal((await send(`/v1/personnel?limit=${i + 1}`)).status, 200);
+      const warnings = (await stop()).filter(({ level }) => level >= 40);
+      assert.equal(warnings.length, 1);
+      assert.match(warnings[0]?.msg, /^OpenTelemetry: .*(ECONNREFUSED|export|retr)/i);
+    });
+  });
+}
+
+test('the SDK is loaded only when traces are on', () => {
+  const folder = dirname(mainFile);
+  const loaded = new Set<string>();
+  const load = (file: string) => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    const code = readFileSync(join(folder, file), 'utf8');
+    assert.doesNotMatch(code, /node_modules\/@opentelemetry/, file);
+    for (const [, imported = ''] of code.matchAll(/^import\b[^'"]*["']\.\/([\w.-]+)["']/gm)) load(imported);
+  };
+  for (const file of globSync('{main,worker,serve-*}.js', { cwd: folder })) load(file);
+  assert.ok(loaded.size > 5);
+});
