@@ -28,8 +28,9 @@ export function openFile(file: string, { readonly, expected }: FileOptions): Sql
 
 function configure(connection: Sqlite.Database, readonly: boolean): void {
   connection.pragma('foreign_keys = on');
-  // In KiB per connection. Small, because all connections share the page cache of the operating system.
-  connection.pragma('cache_size = -8000');
+  // In KiB. Small, because the connections share the page cache of the operating system, and a reader discards its own
+  // after each commit of the writer.
+  connection.pragma(`cache_size = -${readonly ? 2000 : 8000}`);
   if (readonly) return;
   connection.pragma('journal_mode = wal');
   // In WAL mode, NORMAL may lose acknowledged commits on power failure.
