@@ -101,7 +101,7 @@ function pageStatement(
   limit: number,
   extend: (rows: PageQuery, db: Kysely<Tables>) => PageQuery,
 ): Statement<ListRow> {
-  const size = pageSizes.find((size) => size >= limit);
+  const size = list.isIndexed === false ? undefined : pageSizes.find((size) => size >= limit);
   const pages = pageStatements.get(list) ?? new Map<string, Statement<ListRow>>();
   pageStatements.set(list, pages);
   const key = `${kind} ${after === undefined ? 'first' : 'later'} ${size}`;
@@ -122,7 +122,8 @@ const pageStatements = new WeakMap<List, Map<string, Statement<ListRow>>>();
  * Limits with a prepared statement of their own. Other limits read the next larger size and drop the extra rows; limits
  * above the largest are a parameter. A statement for each possible limit would evict all other statements, and with a
  * parameter both engines plan each page again, which takes longer than reading a short page. Each size is a usual limit
- * plus one, because a page reads one extra row to see whether another page follows.
+ * plus one, because a page reads one extra row to see whether another page follows. A page that no index finds takes
+ * longer than its plan, so its limit is always a parameter.
  */
 const pageSizes = [2, 6, 11, 21, 26, 51, 101, 201];
 
