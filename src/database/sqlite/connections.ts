@@ -99,6 +99,9 @@ export class SqliteDriver implements Driver {
   }
 }
 
+/** Many, because preparing a short statement takes longer than running it. */
+const maxPrepared = 200;
+
 /** A connection in this thread, for short statements: each one blocks the event loop. */
 export class QuickConnection implements SqliteConnection {
   readonly #database: Sqlite.Database;
@@ -106,7 +109,7 @@ export class QuickConnection implements SqliteConnection {
 
   constructor(database: Sqlite.Database) {
     this.#database = database;
-    this.#statements = new Statements(database);
+    this.#statements = new Statements(database, maxPrepared);
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {

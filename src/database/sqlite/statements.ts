@@ -3,16 +3,15 @@ import type { QueryResult } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { isBatch } from '../sql/batches.ts';
 
-/** Maximum number of prepared statements per connection. */
-const maxPrepared = 200;
-
 /** Runs statements on one connection, in the main thread or a worker, and caches prepared ones. */
 export class Statements {
   readonly #database: Sqlite.Database;
-  readonly #prepared = new LRUCache<string, Sqlite.Statement>({ max: maxPrepared });
+  readonly #prepared: LRUCache<string, Sqlite.Statement>;
 
-  constructor(database: Sqlite.Database) {
+  /** A prepared statement takes 30 kB of memory or more, on each connection. */
+  constructor(database: Sqlite.Database, maxPrepared: number) {
     this.#database = database;
+    this.#prepared = new LRUCache({ max: maxPrepared });
   }
 
   run(sql: string, parameters: readonly unknown[]): QueryResult<unknown> {
