@@ -293,6 +293,18 @@ test('a burst may queue for a second, and a lasting queue for half a second', as
   assert.ok(load.active > 450 && load.active < 550, `${load.active}`);
 });
 
+test('a lasting queue that is short enough is never rejected', async () => {
+  const { arrive, end, wait, load } = monitor(1000);
+  arrive(300);
+  // One request ends each millisecond, and one arrives.
+  for (let i = 0; i < 5000; i += 20) {
+    await wait(20);
+    end(20);
+    assert.equal(arrive(20), 20, `after ${i} ms`);
+  }
+  assert.equal(load.active, 300);
+});
+
 test('a slow queue is short, but a minimum is always admitted', async () => {
   const { arrive, end, wait, load } = monitor(1000);
   arrive(64);

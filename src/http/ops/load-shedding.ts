@@ -79,8 +79,8 @@ export function createLoadMonitor(maxConcurrency: number, now: () => number = ()
     const isBurst = time - queueStart < intervalMs;
     if (active.size < minConcurrency || (isBurst && ended.count < minEnded)) return false;
     const elapsedMs = time - ended.start;
-    if (elapsedMs > intervalMs) ended = { start: time - elapsedMs / 2, count: ended.count / 2 };
     const waitMs = (active.size * elapsedMs) / ended.count;
+    if (elapsedMs > intervalMs) ended = { start: time - elapsedMs / 2, count: ended.count / 2 };
     return waitMs > (isBurst ? maxWaitMs.burst : maxWaitMs.overload);
   }
 

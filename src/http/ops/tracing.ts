@@ -28,8 +28,8 @@ const maxFlushMs = 3000;
 
 /**
  * Starts the OpenTelemetry SDK, which reads its standard `OTEL_…` variables. Load this file only if traces are on:
- * that takes 0.15 s of processor time. Spans are created here and not by instrumentation packages, which replace the functions of
- * other packages when these are loaded: the service is bundled, and the fast path does not pass Fastify.
+ * that takes 0.15 s of processor time. Spans are created here and not by instrumentation packages, which replace the
+ * functions of other packages when these are loaded: the service is bundled, and the fast path does not pass Fastify.
  */
 export function startTracing(config: Config, warn: (message: string) => void) {
   reportProblems(warn);
