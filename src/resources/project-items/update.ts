@@ -208,7 +208,7 @@ const latestOf = <I extends Item>(changes: readonly { current: I }[]) => ({
   ),
 });
 
-/** Locks the projects of the items. In order of their ids, so that concurrent requests do not wait for each other in a circle. */
+/** Locks the projects of the items, in the order of their ids, so that concurrent requests cannot deadlock. */
 async function lockProjects<I extends Item>(
   db: Transaction<Tables>,
   updates: readonly { current: I }[],

@@ -25,7 +25,7 @@ type Holder = { scopes: readonly Scope[] };
 const readableLists = ({ scopes }: Holder) =>
   viewedLists.filter((list) => grants(scopes, viewScopes[list].read));
 
-/** Who reads a list reads its views; who changes what is in it changes them. */
+/** A key that can read a list can read its views; a key that can change the items of the list can change its views. */
 function assertManages({ scopes }: Holder, list: ViewedList): void {
   const { manage } = viewScopes[list];
   if (grants(scopes, manage)) return;

@@ -1,7 +1,8 @@
 import type { Field } from '../components/form-values.ts';
-import { daysFromToday, enumOptions, today } from '../format.ts';
+import { enumOptions } from '../format.ts';
 import { issueStatuses, resolutions } from '../issues/model.ts';
 import { riskStatuses, useRiskModel } from '../risks/model.ts';
+import { transitionForms } from '../risks/transition-forms.ts';
 import { taskStatuses } from '../tasks/task-form.tsx';
 import type { BulkItem, BulkKind } from './kinds.ts';
 
@@ -31,23 +32,7 @@ const reason: Field = { name: 'reason', label: 'Reason', kind: 'text', required:
 /** What a status requires, as fields of a form. */
 export function statusFields(kind: BulkKind, to: string, items: readonly BulkItem[]): Field[] {
   if (to === 'open' && kind !== 'tasks' && items.some(({ status }) => status === 'closed')) return [reason];
-  if (kind === 'risks' && to === 'accepted') {
-    return [
-      { name: 'acceptance_reason', label: 'Reason', kind: 'text', required: true },
-      {
-        name: 'accepted_until',
-        label: 'Until',
-        kind: 'day',
-        required: true,
-        min: today(),
-        max: daysFromToday(365),
-        hint: 'Up to 365 days. Reopens automatically.',
-      },
-    ];
-  }
-  if (kind === 'risks' && to === 'closed') {
-    return [{ name: 'closure_reason', label: 'Reason', kind: 'text', required: true }];
-  }
+  if (kind === 'risks' && (to === 'accepted' || to === 'closed')) return transitionForms[to]().fields;
   if (kind === 'issues' && to === 'resolved') {
     const options = enumOptions(resolutions);
     return [{ name: 'resolution', label: 'Resolution', kind: 'choice', options, required: true }];
