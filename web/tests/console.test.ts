@@ -293,6 +293,7 @@ describe('risks', () => {
     await dialog.getByRole('button', { name: 'Delete task' }).click();
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('No tasks yet').waitFor();
+    await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Delete' }).click();
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.waitForURL(/\/risks$/);
