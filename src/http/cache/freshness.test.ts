@@ -78,7 +78,7 @@ onBothEngines('freshness', (_, engine) => {
       const input = { name: 'x', scopes: ['personnel.read'] };
       const created = await ask(one.origin, 'POST', '/v1/keys', undefined, input);
       const { id, secret } = await created.json();
-      // The second response comes from the cache, with the key from the key cache.
+      // The third response comes from the cache, with the key from the key cache.
       for (let n = 0; n < 3; n++) assert.equal((await ask(other.origin, 'GET', path, secret)).status, 200);
       const change = await ask(one.origin, 'PATCH', `/v1/keys/${id}`, undefined, { scopes: ['keys.read'] });
       assert.equal(change.status, 200);

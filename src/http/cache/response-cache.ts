@@ -23,12 +23,16 @@ export type CachedResponse = CacheDependencies & {
   body: Buffer;
 };
 
+/** How many of the latest requests are remembered. */
+const maxRequested = 2000;
+
 /** Responses in memory, at most `maxBytes`; the least recently used are evicted first. */
 export class ResponseCache {
   readonly maxBytes: number;
   hits = 0;
   misses = 0;
   readonly #responses: LRUCache<string, CachedResponse>;
+  readonly #requested = new LRUCache<string, true>({ max: maxRequested });
   readonly #refreshes = new Map<string, PromiseWithResolvers<void>>();
 
   constructor(maxBytes: number) {
@@ -65,6 +69,13 @@ export class ResponseCache {
     return () => this.#settle(name, refresh);
   }
 
+  /** Whether the response is cached or was requested before. A query that is sent once would only evict others. */
+  isRepeated(name: string): boolean {
+    if (this.#responses.has(name) || this.#requested.has(name)) return true;
+    this.#requested.set(name, true);
+    return false;
+  }
+
   store(name: string, response: CachedResponse): void {
     this.#responses.set(name, response);
     this.#settle(name, this.#refreshes.get(name));
@@ -76,7 +87,7 @@ export class ResponseCache {
   }
 }
 
-/** Caches each response that declares its dependencies. Hooks that change the payload must be registered before. */
+/** Caches each repeated response that declares its dependencies. Hooks that change the payload must be registered before. */
 export function installResponseCache(app: FastifyInstance): void {
   app.decorate('responseCache', new ResponseCache(app.config.cache_mb * 1024 * 1024));
   app.decorateReply('cacheDependencies');
@@ -89,11 +100,13 @@ export function installResponseCache(app: FastifyInstance): void {
       (typeof payload === 'string' || Buffer.isBuffer(payload))
     ) {
       app.responseCache.misses++;
+      const name = cacheKey(request.originalUrl, request, request.actor);
+      if (!app.responseCache.isRepeated(name)) return done(null, payload);
       const body = asBytes(payload);
       const headers = Object.entries({ ...reply.getHeaders(), 'content-length': body.byteLength })
         .filter(([name]) => !perRequestHeaders.test(name))
         .map(([name, value]) => [name, String(value)] as const);
-      app.responseCache.store(cacheKey(request.originalUrl, request, request.actor), {
+      app.responseCache.store(name, {
         ...cacheDependencies,
         access: request.routeOptions.config.access ?? 'any key',
         route: request.routeOptions.url ?? '',

@@ -78,7 +78,8 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       const traceparent = `00-${trace}-${parent}-01`;
       assert.equal((await send('/v1/groups', { traceparent }, { name: 'Ops' })).status, 201);
       assert.equal((await send(`/v1/groups?q=${secret}`)).status, 200);
-      assert.equal((await send('/v1/groups')).status, 200);
+      // A response is cached when it is requested again.
+      for (let i = 0; i < 2; i++) assert.equal((await send('/v1/groups')).status, 200);
       assert.equal((await send('/v1/groups', { traceparent })).status, 200);
       assert.equal((await send(`/v1/groups/${secret}`)).status, 404);
       assert.equal((await send(`/${secret}`, { traceparent: 'not valid' })).status, 404);
@@ -99,8 +100,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         }),
         [
           ['POST /v1/groups', 201, false, true],
-          ['GET /v1/groups', 200, false, false],
-          ['GET /v1/groups', 200, false, false],
+          ...Array(3).fill(['GET /v1/groups', 200, false, false]),
           ['GET /v1/groups', 200, true, true],
           ['GET /v1/groups/:id', 404, false, false],
           ['GET none', 404, false, false],

@@ -24,11 +24,12 @@ onBothEngines('acceptances expire', (start, engine) => {
     for (const [path, statusIn] of Object.entries(responses)) {
       const until = await accept();
       clock.set(`${until}T23:59:59.999Z`);
-      // The second response comes from the cache.
-      const before = [await service.get(path, key), await service.get(path, key)];
+      // The third response comes from the cache.
+      const before = [];
+      for (let i = 0; i < 3; i++) before.push(await service.get(path, key));
       for (const { body } of before) assert.notEqual(statusIn(body), 'open', path);
       clock.set(`${daysLater(until, 1)}T00:00:00.000Z`);
-      const etag = before[1]?.headers.get('etag') ?? '';
+      const etag = before[2]?.headers.get('etag') ?? '';
       const { status, body } = await service.get(path, key, { 'if-none-match': etag });
       assert.deepEqual([status, statusIn(body)], [200, 'open'], path);
     }
