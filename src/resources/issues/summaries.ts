@@ -11,62 +11,69 @@ export async function summarizeIssues(
   moment: Moment,
 ): Promise<IssueSummary> {
   const matches = issueConditions(filters, moment);
-  const countBy = (columns: Record<string, RawBuilder<unknown>>) => countIssues(db, matches, columns);
-  const inOrder = async <Name extends string, Value extends string>(
-    name: Name,
-    column: RawBuilder<unknown>,
+  const groups = await countGroups(db, matches, moment);
+  const sumOf = (some: readonly Group[]) => some.reduce((sum, { count }) => sum + count, 0);
+  const inOrder = <Field extends 'severity' | 'priority' | 'age', Value extends string>(
+    field: Field,
     values: readonly Value[],
-  ) => {
-    const rows = await countBy({ [name]: column });
-    return values.map((value) => ({
-      [name]: value,
-      count: rows.find((row) => row[name] === value)?.count ?? 0,
-    })) as ({ [N in Name]: Value } & { count: number })[];
-  };
-  const [totals] = await countIssues(db, matches, {}, sql`count(case when ${isOverdue(moment)} then 1 end)`);
+  ) =>
+    values.map((value) => ({
+      [field]: value,
+      count: sumOf(groups.filter((group) => group[field] === value)),
+    })) as ({ [F in Field]: Value } & { count: number })[];
   return {
-    total: totals?.count ?? 0,
-    overdue: totals?.overdue ?? 0,
-    by_severity: await inOrder('severity', sql`issues.severity`, severities),
-    by_priority: await inOrder('priority', sql`issues.priority`, priorities),
-    by_age: await inOrder('age', ageBand(moment), ageBands),
-    by_project: await countBy({
-      project_id: sql`projects.id`,
-      project_key: sql`projects.key`,
-      project_name: sql`projects.name`,
-    }),
-    by_assignee: await countBy({
-      assignee_user_id: sql`issues.assignee_user_id`,
-      assignee_name: sql`assignee.name`,
-    }),
+    total: sumOf(groups),
+    overdue: groups.reduce((sum, { overdue }) => sum + overdue, 0),
+    by_severity: inOrder('severity', severities),
+    by_priority: inOrder('priority', priorities),
+    by_age: inOrder('age', ageBands),
+    by_project: await countByProject(db, matches),
+    by_assignee: await countByAssignee(db, matches),
   };
 }
 
-async function countIssues(
-  db: Kysely<Tables>,
-  matches: RawBuilder<boolean>,
-  columns: Record<string, RawBuilder<unknown>>,
-  overdue: RawBuilder<unknown> = sql`0`,
-) {
-  const groups = Object.entries(columns);
-  const rows = await issueRows(db)
+type Group = { severity: string; priority: string; age: string; count: number; overdue: number };
+
+/** Counts by all fields with few distinct values in one query; the caller sums these counts for each field. */
+const countGroups = (db: Kysely<Tables>, matches: RawBuilder<boolean>, moment: Moment): Promise<Group[]> => {
+  const age = ageBand(moment);
+  return issueRows(db)
     .where(matches)
-    .select(groups.map(([name, value]) => value.as(name)))
-    .select([sql<number>`count(*)`.as('count'), overdue.as('overdue')])
-    .orderBy('count', 'desc')
-    .$if(groups.length > 0, (query) =>
-      query
-        .groupBy(groups.map(([, value]) => value))
-        .orderBy(sql.join(groups.map(([, value]) => sql`${value} nulls last`))),
-    )
+    .select(['issues.severity', 'issues.priority', age.as('age'), sql<number>`count(*)`.as('count')])
+    .select(sql<number>`count(case when ${isOverdue(moment)} then 1 end)`.as('overdue'))
+    .groupBy(['issues.severity', 'issues.priority', age])
     .execute();
-  // biome-ignore lint/suspicious/noExplicitAny: the type of each column depends on its expression
-  return rows.map(({ overdue, ...row }: any) => (groups.length > 0 ? row : { ...row, overdue }));
-}
+};
+
+const countByProject = (db: Kysely<Tables>, matches: RawBuilder<boolean>) =>
+  db
+    .selectFrom(countBy(db, matches, sql.ref<string>('issues.project_id')).as('counted'))
+    .innerJoin('projects', 'projects.id', 'counted.id')
+    .select(['projects.id as project_id', 'projects.key as project_key', 'projects.name as project_name'])
+    .select('counted.count')
+    .orderBy('counted.count', 'desc')
+    .orderBy('projects.id')
+    .execute();
+
+const countByAssignee = (db: Kysely<Tables>, matches: RawBuilder<boolean>) =>
+  db
+    .selectFrom(countBy(db, matches, sql.ref<string | null>('issues.assignee_user_id')).as('counted'))
+    .leftJoin('people', 'people.user_id', 'counted.id')
+    .select(['counted.id as assignee_user_id', 'people.name as assignee_name', 'counted.count'])
+    .orderBy('counted.count', 'desc')
+    .orderBy(sql`counted.id nulls last`)
+    .execute();
+
+/** Counts by id alone. The caller joins the names to the counts, which are fewer than the issues. */
+const countBy = <Id>(db: Kysely<Tables>, matches: RawBuilder<boolean>, id: RawBuilder<Id>) =>
+  issueRows(db)
+    .where(matches)
+    .select([id.as('id'), sql<number>`count(*)`.as('count')])
+    .groupBy(id);
 
 const ageBand = ({ today }: Moment) => {
   const since = (days: number) => daysLater(today, -days);
-  return sql`case when issues.raised_on >= ${sql.lit(since(7))} then '0-7 days'
+  return sql<string>`case when issues.raised_on >= ${sql.lit(since(7))} then '0-7 days'
     when issues.raised_on >= ${sql.lit(since(30))} then '8-30 days'
     when issues.raised_on >= ${sql.lit(since(90))} then '31-90 days' else 'over 90 days' end`;
 };
