@@ -36,7 +36,7 @@ function perform({ connection, method, args }: Call): unknown {
   return (target[method] as (...args: unknown[]) => unknown).apply(target, args);
 }
 
-/** Few, because a long read takes longer than preparing its statement. */
+/** For bulk writes, which repeat their statements. A long read takes longer than preparing its statement. */
 const maxPrepared = 30;
 
 /** Kysely runs one query at a time on a connection, so there is at most one stream. */
@@ -52,7 +52,7 @@ class Connection {
     this.#database = openFile(file, options);
     // Commits do not checkpoint, because other writers wait for them: `beforeBulk` does.
     if (!options.readonly) this.#database.pragma('wal_autocheckpoint = 0');
-    this.#statements = new Statements(this.#database, maxPrepared);
+    this.#statements = new Statements(this.#database, options.readonly ? 0 : maxPrepared);
   }
 
   /** `parameters` is JSON: one long string is copied between threads much faster than many short ones. */
