@@ -30,6 +30,12 @@ export const afterAllIds = '~';
 /** Unassessed risks rank last, so a range of the ranking index contains exactly them. */
 export const isUnassessed = sql<boolean>`risks.rank_key >= '99'`;
 
+export const maxScore = 25;
+
+/** Whether a risk is assessed and its score is in a range, which is a range of the ranking index. */
+export const scoresBetween = (min: number, max: number) =>
+  sql<boolean>`(risks.rank_key >= ${String(99 - max)} and risks.rank_key < ${String(100 - min)})`;
+
 /** Whether the score of a risk is above a bound; uses the same index. */
 export const ranksAbove = (score: RawBuilder<unknown>) =>
   sql<boolean>`rank_key < cast(99 - ${score} as text)`;
