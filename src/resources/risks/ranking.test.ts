@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { onBothEngines } from '../../../test/service.ts';
 import { cellPrefix, isUnassessed, rankKey, ranksAbove } from './ranking.ts';
+import { levels } from './schema.ts';
 
 type Row = {
   rank_key: string;
@@ -34,6 +35,27 @@ onBothEngines('rank key', (start) => {
     const above = await db.selectFrom('risks').select('score').where(ranksAbove(sql`12`)).execute();
     assert.equal(above.length, rows.filter(({ probability, impact }) => probability * impact > 12).length);
     assert.ok(above.every(({ score }) => (score ?? 0) > 12));
+
+    await service.make('/v1/projects/APOLLO/risks', key, { title: 'not assessed' });
+    const found = async (query: string) =>
+      (await service.get(`/v1/risks?${query}`, key)).body.data.map(({ id }: Row) => id).sort();
+    const idsOf = (matches: (score: number) => boolean) =>
+      rows
+        .filter(({ probability, impact }) => matches(probability * impact))
+        .map(({ id }) => id)
+        .sort();
+    for (let bound = 1; bound <= 25; bound++) {
+      const atLeast = idsOf((score) => score >= bound);
+      const atMost = idsOf((score) => score <= bound);
+      assert.deepEqual(await found(`min_score=${bound}`), atLeast, `at least ${bound}`);
+      assert.deepEqual(await found(`max_score=${bound}`), atMost, `at most ${bound}`);
+    }
+    for (const { level, from, to } of levels) {
+      const ofLevel = idsOf((score) => score >= from && score <= to);
+      assert.deepEqual(await found(`level=${level}`), ofLevel, level);
+    }
+    const ends = idsOf((score) => score <= 5 || score >= 20);
+    assert.deepEqual(await found('level=low,critical'), ends);
   });
 
   test('an unassessed risk is recognized by its rank key', async (t) => {
