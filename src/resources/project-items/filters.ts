@@ -15,6 +15,8 @@ type ItemFilters = {
   unassigned?: boolean;
   due_before?: string;
   due_after?: string;
+  review_before?: string;
+  review_after?: string;
 };
 
 /**
@@ -31,7 +33,7 @@ export async function resolveFilters<F extends object>(db: Kysely<Tables>, filte
   return project ? { ...filters, project: await resolveProjects(db, project) } : filters;
 }
 
-function rejectContradictions({ unowned, unassigned, due_before, due_after, ...given }: ItemFilters): void {
+function rejectContradictions({ unowned, unassigned, ...given }: ItemFilters): void {
   const reject = (name: string, other: string) => {
     throw invalidParameter(
       name,
@@ -41,8 +43,11 @@ function rejectContradictions({ unowned, unassigned, due_before, due_after, ...g
   if (unowned && given.owner_user_id) reject('unowned', 'owner_user_id');
   if (unowned && given.owner_group_id) reject('unowned', 'owner_group_id');
   if (unassigned && given.assignee_user_id) reject('unassigned', 'assignee_user_id');
-  // Both days are exclusive.
-  if (due_before && due_after && due_before <= daysLater(due_after, 1)) reject('due_before', 'due_after');
+  for (const day of ['due', 'review'] as const) {
+    const { [`${day}_before` as const]: before, [`${day}_after` as const]: after } = given;
+    // Both days are exclusive.
+    if (before && after && before <= daysLater(after, 1)) reject(`${day}_before`, `${day}_after`);
+  }
 }
 
 async function rejectUnknown(

@@ -251,6 +251,8 @@ export function riskConditions(register: Register) {
       )})`,
     due_before: (day) => sql<boolean>`risks.due_on < ${day}`,
     due_after: (day) => sql<boolean>`risks.due_on > ${day}`,
+    review_before: (day) => sql<boolean>`risks.review_on < ${day}`,
+    review_after: (day) => sql<boolean>`risks.review_on > ${day}`,
     raised_since: from('risks.raised_on'),
     updated_since: since('risks.updated_at'),
     external_id: equals('risks.external_id'),

@@ -181,6 +181,8 @@ onBothEngines('risks', (start) => {
     assert.deepEqual(await found('review_overdue=false'), ['plain', 'unassessed']);
     assert.deepEqual(await found('due_before=2027-01-02'), ['full']);
     assert.deepEqual(await found('due_after=2027-01-01'), ['plain']);
+    assert.deepEqual(await found('review_before=2026-11-15'), ['full']);
+    assert.deepEqual(await found('review_after=2026-11-14'), ['plain']);
     assert.deepEqual(await found('raised_since=2026-11-15'), ['full', 'unassessed']);
     assert.deepEqual(await found('updated_since=2026-11-15T12:00:00.001Z'), []);
     assert.deepEqual(await found('external_id=x-1'), ['full']);
@@ -261,6 +263,7 @@ onBothEngines('risks', (start) => {
       'probability=1&impact=2,3&level=critical',
       'assessed=false&impact=5',
       'due_before=2026-01-02&due_after=2026-01-01',
+      'review_before=2026-01-02&review_after=2026-01-01',
       `unowned=true&owner_user_id=${owner}`,
       `owner_user_id=${newId('person')}`,
       `owner_group_id=${newId('group')}`,

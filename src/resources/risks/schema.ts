@@ -236,6 +236,8 @@ export const projectRiskFilters = {
   check: ManyOf(OneOf(checks), { description: 'Risks that all of these checks flag.' }),
   due_before: Day(),
   due_after: Day(),
+  review_before: Day(),
+  review_after: Day(),
   raised_since: Day(),
   updated_since: Time(),
   external_id: Line(),
