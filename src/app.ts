@@ -16,6 +16,7 @@ import { trackRequests } from './http/ops/load-shedding.ts';
 import { logBackgroundError, logOptions, logRequests } from './http/ops/logging.ts';
 import { metricsRoute } from './http/ops/metrics.ts';
 import { runOnNewDay } from './http/ops/new-day.ts';
+import type { Peers } from './http/ops/peers.ts';
 import type { Tracing } from './http/ops/tracing.ts';
 import { recordRoutes } from './http/request/allowed-methods.ts';
 import { limitBodies } from './http/request/body-budgets.ts';
@@ -61,6 +62,7 @@ export type Service = {
   clock: Clock;
   readiness: Readiness;
   tracing?: Tracing | undefined;
+  peers?: Peers | undefined;
   /** For tests: how webhooks resolve host names, and how long they wait for a response. */
   webhooks?: { resolve?: Resolve; timeoutMs?: number };
 };
@@ -146,9 +148,10 @@ function installMiddleware(app: App, { database, clock, readiness, tracing }: Se
 }
 
 /** Sets the properties that hooks and routes read, and the headers of every response. */
-function decorateApp(app: App, { config, database, clock, tracing }: Service): void {
+function decorateApp(app: App, { config, database, clock, tracing, peers }: Service): void {
   app.decorate('config', config);
   app.decorate('tracing', tracing);
+  app.decorate('peers', peers);
   app.decorate('database', database);
   app.decorate('clock', clock);
   app.decorate('responseHeaders', responseHeaders(config));

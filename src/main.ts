@@ -27,7 +27,6 @@ const withSecret = ({ id, secret }: { id: string; secret: string }) =>
 /** Accepts a list as one option separated by commas, or as a repeated option. */
 const collectList = (text: string, previous: string[] = []) => [...previous, ...text.split(',')];
 const config = (): Config => readConfig(environmentWithFile(process.env));
-
 const collect = (value: string, values: string[]) => [...values, value];
 
 /** Shows progress on a terminal only. Each line overwrites the previous one. */
@@ -60,9 +59,16 @@ program
   .command('serve')
   .description('run the service')
   .action(async () => {
-    const { serve } = await import('./commands/serve.ts');
-    await serve(config(), print);
+    const settings = config();
+    const serving =
+      settings.workers > 1 ? import('./commands/workers/primary.ts') : import('./commands/serve.ts');
+    await (await serving).serve(settings, print);
   });
+
+program.command('serve-worker', { hidden: true }).action(async () => {
+  const { serveAsWorker } = await import('./commands/workers/worker.ts');
+  await serveAsWorker();
+});
 
 program
   .command('demo')
@@ -274,7 +280,7 @@ keys
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   // A reader such as `head` has what it wants. The service goes on without the reader of its output.
-  if (!['serve', 'demo'].includes(process.argv[2] ?? '')) process.exit(0);
+  if (!['serve', 'serve-worker', 'demo'].includes(process.argv[2] ?? '')) process.exit(0);
 });
 
 try {

@@ -8,6 +8,7 @@ import { openDatabase } from '../database/open.ts';
 import type { App } from '../http/fastify.ts';
 import type { Readiness } from '../http/ops/health.ts';
 import { logBackgroundError } from '../http/ops/logging.ts';
+import type { Peers } from '../http/ops/peers.ts';
 import { purgeExpired } from '../http/request/idempotency.ts';
 import { writeDatedEvents } from '../resources/events/dates.ts';
 import { expireAcceptances } from '../resources/events/expiry.ts';
@@ -24,7 +25,7 @@ export async function serve(config: Config, print: Print): Promise<void> {
   stopWithGrace(app);
 }
 
-function greeting(app: App, firstKey: string | undefined): string {
+export function greeting(app: App, firstKey: string | undefined): string {
   const ready = `Muster ${version} is ready at ${app.baseUrl}
   docs  ${app.baseUrl}/docs
   data  ${app.database.name}`;
@@ -41,23 +42,31 @@ Try it:
 `;
 }
 
-/** Listens before it migrates, so that a port in use has no side effects. Requests are rejected until it is ready. */
-export async function startService(config: Config, clock = systemClock) {
+/**
+ * Listens before it migrates, so that a port in use has no side effects. Requests are rejected until it is ready. A worker
+ * that joins others listens when it is ready, because they can serve the requests.
+ */
+export async function startService(
+  config: Config,
+  clock = systemClock,
+  { peers, listensLast = false }: { peers?: Peers; listensLast?: boolean } = {},
+) {
   const { startTracing } = config.tracing ? await import('../http/ops/tracing.ts') : {};
   const tracing = startTracing?.(config, (message) => app.log.warn(message));
   const options = { prepare: config.database_prepare, maxConnections: config.database_pool };
   const report = (level: 'fatal' | 'warn', message: string) => app.log[level](message);
   const database = openDatabase(config.database_url, report, options, tracing?.recordQuery);
   const readiness: Readiness = { state: 'starting' };
-  const app: App = await createApp({ config, database, clock, readiness, tracing });
+  const app: App = await createApp({ config, database, clock, readiness, tracing, peers });
   try {
-    await listen(app, config);
+    if (!listensLast) await listen(app, config);
     await database.migrate();
     const firstKey = await database.write((db) => createFirstKey(db, clock()));
     await expireAcceptances(database, clock());
     await writeDatedEvents(database, clock());
     await advanceSequence(database, clock());
     readiness.state = 'ready';
+    if (listensLast) await listen(app, config);
     // Runs without requests too, so that history and event followers see expired acceptances in time.
     everyMinute(app, () => expireAcceptances(database, clock()));
     everyMinute(app, () => writeDatedEvents(database, clock()));
@@ -75,12 +84,18 @@ export async function startService(config: Config, clock = systemClock) {
 
 /** On a signal: rejects new requests, waits for requests in flight, and exits with 0. */
 export function stopWithGrace(app: App): void {
-  closeWithGrace({ delay: app.config.shutdown_seconds * 1000, logger: app.log }, async ({ err }) => {
+  const options = { delay: app.config.shutdown_seconds * 1000, logger: app.log };
+  const skip = app.peers ? [...stopSignals] : [];
+  const { close } = closeWithGrace({ ...options, skip }, async ({ err }) => {
     if (err) app.log.fatal(err);
     await app.close();
     await app.tracing?.shutdown();
   });
+  app.peers?.on('stop', close);
 }
+
+/** Terminals and service managers send these to all processes. Workers leave them to the primary process. */
+export const stopSignals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const;
 
 const daysBefore = (now: string, days: number) => new Date(Date.parse(now) - days * 86_400_000).toISOString();
 

@@ -18,6 +18,7 @@ import type { KeyUsage } from './auth/key-usage.ts';
 import type { keyLimits } from './auth/rate-limits.ts';
 import type { CacheDependencies, ResponseCache } from './cache/response-cache.ts';
 import type { Load } from './ops/load-shedding.ts';
+import type { Peers } from './ops/peers.ts';
 import type { RequestHistogram } from './ops/request-histogram.ts';
 import type { Tracing } from './ops/tracing.ts';
 import type { BodyBudgets } from './request/body-budgets.ts';
@@ -48,6 +49,8 @@ declare module 'fastify' {
     requestHistogram: RequestHistogram;
     /** Set if traces are on. */
     tracing: Tracing | undefined;
+    /** Set if several worker processes serve requests. */
+    peers: Peers | undefined;
     load: Load;
     bodyBudgets: BodyBudgets;
     keyUsage: KeyUsage;

@@ -9,9 +9,10 @@ import { varyOn } from '../response/headers.ts';
 import { isSameOrigin, sessionSecret } from './cookie.ts';
 import { createKeyCache } from './key-cache.ts';
 import { createKeyUsage } from './key-usage.ts';
-import { keyLimits, rateLimiter, tooManyRequests } from './rate-limits.ts';
+import { keyLimits, tooManyRequests } from './rate-limits.ts';
 import { grants, insufficientScope } from './scopes.ts';
 import { looksLikeSecret } from './secret.ts';
+import { sharedRateLimiter } from './shared-limits.ts';
 
 /** The permission a route requires: a scope, any valid key, or none. Every route declares it. */
 export type Access = Scope | 'any key' | 'public';
@@ -33,7 +34,7 @@ export function installAuth(app: FastifyInstance): void {
   app.addHook('onClose', () => app.keyUsage.flush());
 
   app.decorate('keyCache', createKeyCache(app.database));
-  app.decorate('keyLimits', keyLimits(app.config));
+  app.decorate('keyLimits', keyLimits(app.config, sharedRateLimiter('key', app.peers)));
   const rejectKey = createKeyRejection(app);
   app.decorate('authenticate', async (request, secret) => {
     const key = await findKey(request, secret);
@@ -119,8 +120,8 @@ export const hasAccess = ({ scopes }: Key, access: Access): boolean =>
  * Counts failed authentications by network. A valid key always works from any address: many people may share an
  * address, and one of them must not lock out the rest.
  */
-function createKeyRejection({ config }: FastifyInstance) {
-  const failures = rateLimiter('address');
+function createKeyRejection({ config, peers }: FastifyInstance) {
+  const failures = sharedRateLimiter('address', peers);
   const networkOfClient = networkReader(config.trust_proxy);
   return ({ raw, moment }: FastifyRequest, error: string): Problem => {
     const charge = failures.charge(networkOfClient(raw), config.failed_auth_limit, Date.parse(moment.now));

@@ -1,6 +1,7 @@
 import type { Config } from '../../config.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Key } from '../../resources/keys/schema.ts';
+import type { Charge } from '../ops/peers.ts';
 
 /** The decision about one request, and the rate limit headers of its response. */
 export type RateLimitResult = { isAllowed: boolean; headers: Readonly<Record<string, string>> };
@@ -10,6 +11,8 @@ export type RateLimiter = {
   charge(id: string, perMinute: number, now: number): RateLimitResult;
   /** Returns one request to `id`, because a 304 is free. */
   refund(id: string, perMinute: number, now: number): RateLimitResult;
+  /** Counts requests that another worker has admitted, or returned if their count is negative. */
+  add(charge: Charge): void;
 };
 
 /**
@@ -66,7 +69,7 @@ export function rateLimiter(name: string, maxTracked = 10_000): RateLimiter {
       const bucket = bucketFor(id, now);
       const refillMs = minute / perMinute;
       const burst = burstOf(perMinute);
-      const spent = Math.max(0, bucket.spent - Math.max(0, now - bucket.spent_at) / refillMs) + 1;
+      const spent = spentAt(bucket, refillMs, now) + 1;
       const windowWaitMs = bucket.used < perMinute ? 0 : bucket.began_at + minute - now;
       const burstWaitMs = (spent - burst) * refillMs;
       // Refills are fractions, so less than a millisecond counts as no wait.
@@ -94,12 +97,22 @@ export function rateLimiter(name: string, maxTracked = 10_000): RateLimiter {
       }
       return { isAllowed: true, headers: rateLimitHeaders(bucket, perMinute, now) };
     },
+
+    add({ id, perMinute, count, at }) {
+      const bucket = bucketFor(id, at);
+      bucket.used = Math.max(0, bucket.used + count);
+      // Beyond the burst it counts too, so that what was admitted too much is admitted less later.
+      bucket.spent = Math.max(0, spentAt(bucket, minute / perMinute, at) + count);
+      bucket.spent_at = Math.max(at, bucket.spent_at);
+    },
   };
 }
 
+const spentAt = ({ spent, spent_at }: Bucket, refillMs: number, now: number) =>
+  Math.max(0, spent - Math.max(0, now - spent_at) / refillMs);
+
 /** Rate limits per key: the key's own limit or the default of the service. */
-export function keyLimits({ rate_limit }: Config) {
-  const limiter = rateLimiter('key');
+export function keyLimits({ rate_limit }: Config, limiter: RateLimiter) {
   return {
     charge: (key: Key, now: number) => limiter.charge(key.id, limitOf(key, rate_limit), now),
     refund: (key: Key, now: number) => limiter.refund(key.id, limitOf(key, rate_limit), now),

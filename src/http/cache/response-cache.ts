@@ -89,7 +89,7 @@ export class ResponseCache {
 
 /** Caches each repeated response that declares its dependencies. Hooks that change the payload must be registered before. */
 export function installResponseCache(app: FastifyInstance): void {
-  app.decorate('responseCache', new ResponseCache(app.config.cache_mb * 1024 * 1024));
+  app.decorate('responseCache', new ResponseCache(Math.floor(app.config.cache_mb * 1024 * 1024)));
   app.decorateReply('cacheDependencies');
   if (app.responseCache.maxBytes === 0) return;
   app.addHook('onSend', (request, reply, payload, done) => {

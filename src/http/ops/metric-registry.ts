@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { Counter, Gauge, type Metric, Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, Gauge, type Metric, Registry } from 'prom-client';
 import type { watchConnections } from './connections.ts';
+import type { MetricValues } from './peers.ts';
 import { bucketBounds, type Histogram } from './request-histogram.ts';
 
 type Labels = Record<string, string | number>;
@@ -21,9 +22,25 @@ export function createRegistry(sources: MetricSources): Registry {
   httpMetrics(registry, sources);
   databaseMetrics(registry, sources);
   webhookMetrics(registry, sources);
-  processMetrics(registry, sources);
+  histogram(
+    registry,
+    'muster_event_loop_delay_seconds',
+    'Delay of a timer that fires every 20 ms, which is the delay of the event loop.',
+    () => [{ labels: {}, histogram: sources.eventLoopDelay }],
+  );
+  processMetrics(registry);
   return registry;
 }
+
+/** The metrics of a process that serves no requests itself. */
+export function createProcessRegistry(): Registry {
+  const registry = new Registry();
+  processMetrics(registry);
+  return registry;
+}
+
+/** Combines the metrics of several processes into one. */
+export const sumUp = (all: MetricValues[]): Registry => AggregatorRegistry.aggregate(all);
 
 function httpMetrics(registry: Registry, { app, readConnections }: MetricSources): void {
   const { load, listSpool, responseCache: cache, requestHistogram } = app;
@@ -76,11 +93,13 @@ function databaseMetrics(registry: Registry, { app }: MetricSources): void {
 }
 
 function webhookMetrics(registry: Registry, { app: { deliveryCounts: counts } }: MetricSources): void {
-  const gauge = metrics(registry, Gauge);
   const counter = metrics(registry, Counter);
-  gauge('muster_webhook_deliveries_pending', 'Deliveries that wait for an attempt or its result.', () => [
-    { value: counts.pending },
-  ]);
+  // Every worker counts those of all of them.
+  metrics(registry, Gauge, 'max')(
+    'muster_webhook_deliveries_pending',
+    'Deliveries that wait for an attempt or its result.',
+    () => counts.pending,
+  );
   counter('muster_webhook_attempts_total', 'Attempts to deliver an event, by result.', () => [
     { labels: { result: 'delivered' }, value: counts.delivered },
     { labels: { result: 'retried' }, value: counts.retried },
@@ -89,15 +108,9 @@ function webhookMetrics(registry: Registry, { app: { deliveryCounts: counts } }:
 }
 
 /** Named as prom-client and other Node services name them, so that existing dashboards work. */
-function processMetrics(registry: Registry, { eventLoopDelay }: MetricSources): void {
+function processMetrics(registry: Registry): void {
   const gauge = metrics(registry, Gauge);
   const counter = metrics(registry, Counter);
-  histogram(
-    registry,
-    'muster_event_loop_delay_seconds',
-    'Delay of a timer that fires every 20 ms, which is the delay of the event loop.',
-    () => [{ labels: {}, histogram: eventLoopDelay }],
-  );
   gauge('process_resident_memory_bytes', 'Resident memory of the process.', process.memoryUsage.rss);
   gauge('nodejs_heap_size_used_bytes', 'Used heap of the main thread.', () => process.memoryUsage().heapUsed);
   gauge('nodejs_external_memory_bytes', 'Memory of buffers.', () => process.memoryUsage().external);
@@ -106,14 +119,18 @@ function processMetrics(registry: Registry, { eventLoopDelay }: MetricSources): 
     return (user + system) / 1e6;
   });
   const startTime = Math.round(performance.timeOrigin) / 1000;
-  gauge('process_start_time_seconds', 'Start of the process, in seconds since 1970.', () => startTime);
+  metrics(registry, Gauge, 'max')(
+    'process_start_time_seconds',
+    'Start of the process, in seconds since 1970.',
+    () => startTime,
+  );
 }
 
 /**
- * Returns a function that registers metrics of one kind. `read` returns the current value, or one per label. Counters are
+ * Returns a function that registers metrics of one kind. `aggregator` combines the values of several workers. `read` returns the current value, or one per label. Counters are
  * counted elsewhere, too: prom-client cannot set one, so it is reset and increased.
  */
-function metrics(registry: Registry, Kind: typeof Gauge | typeof Counter) {
+function metrics(registry: Registry, Kind: typeof Gauge | typeof Counter, aggregator: 'sum' | 'max' = 'sum') {
   return (name: string, help: string, read: () => number | Sample[]): void => {
     const samples = (): Sample[] => {
       const value = read();
@@ -122,6 +139,7 @@ function metrics(registry: Registry, Kind: typeof Gauge | typeof Counter) {
     new Kind({
       name,
       help,
+      aggregator,
       registers: [registry],
       labelNames: Object.keys(samples()[0]?.labels ?? {}),
       collect() {
@@ -137,7 +155,13 @@ type HistogramSeries = { labels: Labels; histogram: Histogram };
 /** A histogram that is counted elsewhere; prom-client only writes it. */
 function histogram(registry: Registry, name: string, help: string, read: () => HistogramSeries[]): void {
   const type = 'histogram';
-  const get = async () => ({ name, help, type, values: read().flatMap((one) => histogramValues(name, one)) });
+  const get = async () => ({
+    name,
+    help,
+    type,
+    aggregator: 'sum',
+    values: read().flatMap((one) => histogramValues(name, one)),
+  });
   registry.registerMetric({ name, type, get } as unknown as Metric);
 }
 

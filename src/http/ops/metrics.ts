@@ -1,12 +1,14 @@
 import type { Server } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
 import { Type } from 'typebox';
 import type { App } from '../fastify.ts';
 import { watchConnections } from './connections.ts';
-import type { createRegistry } from './metric-registry.ts';
+import type { Peers } from './peers.ts';
 import { Histogram } from './request-histogram.ts';
 
-type Scrape = () => Promise<{ contentType: string; text: string }>;
+type Scraped = { contentType: string; text: string };
+type Scrape = () => Promise<Scraped>;
 
 /** Serves metrics for Prometheus, to keys with `metrics.read` or on a port of their own. */
 export function metricsRoute(app: App): void {
@@ -37,15 +39,37 @@ export function metricsRoute(app: App): void {
 function createScrape(app: FastifyInstance): Scrape {
   const readConnections = watchConnections(app.server);
   const eventLoopDelay = sampleEventLoopDelay(app);
-  let registry: Promise<ReturnType<typeof createRegistry>> | undefined;
-  return async () => {
+  let registry: Promise<Registry> | undefined;
+  const getRegistry = () => {
     // prom-client is loaded by the first scrape, so that starting does not wait for it.
     registry ??= import('./metric-registry.ts').then((module) =>
       module.createRegistry({ app, readConnections, eventLoopDelay }),
     );
-    const { contentType } = await registry;
-    return { contentType, text: await (await registry).metrics() };
+    return registry;
   };
+  if (app.peers) return createSharedScrape(app.peers, getRegistry);
+  return async () => {
+    const registry = await getRegistry();
+    return { contentType: registry.contentType, text: await registry.metrics() };
+  };
+}
+
+/** Asks the primary process, which asks all workers, so that every worker returns the metrics of the whole service. */
+function createSharedScrape(peers: Peers, getRegistry: () => Promise<Registry>): Scrape {
+  const pending = new Map<number, (scraped: Scraped) => void>();
+  let number = 0;
+  peers.on('collect', async ({ number }) => {
+    peers.send({ type: 'metrics', number, values: await (await getRegistry()).getMetricsAsJSON() });
+  });
+  peers.on('scraped', ({ number, text, contentType }) => {
+    pending.get(number)?.({ text, contentType });
+    pending.delete(number);
+  });
+  return () =>
+    new Promise((resolve) => {
+      pending.set(++number, resolve);
+      peers.send({ type: 'scrape', number });
+    });
 }
 
 const sampleIntervalMs = 20;

@@ -1,0 +1,113 @@
+import cluster, { type Worker } from 'node:cluster';
+import { setTimeout } from 'node:timers/promises';
+import closeWithGrace from 'close-with-grace';
+import type { Config } from '../../config.ts';
+import type { FromWorker, ToWorker } from '../../http/ops/peers.ts';
+import { createMetricsCollector } from './metrics.ts';
+
+/** How much longer than its workers the primary process waits for requests in flight. */
+const extraStopMs = 5000;
+
+/** The wait before a worker is replaced. It doubles with each worker that ended within the last minute. */
+const minRestartMs = 100;
+const maxRestartMs = 10_000;
+
+/**
+ * Runs the service in `config.workers` processes that share its port: this process accepts connections and passes them to
+ * the workers in turn. A worker that ends is replaced.
+ */
+export async function serve(config: Config, print: (text: string) => void): Promise<void> {
+  let settings = shareOf(config);
+  let port = config.port;
+  const metrics = createMetricsCollector((id, number) => send(id, { type: 'collect', number }));
+  const ready = new Set<number>();
+  const endedAt: number[] = [];
+  let isStopping = false;
+  let hasFailed = false;
+
+  function start(): Worker {
+    // As long as there is a worker, a free port that the first one picked stays the same for the next ones.
+    if (workers().length === 0) settings = { ...settings, port };
+    const worker = cluster.fork();
+    worker.on('message', (message: FromWorker) => receive(worker, message));
+    worker.once('exit', (code, signal) => onExit(worker, code, signal));
+    send(worker.id, { type: 'start', config: settings, isFirst: worker.id === 1 });
+    return worker;
+  }
+
+  function receive({ id }: Worker, message: FromWorker): void {
+    if (message.type === 'ready') {
+      ready.add(id);
+      port = message.port;
+    }
+    if (message.type === 'charges') for (const other of workerIds()) if (other !== id) send(other, message);
+    if (message.type === 'metrics') metrics.receive(id, message.number, message.values);
+    if (message.type === 'scrape') {
+      const { number } = message;
+      void metrics.collect(workerIds()).then((sums) => send(id, { type: 'scraped', number, ...sums }));
+    }
+  }
+
+  async function onExit({ id, process: { pid } }: Worker, code: number, signal: string | null) {
+    const wasReady = ready.delete(id);
+    metrics.retire(id);
+    if (isStopping) {
+      hasFailed ||= code !== 0;
+      return;
+    }
+    // The worker has printed why it cannot start. With another worker the service goes on, and this one is retried.
+    if (!wasReady && ready.size === 0) process.exit(code || 1);
+    const now = performance.now();
+    endedAt.splice(0, endedAt.length, ...endedAt.filter((time) => time > now - 60_000), now);
+    const waitMs = Math.min(maxRestartMs, minRestartMs * 2 ** (endedAt.length - 1));
+    logError(config, `Worker ${pid} ended with ${signal ?? code}. Another one starts in ${waitMs} ms.`);
+    await setTimeout(waitMs);
+    if (!isStopping) start();
+  }
+
+  cluster.setupPrimary({ args: ['serve-worker'] });
+  const delay = config.shutdown_seconds * 1000 + extraStopMs;
+  closeWithGrace({ delay, logger: false }, async ({ err }) => {
+    if (err) logError(config, String(err.stack));
+    isStopping = true;
+    const ended = workers().map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
+    for (const id of workerIds()) send(id, { type: 'stop' });
+    await Promise.all(ended);
+    if (hasFailed) throw new Error('A worker did not stop in time.');
+  });
+
+  // The first worker starts alone, because it creates and migrates the database.
+  const greeting = await greetingOf(start());
+  await Promise.all(Array.from({ length: config.workers - 1 }, () => greetingOf(start())));
+  print(greeting);
+}
+
+/** The settings of one worker: what is set for the service is divided among them. */
+const shareOf = (config: Config): Config => ({
+  ...config,
+  database_pool: Math.floor(config.database_pool / config.workers),
+  max_concurrent_requests: Math.ceil(config.max_concurrent_requests / config.workers),
+  cache_mb: config.cache_mb / config.workers,
+});
+
+const workers = () => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+const workerIds = () => workers().map(({ id }) => id);
+
+/** Does nothing if the worker has ended. */
+function send(workerId: number, message: ToWorker): void {
+  const worker = cluster.workers?.[workerId];
+  if (worker?.isConnected()) worker.send(message, () => {});
+}
+
+const greetingOf = (worker: Worker): Promise<string> =>
+  new Promise((resolve) => {
+    worker.on('message', (message: FromWorker) => {
+      if (message.type === 'ready') resolve(message.greeting);
+    });
+  });
+
+/** A line like those of the workers, whose logger this process does not load. */
+function logError({ log_level }: Config, msg: string): void {
+  if (log_level === 'silent' || log_level === 'fatal') return;
+  process.stderr.write(`${JSON.stringify({ level: 50, time: Date.now(), pid: process.pid, msg })}\n`);
+}

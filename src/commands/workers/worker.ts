@@ -1,0 +1,22 @@
+import type { AddressInfo } from 'node:net';
+import { systemClock } from '../../core/clock.ts';
+import { connectToPrimary, type ToWorker } from '../../http/ops/peers.ts';
+import { greeting, startService, stopSignals, stopWithGrace } from '../serve.ts';
+
+type Start = Extract<ToWorker, { type: 'start' }>;
+
+/** Serves requests as one of several workers, with the settings that the primary process sends. */
+export async function serveAsWorker(): Promise<void> {
+  for (const signal of stopSignals) process.on(signal, () => {});
+  const peers = connectToPrimary();
+  let isStarting = true;
+  peers.on('stop', () => {
+    if (isStarting) process.exit(0);
+  });
+  const { config, isFirst } = await new Promise<Start>((resolve) => peers.on('start', resolve));
+  const { app, firstKey } = await startService(config, systemClock, { peers, listensLast: !isFirst });
+  isStarting = false;
+  stopWithGrace(app);
+  const { port } = app.server.address() as AddressInfo;
+  peers.send({ type: 'ready', greeting: greeting(app, firstKey), port });
+}
