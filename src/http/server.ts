@@ -19,8 +19,6 @@ export function createServer(): Server {
   server.setTimeout(60_000);
   // Each connection takes memory even when idle, so more than this are closed on arrival.
   server.maxConnections = 10_000;
-  // A worker process would pass them on to other workers instead, endlessly if all of them are full.
-  Object.assign(server, { dropMaxConnection: true });
   // Node sends a bare 417 for an unknown `Expect` header; HTTP allows to ignore the header instead.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('request', (request, response) => latestResponses.set(request.socket, response));

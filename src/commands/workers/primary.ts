@@ -13,8 +13,8 @@ const minRestartMs = 100;
 const maxRestartMs = 10_000;
 
 /**
- * Runs the service in `config.workers` processes that share its port: this process accepts connections and passes them to
- * the workers in turn. A worker that ends is replaced.
+ * Runs the service in `config.workers` processes that share its port. This process starts them, replaces a worker that
+ * ends, and passes messages between them.
  */
 export async function serve(config: Config, print: (text: string) => void): Promise<void> {
   let settings = shareOf(config);
@@ -65,6 +65,9 @@ export async function serve(config: Config, print: (text: string) => void): Prom
     if (!isStopping) start();
   }
 
+  // The workers accept connections themselves. If this process passed them on, one that was on its way to a worker that
+  // dies would never be closed.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
   cluster.setupPrimary({ args: ['serve-worker'] });
   const delay = config.shutdown_seconds * 1000 + extraStopMs;
   closeWithGrace({ delay, logger: false }, async ({ err }) => {
