@@ -36,13 +36,22 @@ export const stallEnvironment = {
   NODE_OPTIONS: `--import=${new URL('./loop-stall-server.ts', import.meta.url)}`,
 };
 
-/** Returns the longest stall of a process that was started with `stallEnvironment`, since the last call. */
-export function takeStallMs({ stdout }: { stdout(): string }): Promise<number> {
-  const [, port] = /loop stalls at port (\d+)/.exec(stdout()) ?? [];
-  if (port === undefined) throw new Error('The process does not measure its stalls.');
+/** Returns the longest stall of a process that was started with `stallEnvironment`, and its workers, since the last call. */
+export async function takeStallMs({ stdout }: { stdout(): string }): Promise<number> {
+  const ports = Array.from(stdout().matchAll(/loop stalls at port (\d+)/g), ([, port]) => Number(port));
+  if (ports.length === 0) throw new Error('The process does not measure its stalls.');
+  const [first = 0, ...rest] = ports;
+  // A worker may have ended; the first process must respond.
+  return Math.max(
+    await readStallMs(first),
+    ...(await Promise.all(rest.map((port) => readStallMs(port).catch(() => 0)))),
+  );
+}
+
+function readStallMs(port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     let text = '';
-    connect(Number(port), '127.0.0.1')
+    connect(port, '127.0.0.1')
       .on('data', (data) => {
         text += data;
       })

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { version } from '../core/version.ts';
+import type { WriteTurns } from '../database/engine.ts';
 import { openDatabase } from '../database/open.ts';
 import type { App } from '../http/fastify.ts';
 import type { Readiness } from '../http/ops/health.ts';
@@ -49,11 +50,11 @@ Try it:
 export async function startService(
   config: Config,
   clock = systemClock,
-  { peers, listensLast = false }: { peers?: Peers; listensLast?: boolean } = {},
+  { peers, turns, listensLast = false }: { peers?: Peers; turns?: WriteTurns; listensLast?: boolean } = {},
 ) {
   const { startTracing } = config.tracing ? await import('../http/ops/tracing.ts') : {};
   const tracing = startTracing?.(config, (message) => app.log.warn(message));
-  const options = { prepare: config.database_prepare, maxConnections: config.database_pool };
+  const options = { prepare: config.database_prepare, maxConnections: config.database_pool, turns };
   const report = (level: 'fatal' | 'warn', message: string) => app.log[level](message);
   const database = openDatabase(config.database_url, report, options, tracing?.recordQuery);
   const readiness: Readiness = { state: 'starting' };

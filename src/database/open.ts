@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { type Dialect, Kysely, type LogEvent } from 'kysely';
 import { type Problem, unavailable } from '../core/errors.ts';
 import { type Backup, type RestoreOptions, restoreDatabase } from './backup/restore.ts';
-import type { Engine, Pools } from './engine.ts';
+import type { Engine, Pools, WriteTurns } from './engine.ts';
 import { migrate, migrationNames, migrationState } from './migrate.ts';
 import type { PostgresOptions } from './postgres/connections.ts';
 import { postgresEngine } from './postgres/engine.ts';
@@ -64,12 +64,13 @@ export type Snapshot = { db: Kysely<Tables>; end(): Promise<void> };
 /**
  * Opens `sqlite:<file>` or `postgres://…`. The first query opens the first connection; only `migrate` creates a database.
  * `report` receives errors that concern the operator and may occur outside of a request.
- * `options` apply to PostgreSQL only. `log` is called after each statement.
+ * `turns` are needed if several processes write to an engine with a single writer; the other options apply to PostgreSQL
+ * only. `log` is called after each statement.
  */
 export function openDatabase(
   url: string,
   report?: Report,
-  options: PostgresOptions = {},
+  { turns, ...options }: PostgresOptions & { turns?: WriteTurns | undefined } = {},
   log?: (event: LogEvent) => void,
 ): Database {
   const engine = url.startsWith('sqlite:')
@@ -85,7 +86,7 @@ export function openDatabase(
   };
   const bulkWriter = singleWriter && connect(singleWriter.bulk);
   const { write, waiting }: ReturnType<typeof createWriteQueue> = bulkWriter
-    ? createWriteQueue(writer, bulkWriter, singleWriter)
+    ? createWriteQueue(writer, bulkWriter, singleWriter, turns)
     : { write: (work) => runTransaction(writer, engine, work), waiting: () => 0 };
 
   return {

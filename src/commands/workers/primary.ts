@@ -4,6 +4,7 @@ import closeWithGrace from 'close-with-grace';
 import type { Config } from '../../config.ts';
 import type { FromWorker, ToWorker } from '../../http/ops/peers.ts';
 import { createMetricsCollector } from './metrics.ts';
+import { createTurnQueue } from './turns.ts';
 
 /** How much longer than its workers the primary process waits for requests in flight. */
 const extraStopMs = 5000;
@@ -20,6 +21,7 @@ export async function serve(config: Config, print: (text: string) => void): Prom
   let settings = shareOf(config);
   let port = config.port;
   const metrics = createMetricsCollector((id, number) => send(id, { type: 'collect', number }));
+  const turns = createTurnQueue(send);
   const ready = new Set<number>();
   const endedAt: number[] = [];
   let isStopping = false;
@@ -41,6 +43,8 @@ export async function serve(config: Config, print: (text: string) => void): Prom
       port = message.port;
     }
     if (message.type === 'charges') for (const other of workerIds()) if (other !== id) send(other, message);
+    if (message.type === 'take turn') turns.take(id);
+    if (message.type === 'end turn') turns.end(id);
     if (message.type === 'metrics') metrics.receive(id, message.number, message.values);
     if (message.type === 'scrape') {
       const { number } = message;
@@ -51,6 +55,7 @@ export async function serve(config: Config, print: (text: string) => void): Prom
   async function onExit({ id, process: { pid } }: Worker, code: number, signal: string | null) {
     const wasReady = ready.delete(id);
     metrics.retire(id);
+    turns.remove(id);
     if (isStopping) {
       hasFailed ||= code !== 0;
       return;

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../core/clock.ts';
 import { connectToPrimary, type ToWorker } from '../../http/ops/peers.ts';
 import { greeting, startService, stopSignals, stopWithGrace } from '../serve.ts';
+import { createWriteTurns } from './turns.ts';
 
 type Start = Extract<ToWorker, { type: 'start' }>;
 
@@ -14,7 +15,8 @@ export async function serveAsWorker(): Promise<void> {
     if (isStarting) process.exit(0);
   });
   const { config, isFirst } = await new Promise<Start>((resolve) => peers.on('start', resolve));
-  const { app, firstKey } = await startService(config, systemClock, { peers, listensLast: !isFirst });
+  const turns = createWriteTurns(peers);
+  const { app, firstKey } = await startService(config, systemClock, { peers, turns, listensLast: !isFirst });
   isStarting = false;
   stopWithGrace(app);
   const { port } = app.server.address() as AddressInfo;

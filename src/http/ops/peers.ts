@@ -15,7 +15,9 @@ export type FromWorker =
   | { type: 'ready'; greeting: string; port: number }
   /** Asks for the metrics of all workers. The response has the same number. */
   | { type: 'scrape'; number: number }
-  | { type: 'metrics'; number: number; values: MetricValues };
+  | { type: 'metrics'; number: number; values: MetricValues }
+  /** Asks for the right to write, and gives it back. */
+  | { type: 'take turn' | 'end turn' };
 
 export type ToWorker =
   | Charges
@@ -23,7 +25,10 @@ export type ToWorker =
   | { type: 'stop' }
   /** Asks for the metrics of this worker. The response has the same number. */
   | { type: 'collect'; number: number }
-  | { type: 'scraped'; number: number; text: string; contentType: string };
+  | { type: 'scraped'; number: number; text: string; contentType: string }
+  /** The worker may write. `isWanted` reports whether another one waits, which `turn wanted` reports later. */
+  | { type: 'turn'; isWanted: boolean }
+  | { type: 'turn wanted' };
 
 /** The primary process of this worker, and through it the other workers. */
 export type Peers = {

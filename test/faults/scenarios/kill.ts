@@ -37,8 +37,16 @@ async function killRepeatedly(options: Options, engine: Engine, rounds: number):
       hasImports: random.next() < 0.3,
     });
     await setTimeout(random.integer(50, 400));
-    await service.kill9();
+    // Of a service with workers, sometimes only one is killed, and the service goes on.
+    const worker = random.next() < 0.5 ? service.workers()[random.integer(0, 1)] : undefined;
+    if (worker === undefined) await service.kill9();
+    else process.kill(worker, 'SIGKILL');
     await writers.stop();
+    if (worker !== undefined) {
+      await verify(client, ledger, tally, false);
+      tally.rounds++;
+      continue;
+    }
     client.close();
     if (engine === 'sqlite' && round % roundsBetweenIntegrityChecks === 0) checkIntegrity(url, tally);
     if (random.next() < 0.1) await killWhileStarting(options, url);
