@@ -1,8 +1,10 @@
 import type { TestContext } from 'node:test';
-import { type Clock, momentOf } from '../../src/core/clock.ts';
+import { type Clock, momentOf, systemClock } from '../../src/core/clock.ts';
+import { type Database, openDatabase } from '../../src/database/open.ts';
 import { createKey, revokeKey } from '../../src/resources/keys/queries.ts';
 import { type Scope, scopes } from '../../src/resources/keys/schema.ts';
-import { type Engine, startTestService } from '../service.ts';
+import { startMuster, temporaryFolder } from '../process.ts';
+import { type Engine, freshDatabase, startTestService } from '../service.ts';
 import type { Target } from './target.ts';
 
 /** A clock for all services. Each tick advances it by one second, and every 400th by seven hours. */
@@ -25,6 +27,33 @@ export async function startTarget(
   clock: Clock,
 ): Promise<Target> {
   const { origin, database } = await startTestService(t, engine, { clock });
+  return describeTarget(engine, origin, database, clock);
+}
+
+/** Starts the built service with several workers, which use the system's clock. */
+export async function startWorkersTarget(
+  t: Pick<TestContext, 'after'>,
+  engine: Engine,
+  workers: number,
+): Promise<Target> {
+  const { url } = await freshDatabase(engine);
+  const { origin } = await startMuster(t, temporaryFolder(t), {
+    MUSTER_DATABASE_URL: url,
+    MUSTER_WORKERS: String(workers),
+    MUSTER_FAILED_AUTH_LIMIT: '0',
+    MUSTER_LOG_LEVEL: 'error',
+  });
+  const database = openDatabase(url);
+  t.after(() => database.close());
+  return describeTarget(`${engine}, ${workers} workers`, origin, database, systemClock);
+}
+
+async function describeTarget(
+  name: string,
+  origin: string,
+  database: Database,
+  clock: Clock,
+): Promise<Target> {
   const createTestKey = (held: readonly Scope[], more: object = {}) =>
     database.write((db) => createKey(db, { name: held.join(' '), scopes: [...held], ...more }, clock()));
   const all = await createTestKey(scopes);
@@ -39,7 +68,7 @@ export async function startTarget(
   await database.write((db) => revokeKey(db, revoked.id, clock()));
   const expired = await createTestKey(scopes, { expires_at: '2026-01-01T00:00:00.000Z' });
   return {
-    name: engine,
+    name,
     origin,
     keys: { all: all.secret, ids, byScope, revoked: revoked.secret, expired: expired.secret },
   };

@@ -10,7 +10,7 @@ import { startWriters } from '../writers.ts';
 const roundsBetweenFullChecks = 50;
 const roundsBetweenIntegrityChecks = 25;
 
-/** Kills the service with SIGKILL while clients write, and checks every acknowledged write after each restart. */
+/** Kills the service, or a worker, with SIGKILL while clients write, and checks every acknowledged write after each restart. */
 const killScenario = (engine: Engine, full: number, quick: number): Scenario => ({
   name: `kill-${engine}`,
   limitMs: 45 * 60_000,
@@ -32,6 +32,7 @@ async function killRepeatedly(options: Options, engine: Engine, rounds: number):
   const ledger = await createLedger(client);
 
   for (let round = 1; round <= rounds; round++) {
+    const isFull = round % roundsBetweenFullChecks === 0 || round === rounds;
     const writers = startWriters(client, ledger, tally, {
       random: random.fork(),
       hasImports: random.next() < 0.3,
@@ -43,7 +44,9 @@ async function killRepeatedly(options: Options, engine: Engine, rounds: number):
     else process.kill(worker, 'SIGKILL');
     await writers.stop();
     if (worker !== undefined) {
-      await verify(client, ledger, tally, false);
+      // The other worker may have been killed before, and not be replaced yet.
+      while (!(await client.send('GET', '/readyz').catch(() => undefined))) await setTimeout(10);
+      await verify(client, ledger, tally, isFull);
       tally.rounds++;
       continue;
     }
@@ -54,7 +57,7 @@ async function killRepeatedly(options: Options, engine: Engine, rounds: number):
     service = await startService(cleanup, url);
     if (service.key !== undefined) tally.fail('A restart printed a new key.');
     client = connect();
-    await verify(client, ledger, tally, round % roundsBetweenFullChecks === 0 || round === rounds);
+    await verify(client, ledger, tally, isFull);
     tally.rounds++;
     if (round % roundsBetweenFullChecks === 0) log(`${round} kills, ${tally.acknowledged} acknowledged`);
   }
