@@ -17,38 +17,51 @@ const maxRestartMs = 10_000;
  * Runs the service in `config.workers` processes that share its port. This process starts them, replaces a worker that
  * ends, and passes messages between them.
  */
-export async function serve(config: Config, print: (text: string) => void): Promise<void> {
+export function serve(config: Config, print: (text: string) => void): void {
   let settings = shareOf(config);
   let port = config.port;
   const metrics = createMetricsCollector((id, number) => send(id, { type: 'collect', number }));
   const turns = createTurnQueue(send);
   const ready = new Set<number>();
   const endedAt: number[] = [];
+  /** Set when the first worker is ready, until all of them are. */
+  let greeting: string | undefined;
+  let hasStarted = false;
   let isStopping = false;
   let hasFailed = false;
 
-  function start(): Worker {
+  function start(): void {
     // As long as there is a worker, a free port that the first one picked stays the same for the next ones.
     if (workers().length === 0) settings = { ...settings, port };
     const worker = cluster.fork();
     worker.on('message', (message: FromWorker) => receive(worker, message));
     worker.once('exit', (code, signal) => onExit(worker, code, signal));
-    send(worker.id, { type: 'start', config: settings, isFirst: worker.id === 1 });
-    return worker;
+    send(worker.id, { type: 'start', config: settings, isFirst: !hasStarted });
   }
 
   function receive({ id }: Worker, message: FromWorker): void {
-    if (message.type === 'ready') {
-      ready.add(id);
-      port = message.port;
-    }
+    if (message.type === 'ready') onReady(id, message);
     if (message.type === 'charges') for (const other of workerIds()) if (other !== id) send(other, message);
     if (message.type === 'take turn') turns.take(id);
     if (message.type === 'end turn') turns.end(id);
     if (message.type === 'metrics') metrics.receive(id, message.number, message.values);
     if (message.type === 'scrape') {
       const { number } = message;
-      void metrics.collect(workerIds()).then((sums) => send(id, { type: 'scraped', number, ...sums }));
+      void metrics.collect([...ready]).then((sums) => send(id, { type: 'scraped', number, ...sums }));
+    }
+  }
+
+  function onReady(id: number, message: Extract<FromWorker, { type: 'ready' }>): void {
+    ready.add(id);
+    port = message.port;
+    if (!hasStarted) {
+      hasStarted = true;
+      greeting = message.greeting;
+      for (let count = 1; count < config.workers; count++) start();
+    }
+    if (greeting !== undefined && ready.size === config.workers) {
+      print(greeting);
+      greeting = undefined;
     }
   }
 
@@ -60,8 +73,8 @@ export async function serve(config: Config, print: (text: string) => void): Prom
       hasFailed ||= code !== 0;
       return;
     }
-    // The worker has printed why it cannot start. With another worker the service goes on, and this one is retried.
-    if (!wasReady && ready.size === 0) process.exit(code || 1);
+    // A worker that exits by itself has printed why it cannot start. With another one the service goes on.
+    if (!wasReady && (!hasStarted || (ready.size === 0 && signal === null))) process.exit(code || 1);
     const now = performance.now();
     endedAt.splice(0, endedAt.length, ...endedAt.filter((time) => time > now - 60_000), now);
     const waitMs = Math.min(maxRestartMs, minRestartMs * 2 ** (endedAt.length - 1));
@@ -85,9 +98,7 @@ export async function serve(config: Config, print: (text: string) => void): Prom
   });
 
   // The first worker starts alone, because it creates and migrates the database.
-  const greeting = await greetingOf(start());
-  await Promise.all(Array.from({ length: config.workers - 1 }, () => greetingOf(start())));
-  print(greeting);
+  start();
 }
 
 /** The settings of one worker: what is set for the service is divided among them. */
@@ -106,13 +117,6 @@ function send(workerId: number, message: ToWorker): void {
   const worker = cluster.workers?.[workerId];
   if (worker?.isConnected()) worker.send(message, () => {});
 }
-
-const greetingOf = (worker: Worker): Promise<string> =>
-  new Promise((resolve) => {
-    worker.on('message', (message: FromWorker) => {
-      if (message.type === 'ready') resolve(message.greeting);
-    });
-  });
 
 /** A line like those of the workers, whose logger this process does not load. */
 function logError({ log_level }: Config, msg: string): void {

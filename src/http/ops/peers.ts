@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import type { MetricObjectWithValues, MetricValue } from 'prom-client';
 import type { Config } from '../../config.ts';
 
@@ -37,13 +38,11 @@ export type Peers = {
 };
 
 export function connectToPrimary(): Peers {
+  const received = new EventEmitter();
+  process.on('message', (message: ToWorker) => received.emit(message.type, message));
   return {
     // When the primary process is gone, Node ends this one.
     send: (message) => void process.send?.(message, undefined, undefined, () => {}),
-    on(type, listener) {
-      process.on('message', (message: ToWorker) => {
-        if (message.type === type) listener(message as Parameters<typeof listener>[0]);
-      });
-    },
+    on: (type, listener) => void received.on(type, listener),
   };
 }
