@@ -16,7 +16,7 @@ import { createDatabase, type Server, startPostgres, startService, withoutCache 
  * generator shares the CPUs, so on a machine with two of them requests per second show less than the workers could do.
  */
 const sizes: Sizes = { projects: 100, people: 10_000, risks: 100_000, issues: 10_000 };
-const rounds = 5;
+const rounds = 3;
 const seconds = 3;
 const connections = 64;
 const counts = [1, 2];

@@ -31,8 +31,6 @@ export function serve(config: Config, print: (text: string) => void): void {
   let hasFailed = false;
 
   function start(): void {
-    // As long as there is a worker, a free port that the first one picked stays the same for the next ones.
-    if (workers().length === 0) settings = { ...settings, port };
     const worker = cluster.fork();
     worker.on('message', (message: FromWorker) => receive(worker, message));
     worker.once('exit', (code, signal) => onExit(worker, code, signal));
@@ -75,6 +73,11 @@ export function serve(config: Config, print: (text: string) => void): void {
     }
     // A worker that exits by itself has printed why it cannot start. With another one the service goes on.
     if (!wasReady && (!hasStarted || (ready.size === 0 && signal === null))) process.exit(code || 1);
+    if (ready.size === 0 && settings.port !== port) {
+      // The workers shared a free port that the first one picked. Those that start now would pick another one.
+      settings = { ...settings, port };
+      for (const worker of workers()) worker.process.kill('SIGKILL');
+    }
     const now = performance.now();
     endedAt.splice(0, endedAt.length, ...endedAt.filter((time) => time > now - 60_000), now);
     const waitMs = Math.min(maxRestartMs, minRestartMs * 2 ** (endedAt.length - 1));
