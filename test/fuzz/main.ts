@@ -11,7 +11,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
     engine: { type: 'string', default: 'both' },
     'at-once': { type: 'string', default: '8' },
-    // With more than one, the built service is started, and the engines are not compared: their clocks differ.
+    // With more than one, the built service is started, and the engines are not compared: their clocks differ. It also
+    // delivers webhooks, so a webhook may change between two requests, which is reported as a difference.
     workers: { type: 'string', default: '1' },
   },
 });
