@@ -1,4 +1,5 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Tally } from './outcome.ts';
 
 export type Response = {
@@ -17,6 +18,23 @@ export type Client = {
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
   close(): void;
 };
+
+/** How long a client that has to read something repeats a request that gets 503. */
+const maxRetryMs = 60_000;
+
+/** A client that waits and sends a request again that gets 503, as the response asks for. */
+export const patient = (client: Client): Client => ({
+  ...client,
+  async send(...request) {
+    const until = performance.now() + maxRetryMs;
+    while (true) {
+      const response = await client.send(...request);
+      const { status, headers } = response;
+      if (status !== 503 || performance.now() > until) return response;
+      await wait(Number(headers['retry-after'] ?? 1) * 1000);
+    }
+  },
+});
 
 type ClientOptions = { key?: string | undefined; connections?: number; timeoutMs?: number; tally?: Tally };
 

@@ -1,4 +1,4 @@
-import { type Client, expectJson } from './client.ts';
+import { type Client, expectJson, patient } from './client.ts';
 import type { Tally } from './outcome.ts';
 
 /** The state of one resource. */
@@ -43,7 +43,8 @@ export async function createLedger(client: Client): Promise<Ledger> {
 }
 
 /** Checks every resource written since the last check, and its history. */
-export async function verifyTouched(client: Client, ledger: Ledger, tally: Tally): Promise<void> {
+export async function verifyTouched(sender: Client, ledger: Ledger, tally: Tally): Promise<void> {
+  const client = patient(sender);
   const queue = [...ledger.touched].values();
   ledger.touched.clear();
   const work = async () => {
