@@ -14,6 +14,8 @@ export type List = {
   reads: readonly TableName[];
   /** The joined tables. The columns, conditions and order are added by this file. */
   from(db: Kysely<Tables>): RowsQuery;
+  /** Joins that only `json` needs, so that counting rows and finding a page do without them. */
+  joins?(rows: RowsQuery, db: Kysely<Tables>): RowsQuery;
   /** The unique id of a row. */
   id: RawBuilder<string>;
   /** The combined condition of the filters. */
@@ -41,7 +43,7 @@ export type ListRow = { json: string; order_key: string };
 
 /** The rows after a cursor as lines, each the JSON of a row. */
 export const listLines = (db: Kysely<Tables>, list: List, after: string | undefined) => {
-  const rows = rowsAfter(db, list, after).select(list.json.as('line'));
+  const rows = withJoins(db, list, rowsAfter(db, list, after)).select(list.json.as('line'));
   const query = ordered(list, list.order.key, rows).$castTo<{ line: string }>();
   return { stream: (sliceRows: number) => streamLines(db, query, sliceRows) };
 };
@@ -51,7 +53,10 @@ export const listRows = (db: Kysely<Tables>, list: List, after: string | RawBuil
   ordered(
     list,
     list.order.key,
-    rowsAfter(db, list, after).select([list.json.as('json'), list.order.key.as('order_key')]),
+    withJoins(db, list, rowsAfter(db, list, after)).select([
+      list.json.as('json'),
+      list.order.key.as('order_key'),
+    ]),
   );
 
 /** The first rows after a cursor. */
@@ -138,7 +143,9 @@ function pageRows(
   if (list.isIndexed !== false) return listRows(db, list, after).limit(limit);
   const found = rowsAfter(db, list, after).select([list.id.as('id'), list.order.key.as('order_key')]);
   const page = ordered(list, list.order.key, found).limit(limit).as('page');
-  const rows = list.from(db).innerJoin(page, (join) => join.on(sql<boolean>`page.id = ${list.id}`));
+  const rows = withJoins(db, list, list.from(db)).innerJoin(page, (join) =>
+    join.on(sql<boolean>`page.id = ${list.id}`),
+  );
   const order_key = sql.ref<string>('page.order_key');
   return ordered(list, order_key, rows.select([list.json.as('json'), order_key.as('order_key')]));
 }
@@ -172,6 +179,8 @@ function rowsAfter(
   const rows = list.from(db).where(list.matches);
   return after === undefined ? rows : rows.where(beyond(list.order, after));
 }
+
+const withJoins = (db: Kysely<Tables>, list: List, rows: RowsQuery) => list.joins?.(rows, db) ?? rows;
 
 const ordered = ({ order }: List, key: RawBuilder<string>, rows: RowsQuery) =>
   rows.orderBy(key, order.descending ? 'desc' : 'asc').$castTo<ListRow>();

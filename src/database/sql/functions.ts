@@ -68,6 +68,12 @@ export const wakeFollowers = () => call('wake_followers');
 /** Expands a JSON array of texts to a table with the column `value`. */
 export const jsonTexts = (list: Expression<unknown>) => call('json_texts', list);
 
+/**
+ * A value that no index is used for. SQLite keeps no statistics here, and would read most rows of a large table one by one
+ * in the order of an index.
+ */
+export const notIndexed = (value: Expression<unknown>) => call('not_indexed', value);
+
 /** The table itself, even if a common table expression has the same name. */
 export const storedTable = (name: string) => call('stored_table', IdentifierNode.create(name));
 

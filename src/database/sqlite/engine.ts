@@ -250,6 +250,7 @@ const spellings: Spellings = {
   json_items: spelling`json_each(${0})`,
   is_one_of: spelling`${0} in (select value from json_each(${1}))`,
   stored_table: spelling`main.${0}`,
+  not_indexed: spelling`+${0}`,
   json_array_of: spelling`json_group_array(${0} order by ${1})`,
   is_among: spelling`${0} in (select value from json_each(${1}))`,
   has_part: spelling`(instr(${0}, ${1}) > 0)`,

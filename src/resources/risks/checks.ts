@@ -6,7 +6,10 @@ import { checks } from './schema.ts';
 export type Check = (typeof checks)[number];
 
 /** The SQL condition of each check. All except `residual_above_current` flag only active risks. */
-export function checkConditions({ today }: Moment): Record<Check, RawBuilder<boolean>> {
+export function checkConditions(
+  { today }: Moment,
+  appetite = sql.ref('projects.appetite'),
+): Record<Check, RawBuilder<boolean>> {
   const active = sql`risks.active = 1`;
   const never = '9999-99-99';
   return {
@@ -19,7 +22,7 @@ export function checkConditions({ today }: Moment): Record<Check, RawBuilder<boo
     residual_above_current: sql`(coalesce(risks.residual_score, 0) > coalesce(risks.score, 25))`,
     acceptance_expiring: sql`(risks.status = 'accepted'
       and coalesce(risks.accepted_until, ${never}) <= ${daysLater(today, 30)})`,
-    above_appetite: sql`(${active} and coalesce(risks.score, 0) > projects.appetite)`,
+    above_appetite: sql`(${active} and coalesce(risks.score, 0) > ${appetite})`,
     stale_90d: sql`(${active} and risks.updated_at < ${daysLater(today, -90)})`,
   };
 }

@@ -61,7 +61,8 @@ function newRiskList(register: Register, sort: string, movementSince: string | u
     order,
     ranked: sort === 'rank',
     isIndexed: isIndexed(register, sort) && !movementSince,
-    from: movementSince ? withMovement(register, movementSince) : (db) => riskRows(db, register.as_of),
+    from: (db) => riskRows(db, register.as_of),
+    ...(movementSince && { joins: joinMovement(register, movementSince) }),
     id: sql.ref('risks.id'),
     matches,
     counts: (db) => ({ unassessed: countUnassessed(db, register, matches) }),
@@ -104,13 +105,15 @@ export function riskRows(
   as_of?: string,
   table: 'risks' | 'past_risks' = 'risks',
 ): RowsQuery {
-  const risks = (as_of ? risksAt(as_of).as('risks') : `${table} as risks`) as 'risks';
   return db
-    .selectFrom(risks)
+    .selectFrom(storedRisks(as_of, table))
     .innerJoin('projects', 'projects.id', 'risks.project_id')
     .leftJoin('people as owner', 'owner.user_id', 'risks.owner_user_id')
     .leftJoin('groups as owner_group', 'owner_group.id', 'risks.owner_group_id');
 }
+
+export const storedRisks = (as_of: string | undefined, table: 'risks' | 'past_risks' = 'risks') =>
+  (as_of ? risksAt(as_of).as('risks') : `${table} as risks`) as 'risks';
 
 /** A version is valid from its `updated_at` until the next version replaces it. */
 function risksAt(day: string): RawBuilder<unknown> {
@@ -166,8 +169,8 @@ const UnmovedRisk = Strict(unmoved, { $id: 'RankedRisk' });
 const MovedRisk = Strict({ ...Risk.properties, movement: RankedRisk.properties.movement });
 
 /** Joins to each risk its rank in the same register at the end of an earlier day. */
-const withMovement = (register: Register, day: string) => (db: Kysely<Tables>) =>
-  riskRows(db, register.as_of)
+const joinMovement = (register: Register, day: string) => (rows: RowsQuery, db: Kysely<Tables>) =>
+  rows
     .leftJoin(ranks(db, { ...register, as_of: day }).as('then'), (join) =>
       join.onRef('then.id', '=', 'risks.id'),
     )
@@ -192,16 +195,19 @@ const scoreAt = (day: string) => sql`coalesce(
   (select past.score from past_risks as past where past.id = risks.id
     and past.updated_at < ${endOf(day)} and past.valid_until >= ${endOf(day)}))`;
 
+/** Active risks of all projects that are not archived. Counters and indexes are made for this register. */
+export function isDefault({ filters, as_of }: Register): boolean {
+  const { status, archived, ...rest } = filters;
+  return !as_of && String(status) === 'active' && archived === 'false' && Object.keys(rest).length === 0;
+}
+
 /** The default register uses the counters of the projects, so its cost does not grow with the number of risks. */
 function countUnassessed(
   db: Kysely<Tables>,
   register: Register,
   matches: RawBuilder<boolean>,
 ): Expression<unknown> {
-  const { status, archived, ...rest } = register.filters;
-  const isDefault =
-    !register.as_of && String(status) === 'active' && archived === 'false' && Object.keys(rest).length === 0;
-  if (!isDefault)
+  if (!isDefault(register))
     return riskRows(db, register.as_of)
       .where(matches)
       .where(isUnassessed)
@@ -216,7 +222,7 @@ function countUnassessed(
 export const registerRows = (db: Kysely<Tables>, register: Register) =>
   riskRows(db, register.as_of).where(riskConditions(register));
 
-export function riskConditions(register: Register) {
+export function riskConditions(register: Register, active: Expression<unknown> = sql.ref('risks.active')) {
   const { filters, as_of } = register;
   const moment = momentOfRegister(register);
   rejectImpossibleScores(filters);
@@ -228,7 +234,7 @@ export function riskConditions(register: Register) {
   return allOf(filters, {
     ...projectConditions('risks.project_id'),
     ...(as_of && { archived: wasArchived(endOf(as_of)) }),
-    status: hasStatus,
+    status: (statuses) => hasStatus(statuses, active),
     level: hasLevel,
     min_score: (score) => scoresBetween(score, maxScore),
     max_score: (score) => scoresBetween(1, score),
@@ -285,9 +291,9 @@ function hasLevel(names: readonly string[]): RawBuilder<boolean> {
 }
 
 /** Uses the partial index of active risks where possible. */
-function hasStatus(statuses: readonly string[]): RawBuilder<boolean> {
+function hasStatus(statuses: readonly string[], active: Expression<unknown>): RawBuilder<boolean> {
   if (statuses.includes('all')) return sql`1 = 1`;
-  const isActive = sql<boolean>`risks.active = 1`;
+  const isActive = sql<boolean>`${active} = 1`;
   const named = statuses.filter((status) => status !== 'active');
   if (named.length === 0) return isActive;
   const isNamed = isIn('risks.status')(named);

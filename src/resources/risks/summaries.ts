@@ -1,11 +1,21 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import { type Static, Type } from 'typebox';
 import { Id, Line, OneOf, OrNull, Rating, Strict } from '../../core/schemas.ts';
+import { notIndexed } from '../../database/sql/functions.ts';
 import type { Tables } from '../../database/tables.ts';
+import type { RowsQuery } from '../../lists/list.ts';
 import { type Check, checkConditions } from './checks.ts';
 import { afterAllIds, cellPrefix, cellPrefixOf } from './ranking.ts';
-import { momentOfRegister, type Register, registerRows } from './register.ts';
-import { Count, checks, Level, levels, type Risk, riskStatuses } from './schema.ts';
+import {
+  isDefault,
+  momentOfRegister,
+  type Register,
+  registerRows,
+  riskConditions,
+  riskRows,
+  storedRisks,
+} from './register.ts';
+import { Count, checks, Level, levels, riskStatuses } from './schema.ts';
 import { levelOf, scoreOf } from './scoring.ts';
 
 export const RiskSummary = Strict(
@@ -44,104 +54,201 @@ export const RiskHeatmap = Type.Array(
 );
 export type RiskHeatmap = Static<typeof RiskHeatmap>;
 
-/** Counts the risks of a register by their fields. Groups without an order of their own come largest first. */
+/**
+ * Counts the risks of a register by their fields. Groups without an order of their own come largest first. Values that are
+ * known before are counted in one pass without grouping, for which SQLite would sort all rows; names are joined to counts,
+ * not to risks.
+ */
 export async function summarizeRisks(db: Kysely<Tables>, register: Register): Promise<RiskSummary> {
-  const groups = await countGroups(db, register);
-  const sumOf = (field: 'count' | Check) => groups.reduce((sum, group) => sum + group[field], 0);
-  const byLevel = sumBy(groups, 'level');
+  const owners = await countOwners(db, register);
+  const groups = await countProjectsAndCategories(db, register);
+  const projects = new Map(groups.map((group) => [group.id, group]));
+  const counts = { ...(await countKnownValues(db, register)), ...ownerChecks(owners) };
   return {
-    total: sumOf('count'),
-    unassessed: sumOf('unassessed'),
-    by_level: [...levels].reverse().map(({ level }) => ({ level, count: byLevel.get(level) ?? 0 })),
-    by_status: largestFirst(sumBy(groups, 'status')).map(([status, count]) => ({ status, count })),
-    by_category: largestFirst(sumBy(groups, 'category')).map(([category, count]) => ({ category, count })),
-    by_project: await countBy(db, register, {
-      project_id: sql`projects.id`,
-      project_key: sql`projects.key`,
-      project_name: sql`projects.name`,
+    total: counts.total,
+    unassessed: counts.unassessed,
+    by_level: [...levels].reverse().map(({ level }) => ({ level, count: counts[level] })),
+    by_status: riskStatuses
+      .map((status) => ({ status, count: counts[status] }))
+      .filter(({ count }) => count > 0)
+      .sort((a, b) => b.count - a.count || (a.status < b.status ? -1 : 1)),
+    by_category: sumBy(groups, ({ category }) => category).map(([category, count]) => ({ category, count })),
+    by_project: sumBy(groups, ({ id }) => id).map(([project_id, count]) => {
+      const { key, name } = projects.get(project_id) ?? { key: '', name: '' };
+      return { project_id, project_key: key, project_name: name, count };
     }),
-    by_owner: await countBy(db, register, {
-      owner_user_id: sql`risks.owner_user_id`,
-      owner_group_id: sql`risks.owner_group_id`,
-      owner_name: sql`coalesce(owner.name, owner_group.name)`,
-    }),
-    by_check: checks.map((check) => ({ check, count: sumOf(check) })),
+    by_owner: owners.map(({ active, is_inactive, ...owner }) => owner),
+    by_check: checks.map((check) => ({ check, count: counts[check] })),
   };
 }
 
-type Group = Pick<Risk, 'level' | 'status' | 'category'> & Record<'count' | Check, number>;
+type KnownValue = 'total' | (typeof levels)[number]['level'] | (typeof riskStatuses)[number] | Check;
 
-/** Counts by all fields with few distinct values in one query; the caller sums these counts for each field. */
-async function countGroups(db: Kysely<Tables>, register: Register): Promise<Group[]> {
-  const conditions = checkConditions(momentOfRegister(register));
-  const columns = ['level', 'status', 'category'].map((column) => sql.ref(`risks.${column}`));
-  const rows = await registerRows(db, register)
-    .select(['risks.level', 'risks.status', 'risks.category', sql<number>`count(*)`.as('count')])
-    .select(checks.map((check) => sql<number>`count(case when ${conditions[check]} then 1 end)`.as(check)))
-    .groupBy(columns)
+async function countKnownValues(db: Kysely<Tables>, register: Register): Promise<Record<KnownValue, number>> {
+  const appetite = sql.ref('project.appetite');
+  const { unowned, owner_inactive, ...conditions } = checkConditions(momentOfRegister(register), appetite);
+  const counted = {
+    ...Object.fromEntries(levels.map(({ level }) => [level, sql<boolean>`risks.level = ${sql.lit(level)}`])),
+    ...Object.fromEntries(
+      riskStatuses.map((status) => [status, sql<boolean>`risks.status = ${sql.lit(status)}`]),
+    ),
+    ...conditions,
+  };
+  return countedRows(db, register)
+    .innerJoin('projects as project', 'project.id', 'risks.project_id')
+    .select(sql<number>`count(*)`.as('total'))
+    .select(
+      Object.entries(counted).map(([name, condition]) =>
+        sql<number>`count(case when ${condition} then 1 end)`.as(name),
+      ),
+    )
+    .executeTakeFirstOrThrow() as Promise<Record<KnownValue, number>>;
+}
+
+/** The checks that depend only on the owner. They flag active risks. */
+function ownerChecks(owners: Awaited<ReturnType<typeof countOwners>>) {
+  const sumOf = (isFlagged: (owner: (typeof owners)[number]) => boolean) =>
+    owners.filter(isFlagged).reduce((sum, { active }) => sum + active, 0);
+  return {
+    unowned: sumOf(({ owner_user_id, owner_group_id }) => owner_user_id === null && owner_group_id === null),
+    owner_inactive: sumOf(({ is_inactive }) => is_inactive === 1),
+  };
+}
+
+const countOwners = (db: Kysely<Tables>, register: Register) =>
+  db
+    .selectFrom(
+      countBy(db, register, ['owner_user_id', 'owner_group_id'])
+        .select(sql<number>`sum(risks.active)`.as('active'))
+        .as('counted'),
+    )
+    .leftJoin('people as owner', 'owner.user_id', 'counted.owner_user_id')
+    .leftJoin('groups as owner_group', 'owner_group.id', 'counted.owner_group_id')
+    .select(['counted.owner_user_id', 'counted.owner_group_id'])
+    .select(sql<string | null>`coalesce(owner.name, owner_group.name)`.as('owner_name'))
+    .select(sql<number>`case owner.status when 'inactive' then 1 else 0 end`.as('is_inactive'))
+    .select(['counted.count', 'counted.active'])
+    .orderBy('counted.count', 'desc')
+    .orderBy(sql`counted.owner_user_id nulls last, counted.owner_group_id nulls last`)
     .execute();
-  return rows as Group[];
-}
 
-function sumBy<Field extends 'level' | 'status' | 'category'>(groups: Group[], field: Field) {
-  const counts = new Map<Group[Field], number>();
-  for (const group of groups) counts.set(group[field], (counts.get(group[field]) ?? 0) + group.count);
-  return counts;
-}
+/** Counts by two fields at once, because each count reads all risks. */
+const countProjectsAndCategories = (db: Kysely<Tables>, register: Register) =>
+  db
+    .selectFrom(countBy(db, register, ['project_id', 'category']).as('counted'))
+    .innerJoin('projects', 'projects.id', 'counted.project_id')
+    .select(['projects.id', 'projects.key', 'projects.name', 'counted.category', 'counted.count'])
+    .execute();
 
-/** Sorts like the database: largest count first, then texts by bytes, null last. */
-const largestFirst = <Value extends string | null>(counts: Map<Value, number>) =>
-  [...counts].sort(([a, countOfA], [b, countOfB]) => {
+/** Sums the counts of each value. Sorts like the database: largest count first, then texts by bytes, null last. */
+function sumBy<Row extends { count: number }, Value extends string | null>(
+  rows: Row[],
+  pick: (row: Row) => Value,
+) {
+  const counts = new Map<Value, number>();
+  for (const row of rows) counts.set(pick(row), (counts.get(pick(row)) ?? 0) + row.count);
+  return [...counts].sort(([a, countOfA], [b, countOfB]) => {
     if (countOfA !== countOfB || a === null || b === null) {
       return countOfB - countOfA || Number(a === null) - Number(b === null);
     }
     return Buffer.compare(Buffer.from(a), Buffer.from(b));
   });
+}
 
 /** Counts the risks in each of the 25 cells of probability and impact, with the top risks of each cell. */
 export async function getRiskHeatmap(db: Kysely<Tables>, register: Register): Promise<RiskHeatmap> {
-  const counts = await countBy(db, register, { cell: cellPrefixOf });
-  const cells: RiskHeatmap = [];
-  for (let probability = 5; probability >= 1; probability--) {
-    for (let impact = 1; impact <= 5; impact++) {
-      const cell = cellPrefix(probability, impact);
-      const count = counts.find((row) => row.cell === cell)?.count ?? 0;
-      cells.push({
-        probability,
-        impact,
-        level: levelOf(scoreOf(probability, impact)),
-        count,
-        top: count > 0 ? await topOfCell(db, register, cell) : [],
-      });
-    }
+  const cells = [5, 4, 3, 2, 1].flatMap((probability) =>
+    [1, 2, 3, 4, 5].map((impact) => ({ probability, impact, prefix: cellPrefix(probability, impact) })),
+  );
+  const counts = await countCells(
+    db,
+    register,
+    cells.map(({ prefix }) => prefix),
+  );
+  const heatmap: RiskHeatmap = [];
+  for (const { probability, impact, prefix } of cells) {
+    const count = counts[prefix] ?? 0;
+    heatmap.push({
+      probability,
+      impact,
+      level: levelOf(scoreOf(probability, impact)),
+      count,
+      top: count > 0 ? await topOfCell(db, register, prefix) : [],
+    });
   }
-  return cells;
+  return heatmap;
 }
 
-/** Counts the risks of a register by the values of some columns, largest count first. */
-async function countBy<Columns extends Record<string, RawBuilder<unknown>>>(
+/** Each cell is a range of the index of active risks, which contains all that the default register depends on. */
+async function countCells(
   db: Kysely<Tables>,
   register: Register,
-  columns: Columns,
-) {
-  const groups = Object.entries(columns);
-  const rows = await registerRows(db, register)
-    .select(groups.map(([name, value]) => value.as(name)))
-    .select(sql<number>`count(*)`.as('count'))
-    .groupBy(groups.map(([, value]) => value))
-    .orderBy('count', 'desc')
-    .orderBy(sql.join(groups.map(([, value]) => sql`${value} nulls last`)))
-    .execute();
-  // biome-ignore lint/suspicious/noExplicitAny: the type of each column depends on its expression
-  return rows as ({ count: number } & { [Name in keyof Columns]: any })[];
+  prefixes: string[],
+): Promise<Record<string, number>> {
+  if (!isDefault(register)) {
+    const rows = await countedRows(db, register)
+      .select([cellPrefixOf.as('prefix'), sql<number>`count(*)`.as('count')])
+      .groupBy(cellPrefixOf)
+      .execute();
+    return Object.fromEntries(rows.map(({ prefix, count }) => [prefix, count]));
+  }
+  const counts = prefixes.map(
+    (prefix) =>
+      sql`(select count(*) from risks where risks.active = 1 and ${isInCell(prefix)} and risks.project_id not in (
+        select id from projects where archived_at is not null)) as ${sql.ref(prefix)}`,
+  );
+  const { rows } = await sql<Record<string, number>>`select ${sql.join(counts)}`.execute(db);
+  return rows[0] ?? {};
 }
+
+const isInCell = (prefix: string) =>
+  sql<boolean>`risks.rank_key >= ${prefix} and risks.rank_key < ${prefix + afterAllIds}`;
+
+type Counted<Column extends string> = { count: number } & Record<Column, string | null>;
+
+/** Counts the risks of a register by the values of some columns, largest count first. */
+const countBy = <Column extends string>(db: Kysely<Tables>, register: Register, columns: readonly Column[]) =>
+  countedRows(db, register)
+    .select(columns.map((column) => sql.ref(`risks.${column}`).as(column)))
+    .select(sql<number>`count(*)`.as('count'))
+    .groupBy(columns.map((column) => notIndexed(sql.ref(`risks.${column}`)))) as SelectQueryBuilder<
+    Tables,
+    never,
+    Counted<Column>
+  >;
 
 async function topOfCell(db: Kysely<Tables>, register: Register, cell: string): Promise<string[]> {
   const rows = await registerRows(db, register)
     .select(sql<string>`risks.id`.as('id'))
-    .where(sql<boolean>`risks.rank_key >= ${cell} and risks.rank_key < ${cell + afterAllIds}`)
+    .where(isInCell(cell))
     .orderBy(sql`risks.rank_key`)
     .limit(3)
     .execute();
   return rows.map(({ id }) => id as string);
+}
+
+/**
+ * Selects the rows of a register to count them, now or in all versions of a table. A count reads most rows, so it reads
+ * them in the order they are stored, and the matching projects once: the joins of a list take longer than counting.
+ */
+export function countedRows(
+  db: Kysely<Tables>,
+  register: Register,
+  table?: 'risks' | 'past_risks',
+): RowsQuery {
+  const { archived, project_status, ...filters } = register.filters;
+  const as_of = table ? undefined : register.as_of;
+  if (filters.check !== undefined || filters.above_appetite !== undefined)
+    return riskRows(db, as_of, table).where(riskConditions(register));
+  const ofProject = riskConditions({
+    ...register,
+    filters: { ...(archived && { archived }), ...(project_status && { project_status }) },
+  });
+  const project_id = notIndexed(sql.ref('risks.project_id'));
+  // Past risks may belong to a project that has been deleted. Usually, few projects do not match.
+  const isInProjects = register.as_of
+    ? sql<boolean>`${project_id} in (select projects.id from projects where ${ofProject})`
+    : sql<boolean>`${project_id} not in (select projects.id from projects where not ${ofProject})`;
+  const ofRisk = riskConditions({ ...register, filters }, notIndexed(sql.ref('risks.active')));
+  return db.selectFrom(storedRisks(as_of, table)).where(ofRisk).where(isInProjects) as RowsQuery;
 }

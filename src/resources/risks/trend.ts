@@ -5,8 +5,9 @@ import { invalidParameter } from '../../core/errors.ts';
 import { Day, OneOf, OrNull, Strict } from '../../core/schemas.ts';
 import type { Tables } from '../../database/tables.ts';
 import { always, holds, isIn } from '../../lists/filters.ts';
-import { type Register, registerRows, riskConditions, riskRows } from './register.ts';
+import type { Register } from './register.ts';
 import { Count, levels } from './schema.ts';
+import { countedRows } from './summaries.ts';
 
 export const RiskTrend = Type.Array(
   Strict({
@@ -67,11 +68,9 @@ async function countVersions(
   days: string[],
   within: RawBuilder<boolean>,
 ): Promise<Exposure> {
-  const matches = riskConditions(register);
   const changes = async (table: 'risks' | 'past_risks', at: string, sign: number) => {
     const day = sql<string>`substr(${sql.ref(`risks.${at}`)}, 1, 10)`;
-    const rows = await riskRows(db, undefined, table)
-      .where(matches)
+    const rows = await countedRows(db, register, table)
       .where(within)
       .select([
         day.as('day'),
@@ -114,7 +113,7 @@ async function countEachDay(
 ): Promise<Exposure> {
   const exposure: Exposure = [];
   for (const as_of of days) {
-    const rows = await registerRows(db, { ...register, as_of })
+    const rows = await countedRows(db, { ...register, as_of })
       .where(within)
       .select([sql`risks.level`.as('level'), sql`count(*)`.as('count'), sql`sum(risks.score)`.as('sum')])
       .groupBy(sql`risks.level`)
