@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { drawHistory, type HistoryRun } from './history.ts';
 import { readWrk } from './load.ts';
 import { median, percentile } from './measurement.ts';
 import { readOptions } from './options.ts';
@@ -124,6 +127,26 @@ test('the tables show missed, skipped, failed and worse benchmarks', () => {
     formatComparison(compareResults([before], [now])),
     /^page +0\.90 +0\.45 +× 0\.50 +MUCH WORSE$/m,
   );
+});
+
+test('the chart shows every benchmark of the history, with a gap where a run did not measure it', () => {
+  const run = (values: Record<string, number>): HistoryRun => ({
+    date: '2026-11-15T12:00:00.000Z',
+    commit: 'abc1234',
+    machine: 'Neoverse-N1, 2 cores',
+    risks: 1000,
+    values,
+  });
+  const chart = drawHistory([run({ page: 0.5 }), run({ page: 1, start: 0.3 })]);
+  assert.match(chart, /page <tspan class="value">1\.00<.*points="16\.0,62\.0 206\.0,34\.0"/);
+  assert.match(chart, /start <tspan class="value">0\.30<.*points="206\.0,34\.0"/);
+});
+
+test('the chart in the repository is drawn from history.json', () => {
+  const read = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8');
+  const history: HistoryRun[] = JSON.parse(read('history.json'));
+  assert.equal(read('history.svg'), drawHistory(history));
+  assert.equal(read('history.json').trim().split('\n').length, history.length + 2, 'one line per run');
 });
 
 test('options set the dataset sizes, and PostgreSQL gets a tenth of them', () => {

@@ -5,6 +5,7 @@ import { buildService } from '../build.ts';
 import { UsageError } from '../src/core/errors.ts';
 import { type Benchmark, listBenchmarks } from './benchmarks.ts';
 import { createDatasets } from './datasets.ts';
+import { recordRun } from './history.ts';
 import { chooseTool } from './load.ts';
 import { describeMachine, describeVersions } from './machine.ts';
 import { type Options, readOptions } from './options.ts';
@@ -154,6 +155,8 @@ function report(results: Results, earlier: Results | undefined): boolean {
   if (output) {
     writeFileSync(output, `${JSON.stringify(results, roundNumber, 2)}\n`);
     log(`results written to ${output}`);
+    // A quick run has one round and small datasets, so it does not belong in the same chart.
+    if (output === defaultOutput && options.rounds > 1) recordRun(results);
   }
   return worse.length === 0 && results.failed.length === 0;
 }
