@@ -16,6 +16,7 @@ import type { PageLoop } from './children/page-loop.ts';
 import { authHeaders, copyDataset, type Dataset, sqliteFile } from './datasets.ts';
 import { summarizeDurations } from './measurement.ts';
 import type { Options } from './options.ts';
+import { peerBenchmarks } from './peers.ts';
 import { fetchRows, pgbenchVersion, recordPageStatement, runStatement } from './pgbench.ts';
 import { nodeScript, run } from './processes.ts';
 import { fetchResponse } from './responses.ts';
@@ -258,6 +259,7 @@ export const listBenchmarks = ({
   notModified,
   whileWriting,
   rebuilt,
+  ...peerBenchmarks,
   everyone,
   addPerson,
   ...more.map((risks) => ranked(risks, minRisks)),

@@ -41,6 +41,13 @@ export async function startBaseline(
   return describeServer(running, `http://127.0.0.1:${port}`);
 }
 
+/** Starts another server that prints its address. */
+export async function startPeer(command: string, args: string[]): Promise<Server> {
+  const running = start(command, args);
+  const [, origin = ''] = await running.waitForOutput(/^listening at (\S+)/);
+  return describeServer(running, origin);
+}
+
 /** Starts an empty PostgreSQL server. */
 export async function startPostgres(folder: string): Promise<Running & { url: string }> {
   const running = start(...nodeScript('children/postgres.ts', join(folder, 'postgres')));
