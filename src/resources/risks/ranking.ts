@@ -1,4 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
+import { isIn } from '../../lists/filters.ts';
+import { levels } from './schema.ts';
 
 /**
  * Each risk has a sort key, `rank_key`. Its byte order is the order of the register:
@@ -35,6 +37,16 @@ export const maxScore = 25;
 /** Whether a risk is assessed and its score is in a range, which is a range of the ranking index. */
 export const scoresBetween = (min: number, max: number) =>
   sql<boolean>`(risks.rank_key >= ${String(99 - max)} and risks.rank_key < ${String(100 - min)})`;
+
+/** Whether a risk has one of these levels. Also limits the scores, because the index finds these. */
+export function hasLevel(names: readonly string[]): RawBuilder<boolean> {
+  const named = levels.filter(({ level }) => names.includes(level));
+  const range = scoresBetween(
+    Math.min(...named.map(({ from }) => from)),
+    Math.max(...named.map(({ to }) => to)),
+  );
+  return sql`(${isIn('risks.level')(names)} and ${range})`;
+}
 
 /** Whether the score of a risk is above a bound; uses the same index. */
 export const ranksAbove = (score: RawBuilder<unknown>) =>

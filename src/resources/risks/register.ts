@@ -22,8 +22,8 @@ import type { Filters } from '../../lists/query.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
 import { checkConditions, checksOfRisk } from './checks.ts';
-import { isUnassessed, maxScore, scoresBetween } from './ranking.ts';
-import { activeStatuses, levels, type projectRiskFilters, RankedRisk, Risk } from './schema.ts';
+import { hasLevel, isUnassessed, maxScore, scoresBetween } from './ranking.ts';
+import { activeStatuses, type projectRiskFilters, RankedRisk, Risk } from './schema.ts';
 import { rejectImpossibleScores } from './scoring.ts';
 
 export type RiskFilters = AcrossProjects & Filters<typeof projectRiskFilters>;
@@ -279,16 +279,6 @@ const wasArchived = (time: string) => (archived: 'false' | 'true' | 'any') => {
     case when projects.archived_at is null then 'null' else 'archived' end)`;
   return archived === 'true' ? sql<boolean>`${value} <> 'null'` : sql<boolean>`${value} = 'null'`;
 };
-
-/** Also limits the scores, because an index finds these. */
-function hasLevel(names: readonly string[]): RawBuilder<boolean> {
-  const named = levels.filter(({ level }) => names.includes(level));
-  const range = scoresBetween(
-    Math.min(...named.map(({ from }) => from)),
-    Math.max(...named.map(({ to }) => to)),
-  );
-  return sql`(${isIn('risks.level')(names)} and ${range})`;
-}
 
 /** Uses the partial index of active risks where possible. */
 function hasStatus(statuses: readonly string[], active: Expression<unknown>): RawBuilder<boolean> {
