@@ -40,7 +40,7 @@ export function useFilters(names: readonly string[]) {
     filters,
     isFiltered: countFilters(filters) > 0,
     set,
-    clear: () => setParams(new URLSearchParams()),
+    clear: () => set(Object.fromEntries(names.map((name) => [name, null]))),
     /** The props of the control of one filter. */
     bind: (name: string) => ({
       value: filters[name],
@@ -60,10 +60,18 @@ type BarProps = {
   /** Labels of the filters that have no control here: links on other pages set them. */
   applied?: Record<string, (value: string) => string>;
   children: ReactNode;
+  /** At the end of the line: the menu of columns. */
+  menu?: ReactNode;
 };
 
 /** The search and filter controls above a list. */
-export const FilterBar = ({ state: { filters, set, clear }, search, applied = {}, children }: BarProps) => (
+export const FilterBar = ({
+  state: { filters, set, clear },
+  search,
+  applied = {},
+  children,
+  menu,
+}: BarProps) => (
   <>
     <p className="print-only">
       Printed {formatDay(today())}. {describeFilters(filters, applied) || 'No filters'}.
@@ -86,6 +94,7 @@ export const FilterBar = ({ state: { filters, set, clear }, search, applied = {}
           Clear all
         </Button>
       )}
+      {menu}
     </search>
   </>
 );

@@ -11,6 +11,7 @@ type Props<Row> = {
   columns: readonly Column<Row>[];
   rowKey: (row: Row) => string;
   sort?: Sort;
+  minWidth?: number | undefined;
   selection?: Selection<Row> | undefined;
   /** The count, shown above the rows. */
   summary?: ReactNode;
@@ -19,7 +20,17 @@ type Props<Row> = {
 };
 
 /** A paged list with its loading, error and empty states. Scrolling loads more. */
-export const List = <Row,>({ label, list, columns, rowKey, sort, selection, summary, empty }: Props<Row>) => (
+export const List = <Row,>({
+  label,
+  list,
+  columns,
+  rowKey,
+  sort,
+  minWidth,
+  selection,
+  summary,
+  empty,
+}: Props<Row>) => (
   <>
     {list.isError && <ErrorNotice error={list.error} retry={() => list.refetch()} />}
     {list.isPending && <Loading />}
@@ -38,6 +49,7 @@ export const List = <Row,>({ label, list, columns, rowKey, sort, selection, summ
           rowKey={rowKey}
           total={list.total}
           sort={sort}
+          minWidth={minWidth}
           selection={list.isPlaceholderData ? undefined : selection}
           loadMore={list.hasNextPage && !list.isFetchingNextPage ? list.fetchNextPage : undefined}
         />

@@ -3,10 +3,17 @@ import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef,
 import { flushSync } from 'react-dom';
 import type { Selection } from '../bulk/use-selection.ts';
 import { formatNumber, pluralize } from '../format.ts';
+import { TableFrame } from './table-frame.tsx';
 
 export type Column<Row> = {
   name: string;
   header: string;
+  /** What the menu of columns calls it, if not like the header. */
+  label?: string;
+  /** Always shown. */
+  isPinned?: boolean;
+  /** Hidden until the user chooses it. */
+  isOptional?: boolean;
   cell: (row: Row) => ReactNode;
   /** In rem. The column without a width takes the remaining space. */
   width?: number;
@@ -28,6 +35,8 @@ type Props<Row> = {
   /** The number of all rows, when `loadMore` can load more of them. */
   total?: number | null;
   sort?: Sort | undefined;
+  /** In rem. On a narrower screen the table scrolls sideways. */
+  minWidth?: number | undefined;
   /** Adds a column of checkboxes. */
   selection?: Selection<Row> | undefined;
   loadMore?: (() => void) | undefined;
@@ -43,6 +52,7 @@ export function Table<Row>({
   rowKey,
   total = rows.length,
   sort,
+  minWidth,
   selection,
   loadMore,
 }: Props<Row>) {
@@ -68,9 +78,10 @@ export function Table<Row>({
   const above = isPrinting ? 0 : first * rowHeight;
   const below = isPrinting ? 0 : (rows.length - 1 - last) * rowHeight;
   return (
-    <>
+    <TableFrame minWidth={minWidth}>
       <table
         className="table"
+        style={minWidth && !isPrinting ? { minWidth: `${minWidth}rem` } : undefined}
         aria-label={label}
         aria-rowcount={(total ?? -2) + 1}
         onKeyDown={(event) => moveBetweenRows(event, rows, selection)}
@@ -130,7 +141,7 @@ export function Table<Row>({
           {formatNumber(rows.length)} of {pluralize(total, 'row')}. Export the list to get all rows.
         </p>
       )}
-    </>
+    </TableFrame>
   );
 }
 

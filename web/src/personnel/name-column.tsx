@@ -7,6 +7,7 @@ import type { Column } from '../components/table.tsx';
 export const nameColumn: Column<Person> = {
   name: 'name',
   header: 'Name',
+  isPinned: true,
   cell: ({ user_id, name, title }) => (
     <>
       <Link className="row-link" href={`/personnel/${user_id}`}>

@@ -1,12 +1,14 @@
 import type { Person } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
+import { useColumns } from '../columns/use-columns.tsx';
+import { updatedColumn } from '../components/columns.tsx';
 import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton } from '../components/export.tsx';
 import { FilterBar, FilterMenu, FilterToggle, NoMatches, useFilters } from '../components/filters.tsx';
 import { List } from '../components/list.tsx';
 import type { Column } from '../components/table.tsx';
-import { enumOptions, humanize, pluralize } from '../format.ts';
+import { enumOptions, formatDay, humanize, pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
 import { peopleImport } from '../imports/targets.ts';
 import { Title } from '../layout/title.tsx';
@@ -21,10 +23,11 @@ export function PersonnelPage() {
   const { filters, bind, isFiltered, clear } = filterState;
   const hasScope = useHasScope();
   const people = usePersonnel(filters);
+  const { columns, value, minWidth, menu } = useColumns('personnel', allColumns);
   return (
     <>
       <Title title="Personnel">
-        <ViewsMenu list="personnel" filters={filters} />
+        <ViewsMenu list="personnel" filters={filters} columns={value} />
         <ExportButton path="/v1/personnel" filters={filters} name="personnel" />
         {hasScope('personnel.manage') && (
           <>
@@ -33,7 +36,7 @@ export function PersonnelPage() {
           </>
         )}
       </Title>
-      <FilterBar state={filterState} search="Search by name, email or title" applied={applied}>
+      <FilterBar state={filterState} search="Search by name, email or title" applied={applied} menu={menu}>
         <FilterMenu label="Status" options={enumOptions(['active', 'inactive'])} {...bind('status')} />
         <FilterMenu label="Kind" options={enumOptions(personKinds)} {...bind('kind')} />
         <FilterToggle label="Assignable" {...bind('assignable')} />
@@ -42,6 +45,7 @@ export function PersonnelPage() {
         label="Personnel"
         list={people}
         columns={columns}
+        minWidth={minWidth}
         rowKey={({ user_id }) => user_id}
         summary={people.total !== null && pluralize(people.total, 'person', 'people')}
         empty={
@@ -63,7 +67,7 @@ const applied = {
   skill: (value: string) => `Skill: ${value}`,
 };
 
-const columns: readonly Column<Person>[] = [
+const allColumns: readonly Column<Person>[] = [
   nameColumn,
   { name: 'title', header: 'Title', width: 14, from: 'tablet', cell: ({ title }) => <bdi>{title}</bdi> },
   {
@@ -91,4 +95,35 @@ const columns: readonly Column<Person>[] = [
       </span>
     ),
   },
+  { name: 'kind', header: 'Kind', width: 7, isOptional: true, cell: ({ kind }) => humanize(kind) },
+  {
+    name: 'location',
+    header: 'Location',
+    width: 9,
+    isOptional: true,
+    cell: ({ location }) => <bdi>{location}</bdi>,
+  },
+  { name: 'phone', header: 'Phone', width: 9, isOptional: true, cell: ({ phone }) => phone },
+  {
+    name: 'skills',
+    header: 'Skills',
+    width: 13,
+    isOptional: true,
+    cell: ({ skills }) => <bdi>{skills.join(', ')}</bdi>,
+  },
+  {
+    name: 'external_id',
+    header: 'External ID',
+    width: 9,
+    isOptional: true,
+    cell: ({ external_id }) => external_id,
+  },
+  {
+    name: 'start',
+    header: 'First day',
+    width: 7.5,
+    isOptional: true,
+    cell: ({ start_on }) => start_on && formatDay(start_on),
+  },
+  updatedColumn,
 ];

@@ -1,8 +1,7 @@
 import { useDeferredValue } from 'react';
-import { Link } from 'wouter';
 import type { Project } from '../api/openapi.ts';
 import { useHasScope, useIsLimited } from '../api/session.ts';
-import { Health, Score, Status } from '../components/badges.tsx';
+import { type ColumnChoice, useColumns } from '../columns/use-columns.tsx';
 import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton } from '../components/export.tsx';
@@ -15,12 +14,12 @@ import {
   useFilters,
 } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { type Column, Table } from '../components/table.tsx';
-import { enumOptions, formatDay, formatNumber, matchesText, pluralize } from '../format.ts';
+import { Table } from '../components/table.tsx';
+import { enumOptions, matchesText, pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
 import { projectImport } from '../imports/targets.ts';
 import { Title } from '../layout/title.tsx';
-import { levelOf } from '../risks/model.ts';
+import { projectColumns } from './columns.tsx';
 import { NewProject } from './project-form.tsx';
 import { healthStates, projectStatuses, useProjects } from './queries.ts';
 
@@ -32,6 +31,7 @@ export function ProjectsPage() {
   const { filters, bind } = filterState;
   const hasScope = useHasScope();
   const isLimited = useIsLimited();
+  const choice = useColumns('projects', projectColumns);
   const query = useProjects(filters.archived === 'true' ? 'true' : 'false');
   const { health: _, sort: __, ...exported } = filters;
   return (
@@ -45,21 +45,22 @@ export function ProjectsPage() {
           </>
         )}
       </Title>
-      <FilterBar state={filterState} search="Search by name or key">
+      <FilterBar state={filterState} search="Search by name or key" menu={choice.menu}>
         <FilterMenu label="Health" options={enumOptions(healthStates)} {...bind('health')} />
         <FilterMenu label="Status" options={enumOptions(projectStatuses)} {...bind('status')} />
         <FilterToggle label="Archived" {...bind('archived')} />
       </FilterBar>
       <Loaded query={query}>
-        {(projects) => <ProjectTable projects={projects} filterState={filterState} />}
+        {(projects) => <ProjectTable projects={projects} filterState={filterState} choice={choice} />}
       </Loaded>
     </>
   );
 }
 
-type TableProps = { projects: Project[]; filterState: FilterState };
+type TableProps = { projects: Project[]; filterState: FilterState; choice: ColumnChoice<Project> };
 
-function ProjectTable({ projects, filterState: { filters, bind, isFiltered, clear } }: TableProps) {
+function ProjectTable({ projects, filterState, choice: { columns, minWidth } }: TableProps) {
+  const { filters, bind, isFiltered, clear } = filterState;
   const text = useDeferredValue(filters.q ?? '');
   const rows = projects.filter(
     ({ name, key, status, health }) =>
@@ -81,6 +82,7 @@ function ProjectTable({ projects, filterState: { filters, bind, isFiltered, clea
       <Table
         label="Projects"
         columns={columns}
+        minWidth={minWidth}
         rows={sortProjects(rows, filters.sort)}
         rowKey={({ id }) => id}
         sort={bind('sort')}
@@ -98,6 +100,8 @@ const sortValues: Record<string, (project: Project) => string | number> = {
   risks: ({ counts }) => counts.active_risks,
   issues: ({ counts }) => counts.open_issues,
   due: ({ due_on }) => due_on ?? '9999-99-99',
+  start: ({ start_on }) => start_on ?? '9999-99-99',
+  overdue: ({ counts }) => counts.overdue_tasks,
 };
 
 function sortProjects(projects: Project[], sort = ''): Project[] {
@@ -112,87 +116,3 @@ function sortProjects(projects: Project[], sort = ''): Project[] {
 
 const matchesFilter = (filter: string | undefined, value: string) =>
   !filter || filter.split(',').includes(value);
-
-const columns: readonly Column<Project>[] = [
-  {
-    name: 'health',
-    header: 'Health',
-    width: 6.5,
-    sorts: [''],
-    cell: ({ health }) => <Health state={health.state} />,
-  },
-  {
-    name: 'name',
-    header: 'Project',
-    sorts: ['name', '-name'],
-    cell: ({ key, name, health }) => (
-      <>
-        <Link className="row-link" href={`/projects/${key}`} title={health.reasons.join('\n')}>
-          <bdi>{name}</bdi>
-        </Link>
-        <span className="secondary-line">{health.reasons.join(' · ') || key}</span>
-      </>
-    ),
-  },
-  {
-    name: 'reasons',
-    header: 'Reasons',
-    width: 18,
-    from: 'desktop',
-    cell: ({ health }) => (
-      <span className="quiet" title={health.reasons.join('\n')}>
-        {health.reasons.join(' · ')}
-      </span>
-    ),
-  },
-  {
-    name: 'key',
-    header: 'Key',
-    width: 7,
-    from: 'tablet',
-    cell: ({ key }) => <span className="key">{key}</span>,
-  },
-  {
-    name: 'status',
-    header: 'Status',
-    sorts: ['status', '-status'],
-    width: 7,
-    from: 'tablet',
-    cell: ({ status }) => <Status status={status} />,
-  },
-  {
-    name: 'top',
-    header: 'Top score',
-    width: 6.5,
-    sorts: ['-top', 'top'],
-    cell: ({ counts: { top_score } }) => (
-      <Score score={top_score} level={top_score === null ? null : levelOf(top_score)} />
-    ),
-  },
-  {
-    name: 'risks',
-    header: 'Risks',
-    width: 5,
-    sorts: ['-risks', 'risks'],
-    end: true,
-    from: 'tablet',
-    cell: ({ counts }) => formatNumber(counts.active_risks),
-  },
-  {
-    name: 'issues',
-    header: 'Issues',
-    width: 5,
-    sorts: ['-issues', 'issues'],
-    end: true,
-    from: 'tablet',
-    cell: ({ counts }) => formatNumber(counts.open_issues),
-  },
-  {
-    name: 'due',
-    header: 'Due',
-    width: 7.5,
-    from: 'wide',
-    sorts: ['due', '-due'],
-    cell: ({ due_on }) => due_on && formatDay(due_on),
-  },
-];

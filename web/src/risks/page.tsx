@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import type { RankedRisk, RiskHeatmap } from '../api/openapi.ts';
+import type { RiskHeatmap } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { useBulk } from '../bulk/use-bulk.tsx';
-import { Movement, PersonLabel, Score, Status, TitleCell } from '../components/badges.tsx';
+import { useColumns } from '../columns/use-columns.tsx';
 import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton, PrintButton } from '../components/export.tsx';
@@ -16,15 +16,15 @@ import {
 } from '../components/filters.tsx';
 import { List } from '../components/list.tsx';
 import { Loaded } from '../components/loading.tsx';
-import type { Column } from '../components/table.tsx';
-import { enumOptions, formatDay, formatDayOrText, formatNumber, humanize, pluralize } from '../format.ts';
+import { enumOptions, formatDayOrText, formatNumber, humanize, pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 import { ViewsMenu } from '../views/views-menu.tsx';
+import { riskColumns } from './columns.tsx';
 import { HeatMap } from './heat-map.tsx';
 import { checks, levels, riskStatuses } from './model.ts';
-import { movementSince, riskFilterNames, useHeatMap, useRisks } from './queries.ts';
+import { riskFilterNames, useHeatMap, useRisks } from './queries.ts';
 import { NewRisk } from './risk-form.tsx';
 
 /** The risks of all projects by rank, with a heat map. */
@@ -32,14 +32,16 @@ export function RisksPage() {
   const filterState = useFilters(riskFilterNames);
   const { filters, bind, isFiltered, clear } = filterState;
   const hasScope = useHasScope();
-  const risks = useRisks(filters);
+  const { columns, value, minWidth, menu } = useColumns('risks', riskColumns(isFiltered));
+  const hasMovement = columns.some(({ name }) => name === 'movement');
+  const risks = useRisks(filters, { hasMovement });
   const bulk = useBulk('risks', risks.rows, filters);
   const { firstPage, total, hasNextPage, fetchNextPage, isPlaceholderData } = risks;
   const unassessed = isPlaceholderData ? 0 : (firstPage?.meta.unassessed ?? 0);
   return (
     <>
       <Title title="Risks">
-        <ViewsMenu list="risks" filters={filters} />
+        <ViewsMenu list="risks" filters={filters} columns={value} />
         <PrintButton loadMore={hasNextPage ? fetchNextPage : undefined} />
         <ExportButton path="/v1/risks" filters={filters} name="risks" />
         {hasScope('projects.manage') && (
@@ -55,7 +57,7 @@ export function RisksPage() {
           </CreateButton>
         )}
       </Title>
-      <FilterBar state={filterState} search="Search by title or key" applied={appliedFilters}>
+      <FilterBar state={filterState} search="Search by title or key" applied={appliedFilters} menu={menu}>
         <ProjectFilter {...bind('project')} />
         <FilterMenu label="Status" options={statuses} {...bind('status')} />
         <FilterMenu label="Level" options={enumOptions(levels)} {...bind('level')} />
@@ -70,7 +72,8 @@ export function RisksPage() {
           <List
             label="Risks"
             list={risks}
-            columns={columnsOf(isFiltered)}
+            columns={columns}
+            minWidth={minWidth}
             rowKey={({ id }) => id}
             sort={bind('sort')}
             selection={bulk.selection}
@@ -95,7 +98,7 @@ export function RisksPage() {
             }
           />
         </div>
-        <HeatMapCard filters={filters} />
+        <HeatMapCard filters={filters} columns={value} />
       </div>
     </>
   );
@@ -115,63 +118,10 @@ const appliedFilters = {
   review_overdue: (value: string) => (value === 'true' ? 'Review overdue' : 'Review not overdue'),
 };
 
-/** Filters change the ranks, so the header says that they are not the ranks among all risks. */
-const columnsOf = (isFiltered: boolean): readonly Column<RankedRisk>[] => [
-  {
-    name: 'rank',
-    header: isFiltered ? 'Rank here' : 'Rank',
-    width: isFiltered ? 5 : 3.2,
-    end: true,
-    sorts: [''],
-    cell: ({ rank }) => rank && formatNumber(rank),
-  },
-  {
-    name: 'movement',
-    header: '30 days',
-    width: 5.2,
-    from: 'tablet',
-    cell: (risk) => <Movement risk={risk} since={movementSince()} />,
-  },
-  {
-    name: 'score',
-    header: 'Score',
-    width: 3.6,
-    cell: (risk) => <Score score={risk.score} level={risk.level} />,
-  },
-  {
-    name: 'title',
-    header: 'Risk',
-    cell: (risk) => <TitleCell {...risk} href={`/risks/${risk.key}`} />,
-  },
-  {
-    name: 'status',
-    header: 'Status',
-    width: 7,
-    from: 'tablet',
-    cell: ({ status }) => <Status status={status} />,
-  },
-  {
-    name: 'owner',
-    header: 'Owner',
-    width: 8,
-    from: 'tablet',
-    cell: ({ owner_name }) =>
-      owner_name ? <PersonLabel name={owner_name} /> : <span className="quiet">No owner</span>,
-  },
-  {
-    name: 'due',
-    header: 'Due',
-    width: 7.5,
-    from: 'desktop',
-    sorts: ['due_on'],
-    cell: ({ due_on }) => due_on && formatDay(due_on),
-  },
-];
-
 const collapsedKey = 'muster-heat-map-collapsed';
 
 /** Next to the list on a wide screen, unless the user has collapsed it; collapsed above it on a narrow one. */
-function HeatMapCard({ filters }: { filters: Filters }) {
+function HeatMapCard({ filters, columns }: { filters: Filters; columns: string | undefined }) {
   const isWide = matchMedia('(min-width: 75rem)').matches;
   const [isOpen, setOpen] = useState(isWide && localStorage.getItem(collapsedKey) === null);
   const query = useHeatMap(filters);
@@ -182,7 +132,7 @@ function HeatMapCard({ filters }: { filters: Filters }) {
     const next = isSelected(cell)
       ? rest
       : { ...rest, probability: String(cell.probability), impact: String(cell.impact) };
-    return `/risks?${new URLSearchParams(next)}`;
+    return `/risks?${new URLSearchParams(columns ? { ...next, columns } : next)}`;
   };
   return (
     <details

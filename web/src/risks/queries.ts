@@ -41,7 +41,7 @@ export const movementSince = () => daysFromToday(-30);
  * The ranked risks and how each has moved in 30 days. For the movement the service ranks all risks as of that day, which
  * is slow, so a second query reads it page by page after the rows.
  */
-export function useRisks(filters: Filters, { limit = 100, isCounted = true } = {}) {
+export function useRisks(filters: Filters, { limit = 100, isCounted = true, hasMovement = true } = {}) {
   const since = movementSince();
   const risks = useRows(
     ['risks', 'list', filters],
@@ -51,7 +51,8 @@ export function useRisks(filters: Filters, { limit = 100, isCounted = true } = {
   const movement = useInfiniteQuery({
     queryKey: ['risks', 'movement', filters, limit],
     // Risks have no movement when they are sorted otherwise or as of another day.
-    enabled: !filters.sort && !filters.as_of && risks.rows.length > 0 && !risks.isPlaceholderData,
+    enabled:
+      hasMovement && !filters.sort && !filters.as_of && risks.rows.length > 0 && !risks.isPlaceholderData,
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor }) =>
       readRisks({ ...asQuery(filters), include: 'movement', since, limit, ...(cursor && { cursor }) }),

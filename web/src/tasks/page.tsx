@@ -3,7 +3,7 @@ import type { paths, Task } from '../api/openapi.ts';
 import { useRows } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import { useBulk } from '../bulk/use-bulk.tsx';
-import { PersonLabel, Status, TitleCell } from '../components/badges.tsx';
+import { useColumns } from '../columns/use-columns.tsx';
 import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton, PrintButton } from '../components/export.tsx';
@@ -16,14 +16,13 @@ import {
   useFilters,
 } from '../components/filters.tsx';
 import { List } from '../components/list.tsx';
-import type { Column } from '../components/table.tsx';
-import { enumOptions, formatDay, humanize, pluralize, today } from '../format.ts';
+import { enumOptions, pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 import { ViewsMenu } from '../views/views-menu.tsx';
+import { doneColumn, taskColumns } from './columns.tsx';
 import { NewTask, taskStatuses } from './task-form.tsx';
-import { CompleteTask, isDone } from './tasks.tsx';
 
 type Query = NonNullable<paths['/v1/tasks']['get']['parameters']['query']>;
 
@@ -43,13 +42,15 @@ export function TasksPage() {
   const { filters, bind, isFiltered, clear } = filterState;
   const hasScope = useHasScope();
   const tasks = useTasks(filters);
+  const all = hasScope('projects.manage') ? [...taskColumns, doneColumn] : taskColumns;
+  const { columns, value, minWidth, menu } = useColumns('tasks', all);
   const bulk = useBulk('tasks', tasks.rows, filters);
   const { total, hasNextPage, fetchNextPage } = tasks;
   const noun = filters.status ? 'task' : 'open task';
   return (
     <>
       <Title title="Tasks">
-        <ViewsMenu list="tasks" filters={filters} />
+        <ViewsMenu list="tasks" filters={filters} columns={value} />
         <PrintButton loadMore={hasNextPage ? fetchNextPage : undefined} />
         <ExportButton path="/v1/tasks" filters={filters} name="tasks" />
         {hasScope('projects.manage') && (
@@ -66,7 +67,7 @@ export function TasksPage() {
           </CreateButton>
         )}
       </Title>
-      <FilterBar state={filterState} search="Search by title or key">
+      <FilterBar state={filterState} search="Search by title or key" menu={menu}>
         <ProjectFilter {...bind('project')} />
         <FilterMenu label="Status" options={enumOptions([...taskStatuses, 'all'])} {...bind('status')} />
         <FilterMenu label="Kind" options={enumOptions(kinds)} {...bind('kind')} />
@@ -78,7 +79,8 @@ export function TasksPage() {
       <List
         label="Tasks"
         list={tasks}
-        columns={hasScope('projects.manage') ? [...columns, actions] : columns}
+        columns={columns}
+        minWidth={minWidth}
         rowKey={({ id }) => id}
         selection={bulk.selection}
         summary={total !== null && pluralize(total, noun)}
@@ -93,42 +95,3 @@ export function TasksPage() {
     </>
   );
 }
-
-const columns: readonly Column<Task>[] = [
-  {
-    name: 'due',
-    header: 'Due',
-    width: 7.5,
-    cell: (task) =>
-      task.due_on && (
-        <span className={task.due_on < today() && !isDone(task) ? 'overdue' : undefined}>
-          {formatDay(task.due_on)}
-        </span>
-      ),
-  },
-  { name: 'title', header: 'Task', cell: (task) => <TitleCell {...task} href={`/tasks/${task.key}`} /> },
-  { name: 'kind', header: 'Kind', width: 6.5, from: 'desktop', cell: ({ kind }) => humanize(kind) },
-  {
-    name: 'status',
-    header: 'Status',
-    width: 7,
-    from: 'tablet',
-    cell: ({ status }) => <Status status={status} />,
-  },
-  {
-    name: 'assignee',
-    header: 'Assignee',
-    width: 11,
-    from: 'tablet',
-    cell: ({ assignee_name }) =>
-      assignee_name ? <PersonLabel name={assignee_name} /> : <span className="quiet">Unassigned</span>,
-  },
-];
-
-const actions: Column<Task> = {
-  name: 'actions',
-  header: 'Actions',
-  width: 4.5,
-  end: true,
-  cell: (task) => <CompleteTask task={task} />,
-};

@@ -36,7 +36,7 @@ export function SaveView({ list, filters, onClose }: SaveProps) {
   return (
     <Dialog title="Save view" onClose={onClose}>
       <Form<Input> fields={fields} action="Save view" submit={save} onClose={onClose}>
-        <p className="quiet">Keeps the filters and the order of this list.</p>
+        <p className="quiet">Keeps the filters, the order and the columns of this list.</p>
       </Form>
     </Dialog>
   );

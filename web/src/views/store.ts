@@ -4,7 +4,7 @@ import type { Filters } from '../components/filters.tsx';
 /** The lists that have views. Each name is the path of the list. */
 export type ViewList = 'risks' | 'issues' | 'tasks' | 'personnel';
 
-/** The filters and the order of a list under a name, private to the browser. */
+/** The filters, the order and the columns of a list under a name, private to the browser. */
 export type View = { id: string; list: ViewList; name: string; query: string };
 
 const storageKey = 'muster-views';

@@ -12,13 +12,23 @@ import './views.css';
 const SaveView = lazy(() => import('./dialogs.tsx').then((module) => module.SaveView));
 const ManageViews = lazy(() => import('./dialogs.tsx').then((module) => module.ManageViews));
 
-/** Saves the filters and the order of a list under a name, and applies them again. */
-export function ViewsMenu({ list, filters }: { list: ViewList; filters: Filters }) {
+type Props = {
+  list: ViewList;
+  filters: Filters;
+  /** The chosen columns, if any. */
+  columns: string | undefined;
+};
+
+/** Saves the filters, the order and the columns of a list under a name, and applies them again. */
+export function ViewsMenu({ list, filters, columns }: Props) {
   const [, navigate] = useLocation();
   const [dialog, setDialog] = useState<'save' | 'manage'>();
   const views = useViews(list);
-  const query = queryOf(filters);
-  const current = views.find((view) => view.query === query);
+  const shown = columns ? { ...filters, columns } : filters;
+  const query = queryOf(shown);
+  // A view without columns is shown with the user's own.
+  const current =
+    views.find((view) => view.query === query) ?? views.find((view) => view.query === queryOf(filters));
   const act = (action: string) => {
     const view = views.find(({ id }) => id === action);
     if (view) navigate(`/${list}${view.query && `?${view.query}`}`);
@@ -50,7 +60,7 @@ export function ViewsMenu({ list, filters }: { list: ViewList; filters: Filters 
               </MenuSection>
             )}
             {views.length > 0 && <Separator className="separator" />}
-            <MenuItem id="save" className="option" isDisabled={query === '' || current !== undefined}>
+            <MenuItem id="save" className="option" isDisabled={query === '' || current?.query === query}>
               Save as view…
             </MenuItem>
             <MenuItem id="manage" className="option" isDisabled={views.length === 0}>
@@ -59,7 +69,7 @@ export function ViewsMenu({ list, filters }: { list: ViewList; filters: Filters 
           </Menu>
         </Popover>
       </MenuTrigger>
-      {dialog === 'save' && <SaveView list={list} filters={filters} onClose={() => setDialog(undefined)} />}
+      {dialog === 'save' && <SaveView list={list} filters={shown} onClose={() => setDialog(undefined)} />}
       {dialog === 'manage' && <ManageViews list={list} onClose={() => setDialog(undefined)} />}
     </>
   );

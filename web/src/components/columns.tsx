@@ -1,0 +1,45 @@
+import { formatDay } from '../format.ts';
+import { PersonLabel, Status } from './badges.tsx';
+
+/** The columns that several lists have. */
+
+export const statusColumn = {
+  name: 'status',
+  header: 'Status',
+  width: 7,
+  from: 'tablet',
+  cell: ({ status }: { status: string }) => <Status status={status} />,
+} as const;
+
+export const ownerColumn = {
+  name: 'owner',
+  header: 'Owner',
+  width: 8,
+  from: 'tablet',
+  cell: ({ owner_name }: { owner_name: string | null }) =>
+    owner_name ? <PersonLabel name={owner_name} /> : <span className="quiet">No owner</span>,
+} as const;
+
+export const projectColumn = {
+  name: 'project',
+  header: 'Project',
+  width: 10,
+  isOptional: true,
+  cell: ({ project_name }: { project_name: string }) => <bdi>{project_name}</bdi>,
+} as const;
+
+export const raisedColumn = {
+  name: 'raised',
+  header: 'Raised',
+  width: 7.5,
+  isOptional: true,
+  cell: ({ raised_on }: { raised_on: string }) => formatDay(raised_on),
+} as const;
+
+export const updatedColumn = {
+  name: 'updated',
+  header: 'Updated',
+  width: 7.5,
+  isOptional: true,
+  cell: ({ updated_at }: { updated_at: string }) => formatDay(updated_at.slice(0, 10)),
+} as const;

@@ -1,0 +1,81 @@
+import type { Issue } from '../api/openapi.ts';
+import { Severity, TitleCell } from '../components/badges.tsx';
+import { Button } from '../components/button.tsx';
+import {
+  ownerColumn,
+  projectColumn,
+  raisedColumn,
+  statusColumn,
+  updatedColumn,
+} from '../components/columns.tsx';
+import type { Column } from '../components/table.tsx';
+import { formatDay, formatNumber, humanize } from '../format.ts';
+import { Assignee } from './assign.tsx';
+
+export const issueColumns: readonly Column<Issue>[] = [
+  {
+    name: 'severity',
+    header: 'Severity',
+    width: 5.6,
+    sorts: [''],
+    cell: ({ severity }) => <Severity severity={severity} />,
+  },
+  {
+    name: 'title',
+    header: 'Issue',
+    isPinned: true,
+    cell: (issue) => <TitleCell {...issue} href={`/issues/${issue.key}`} />,
+  },
+  {
+    name: 'priority',
+    header: 'Priority',
+    width: 5.5,
+    from: 'desktop',
+    cell: ({ priority }) => humanize(priority),
+  },
+  statusColumn,
+  {
+    name: 'age',
+    header: 'Age',
+    width: 4.5,
+    sorts: ['raised_on'],
+    end: true,
+    from: 'desktop',
+    cell: ({ age_days }) => `${formatNumber(age_days)} d`,
+  },
+  {
+    name: 'due',
+    header: 'Due',
+    width: 7.5,
+    sorts: ['due_on'],
+    from: 'tablet',
+    cell: ({ due_on, overdue }) =>
+      due_on && <span className={overdue ? 'overdue' : undefined}>{formatDay(due_on)}</span>,
+  },
+  {
+    name: 'assignee',
+    header: 'Assignee',
+    width: 10,
+    from: 'tablet',
+    cell: (issue) => <Assignee issue={issue} />,
+  },
+  { ...ownerColumn, isOptional: true },
+  projectColumn,
+  { ...raisedColumn, sorts: ['raised_on'] },
+  { ...updatedColumn, sorts: ['-updated_at'] },
+];
+
+export const resolveColumn = (resolve: (issue: Issue) => void): Column<Issue> => ({
+  name: 'actions',
+  header: 'Actions',
+  isPinned: true,
+  width: 6,
+  end: true,
+  from: 'desktop',
+  cell: (issue) =>
+    !['resolved', 'closed'].includes(issue.status) && (
+      <Button small aria-label={`Resolve ${issue.key}`} onPress={() => resolve(issue)}>
+        Resolve
+      </Button>
+    ),
+});

@@ -1,0 +1,119 @@
+import { Link } from 'wouter';
+import type { Project } from '../api/openapi.ts';
+import { Health, Score, Status } from '../components/badges.tsx';
+import { updatedColumn } from '../components/columns.tsx';
+import type { Column } from '../components/table.tsx';
+import { formatDay, formatNumber } from '../format.ts';
+import { levelOf } from '../risks/model.ts';
+
+export const projectColumns: readonly Column<Project>[] = [
+  {
+    name: 'health',
+    header: 'Health',
+    width: 6.5,
+    sorts: [''],
+    cell: ({ health }) => <Health state={health.state} />,
+  },
+  {
+    name: 'name',
+    header: 'Project',
+    isPinned: true,
+    sorts: ['name', '-name'],
+    cell: ({ key, name, health }) => (
+      <>
+        <Link className="row-link" href={`/projects/${key}`} title={health.reasons.join('\n')}>
+          <bdi>{name}</bdi>
+        </Link>
+        <span className="secondary-line">{health.reasons.join(' · ') || key}</span>
+      </>
+    ),
+  },
+  {
+    name: 'reasons',
+    header: 'Reasons',
+    width: 18,
+    from: 'desktop',
+    cell: ({ health }) => (
+      <span className="quiet" title={health.reasons.join('\n')}>
+        {health.reasons.join(' · ')}
+      </span>
+    ),
+  },
+  {
+    name: 'key',
+    header: 'Key',
+    width: 7,
+    from: 'tablet',
+    cell: ({ key }) => <span className="key">{key}</span>,
+  },
+  {
+    name: 'status',
+    header: 'Status',
+    sorts: ['status', '-status'],
+    width: 7,
+    from: 'tablet',
+    cell: ({ status }) => <Status status={status} />,
+  },
+  {
+    name: 'top',
+    header: 'Top score',
+    width: 6.5,
+    sorts: ['-top', 'top'],
+    cell: ({ counts: { top_score } }) => (
+      <Score score={top_score} level={top_score === null ? null : levelOf(top_score)} />
+    ),
+  },
+  {
+    name: 'risks',
+    header: 'Risks',
+    width: 5,
+    sorts: ['-risks', 'risks'],
+    end: true,
+    from: 'tablet',
+    cell: ({ counts }) => formatNumber(counts.active_risks),
+  },
+  {
+    name: 'issues',
+    header: 'Issues',
+    width: 5,
+    sorts: ['-issues', 'issues'],
+    end: true,
+    from: 'tablet',
+    cell: ({ counts }) => formatNumber(counts.open_issues),
+  },
+  {
+    name: 'due',
+    header: 'Due',
+    width: 7.5,
+    from: 'wide',
+    sorts: ['due', '-due'],
+    cell: ({ due_on }) => due_on && formatDay(due_on),
+  },
+  {
+    name: 'start',
+    header: 'Start',
+    width: 7.5,
+    isOptional: true,
+    sorts: ['start', '-start'],
+    cell: ({ start_on }) => start_on && formatDay(start_on),
+  },
+  {
+    name: 'overdue',
+    header: 'Overdue',
+    label: 'Overdue tasks',
+    width: 6,
+    isOptional: true,
+    sorts: ['-overdue', 'overdue'],
+    end: true,
+    cell: ({ counts }) => formatNumber(counts.overdue_tasks),
+  },
+  {
+    name: 'appetite',
+    header: 'Appetite',
+    width: 6,
+    isOptional: true,
+    end: true,
+    cell: ({ appetite }) => appetite,
+  },
+  updatedColumn,
+];

@@ -1,0 +1,102 @@
+import type { RankedRisk } from '../api/openapi.ts';
+import { Movement, Score, TitleCell } from '../components/badges.tsx';
+import {
+  ownerColumn,
+  projectColumn,
+  raisedColumn,
+  statusColumn,
+  updatedColumn,
+} from '../components/columns.tsx';
+import type { Column } from '../components/table.tsx';
+import { formatDay, formatNumber, humanize, today } from '../format.ts';
+import { movementSince } from './queries.ts';
+
+/** Filters change the ranks, so the header says that they are not the ranks among all risks. */
+export const riskColumns = (isFiltered: boolean): readonly Column<RankedRisk>[] => [
+  {
+    name: 'rank',
+    header: isFiltered ? 'Rank here' : 'Rank',
+    label: 'Rank',
+    width: isFiltered ? 5 : 3.2,
+    end: true,
+    sorts: [''],
+    cell: ({ rank }) => rank && formatNumber(rank),
+  },
+  {
+    name: 'movement',
+    header: '30 days',
+    label: 'Change in 30 days',
+    width: 5.2,
+    from: 'tablet',
+    cell: (risk) => <Movement risk={risk} since={movementSince()} />,
+  },
+  {
+    name: 'score',
+    header: 'Score',
+    width: 3.6,
+    cell: (risk) => <Score score={risk.score} level={risk.level} />,
+  },
+  {
+    name: 'title',
+    header: 'Risk',
+    isPinned: true,
+    cell: (risk) => <TitleCell {...risk} href={`/risks/${risk.key}`} />,
+  },
+  statusColumn,
+  ownerColumn,
+  {
+    name: 'due',
+    header: 'Due',
+    width: 7.5,
+    from: 'desktop',
+    sorts: ['due_on'],
+    cell: ({ due_on }) => due_on && formatDay(due_on),
+  },
+  projectColumn,
+  {
+    name: 'category',
+    header: 'Category',
+    width: 8,
+    isOptional: true,
+    cell: ({ category }) => <bdi>{category}</bdi>,
+  },
+  { name: 'kind', header: 'Kind', width: 6.5, isOptional: true, cell: ({ kind }) => humanize(kind) },
+  {
+    name: 'residual',
+    header: 'Residual',
+    label: 'Residual score',
+    width: 5.5,
+    isOptional: true,
+    sorts: ['-residual_score'],
+    cell: (risk) => <Score score={risk.residual_score} level={risk.residual_level} />,
+  },
+  {
+    name: 'strategy',
+    header: 'Strategy',
+    width: 6.5,
+    isOptional: true,
+    cell: ({ strategy }) => strategy && humanize(strategy),
+  },
+  {
+    name: 'review',
+    header: 'Review',
+    width: 7.5,
+    isOptional: true,
+    cell: ({ review_on }) =>
+      review_on && (
+        <span className={review_on < today() ? 'overdue' : undefined}>{formatDay(review_on)}</span>
+      ),
+  },
+  {
+    name: 'tasks',
+    header: 'Tasks',
+    label: 'Tasks done',
+    width: 5,
+    end: true,
+    isOptional: true,
+    cell: ({ tasks_done, tasks_total }) =>
+      tasks_total > 0 && `${formatNumber(tasks_done)} of ${formatNumber(tasks_total)}`,
+  },
+  { ...raisedColumn, sorts: ['raised_on'] },
+  { ...updatedColumn, sorts: ['-updated_at'] },
+];

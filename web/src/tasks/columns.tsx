@@ -1,0 +1,54 @@
+import type { Task } from '../api/openapi.ts';
+import { PersonLabel, TitleCell } from '../components/badges.tsx';
+import { projectColumn, statusColumn, updatedColumn } from '../components/columns.tsx';
+import type { Column } from '../components/table.tsx';
+import { formatDay, humanize, today } from '../format.ts';
+import { CompleteTask, isDone } from './tasks.tsx';
+
+export const taskColumns: readonly Column<Task>[] = [
+  {
+    name: 'due',
+    header: 'Due',
+    width: 7.5,
+    cell: (task) =>
+      task.due_on && (
+        <span className={task.due_on < today() && !isDone(task) ? 'overdue' : undefined}>
+          {formatDay(task.due_on)}
+        </span>
+      ),
+  },
+  {
+    name: 'title',
+    header: 'Task',
+    isPinned: true,
+    cell: (task) => <TitleCell {...task} href={`/tasks/${task.key}`} />,
+  },
+  { name: 'kind', header: 'Kind', width: 6.5, from: 'desktop', cell: ({ kind }) => humanize(kind) },
+  statusColumn,
+  {
+    name: 'assignee',
+    header: 'Assignee',
+    width: 11,
+    from: 'tablet',
+    cell: ({ assignee_name }) =>
+      assignee_name ? <PersonLabel name={assignee_name} /> : <span className="quiet">Unassigned</span>,
+  },
+  projectColumn,
+  {
+    name: 'start',
+    header: 'Start',
+    width: 7.5,
+    isOptional: true,
+    cell: ({ start_on }) => start_on && formatDay(start_on),
+  },
+  updatedColumn,
+];
+
+export const doneColumn: Column<Task> = {
+  name: 'actions',
+  header: 'Actions',
+  isPinned: true,
+  width: 4.5,
+  end: true,
+  cell: (task) => <CompleteTask task={task} />,
+};

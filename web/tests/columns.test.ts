@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertAccessible, screens } from './axe.ts';
+import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { tabTo } from './focus.ts';
+
+let console: Console;
+
+before(async () => {
+  console = await startConsole();
+});
+
+after(() => console.stop());
+
+const button = (page: Page) => page.getByRole('button', { name: 'Columns' });
+const menu = (page: Page) => page.getByRole('menu', { name: 'Columns' });
+const option = (page: Page, name: string) => menu(page).getByRole('menuitemcheckbox', { name, exact: true });
+const header = (page: Page, name: string) => page.getByRole('columnheader', { name, exact: true });
+
+const closeMenu = async (page: Page) => {
+  await page.keyboard.press('Escape');
+  await menu(page).waitFor({ state: 'hidden' });
+};
+
+/** Moves the focus in the menu with the arrow key. */
+const moveTo = async (page: Page, label: string) => {
+  for (let presses = 0; presses < 30; presses++) {
+    if ((await page.locator('[role=menuitemcheckbox]:focus').innerText()) === label) return;
+    await page.keyboard.press('ArrowDown');
+  }
+  assert.fail(`The arrow key does not reach ${label}`);
+};
+
+/** The columns in the URL. */
+const chosen = (page: Page) => new URL(page.url()).searchParams.get('columns');
+
+test('columns are chosen, in the URL, remembered for their list and reset', async (t) => {
+  const page = await console.open(t, '/risks?level=critical', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  assert.equal(await header(page, 'Category').count(), 0);
+  await button(page).click();
+  assert.equal(await option(page, 'Risk').count(), 0);
+  const reset = menu(page).getByRole('menuitem', { name: 'Reset columns' });
+  assert.equal(await reset.getAttribute('aria-disabled'), 'true');
+  await option(page, 'Category').click();
+  await option(page, 'Owner').click();
+  await option(page, 'Change in 30 days').click();
+  await assertAccessible(page, 'the menu of columns');
+  await closeMenu(page);
+  await header(page, 'Category').waitFor();
+  assert.equal(await header(page, 'Owner').count(), 0);
+  await header(page, 'Risk').waitFor();
+  assert.equal(chosen(page), 'rank,score,title,status,due,category');
+  assert.equal(new URL(page.url()).searchParams.get('level'), 'critical');
+  const [risk] = (await console.get('/v1/risks?level=critical&limit=1')).data;
+  assert.match(await page.locator('tbody tr').first().innerText(), new RegExp(risk.category));
+
+  // A link has its own columns, but does not change the remembered ones.
+  await page.goto(`${console.app.baseUrl}/risks?columns=title,due`);
+  await waitUntilLoaded(page);
+  assert.deepEqual(
+    await page.getByRole('table', { name: 'Risks', exact: true }).getByRole('columnheader').allInnerTexts(),
+    ['', 'Risk', 'Due'],
+  );
+  await page.goto(`${console.app.baseUrl}/risks`);
+  await header(page, 'Category').waitFor();
+  assert.equal(await header(page, 'Owner').count(), 0);
+  await page.goto(`${console.app.baseUrl}/issues`);
+  await waitUntilLoaded(page);
+  await header(page, 'Assignee').waitFor();
+  assert.equal(await header(page, 'Owner').count(), 0);
+
+  await page.goto(`${console.app.baseUrl}/risks?columns=nonsense`);
+  await header(page, 'Category').waitFor();
+  await button(page).click();
+  await menu(page).getByRole('menuitem', { name: 'Reset columns' }).click();
+  await header(page, 'Owner').waitFor();
+  assert.equal(await header(page, 'Category').count(), 0);
+  assert.equal(chosen(page), null);
+  await page.reload();
+  await waitUntilLoaded(page);
+  await header(page, '30 days').waitFor();
+});
+
+test('columns are chosen with the keyboard alone, on every list', async (t) => {
+  const added = {
+    risks: ['Review', 'review'],
+    issues: ['Raised', 'raised'],
+    tasks: ['Start', 'start'],
+    personnel: ['Location', 'location'],
+    projects: ['Appetite', 'appetite'],
+  };
+  const page = await console.open(t, '/risks', {
+    viewport: { width: 1440, height: 900 },
+    colorScheme: 'dark',
+  });
+  if (!page) return;
+  for (const [list, [label = '', name = '']] of Object.entries(added)) {
+    await page.goto(`${console.app.baseUrl}/${list}`);
+    await waitUntilLoaded(page);
+    await tabTo(page, 'Columns');
+    await page.keyboard.press('Enter');
+    await menu(page).waitFor();
+    await moveTo(page, label);
+    await page.keyboard.press('Space');
+    await menu(page).getByRole('menuitemcheckbox', { name: label, checked: true }).waitFor();
+    await assertAccessible(page, `the menu of columns of ${list}`);
+    await closeMenu(page);
+    await header(page, label).waitFor();
+    assert.ok(chosen(page)?.split(',').includes(name), list);
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Columns');
+    await assertAccessible(page, `${list} with other columns`);
+  }
+});
+
+test('a view keeps the columns', async (t) => {
+  const page = await console.open(t, '/tasks', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await button(page).click();
+  await option(page, 'Kind').click();
+  await option(page, 'Project').click();
+  await closeMenu(page);
+  await page.getByRole('button', { name: 'Views', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Save as view…' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('By project');
+  await page.getByRole('button', { name: 'Save view' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  await page.getByRole('button', { name: 'Views By project' }).waitFor();
+  await button(page).click();
+  await menu(page).getByRole('menuitem', { name: 'Reset columns' }).click();
+  await page.getByRole('button', { name: 'Views', exact: true }).waitFor();
+  await header(page, 'Kind').waitFor();
+  await page.getByRole('button', { name: 'Views', exact: true }).click();
+  await page.getByRole('menuitemradio', { name: 'By project' }).click();
+  await header(page, 'Project').waitFor();
+  assert.equal(await header(page, 'Kind').count(), 0);
+  assert.equal(chosen(page), 'due,title,status,assignee,project');
+});
+
+test('chosen columns have room: a table that is too wide scrolls, the page does not', async (t) => {
+  const all =
+    'rank,movement,score,title,status,owner,due,project,category,kind,residual,strategy,review,tasks,raised,updated';
+  for (const { width, colorScheme } of screens) {
+    const page = await console.open(t, `/risks?columns=${all}`, {
+      viewport: { width, height: 800 },
+      colorScheme,
+    });
+    if (!page) return;
+    await waitUntilLoaded(page);
+    await page.locator('.scrolling').waitFor();
+    const widths = await page.evaluate(() => ({
+      page: document.documentElement.scrollWidth - innerWidth,
+      title: document.querySelector('.table td:has(.row-link)')?.clientWidth ?? 0,
+    }));
+    assert.ok(widths.page <= 0, `the page is ${widths.page} too wide at ${width}`);
+    assert.ok(widths.title >= 200, `the title has ${widths.title} at ${width}`);
+    await assertAccessible(page, `all columns at ${width}`);
+  }
+});
