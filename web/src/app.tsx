@@ -1,8 +1,9 @@
 import { QueryClientProvider } from '@tanstack/react-query';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { I18nProvider, RouterProvider } from 'react-aria-components';
 import { Redirect, Route, Router, Switch, useLocation } from 'wouter';
 import { basePath } from './api/client.ts';
+import type { Me } from './api/openapi.ts';
 import { queryClient } from './api/queries.ts';
 import { type Scope, useHasScope, useSession } from './api/session.ts';
 import { Empty } from './components/empty.tsx';
@@ -90,26 +91,40 @@ function AriaRouter({ children }: { children: React.ReactNode }) {
 
 function Content() {
   const session = useSession();
-  const keyId = session.state === 'signedIn' ? session.me.key_id : undefined;
-  const lastKeyId = useRef(keyId);
+  const me = session.state === 'signedIn' ? session.me : undefined;
+  const last = useRef(me);
+  const [frameKey, setFrameKey] = useState(me?.key_id);
   useEffect(() => {
-    if (keyId === undefined) return;
-    // Another key may see less than what the last one has loaded.
-    if (lastKeyId.current && keyId !== lastKeyId.current) queryClient.clear();
-    else void queryClient.invalidateQueries({ predicate: ({ state }) => state.status === 'error' });
-    lastKeyId.current = keyId;
-  }, [keyId]);
+    if (me === undefined) return;
+    const isOtherKey = last.current && me.key_id !== last.current.key_id;
+    if (last.current && isOtherKey && !seesAsMuch(me, last.current)) {
+      // It must not see what the last key has loaded.
+      queryClient.clear();
+      setFrameKey(me.key_id);
+    } else {
+      // The page stays as it is, with its open forms.
+      void queryClient.invalidateQueries({
+        predicate: ({ state }) => isOtherKey || state.status === 'error',
+      });
+    }
+    last.current = me;
+  }, [me]);
   if (session.state === 'unknown') return null;
   if (session.state === 'signedOut' && !session.me) return <SignIn message={session.message} />;
   return (
     <>
-      <Frame key={session.me?.key_id}>
+      <Frame key={frameKey}>
         <Pages />
       </Frame>
       {session.state === 'signedOut' && <SignInAgain message={session.message} />}
     </>
   );
 }
+
+/** Whether a key has all scopes and all projects of another one. */
+const seesAsMuch = (me: Me, other: Me) =>
+  other.scopes.every((scope) => me.scopes.includes(scope)) &&
+  (me.project_ids === null || (other.project_ids?.every((id) => me.project_ids?.includes(id)) ?? false));
 
 function Pages() {
   const hasScope = useHasScope();

@@ -19,13 +19,17 @@ type Options = BrowserContextOptions & { scopes?: readonly Scope[]; signedIn?: b
 /** Starts the real service with the demo data, unless it is to be empty, and a browser. */
 export async function startConsole({ isEmpty = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'muster-console-'));
-  const config = readConfig({
-    MUSTER_DATABASE_URL: `sqlite:${join(folder, 'muster.db')}`,
-    MUSTER_PORT: '0',
-    MUSTER_RATE_LIMIT: '0',
-    MUSTER_WEBHOOK_ALLOW: '127.0.0.1',
-  });
-  const { app } = await startService(config);
+  const start = (port: string) =>
+    startService(
+      readConfig({
+        MUSTER_DATABASE_URL: `sqlite:${join(folder, 'muster.db')}`,
+        MUSTER_PORT: port,
+        MUSTER_RATE_LIMIT: '0',
+        MUSTER_WEBHOOK_ALLOW: '127.0.0.1',
+      }),
+    );
+  let { app } = await start('0');
+  const { baseUrl } = app;
   if (!isEmpty) await fillDemo(app.database, systemClock());
   const browser = await launchBrowser();
 
@@ -47,12 +51,12 @@ export async function startConsole({ isEmpty = false } = {}) {
     }
     const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
     const key = await newKey(held);
-    if (signedIn) await signIn(context.request, app.baseUrl, key.secret);
+    if (signedIn) await signIn(context.request, baseUrl, key.secret);
     const page = await context.newPage();
     page.setDefaultTimeout(15_000);
     const errors: string[] = [];
     page.on('request', (request) => {
-      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(`${app.baseUrl}/`)) {
+      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(`${baseUrl}/`)) {
         errors.push(`request to ${request.url()}`);
       }
     });
@@ -66,13 +70,13 @@ export async function startConsole({ isEmpty = false } = {}) {
       await context.close();
       assert.deepEqual(errors, []);
     });
-    await page.goto(`${app.baseUrl}${path}`);
+    await page.goto(`${baseUrl}${path}`);
     return page;
   }
 
   async function send(method: string, path: string, body: object) {
     const { secret } = await newKey();
-    const response = await fetch(`${app.baseUrl}${path}`, {
+    const response = await fetch(`${baseUrl}${path}`, {
       method,
       headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -82,14 +86,16 @@ export async function startConsole({ isEmpty = false } = {}) {
   }
 
   return {
-    app,
+    get app() {
+      return app;
+    },
     open,
     newKey,
     revoke: (id: string) => app.database.write((db) => revokeKey(db, id, systemClock())),
     /** Reads from the API, to compare its response with the page. */
     async get(path: string) {
       const { secret } = await newKey();
-      const response = await fetch(`${app.baseUrl}${path}`, {
+      const response = await fetch(`${baseUrl}${path}`, {
         headers: { authorization: `Bearer ${secret}` },
       });
       assert.equal(response.status, 200, path);
@@ -97,6 +103,10 @@ export async function startConsole({ isEmpty = false } = {}) {
     },
     post: (path: string, body: object) => send('POST', path, body),
     patch: (path: string, body: object) => send('PATCH', path, body),
+    /** Starts the service again after it was closed. */
+    async restart() {
+      ({ app } = await start(new URL(baseUrl).port));
+    },
     async stop() {
       await browser?.close();
       await app.close();

@@ -1,4 +1,5 @@
 import createClient from 'openapi-fetch';
+import { repeatSafely } from './lost-responses.ts';
 import type { paths } from './openapi.ts';
 
 /** The path the service is mounted at, without a trailing slash. The service writes it into `<base>`. */
@@ -9,6 +10,7 @@ export const api = createClient<paths>({
   baseUrl: basePath,
   querySerializer: { array: { style: 'form', explode: false } },
 });
+api.use(repeatSafely);
 
 type FieldError = { pointer?: string; parameter?: string; column?: string; code: string; detail: string };
 type ProblemDetails = { detail?: string; code?: string; errors?: FieldError[]; [member: string]: unknown };
@@ -27,13 +29,18 @@ export class ApiError extends Error {
   readonly isKeyRejected: boolean;
 
   constructor(status: number, body: ProblemDetails, headers: ErrorHeaders = new Headers()) {
-    super(body.detail ?? `The service returned status ${status}. Try again.`);
+    const isKeyRejected = /\berror="invalid_token"/.test(headers.get('www-authenticate') ?? '');
+    super(
+      status === 401 && !isKeyRejected
+        ? 'Your session has ended. Sign in and try again.'
+        : (body.detail ?? `The service returned status ${status}. Try again.`),
+    );
     this.status = status;
     this.code = body.code ?? 'unknown';
     this.fieldErrors = body.errors ?? [];
     this.body = body;
     this.retryAfterSeconds = Number(headers.get('retry-after')) || undefined;
-    this.isKeyRejected = /\berror="invalid_token"/.test(headers.get('www-authenticate') ?? '');
+    this.isKeyRejected = isKeyRejected;
   }
 }
 

@@ -1,7 +1,7 @@
 import { basePath } from './client.ts';
 import { eventTypes, type Subject, subjectOf } from './event-types.ts';
-import { endSessionOn401, queryClient } from './queries.ts';
-import { reloadMe, watchSession } from './session.ts';
+import { queryClient } from './queries.ts';
+import { endSessionOn401, reloadMe, watchSession } from './session.ts';
 
 /** After a longer interruption everything is read again, because many events may have been missed. */
 const maxGapMs = 60_000;

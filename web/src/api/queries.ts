@@ -9,12 +9,14 @@ import {
 } from '@tanstack/react-query';
 import { toast } from '../components/toast.tsx';
 import { ApiError } from './client.ts';
-import { endSession } from './session.ts';
+import { endSessionOn401 } from './session.ts';
 
 /** Query results stay fresh for 30 seconds; a write invalidates all of them (`useRefresh`). */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
+      // Without a connection a request fails at once, so that nothing waits for it.
+      networkMode: 'always',
       staleTime: 30_000,
       retry: (count, error) => {
         if (!(error instanceof ApiError) || !isTransient(error) || count >= 3) return false;
@@ -29,12 +31,6 @@ export const queryClient = new QueryClient({
 
 /** No connection, too many requests, or a service that is starting: a retry can succeed. */
 const isTransient = ({ status }: ApiError) => [0, 429, 503].includes(status);
-
-/** A revoked or expired key leads back to the sign-in page, which shows the service's message. */
-export function endSessionOn401(error: unknown): void {
-  if (!(error instanceof ApiError) || error.status !== 401) return;
-  endSession(error.isKeyRejected ? error.message : 'Your session has ended. Sign in again.');
-}
 
 type ListPage = { data: unknown[]; page: { next_cursor: string | null; total: number | null } };
 

@@ -73,6 +73,12 @@ export async function signOut(): Promise<void> {
   setSession({ state: 'signedOut' });
 }
 
-export function endSession(message: string): void {
+function endSession(message: string): void {
   if (session.state === 'signedIn') setSession({ state: 'signedOut', message, me: session.me });
+}
+
+/** A revoked or expired key leads back to the sign-in page, which shows the service's message. */
+export function endSessionOn401(error: unknown): void {
+  if (!(error instanceof ApiError) || error.status !== 401) return;
+  endSession(error.isKeyRejected ? error.message : 'Your session has ended. Sign in again.');
 }

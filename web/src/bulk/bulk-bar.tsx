@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
-import { endSessionOn401, useRefresh } from '../api/queries.ts';
-import { useHasScope } from '../api/session.ts';
+import { useRefresh } from '../api/queries.ts';
+import { endSessionOn401, useHasScope } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';

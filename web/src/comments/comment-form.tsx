@@ -1,7 +1,6 @@
 import { type ReactNode, useRef, useState } from 'react';
 import { ApiError } from '../api/client.ts';
-import { endSessionOn401 } from '../api/queries.ts';
-import { useHasScope } from '../api/session.ts';
+import { endSessionOn401, useHasScope } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Discard } from '../components/dialog.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { newIdempotencyKey } from '../api/lost-responses.ts';
 import { useMe } from '../api/session.ts';
 import type { EditableText } from './mentions.ts';
 
@@ -9,10 +10,6 @@ export type Draft = EditableText & {
   version: number;
 };
 
-/** `crypto.randomUUID` exists only under https. */
-const newKey = () =>
-  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-
 /**
  * A text that is being written. The browser tab keeps it until it is sent or discarded, so that a reload, another page or
  * the end of the session does not lose it.
@@ -20,17 +17,17 @@ const newKey = () =>
 export function useDraft(id: string, initial: EditableText & { version: number }) {
   const storageKey = `muster-draft ${useMe().key_id} ${id}`;
   const [draft, setDraft] = useState<Draft>(
-    () => readDraft(storageKey) ?? { ...initial, idempotencyKey: newKey() },
+    () => readDraft(storageKey) ?? { ...initial, idempotencyKey: newIdempotencyKey() },
   );
   const change = (next: EditableText) => {
-    const changed = { ...draft, ...next, idempotencyKey: newKey() };
+    const changed = { ...draft, ...next, idempotencyKey: newIdempotencyKey() };
     setDraft(changed);
     if (next.text === initial.text) sessionStorage.removeItem(storageKey);
     else sessionStorage.setItem(storageKey, JSON.stringify(changed));
   };
   const discard = () => {
     sessionStorage.removeItem(storageKey);
-    setDraft({ ...initial, idempotencyKey: newKey() });
+    setDraft({ ...initial, idempotencyKey: newIdempotencyKey() });
   };
   return { draft, isChanged: draft.text !== initial.text, change, discard };
 }

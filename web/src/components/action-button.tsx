@@ -1,6 +1,7 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { ApiError } from '../api/client.ts';
-import { endSessionOn401, useRefresh } from '../api/queries.ts';
+import { useRefresh } from '../api/queries.ts';
+import { endSessionOn401 } from '../api/session.ts';
 import { Button, type ButtonProps } from './button.tsx';
 import { toast } from './toast.tsx';
 
@@ -8,7 +9,11 @@ import { toast } from './toast.tsx';
 export function useAction() {
   const refresh = useRefresh();
   const [isBusy, setBusy] = useState(false);
+  // State changes only with the next render; a button can be pressed twice before it.
+  const isRunning = useRef(false);
   const run = async (act: () => Promise<unknown> | undefined) => {
+    if (isRunning.current) return;
+    isRunning.current = true;
     setBusy(true);
     try {
       await act();
@@ -19,6 +24,7 @@ export function useAction() {
         toast('Someone else changed this. It is up to date now; try again.');
       } else toast((error as Error).message);
     }
+    isRunning.current = false;
     setBusy(false);
   };
   return { isBusy, run };

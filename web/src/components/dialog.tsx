@@ -10,9 +10,11 @@ import {
   useState,
 } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { endSessionOn401 } from '../api/session.ts';
 import { Button, type ButtonProps } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import { restoreFocus } from './focus.ts';
+import { Loading } from './loading.tsx';
 
 type Props = {
   title: string;
@@ -90,6 +92,15 @@ export function Dialog({
   );
 }
 
+/** In place of a dialog whose code or data loads. */
+export const DialogLoading = ({ title = 'Loading…', onClose }: { title?: string; onClose: () => void }) => (
+  <Dialog title={title} onClose={onClose}>
+    <div className="dialog-body">
+      <Loading />
+    </div>
+  </Dialog>
+);
+
 /** The browser asks before it leaves a page with unsaved changes. */
 function useUnloadWarning(isDirty: RefObject<boolean>): void {
   useEffect(() => {
@@ -148,14 +159,20 @@ type Confirmation = Props & {
 export function Confirm({ action, act, danger, isDisabled = false, children, ...dialog }: Confirmation) {
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
+  const isRunning = useRef(false);
   const run = async () => {
+    if (isRunning.current) return;
+    isRunning.current = true;
     setBusy(true);
+    setError(undefined);
     try {
       await act();
       dialog.onClose();
     } catch (reason) {
+      endSessionOn401(reason);
       setError(reason);
       setBusy(false);
+      isRunning.current = false;
     }
   };
   return (

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { fetchFrom } from '../api/client.ts';
-import { endSessionOn401 } from '../api/queries.ts';
+import { endSessionOn401 } from '../api/session.ts';
 import { today } from '../format.ts';
 import { Button } from './button.tsx';
 import type { Filters } from './filters.tsx';

@@ -1,7 +1,6 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../api/client.ts';
-import { endSessionOn401 } from '../api/queries.ts';
-import { useHasScope } from '../api/session.ts';
+import { endSessionOn401, useHasScope } from '../api/session.ts';
 import { Button } from './button.tsx';
 import { ConflictNotice, theirChanges } from './conflict.tsx';
 import { useUnsavedChanges } from './dialog.tsx';
@@ -41,6 +40,8 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   const [latest, setLatest] = useState<Item>();
   const [reviewed, setReviewed] = useState<ReturnType<typeof theirChanges>>();
   const [isBusy, setBusy] = useState(false);
+  // State changes only with the next render; Enter can be pressed twice before it.
+  const isSending = useRef(false);
   const form = useRef<HTMLFormElement>(null);
   const errors = errorsByField(error);
   const isPlaced =
@@ -53,6 +54,8 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   }, [error]);
 
   const send = async (item = base) => {
+    if (isSending.current) return;
+    isSending.current = true;
     setBusy(true);
     setLatest(undefined);
     setReviewed(undefined);
@@ -70,6 +73,7 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
       setError(current ? undefined : (reason as Error));
       setCorrected([]);
       setBusy(false);
+      isSending.current = false;
     }
   };
 

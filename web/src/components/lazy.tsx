@@ -7,7 +7,7 @@ import { ErrorNotice } from './error-notice.tsx';
  */
 export function lazy<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
-  fallback: ReactNode = null,
+  fallback: ReactNode | ((props: Props) => ReactNode) = null,
 ) {
   let Loaded: ComponentType<Props> | undefined;
   let loading: Promise<void> | undefined;
@@ -34,7 +34,8 @@ export function lazy<Props extends object>(
         );
     }, []);
     if (state.error !== undefined) return <ErrorNotice error={state.error} retry={() => location.reload()} />;
-    return Loaded ? <Loaded {...props} /> : fallback;
+    if (Loaded) return <Loaded {...props} />;
+    return typeof fallback === 'function' ? fallback(props) : fallback;
   }
   return Object.assign(Lazy, { load: start });
 }

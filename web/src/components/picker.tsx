@@ -62,8 +62,9 @@ function SearchBox({
 }: Omit<PickerProps, 'clearsOnSelect'>) {
   const [selected, setSelected] = useState<Option | undefined>(value ? { id: value, name } : undefined);
   const [text, setText] = useState(name);
-  const q = useDebounced(text === selected?.name ? '' : text.trim());
-  const { data = [] } = useQuery({
+  const searched = text === selected?.name ? '' : text.trim();
+  const q = useDebounced(searched);
+  const { data = [], isFetching } = useQuery({
     queryKey: ['pick', kind, q],
     queryFn: () => search(q),
     placeholderData: keepPreviousData,
@@ -104,7 +105,12 @@ function SearchBox({
         </Button>
       </div>
       <Popover className="popover">
-        <ListBox<Option> className="options" renderEmptyState={() => <p className="hint">No results</p>}>
+        <ListBox<Option>
+          className="options"
+          renderEmptyState={() => (
+            <p className="hint">{isFetching || q !== searched ? 'Searching…' : 'No results'}</p>
+          )}
+        >
           {(one) => (
             <ListBoxItem className="option" textValue={one.name}>
               <bdi>{one.name}</bdi>

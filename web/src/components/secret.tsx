@@ -14,16 +14,23 @@ export function Secret({ title, secret, children, onClose }: Props) {
   return (
     <Dialog title={title} isPinned onClose={onClose}>
       <div className="dialog-body">
-        <p>{children}</p>
-        <div className="secret">
-          <code>{secret}</code>
-          {/* Browsers have no clipboard on pages without HTTPS, except on localhost. */}
-          {navigator.clipboard && (
-            <Button icon={isCopied ? 'check' : 'copy'} onPress={copy}>
-              {isCopied ? 'Copied' : 'Copy'}
-            </Button>
-          )}
-        </div>
+        {/* The service doesn't repeat a secret when it repeats a response that was lost. */}
+        <p>
+          {secret
+            ? children
+            : 'The connection was lost before the secret arrived. Rotate it to get a new one.'}
+        </p>
+        {secret && (
+          <div className="secret">
+            <code>{secret}</code>
+            {/* Browsers have no clipboard on pages without HTTPS, except on localhost. */}
+            {navigator.clipboard && (
+              <Button icon={isCopied ? 'check' : 'copy'} onPress={copy}>
+                {isCopied ? 'Copied' : 'Copy'}
+              </Button>
+            )}
+          </div>
+        )}
       </div>
       <footer>
         <Button primary onPress={onClose}>

@@ -1,4 +1,6 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
+import { ApiError } from '../api/client.ts';
+import { endSessionOn401 } from '../api/session.ts';
 import { Button } from './button.tsx';
 
 type Toast = { id: number; text: string; undo?: () => Promise<unknown> };
@@ -40,17 +42,25 @@ export function ToastRegion() {
 
 function ToastBox({ id, text, undo }: Toast) {
   const [isHeld, setHeld] = useState(false);
+  const [isUndoing, setUndoing] = useState(false);
   useEffect(() => {
-    if (isHeld) return;
+    if (isHeld || isUndoing) return;
     const timer = setTimeout(() => dismiss(id), undo ? 15_000 : 6000);
     return () => clearTimeout(timer);
-  }, [id, undo, isHeld]);
+  }, [id, undo, isHeld, isUndoing]);
   const runUndo = async () => {
-    dismiss(id);
-    await undo?.().then(
-      () => toast('Undone'),
-      (error: Error) => toast(error.message),
-    );
+    setUndoing(true);
+    try {
+      await undo?.();
+      dismiss(id);
+      toast('Undone');
+    } catch (error) {
+      endSessionOn401(error);
+      toast((error as Error).message);
+      // Without a connection or a session it was not refused, so it can be tried again.
+      if (error instanceof ApiError && [0, 401, 429, 503].includes(error.status)) setUndoing(false);
+      else dismiss(id);
+    }
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it stays while the pointer or the focus is in it
@@ -61,9 +71,9 @@ function ToastBox({ id, text, undo }: Toast) {
       onFocus={() => setHeld(true)}
       onBlur={() => setHeld(false)}
     >
-      <span>{text}</span>
+      <span>{isUndoing ? 'Undoing…' : text}</span>
       {undo && (
-        <Button small plain onPress={runUndo}>
+        <Button small plain isPending={isUndoing} onPress={runUndo}>
           Undo
         </Button>
       )}

@@ -1,5 +1,6 @@
 import { type FocusEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
-import { endSessionOn401, useRefresh } from '../api/queries.ts';
+import { useRefresh } from '../api/queries.ts';
+import { endSessionOn401 } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { ConflictNotice, theirChanges } from '../components/conflict.tsx';
 import { FieldInput } from '../components/field-row.tsx';

@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'react';
 import { Button } from '../components/button.tsx';
+import { DialogLoading } from '../components/dialog.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { toast } from '../components/toast.tsx';
 import type { ImportTarget } from './targets.ts';
 import './imports.css';
 
-const ImportDialog = lazy(async () => (await import('./import-dialog.tsx')).ImportDialog);
+const ImportDialog = lazy(async () => (await import('./import-dialog.tsx')).ImportDialog, DialogLoading);
 
 /** Imports a file that the user selects or drops anywhere on the page. */
 export function ImportButton({ targets }: { targets: readonly [ImportTarget, ...ImportTarget[]] }) {

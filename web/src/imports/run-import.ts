@@ -1,8 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import { ApiError, upload } from '../api/client.ts';
 import type { ImportResponse, ImportSummary } from '../api/openapi.ts';
-import { endSessionOn401 } from '../api/queries.ts';
-import { useMe } from '../api/session.ts';
+import { endSessionOn401, useMe } from '../api/session.ts';
 import { formatNumber } from '../format.ts';
 
 export type ImportReport = ImportResponse;

@@ -5,6 +5,7 @@ import { Link, useLocation } from 'wouter';
 import { basePath } from '../api/client.ts';
 import { signOut, useHasScope, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
+import { DialogLoading } from '../components/dialog.tsx';
 import { rememberFocus, restoreFocus } from '../components/focus.ts';
 import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
@@ -14,7 +15,7 @@ import { destinations } from './navigation.ts';
 import { Shortcuts } from './shortcuts.tsx';
 import { type Theme, useTheme } from './theme.ts';
 
-const Palette = lazy(async () => (await import('./palette.tsx')).Palette);
+const Palette = lazy(async () => (await import('./palette.tsx')).Palette, DialogLoading);
 
 /** The layout around every page: navigation, command palette, theme and sign-out. */
 export function Frame({ children }: { children: ReactNode }) {

@@ -6,6 +6,7 @@ import { useHasScope } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import { type FieldOf, inForm } from '../components/form-values.ts';
+import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
 import { type Editor, withOneOwner } from '../fields/editor.ts';
 import { enumOptions, humanize } from '../format.ts';
@@ -86,10 +87,9 @@ function fieldsOf(probability: Scale = [], impact: Scale = [], risk?: Risk): Fie
 type NewRiskInput = RiskInput & { project: string };
 
 export function NewRisk({ project, onClose }: { project: string | undefined; onClose: () => void }) {
-  const { data: model } = useRiskModel();
+  const model = useRiskModel();
   const [, navigate] = useLocation();
   const refresh = useRefresh();
-  if (!model) return null;
   const create = async ({ project: project_id, ...body }: NewRiskInput) => {
     const risk = await dataOrThrow(
       api.POST('/v1/projects/{project_id}/risks', { params: { path: { project_id } }, body }),
@@ -98,16 +98,22 @@ export function NewRisk({ project, onClose }: { project: string | undefined; onC
     toast(`Created ${risk.key}`);
     navigate(`/risks/${risk.key}`);
   };
-  const fields: FieldOf<NewRiskInput>[] = inForm(fieldsOf(model.probability, model.impact));
+  const fields: FieldOf<NewRiskInput>[] = inForm(fieldsOf(model.data?.probability, model.data?.impact));
   const projectField = { name: 'project', label: 'Project', kind: 'project', required: true } as const;
   return (
     <Dialog title="Create risk" wide onClose={onClose}>
-      <Form<NewRiskInput>
-        fields={project ? fields : [projectField, ...fields]}
-        action="Create risk"
-        submit={(values) => create(project ? { ...values, project } : values)}
-        onClose={onClose}
-      />
+      {model.data ? (
+        <Form<NewRiskInput>
+          fields={project ? fields : [projectField, ...fields]}
+          action="Create risk"
+          submit={(values) => create(project ? { ...values, project } : values)}
+          onClose={onClose}
+        />
+      ) : (
+        <div className="dialog-body">
+          <Loaded query={model}>{() => null}</Loaded>
+        </div>
+      )}
     </Dialog>
   );
 }

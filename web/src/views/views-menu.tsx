@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Menu, MenuItem, MenuSection, MenuTrigger, Popover, Separator } from 'react-aria-components';
 import { useLocation } from 'wouter';
 import { Button } from '../components/button.tsx';
+import { DialogLoading } from '../components/dialog.tsx';
 import type { Filters } from '../components/filters.tsx';
 import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
@@ -9,8 +10,8 @@ import { isShared, useViews } from './shared.ts';
 import { queryOf, type ViewList } from './store.ts';
 import './views.css';
 
-const SaveView = lazy(() => import('./dialogs.tsx').then((module) => module.SaveView));
-const ManageViews = lazy(() => import('./dialogs.tsx').then((module) => module.ManageViews));
+const SaveView = lazy(() => import('./dialogs.tsx').then((module) => module.SaveView), DialogLoading);
+const ManageViews = lazy(() => import('./dialogs.tsx').then((module) => module.ManageViews), DialogLoading);
 
 type Props = {
   list: ViewList;

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertAccessible } from './axe.ts';
+import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+
+let console: Console;
+
+before(async () => {
+  console = await startConsole();
+});
+
+after(() => console.stop());
+
+const unreachable = "Can't reach the service. Check your connection and try again.";
+
+const titles = async (q: string): Promise<string[]> =>
+  (await console.get(`/v1/risks?q=${q}`)).data.map(({ title }: { title: string }) => title);
+
+const createRisk = async (title: string) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title });
+  return { key: String(key), path: `/v1/projects/APOLLO/risks/${key}` };
+};
+
+/** Lets the next write take effect, but loses its response. */
+async function loseNextResponse(page: Page): Promise<void> {
+  let isDue = true;
+  await page.route('**/v1/**', async (route) => {
+    if (!isDue || route.request().method() === 'GET') return route.fallback();
+    isDue = false;
+    await route.fetch();
+    await route.abort();
+  });
+}
+
+const signIn = async (page: Page, secret: string) => {
+  await page.getByLabel('API key').fill(secret);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel('API key').waitFor({ state: 'detached' });
+};
+
+const openRiskForm = async (page: Page, title: string) => {
+  await page.getByRole('button', { name: 'Create risk' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Create risk' });
+  await dialog.getByLabel('Title').fill(title);
+  await dialog.getByLabel('Description').fill('Kept');
+  return {
+    dialog,
+    send: () => dialog.getByRole('button', { name: 'Create risk' }).click(),
+    assertKept: async () =>
+      assert.deepEqual(
+        [await dialog.getByLabel('Title').inputValue(), await dialog.getByLabel('Description').inputValue()],
+        [title, 'Kept'],
+      ),
+    created: () => page.getByRole('heading', { level: 1, name: title }).waitFor(),
+  };
+};
+
+test('a form survives a lost connection and a lost response, and creates one item', async (t) => {
+  const page = await console.open(t, '/risks?project=APOLLO', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const form = await openRiskForm(page, 'Disconnected');
+  await page.context().setOffline(true);
+  await form.send();
+  await form.dialog.getByRole('alert').getByText(unreachable).waitFor();
+  await form.assertKept();
+  await assertAccessible(page, 'a form without a connection');
+  await page.context().setOffline(false);
+  await loseNextResponse(page);
+  await form.send();
+  await page.waitForFunction(() => document.querySelector('.dialog .button[data-pending]') === null);
+  await form.dialog.getByRole('alert').getByText(unreachable).waitFor();
+  await form.assertKept();
+  assert.deepEqual(await titles('Disconnected'), ['Disconnected']);
+  await form.send();
+  await form.created();
+  assert.deepEqual(await titles('Disconnected'), ['Disconnected']);
+});
+
+test('pressing Enter twice, or a button twice, sends one request', async (t) => {
+  const page = await console.open(t, '/risks?project=APOLLO');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const form = await openRiskForm(page, 'Eager');
+  const writes: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') writes.push(request.method());
+  });
+  await form.dialog.locator('form').evaluate((element: HTMLFormElement) => {
+    element.requestSubmit();
+    element.requestSubmit();
+  });
+  await form.created();
+  await page.getByRole('button', { name: 'Mitigate' }).evaluate((element: HTMLButtonElement) => {
+    element.click();
+    element.click();
+  });
+  await page.getByRole('button', { name: 'Monitor' }).waitFor();
+  await page.locator('.button[data-pending]').waitFor({ state: 'detached' });
+  assert.deepEqual(writes, ['POST', 'PATCH']);
+});
+
+test('a repeated edit, status change, bulk change and deletion succeed after a lost response', async (t) => {
+  const { key, path } = await createRisk('Repeated');
+  const page = await console.open(t, `/risks/${key}`, { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await dialog.getByLabel('Category').fill('Twice');
+  await loseNextResponse(page);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('alert').getByText(unreachable).waitFor();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  assert.deepEqual([(await console.get(path)).category, (await console.get(path)).version], ['Twice', 2]);
+
+  await loseNextResponse(page);
+  await page.getByRole('button', { name: 'Mitigate' }).click();
+  await page.locator('.toast', { hasText: unreachable }).waitFor();
+  const mitigate = page.getByRole('button', { name: 'Mitigate' });
+  // The page may have been updated by the event of the change.
+  if (await mitigate.isVisible()) await mitigate.click({ timeout: 3000 }).catch(() => {});
+  await page.locator('#status .chip').getByText('Mitigating').waitFor();
+  assert.equal((await console.get(path)).version, 3);
+
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await loseNextResponse(page);
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByRole('alert').getByText(unreachable).waitFor();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Risks' }).waitFor();
+  assert.deepEqual(await titles('Repeated'), []);
+
+  const other = await createRisk('Changed in bulk');
+  await page.goto(`${console.app.baseUrl}/risks?q=Changed in bulk`);
+  await waitUntilLoaded(page);
+  await page.locator('tbody').getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Set due date…' }).click();
+  await dialog.getByLabel('Due').fill('2031-05-01');
+  await loseNextResponse(page);
+  await dialog.getByRole('button', { name: 'Update 1 risk' }).click();
+  await dialog.getByRole('alert').getByText(unreachable).waitFor();
+  await dialog.getByRole('button', { name: 'Update 1 risk' }).click();
+  await page.locator('.toast', { hasText: 'Updated 1 risk' }).waitFor();
+  assert.equal((await console.get(other.path)).version, 2);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.locator('.toast', { hasText: 'Undone' }).waitFor();
+  assert.equal((await console.get(other.path)).due_on, null);
+});
+
+test('a form survives the restart of the service', async (t) => {
+  const page = await console.open(t, '/risks?project=APOLLO');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const form = await openRiskForm(page, 'Restarted');
+  await console.app.close();
+  await form.send();
+  await form.dialog.getByRole('alert').getByText(unreachable).waitFor();
+  await form.assertKept();
+  await console.restart();
+  await form.send();
+  await form.created();
+  assert.deepEqual(await titles('Restarted'), ['Restarted']);
+});
+
+test('a form survives a revoked key and is sent with another one', async (t) => {
+  const page = await console.open(t, '/risks?project=APOLLO', { signedIn: false });
+  if (!page) return;
+  // Without `events.read` the page does not notice a revoked key by itself.
+  const scopes = ['projects.manage', 'personnel.read'] as const;
+  const [first, second] = [await console.newKey(scopes), await console.newKey(scopes)];
+  await signIn(page, first.secret);
+  await waitUntilLoaded(page);
+  const form = await openRiskForm(page, 'Revoked');
+  await console.revoke(first.id);
+  await form.send();
+  await page
+    .getByRole('alert')
+    .getByText(/revoked/)
+    .first()
+    .waitFor();
+  await signIn(page, second.secret);
+  await form.assertKept();
+  await form.send();
+  await form.created();
+  assert.deepEqual(await titles('Revoked'), ['Revoked']);
+
+  // A key that sees less starts with nothing that the other one has loaded.
+  await console.revoke(second.id);
+  const reader = await console.newKey(['personnel.read']);
+  await page.getByRole('button', { name: 'Mitigate' }).click();
+  await signIn(page, reader.secret);
+  await page.getByText("Page not found, or you don't have access").waitFor();
+});
+
+test('a deletion survives the end of the session', async (t) => {
+  const { key } = await createRisk('Deleted later');
+  const page = await console.open(t, `/risks/${key}`);
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: `Delete ${key}?` });
+  await page.context().clearCookies();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog', { name: 'Sign in' }).getByText('Your session has ended').waitFor();
+  await signIn(page, (await console.newKey()).secret);
+  await dialog.getByRole('alert').getByText('Your session has ended. Sign in and try again.').waitFor();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Risks' }).waitFor();
+  assert.deepEqual(await titles('Deleted later'), []);
+});
+
+test('the secret of a key that was lost with the connection is explained', async (t) => {
+  const page = await console.open(t, '/keys');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Create key' });
+  await dialog.getByLabel('Name').fill('Lost');
+  await dialog.getByRole('checkbox').first().check();
+  await loseNextResponse(page);
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  await dialog.getByRole('alert').getByText(unreachable).waitFor();
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  await page.getByText('The connection was lost before the secret arrived').waitFor();
+  await assertAccessible(page, 'the dialog of a lost secret');
+  await page.getByRole('button', { name: 'Done' }).click();
+  const { data } = await console.get('/v1/keys');
+  assert.equal(data.filter(({ name }: { name: string }) => name === 'Lost').length, 1);
+});
