@@ -152,7 +152,7 @@ test('a draft survives another page and the end of the session', async (t) => {
   assert.equal(await input.inputValue(), 'Half a thought');
   await page.context().clearCookies();
   await input.press('Control+Enter');
-  await page.getByRole('alert').getByText('Your session has ended').waitFor();
+  await page.getByText('Your session has ended. Sign in again.').waitFor();
   await page.getByLabel('API key').fill(secret);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByLabel('API key').waitFor({ state: 'detached' });

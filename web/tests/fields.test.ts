@@ -236,7 +236,7 @@ test('a slow save is shown at once; nothing is lost without a connection, a sess
   mode = 'pass';
   await page.context().clearCookies();
   await editor(page).getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('alert').getByText('Your session has ended').waitFor();
+  await page.getByText('Your session has ended. Sign in again.').waitFor();
   await signIn();
   assert.equal(await page.getByLabel('Response plan').inputValue(), 'Kept through everything');
 

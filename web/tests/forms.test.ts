@@ -89,7 +89,7 @@ test('a form survives the end of the session and can be saved after signing in a
   await dialog.getByLabel('Name').fill('Survivors');
   await page.context().clearCookies();
   await dialog.getByRole('button', { name: 'Create group' }).click();
-  await page.getByRole('alert').getByText('Your session has ended').waitFor();
+  await page.getByText('Your session has ended. Sign in again.').waitFor();
   await page.getByLabel('API key').fill(first.secret);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByLabel('API key').waitFor({ state: 'detached' });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Locator } from 'playwright-core';
 import { assertAccessible, screens } from './axe.ts';
 import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
 import { tabTo } from './focus.ts';
@@ -35,8 +34,9 @@ test('the tabs of a project are in the URL and show as many rows as their labels
     await tab(name).click();
     await page.waitForURL(new RegExp(`tab=${name.toLowerCase()}`));
     await waitUntilLoaded(page);
-    const rows: Locator = name === 'Tasks' ? page.locator('.lines > li') : page.locator('tbody .row-link');
-    assert.equal(await rows.count(), count, name);
+    // Only the rows on the screen are in the page.
+    const table = page.getByRole('table', { name, exact: true });
+    assert.equal(Number(await table.getAttribute('aria-rowcount')) - 1, count, name);
   }
   await page.goBack();
   assert.equal(await tab('Issues').getAttribute('aria-selected'), 'true');
@@ -75,4 +75,62 @@ test('the tabs are used with the keyboard; each meets WCAG 2.2 AA at three width
       assert.ok(scroll <= width, `${name} is ${scroll} wide at ${width}`);
     }
   }
+});
+
+test('the lists of a project are filtered, sorted and changed, in the URL', async (t) => {
+  const page = await console.open(t, '/projects/APOLLO?tab=issues', {
+    viewport: { width: 1440, height: 900 },
+  });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const table = page.getByRole('table', { name: 'Issues', exact: true });
+  const firstKey = () => table.locator('tbody .inline-key').first();
+  await page.getByRole('button', { name: 'Overdue' }).click();
+  await page.waitForURL(/tab=issues&overdue=true/);
+  await table.getByRole('columnheader', { name: 'Due' }).getByRole('button').click();
+  await page.waitForURL(/tab=issues&overdue=true&sort=due_on/);
+  const { data } = await console.get('/v1/issues?project=APOLLO&overdue=true&sort=due_on');
+  await firstKey().getByText(data[0].key).waitFor({ state: 'attached' });
+  await page.getByRole('status').getByText(`${data.length} open issue`).waitFor();
+  await page.reload();
+  await waitUntilLoaded(page);
+  await firstKey().getByText(data[0].key).waitFor({ state: 'attached' });
+  assert.equal(await page.getByRole('button', { name: 'Project', exact: true }).count(), 0);
+  await table.getByRole('checkbox', { name: data[0].key }).check();
+  await page.getByRole('region', { name: 'Selected rows' }).getByText('1 selected').waitFor();
+  await assertAccessible(page, 'the filtered issues of a project');
+  await page.getByRole('button', { name: 'Unassigned' }).click();
+  await page.getByRole('button', { name: 'Clear all' }).click();
+  await page.waitForURL(/APOLLO\?tab=issues$/);
+
+  // Another tab starts with its own filters.
+  await page.getByRole('button', { name: 'Unassigned' }).click();
+  await page.waitForURL(/unassigned=true/);
+  await page.getByRole('tab', { name: /^Risks/ }).click();
+  await page.waitForURL(/APOLLO\?tab=risks$/);
+  await waitUntilLoaded(page);
+  await page.goBack();
+  await page.waitForURL(/tab=issues&unassigned=true/);
+});
+
+test('the tasks of a project are searched, added and completed with the keyboard', async (t) => {
+  const page = await console.open(t, '/projects/APOLLO?tab=tasks', {
+    viewport: { width: 1440, height: 900 },
+  });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await tabTo(page, 'Add task');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Add task' });
+  await dialog.getByLabel('Title').waitFor();
+  await page.keyboard.type('Zeppelin check');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'hidden' });
+  await page.keyboard.press('/');
+  await page.keyboard.type('zeppelin');
+  await page.waitForURL(/tab=tasks&q=zeppelin/);
+  await page.getByRole('status').getByText('1 open task').waitFor();
+  await tabTo(page, 'Mark as done: Zeppelin check');
+  await page.keyboard.press('Enter');
+  await page.getByText('No open tasks match these filters').waitFor();
 });

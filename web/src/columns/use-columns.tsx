@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useSearchParams } from 'wouter';
+import type { BulkKind } from '../bulk/kinds.ts';
 import type { Column } from '../components/table.tsx';
 import type { ViewList } from '../views/store.ts';
 import { ColumnsMenu } from './columns-menu.tsx';
@@ -22,7 +23,10 @@ const checkboxWidth = 2;
  * The columns that the user has chosen for a list. The choice is in the URL, so that it can be shared and be part of a
  * view. Without one in the URL, the last choice in this browser applies.
  */
-export function useColumns<Row>(list: ViewList | 'projects', all: readonly Column<Row>[]): ColumnChoice<Row> {
+export function useColumns<Row>(
+  list: ViewList | 'projects' | `project ${BulkKind}`,
+  all: readonly Column<Row>[],
+): ColumnChoice<Row> {
   const storageKey = `muster-columns ${list}`;
   const [params, setParams] = useSearchParams();
   const [remembered, setRemembered] = useState(() => localStorage.getItem(storageKey));

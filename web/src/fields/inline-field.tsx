@@ -23,7 +23,7 @@ export function InlineField<Input, Item extends object>({
   isHeading = false,
 }: Props<Input, Item>) {
   const storageKey = `muster-field ${useMe().key_id} ${editor.id} ${field.name}`;
-  const [open, setOpen] = useState(() => readStored<Item>(storageKey));
+  const [open, setOpen] = useState(() => readStored(storageKey, field, editor.item));
   const frame = useRef<HTMLDivElement>(null);
   const isFocusDue = useRef(false);
   useEffect(() => {
@@ -91,9 +91,19 @@ const isOnLink = ({ target }: MouseEvent) =>
 const valueIn = <Input,>(field: FieldOf<Input>, item: object) => toDraft([field], item)[field.name] ?? '';
 
 /** A change that was not saved before the page was left or loaded again. */
-function readStored<Item>(storageKey: string): OpenField<Item> | undefined {
-  const stored = sessionStorage.getItem(storageKey);
-  return stored === null ? undefined : { ...JSON.parse(stored), isFocused: false };
+function readStored<Input, Item extends object>(
+  storageKey: string,
+  field: FieldOf<Input>,
+  item: Item,
+): OpenField<Item> | undefined {
+  const stored = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null') as OpenField<Item> | null;
+  if (!stored) return undefined;
+  // It is saved, but the page was loaded again before the field was closed, for example because the key is in the URL.
+  if (JSON.stringify(stored.value) === JSON.stringify(valueIn(field, item))) {
+    sessionStorage.removeItem(storageKey);
+    return undefined;
+  }
+  return { ...stored, isFocused: false };
 }
 
 type Fact = readonly [name: string, value: ReactNode];

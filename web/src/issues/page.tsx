@@ -6,16 +6,14 @@ import { useColumns } from '../columns/use-columns.tsx';
 import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton, PrintButton } from '../components/export.tsx';
-import { FilterBar, FilterMenu, FilterToggle, NoMatches, useFilters } from '../components/filters.tsx';
+import { NoMatches, useFilters } from '../components/filters.tsx';
 import { List } from '../components/list.tsx';
-import { enumOptions, formatDayOrText, pluralize } from '../format.ts';
+import { pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
-import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
-import { ProjectFilter } from '../projects/project-filter.tsx';
 import { ViewsMenu } from '../views/views-menu.tsx';
 import { issueColumns, resolveColumn } from './columns.tsx';
+import { IssueFilters } from './filters.tsx';
 import { NewIssue, ResolveIssue } from './issue-form.tsx';
-import { issueStatuses, priorities, severities } from './model.ts';
 import { includesClosed, issueFilterNames, useIssues } from './queries.ts';
 
 /** The open issues of all projects, worst first. */
@@ -53,17 +51,7 @@ export function IssuesPage() {
           </CreateButton>
         )}
       </Title>
-      <FilterBar state={filterState} search="Search by title or key" applied={appliedFilters} menu={menu}>
-        <ProjectFilter {...bind('project')} />
-        <FilterMenu label="Severity" options={enumOptions(severities)} {...bind('severity')} />
-        <FilterMenu label="Priority" options={enumOptions(priorities)} {...bind('priority')} />
-        <FilterMenu label="Status" options={enumOptions([...issueStatuses, 'all'])} {...bind('status')} />
-        <PersonFilter label="Assignee" {...bind('assignee_user_id')} />
-        <PersonFilter label="Owner" {...bind('owner_user_id')} />
-        <GroupFilter label="Owning group" {...bind('owner_group_id')} />
-        <FilterToggle label="Overdue" {...bind('overdue')} />
-        <FilterToggle label="Unassigned" {...bind('unassigned')} />
-      </FilterBar>
+      <IssueFilters state={filterState} menu={menu} />
       {bulk.bar}
       <List
         label="Issues"
@@ -88,9 +76,3 @@ export function IssuesPage() {
     </>
   );
 }
-
-/** Labels of the filters that only links set. */
-const appliedFilters = {
-  min_age_days: (value: string) => `${value} days or older`,
-  raised_since: (value: string) => `Raised since ${formatDayOrText(value)}`,
-};

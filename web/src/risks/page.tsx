@@ -6,24 +6,15 @@ import { useColumns } from '../columns/use-columns.tsx';
 import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton, PrintButton } from '../components/export.tsx';
-import {
-  FilterBar,
-  FilterMenu,
-  type Filters,
-  FilterToggle,
-  NoMatches,
-  useFilters,
-} from '../components/filters.tsx';
+import { type Filters, NoMatches, useFilters } from '../components/filters.tsx';
 import { List } from '../components/list.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { enumOptions, formatDayOrText, formatNumber, humanize, pluralize } from '../format.ts';
+import { formatNumber, pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
-import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
-import { ProjectFilter } from '../projects/project-filter.tsx';
 import { ViewsMenu } from '../views/views-menu.tsx';
 import { riskColumns } from './columns.tsx';
+import { RiskFilters } from './filters.tsx';
 import { HeatMap } from './heat-map.tsx';
-import { checks, levels, riskStatuses } from './model.ts';
 import { riskFilterNames, useHeatMap, useRisks } from './queries.ts';
 import { NewRisk } from './risk-form.tsx';
 
@@ -57,15 +48,7 @@ export function RisksPage() {
           </CreateButton>
         )}
       </Title>
-      <FilterBar state={filterState} search="Search by title or key" applied={appliedFilters} menu={menu}>
-        <ProjectFilter {...bind('project')} />
-        <FilterMenu label="Status" options={statuses} {...bind('status')} />
-        <FilterMenu label="Level" options={enumOptions(levels)} {...bind('level')} />
-        <FilterMenu label="Needs attention" options={enumOptions(checks)} {...bind('check')} />
-        <PersonFilter label="Owner" {...bind('owner_user_id')} />
-        <GroupFilter label="Owning group" {...bind('owner_group_id')} />
-        <FilterToggle label="Above appetite" {...bind('above_appetite')} />
-      </FilterBar>
+      <RiskFilters state={filterState} menu={menu} />
       <div className="columns">
         <div>
           {bulk.bar}
@@ -103,20 +86,6 @@ export function RisksPage() {
     </>
   );
 }
-
-const statuses = enumOptions([...riskStatuses, 'all']);
-
-/** Labels of the filters that only links set. */
-const appliedFilters = {
-  probability: (value: string) => `Probability ${value}`,
-  impact: (value: string) => `Impact ${value}`,
-  as_of: (value: string) => `As of ${formatDayOrText(value)}`,
-  kind: humanize,
-  category: (value: string) => `Category: ${value}`,
-  unowned: (value: string) => (value === 'true' ? 'No owner' : 'Has an owner'),
-  assessed: (value: string) => (value === 'true' ? 'Assessed' : 'Not assessed'),
-  review_overdue: (value: string) => (value === 'true' ? 'Review overdue' : 'Review not overdue'),
-};
 
 const collapsedKey = 'muster-heat-map-collapsed';
 

@@ -52,7 +52,7 @@ export const taskStatuses = enumValues<Task['status']>({
   cancelled: true,
 });
 
-const taskKinds = enumValues<Task['kind']>({ work: true, mitigation: true, resolution: true });
+export const taskKinds = enumValues<Task['kind']>({ work: true, mitigation: true, resolution: true });
 
 const fieldsOf = (task?: Task): FieldOf<TaskInput>[] => [
   { name: 'title', label: 'Title', kind: 'line', required: true },

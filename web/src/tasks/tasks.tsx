@@ -12,10 +12,10 @@ import { toast } from '../components/toast.tsx';
 import { formatDay, today } from '../format.ts';
 import { EditTask, NewTask, type Parent, usePatchTask } from './task-form.tsx';
 
-type Props = { project: string; parent?: Parent; kind: Task['kind'] };
+type Props = { project: string; parent: Parent; kind: Task['kind'] };
 
-/** The tasks of a risk, an issue or a project. A project shows only its open tasks. */
-export function Tasks({ project, parent = {}, kind }: Props) {
+/** The tasks of a risk or an issue. */
+export function Tasks({ project, parent, kind }: Props) {
   const [open, setOpen] = useState<'new' | Task | null>(null);
   const hasScope = useHasScope();
   const query = useQuery({
@@ -25,7 +25,7 @@ export function Tasks({ project, parent = {}, kind }: Props) {
         api.GET('/v1/projects/{project_id}/tasks', {
           params: {
             path: { project_id: project },
-            query: { ...parent, ...(parent.risk_id || parent.issue_id ? {} : { status: ['open'] }) },
+            query: parent,
           },
         }),
       ),

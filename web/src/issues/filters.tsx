@@ -1,0 +1,36 @@
+import type { ReactNode } from 'react';
+import { FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
+import { enumOptions, formatDayOrText } from '../format.ts';
+import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
+import { ProjectFilter } from '../projects/project-filter.tsx';
+import { issueStatuses, priorities, severities } from './model.ts';
+
+type Props = {
+  state: FilterState;
+  menu: ReactNode;
+  /** On the page of a project there is no choice of projects. */
+  isInProject?: boolean;
+};
+
+export function IssueFilters({ state, menu, isInProject = false }: Props) {
+  const { bind } = state;
+  return (
+    <FilterBar state={state} search="Search by title or key" applied={appliedFilters} menu={menu}>
+      {!isInProject && <ProjectFilter {...bind('project')} />}
+      <FilterMenu label="Severity" options={enumOptions(severities)} {...bind('severity')} />
+      <FilterMenu label="Priority" options={enumOptions(priorities)} {...bind('priority')} />
+      <FilterMenu label="Status" options={enumOptions([...issueStatuses, 'all'])} {...bind('status')} />
+      <PersonFilter label="Assignee" {...bind('assignee_user_id')} />
+      <PersonFilter label="Owner" {...bind('owner_user_id')} />
+      <GroupFilter label="Owning group" {...bind('owner_group_id')} />
+      <FilterToggle label="Overdue" {...bind('overdue')} />
+      <FilterToggle label="Unassigned" {...bind('unassigned')} />
+    </FilterBar>
+  );
+}
+
+/** Labels of the filters that only links set. */
+const appliedFilters = {
+  min_age_days: (value: string) => `${value} days or older`,
+  raised_since: (value: string) => `Raised since ${formatDayOrText(value)}`,
+};

@@ -1,0 +1,160 @@
+import type { ReactNode } from 'react';
+import type { Project } from '../api/openapi.ts';
+import type { Rows } from '../api/queries.ts';
+import { useHasScope } from '../api/session.ts';
+import type { BulkItem, BulkKind } from '../bulk/kinds.ts';
+import { useBulk } from '../bulk/use-bulk.tsx';
+import { useColumns } from '../columns/use-columns.tsx';
+import { TitleCell } from '../components/badges.tsx';
+import { DialogButton } from '../components/dialog.tsx';
+import { type FilterState, type Filters, NoMatches, useFilters } from '../components/filters.tsx';
+import { List } from '../components/list.tsx';
+import type { Column } from '../components/table.tsx';
+import { pluralize } from '../format.ts';
+import { issueColumns } from '../issues/columns.tsx';
+import { IssueFilters } from '../issues/filters.tsx';
+import { issueFilterNames, useIssues } from '../issues/queries.ts';
+import { riskColumns } from '../risks/columns.tsx';
+import { RiskFilters } from '../risks/filters.tsx';
+import { riskFilterNames, useRisks } from '../risks/queries.ts';
+import { doneColumn, taskColumns } from '../tasks/columns.tsx';
+import { TaskFilters } from '../tasks/filters.tsx';
+import { taskFilterNames, useTasks } from '../tasks/queries.ts';
+import { NewTask } from '../tasks/task-form.tsx';
+
+type Props = { project: Project };
+
+export function ProjectRisks({ project }: Props) {
+  const state = useFilters(withoutProject(riskFilterNames));
+  // The rank among all projects and its history are on the list of all risks.
+  const all = inProject('risks', riskColumns(true), ['rank', 'movement']);
+  const choice = useColumns('project risks', all);
+  const filters = filtersIn(project, state);
+  const hasMovement = choice.columns.some(({ name }) => name === 'movement');
+  const list = useRisks(filters, { hasMovement });
+  return (
+    <ProjectList kind="risks" noun="active risk" {...{ project, state, list, filters, ...choice }}>
+      <RiskFilters state={state} menu={choice.menu} isInProject />
+    </ProjectList>
+  );
+}
+
+export function ProjectIssues({ project }: Props) {
+  const state = useFilters(withoutProject(issueFilterNames));
+  const choice = useColumns('project issues', inProject('issues', issueColumns));
+  const filters = filtersIn(project, state);
+  const list = useIssues(filters);
+  return (
+    <ProjectList kind="issues" noun="open issue" {...{ project, state, list, filters, ...choice }}>
+      <IssueFilters state={state} menu={choice.menu} isInProject />
+    </ProjectList>
+  );
+}
+
+export function ProjectTasks({ project }: Props) {
+  const state = useFilters(withoutProject(taskFilterNames));
+  const canEdit = useHasScope()('projects.manage') && project.archived_at === null;
+  const choice = useColumns(
+    'project tasks',
+    inProject('tasks', canEdit ? [...taskColumns, doneColumn] : taskColumns),
+  );
+  const filters = filtersIn(project, state);
+  const list = useTasks(filters);
+  const add = canEdit && (
+    <DialogButton
+      icon="plus"
+      dialog={(onClose) => <NewTask project={project.key} kind="work" onClose={onClose} />}
+    >
+      Add task
+    </DialogButton>
+  );
+  return (
+    <ProjectList kind="tasks" noun="open task" {...{ project, state, list, filters, ...choice }}>
+      <TaskFilters
+        state={state}
+        menu={
+          <>
+            {choice.menu}
+            {add}
+          </>
+        }
+        isInProject
+      />
+    </ProjectList>
+  );
+}
+
+type ListProps<Row> = Props & {
+  kind: BulkKind;
+  /** What the list contains without filters. */
+  noun: string;
+  state: FilterState;
+  filters: Filters;
+  list: Rows<Row>;
+  columns: readonly Column<Row>[];
+  minWidth: number | undefined;
+  /** The controls of the filters. */
+  children: ReactNode;
+};
+
+const titles = { risks: 'Risks', issues: 'Issues', tasks: 'Tasks' };
+
+/** A list in a tab. The tab is not printed, so the list has a heading of its own. */
+function ProjectList<Row extends BulkItem>(props: ListProps<Row>) {
+  const { project, kind, state, filters, list, columns, minWidth, children } = props;
+  const { bind, isFiltered, clear } = state;
+  const bulk = useBulk(kind, list.rows, filters);
+  const canSelect = project.archived_at === null;
+  const noun = filters.status ? kind.slice(0, -1) : props.noun;
+  return (
+    <section aria-label={titles[kind]}>
+      <h2 className="print-only">{titles[kind]}</h2>
+      {children}
+      {canSelect && bulk.bar}
+      <List
+        label={titles[kind]}
+        list={list}
+        columns={columns}
+        minWidth={minWidth}
+        rowKey={({ id }) => id}
+        sort={bind('sort')}
+        selection={canSelect ? bulk.selection : undefined}
+        summary={list.total !== null && pluralize(list.total, noun)}
+        empty={
+          isFiltered ? (
+            <NoMatches title={`No ${noun}s match these filters`} clear={clear} />
+          ) : (
+            <p className="quiet">No {noun}s</p>
+          )
+        }
+      />
+    </section>
+  );
+}
+
+const withoutProject = (names: readonly string[]) => names.filter((name) => name !== 'project');
+
+/** An archived project is not part of the lists of all projects unless they are asked for it. */
+const filtersIn = ({ key, archived_at }: Project, { filters }: FilterState): Filters => ({
+  ...filters,
+  project: key,
+  ...(archived_at !== null && { archived: 'true' }),
+});
+
+type Item = { key: string; title: string };
+
+/** The columns without the project, which all rows share. */
+const inProject = <Row extends Item>(
+  kind: BulkKind,
+  columns: readonly Column<Row>[],
+  optional: readonly string[] = [],
+): Column<Row>[] =>
+  columns
+    .filter(({ name }) => name !== 'project')
+    .map((column) => ({
+      ...column,
+      ...(optional.includes(column.name) && { isOptional: true }),
+      ...(column.name === 'title' && {
+        cell: ({ key, title }: Row) => <TitleCell title={title} href={`/${kind}/${key}`} />,
+      }),
+    }));

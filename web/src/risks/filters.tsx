@@ -1,0 +1,42 @@
+import type { ReactNode } from 'react';
+import { FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
+import { enumOptions, formatDayOrText, humanize } from '../format.ts';
+import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
+import { ProjectFilter } from '../projects/project-filter.tsx';
+import { checks, levels, riskStatuses } from './model.ts';
+
+type Props = {
+  state: FilterState;
+  menu: ReactNode;
+  /** On the page of a project there is no choice of projects. */
+  isInProject?: boolean;
+};
+
+export function RiskFilters({ state, menu, isInProject = false }: Props) {
+  const { bind } = state;
+  return (
+    <FilterBar state={state} search="Search by title or key" applied={appliedFilters} menu={menu}>
+      {!isInProject && <ProjectFilter {...bind('project')} />}
+      <FilterMenu label="Status" options={statuses} {...bind('status')} />
+      <FilterMenu label="Level" options={enumOptions(levels)} {...bind('level')} />
+      <FilterMenu label="Needs attention" options={enumOptions(checks)} {...bind('check')} />
+      <PersonFilter label="Owner" {...bind('owner_user_id')} />
+      <GroupFilter label="Owning group" {...bind('owner_group_id')} />
+      <FilterToggle label="Above appetite" {...bind('above_appetite')} />
+    </FilterBar>
+  );
+}
+
+const statuses = enumOptions([...riskStatuses, 'all']);
+
+/** Labels of the filters that only links set. */
+const appliedFilters = {
+  probability: (value: string) => `Probability ${value}`,
+  impact: (value: string) => `Impact ${value}`,
+  as_of: (value: string) => `As of ${formatDayOrText(value)}`,
+  kind: humanize,
+  category: (value: string) => `Category: ${value}`,
+  unowned: (value: string) => (value === 'true' ? 'No owner' : 'Has an owner'),
+  assessed: (value: string) => (value === 'true' ? 'Assessed' : 'Not assessed'),
+  review_overdue: (value: string) => (value === 'true' ? 'Review overdue' : 'Review not overdue'),
+};

@@ -1,0 +1,27 @@
+import type { ReactNode } from 'react';
+import { FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
+import { enumOptions } from '../format.ts';
+import { PersonFilter } from '../personnel/person-filter.tsx';
+import { ProjectFilter } from '../projects/project-filter.tsx';
+import { taskKinds, taskStatuses } from './task-form.tsx';
+
+type Props = {
+  state: FilterState;
+  menu: ReactNode;
+  /** On the page of a project there is no choice of projects. */
+  isInProject?: boolean;
+};
+
+export function TaskFilters({ state, menu, isInProject = false }: Props) {
+  const { bind } = state;
+  return (
+    <FilterBar state={state} search="Search by title or key" menu={menu}>
+      {!isInProject && <ProjectFilter {...bind('project')} />}
+      <FilterMenu label="Status" options={enumOptions([...taskStatuses, 'all'])} {...bind('status')} />
+      <FilterMenu label="Kind" options={enumOptions(taskKinds)} {...bind('kind')} />
+      <PersonFilter label="Assignee" {...bind('assignee_user_id')} />
+      <FilterToggle label="Overdue" {...bind('overdue')} />
+      <FilterToggle label="Unassigned" {...bind('unassigned')} />
+    </FilterBar>
+  );
+}
