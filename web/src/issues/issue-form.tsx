@@ -9,11 +9,12 @@ import { type FieldOf, inForm } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
 import { type Editor, withOneOwner } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
+import { useReadablePerson } from '../personnel/queries.ts';
 import { priorities, resolutions, severities } from './model.ts';
 import { issuePath, usePatchIssue } from './queries.ts';
 
 /** The fields of an issue without its status, which has dialogs of its own. */
-const fieldsOf = (issue?: Issue): FieldOf<IssueInput>[] => [
+const fieldsOf = (issue?: Issue, raisedBy: string | null = null): FieldOf<IssueInput>[] => [
   { name: 'title', label: 'Title', kind: 'line', required: true },
   { name: 'description', label: 'Description', kind: 'text' },
   {
@@ -56,6 +57,13 @@ const fieldsOf = (issue?: Issue): FieldOf<IssueInput>[] => [
     isOnPageOnly: true,
   },
   { name: 'raised_on', label: 'Raised', kind: 'day', required: true, isOnPageOnly: true },
+  {
+    name: 'raised_by_user_id',
+    label: 'Raised by',
+    kind: 'person',
+    selectedName: raisedBy,
+    isOnPageOnly: true,
+  },
   { name: 'external_id', label: 'External ID', kind: 'line', isOnPageOnly: true },
   { name: 'source_url', label: 'Source', kind: 'line', isOnPageOnly: true },
 ];
@@ -109,12 +117,13 @@ export function NewIssue({ project, onClose }: { project: string | undefined; on
 }
 
 export function useIssueEditor(issue: Issue): Editor<IssuePatch, Issue> {
+  const raisedBy = useReadablePerson(issue.raised_by_user_id);
   const patch = usePatchIssue();
   return {
     id: issue.id,
     name: issue.key,
     item: issue,
-    fields: [...fieldsOf(issue), ...statusFields],
+    fields: [...fieldsOf(issue, raisedBy?.name), ...statusFields],
     canEdit: useHasScope()('projects.manage'),
     save: (values, base) => patch(base, withOneOwner(values)),
     reload: () => dataOrThrow(api.GET('/v1/projects/{project_id}/issues/{id}', { params: issuePath(issue) })),

@@ -9,6 +9,7 @@ import { Form } from '../components/form.tsx';
 import { ItemLink, SourceLink } from '../components/item-link.tsx';
 import { StatusCard } from '../components/status-card.tsx';
 import { toast } from '../components/toast.tsx';
+import { Attributes } from '../fields/attributes.tsx';
 import { Description } from '../fields/description.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { useInlineFacts } from '../fields/inline-field.tsx';
@@ -16,6 +17,7 @@ import { formatDay, humanize, pluralize } from '../format.ts';
 import { activityOf, ItemColumns } from '../layout/item-page.tsx';
 import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
+import { PersonLink } from '../personnel/person-link.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
 import { Assignee, AssigneeName } from './assign.tsx';
 import { blockerField, ResolveIssue, useIssueEditor } from './issue-form.tsx';
@@ -40,7 +42,12 @@ function IssueContents({ issue }: { issue: Issue }) {
             <Tasks project={issue.project_key} parent={{ issue_id: issue.id }} kind="resolution" />
           </>
         }
-        side={<Details editor={editor} />}
+        side={
+          <>
+            <Details editor={editor} />
+            <Attributes editor={editor} />
+          </>
+        }
         activity={activityOf('issues', issue)}
       />
     </>
@@ -160,6 +167,7 @@ function ReasonDialog({ issue, to, changeStatus, onClose }: ReasonProps) {
 
 function Details({ editor }: Props) {
   const fact = useInlineFacts(editor);
+  const hasScope = useHasScope();
   const issue = editor.item;
   const owner = issue.owner_name && <PersonLabel key="owner" name={issue.owner_name} />;
   return (
@@ -173,6 +181,14 @@ function Details({ editor }: Props) {
           fact('owner_user_id', issue.owner_user_id && owner),
           fact('owner_group_id', issue.owner_group_id && owner),
           fact('raised_on', `${formatDay(issue.raised_on)}, ${pluralize(issue.age_days, 'day')} ago`),
+          ...(hasScope('personnel.read')
+            ? [
+                fact(
+                  'raised_by_user_id',
+                  issue.raised_by_user_id && <PersonLink key="raised" user_id={issue.raised_by_user_id} />,
+                ),
+              ]
+            : []),
           fact(
             'due_on',
             issue.due_on && (

@@ -8,6 +8,7 @@ import { Bars } from '../components/bars.tsx';
 import { ButtonLink } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
+import { lazy } from '../components/lazy.tsx';
 import { Loaded, Loading } from '../components/loading.tsx';
 import { daysFromToday, formatChange, formatNumber, humanize, pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
@@ -17,6 +18,9 @@ import { movementSince, useRisks } from '../risks/queries.ts';
 import { Activity } from './activity.tsx';
 import { Trend } from './trend.tsx';
 import './overview.css';
+
+/** Its code loads after the page's, which does not wait for it. */
+const Upcoming = lazy(async () => (await import('./upcoming.tsx')).Upcoming);
 
 /** The health of the portfolio. Every number links to the list it counts. */
 export function OverviewPage() {
@@ -61,6 +65,7 @@ function Portfolio({ projects }: { projects: Project[] }) {
       <Matrix unassessed={projects.reduce((sum, { counts }) => sum + counts.unassessed_risks, 0)} />
       <OpenIssues />
       <Exposure />
+      <Upcoming projects={projects} />
       {hasScope('events.read') && <Activity projects={projects} />}
     </div>
   );

@@ -66,6 +66,16 @@ export function NewPerson({ onClose }: { onClose: () => void }) {
   );
 }
 
+/** Setting it reassigns no work; "Deactivate" does. */
+const statusField: FieldOf<PersonPatch> = {
+  name: 'status',
+  label: 'Status',
+  kind: 'choice',
+  required: true,
+  options: enumOptions(['active', 'inactive']),
+  isOnPageOnly: true,
+};
+
 export function usePersonEditor(person: Person): Editor<PersonPatch, Person> {
   const refresh = useRefresh();
   const manager = usePerson(person.manager_user_id);
@@ -75,7 +85,10 @@ export function usePersonEditor(person: Person): Editor<PersonPatch, Person> {
     id: person.user_id,
     name: person.name,
     item: person,
-    fields: fieldsOf({ manager: manager.data?.name ?? null, accountable: accountable.data?.name ?? null }),
+    fields: [
+      ...fieldsOf({ manager: manager.data?.name ?? null, accountable: accountable.data?.name ?? null }),
+      statusField,
+    ],
     canEdit: useHasScope()('personnel.manage'),
     save: async (body, base) => {
       const next = await dataOrThrow(

@@ -10,6 +10,7 @@ import { DeleteButton } from '../components/delete-button.tsx';
 import { DialogButton } from '../components/dialog.tsx';
 import { History } from '../components/history.tsx';
 import { toast } from '../components/toast.tsx';
+import { Attributes } from '../fields/attributes.tsx';
 import { EditDialog } from '../fields/edit-dialog.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { useInlineFacts } from '../fields/inline-field.tsx';
@@ -38,6 +39,7 @@ function PersonContents({ person }: { person: Person }) {
         </div>
         <div className="stack">
           <Details editor={editor} />
+          <Attributes editor={editor} />
           <History
             id={person.user_id}
             read={(client) =>
@@ -118,6 +120,7 @@ function Reactivate({ person }: { person: Person }) {
 
 function Details({ editor }: Props) {
   const fact = useInlineFacts(editor);
+  const isLimited = useIsLimited();
   const person = editor.item;
   const manager = usePerson(person.manager_user_id);
   const accountable = usePerson(person.accountable_user_id);
@@ -131,7 +134,9 @@ function Details({ editor }: Props) {
     <Card id="details" title="Details">
       <Facts
         facts={[
-          ['Status', <Status key="status" status={person.status} />],
+          isLimited
+            ? ['Status', <Status key="status" status={person.status} />]
+            : fact('status', <Status key="status" status={person.status} />),
           fact(
             'email',
             person.email && (

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, dataOrThrow, enumValues } from '../api/client.ts';
 import type { Person, paths } from '../api/openapi.ts';
 import { useRows } from '../api/queries.ts';
+import { useHasScope } from '../api/session.ts';
 import type { Filters } from '../components/filters.tsx';
 
 type Query = NonNullable<paths['/v1/personnel']['get']['parameters']['query']>;
@@ -22,6 +23,12 @@ export const usePersonnel = (filters: Filters) =>
       api.GET('/v1/personnel', { params: { query: { ...(filters as unknown as Query), ...paging } } }),
     ),
   );
+
+/** A person, if the key in use can read people. */
+export function useReadablePerson(user_id: string | null): Person | undefined {
+  const canRead = useHasScope()('personnel.read');
+  return usePerson(canRead ? user_id : null).data;
+}
 
 export function usePerson(user_id: string | null) {
   return useQuery({

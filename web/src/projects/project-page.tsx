@@ -13,6 +13,7 @@ import { DeleteButton } from '../components/delete-button.tsx';
 import { Confirm, DialogButton } from '../components/dialog.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
+import { Attributes } from '../fields/attributes.tsx';
 import { Description } from '../fields/description.tsx';
 import { EditDialog } from '../fields/edit-dialog.tsx';
 import type { Editor } from '../fields/editor.ts';
@@ -61,7 +62,10 @@ const Overview = ({ editor, lead }: Props & { lead: string | null }) => (
       <Description editor={editor} />
       <Matrix project={editor.item} />
     </div>
-    <Details editor={editor} lead={lead} />
+    <div className="stack">
+      <Details editor={editor} lead={lead} />
+      <Attributes editor={editor} />
+    </div>
   </div>
 );
 

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, dataOrThrow } from '../api/client.ts';
-import { daysFromToday } from '../format.ts';
+import type { Project } from '../api/openapi.ts';
+import { daysFromToday, formatShortDay, today } from '../format.ts';
 import { inProjects, maxRows, type Period } from './queries.ts';
 
 export const dateKinds = { risk: 'Risk due', review: 'Risk review', issue: 'Issue due', task: 'Task due' };
@@ -20,7 +21,7 @@ export type DueDate = {
 export const timelineDays = 90;
 
 /** The due and review dates of the next 90 days and all that have passed, earliest first. */
-export function useDueDates(period: Period) {
+export function useDueDates(period: Pick<Period, 'project'>) {
   return useQuery({
     queryKey: ['report', 'dates', period.project],
     queryFn: async () => {
@@ -65,3 +66,33 @@ const toDate = (
   day: string | null,
   person: string | null,
 ): DueDate[] => (day === null ? [] : [{ day, kind, list, key, title, person }]);
+
+/** A week, or all that is overdue. */
+export type Span = { title: string; isOverdue: boolean; dates: DueDate[]; projects: Project[] };
+
+const weeks = Math.ceil(timelineDays / 7);
+
+/** Overdue first, then week by week. */
+export function spansOf(dates: readonly DueDate[], projects: readonly Project[]): Span[] {
+  const open = projects.filter(({ status }) => status !== 'completed' && status !== 'cancelled');
+  const between = (from: string, to: string) => (day: string | null) =>
+    day !== null && day >= from && day < to;
+  const span = (title: string, from: string, to: string): Span => {
+    const isIn = between(from, to);
+    return {
+      title,
+      isOverdue: from === '',
+      dates: dates.filter(({ day }) => isIn(day)),
+      projects: open.filter(({ due_on }) => isIn(due_on)),
+    };
+  };
+  return [
+    span('Overdue', '', today()),
+    ...Array.from({ length: weeks }, (_, week) => {
+      const first = daysFromToday(week * 7);
+      const last = daysFromToday(Math.min(week * 7 + 6, timelineDays));
+      const end = daysFromToday(Math.min(week * 7 + 7, timelineDays + 1));
+      return span(`${formatShortDay(first)} – ${formatShortDay(last)}`, first, end);
+    }),
+  ];
+}

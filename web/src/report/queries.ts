@@ -45,7 +45,7 @@ export const isDay = (value: string) =>
 /** The start of the day after: a register of a past day is that of its end. */
 const endOf = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString();
 
-export const inProjects = ({ project }: Period) => (project ? { project } : {});
+export const inProjects = ({ project }: Pick<Period, 'project'>) => (project ? { project } : {});
 
 export const useReportRisks = (period: Period, query: RiskQuery) =>
   useQuery({

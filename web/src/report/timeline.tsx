@@ -2,42 +2,20 @@ import { Link } from 'wouter';
 import type { Project } from '../api/openapi.ts';
 import { Card } from '../components/card.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { daysFromToday, formatDay, formatNumber, formatShortDay, today } from '../format.ts';
-import { type DateKind, type DueDate, dateKinds, timelineDays, useDueDates } from './dates.ts';
+import { daysFromToday, formatDay, formatNumber, today } from '../format.ts';
+import {
+  type DateKind,
+  type DueDate,
+  dateKinds,
+  type Span,
+  spansOf,
+  timelineDays,
+  useDueDates,
+} from './dates.ts';
 import type { Period } from './queries.ts';
 import { ItemGroup, ItemName, type ReportColumn, ReportTable } from './tables.tsx';
 
 const maxShown = 8;
-
-/** A week, or all that is overdue. */
-type Span = { title: string; isOverdue: boolean; dates: DueDate[]; projects: Project[] };
-
-const weeks = Math.ceil(timelineDays / 7);
-
-/** Overdue first, then week by week. */
-function spansOf(dates: readonly DueDate[], projects: readonly Project[]): Span[] {
-  const open = projects.filter(({ status }) => status !== 'completed' && status !== 'cancelled');
-  const between = (from: string, to: string) => (day: string | null) =>
-    day !== null && day >= from && day < to;
-  const span = (title: string, from: string, to: string): Span => {
-    const isIn = between(from, to);
-    return {
-      title,
-      isOverdue: from === '',
-      dates: dates.filter(({ day }) => isIn(day)),
-      projects: open.filter(({ due_on }) => isIn(due_on)),
-    };
-  };
-  return [
-    span('Overdue', '', today()),
-    ...Array.from({ length: weeks }, (_, week) => {
-      const first = daysFromToday(week * 7);
-      const last = daysFromToday(Math.min(week * 7 + 6, timelineDays));
-      const end = daysFromToday(Math.min(week * 7 + 7, timelineDays + 1));
-      return span(`${formatShortDay(first)} – ${formatShortDay(last)}`, first, end);
-    }),
-  ];
-}
 
 const countColumn = (kind: DateKind): ReportColumn<Span> => ({
   header: dateKinds[kind],

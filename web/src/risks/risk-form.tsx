@@ -10,6 +10,7 @@ import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
 import { type Editor, withOneOwner } from '../fields/editor.ts';
 import { enumOptions, humanize } from '../format.ts';
+import { useReadablePerson } from '../personnel/queries.ts';
 import { strategies, useRiskModel } from './model.ts';
 import { riskPath, usePatchRisk } from './queries.ts';
 import { transitionForms } from './transition-forms.ts';
@@ -17,7 +18,12 @@ import { transitionForms } from './transition-forms.ts';
 type Scale = { value: number; word: string }[];
 
 /** The fields of a risk without its status, which has dialogs of its own. */
-function fieldsOf(probability: Scale = [], impact: Scale = [], risk?: Risk): FieldOf<RiskInput>[] {
+function fieldsOf(
+  probability: Scale = [],
+  impact: Scale = [],
+  risk?: Risk,
+  raisedBy: string | null = null,
+): FieldOf<RiskInput>[] {
   const ratings = (scale: Scale) =>
     scale.map(({ value, word }) => [value, `${value} – ${humanize(word)}`] as const);
   const owner = risk?.owner_name ?? null;
@@ -79,6 +85,13 @@ function fieldsOf(probability: Scale = [], impact: Scale = [], risk?: Risk): Fie
     { name: 'contingency_plan', label: 'Contingency plan', kind: 'text' },
     { name: 'trigger', label: 'Trigger', kind: 'text', hint: 'Early warning sign' },
     { name: 'raised_on', label: 'Raised', kind: 'day', required: true, isOnPageOnly: true },
+    {
+      name: 'raised_by_user_id',
+      label: 'Raised by',
+      kind: 'person',
+      selectedName: raisedBy,
+      isOnPageOnly: true,
+    },
     { name: 'external_id', label: 'External ID', kind: 'line', isOnPageOnly: true },
     { name: 'source_url', label: 'Source', kind: 'line', isOnPageOnly: true },
   ];
@@ -128,11 +141,12 @@ export function useRiskEditor(risk: Risk): Editor<RiskPatch, Risk> {
   const { data: model } = useRiskModel();
   const patch = usePatchRisk();
   const canEdit = useHasScope()('projects.manage');
+  const raisedBy = useReadablePerson(risk.raised_by_user_id);
   return {
     id: risk.id,
     name: risk.key,
     item: risk,
-    fields: [...fieldsOf(model?.probability, model?.impact, risk), ...statusFields],
+    fields: [...fieldsOf(model?.probability, model?.impact, risk, raisedBy?.name), ...statusFields],
     canEdit: canEdit && model !== undefined,
     save: (values, base) => patch(base, withOneOwner(values)),
     reload: () => dataOrThrow(api.GET('/v1/projects/{project_id}/risks/{id}', { params: riskPath(risk) })),

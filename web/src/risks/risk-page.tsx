@@ -5,12 +5,14 @@ import { useHasScope } from '../api/session.ts';
 import { Level, PersonLabel, Score, Status } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { ItemLink, SourceLink } from '../components/item-link.tsx';
+import { Attributes } from '../fields/attributes.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { useInlineFacts } from '../fields/inline-field.tsx';
 import { formatDay, humanize } from '../format.ts';
 import { activityOf, ItemColumns } from '../layout/item-page.tsx';
 import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
+import { PersonLink } from '../personnel/person-link.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
 import { riskPath, useRisk } from './queries.ts';
 import { RankExplanation } from './rank-explanation.tsx';
@@ -45,6 +47,7 @@ function RiskContents({ risk }: { risk: NonNullable<ReturnType<typeof useRisk>['
           <>
             <Details editor={editor} />
             <Scores editor={editor} />
+            <Attributes editor={editor} />
           </>
         }
         activity={activityOf('risks', risk)}
@@ -82,6 +85,7 @@ const Head = ({ editor }: Props) => {
 
 function Details({ editor }: Props) {
   const fact = useInlineFacts(editor);
+  const hasScope = useHasScope();
   const risk = editor.item;
   const owner = risk.owner_name && <Owner key="owner" risk={risk} />;
   return (
@@ -96,6 +100,14 @@ function Details({ editor }: Props) {
           fact('owner_user_id', risk.owner_user_id && owner),
           fact('owner_group_id', risk.owner_group_id && owner),
           fact('raised_on'),
+          ...(hasScope('personnel.read')
+            ? [
+                fact(
+                  'raised_by_user_id',
+                  risk.raised_by_user_id && <PersonLink key="raised" user_id={risk.raised_by_user_id} />,
+                ),
+              ]
+            : []),
           fact('due_on'),
           fact('review_on'),
           ['Needs attention', risk.checks.length > 0 && <Checks key="checks" checks={risk.checks} />],

@@ -1,0 +1,79 @@
+import { Card, Facts } from '../components/card.tsx';
+import { Dialog, DialogButton } from '../components/dialog.tsx';
+import { Form } from '../components/form.tsx';
+import type { FieldOf } from '../components/form-values.ts';
+import { toast } from '../components/toast.tsx';
+import type { Editor } from './editor.ts';
+import { useInlineFacts } from './inline-field.tsx';
+
+type Patch = { attributes?: Record<string, string | null> };
+type Item = { attributes: Record<string, string> };
+type Props<Input, One> = { editor: Editor<Input, One> };
+
+/** The custom fields of an item. Without any, only someone who can add one sees the card. */
+export function Attributes<Input extends Patch, One extends Item>({ editor }: Props<Input, One>) {
+  const names = Object.keys(editor.item.attributes).sort((one, other) => one.localeCompare(other));
+  if (names.length === 0 && !editor.canEdit) return null;
+  return (
+    <Card id="attributes" title="Custom fields">
+      {names.map((name) => (
+        <Attribute key={name} editor={editor} name={name} />
+      ))}
+      {editor.canEdit && (
+        <DialogButton
+          small
+          icon="plus"
+          dialog={(onClose) => <AddAttribute editor={editor} onClose={onClose} />}
+        >
+          Add custom field
+        </DialogButton>
+      )}
+    </Card>
+  );
+}
+
+type Value = { value?: string | null };
+
+/** Edits one custom field like any other field. A blank value removes it. */
+function Attribute<Input extends Patch, One extends Item>({
+  editor,
+  name,
+}: Props<Input, One> & { name: string }) {
+  const withValue = (item: One): One & Value => ({ ...item, value: item.attributes[name] ?? null });
+  const fact = useInlineFacts<Value, One & Value>({
+    ...editor,
+    id: `${editor.id} ${name}`,
+    item: withValue(editor.item),
+    fields: [{ name: 'value', label: name, kind: 'text' }],
+    save: async ({ value = null }, base) =>
+      withValue(await editor.save({ attributes: { [name]: value } } as Input, base)),
+    reload: async () => withValue(await editor.reload()),
+  });
+  return <Facts facts={[fact('value')]} />;
+}
+
+type AttributeInput = { name: string; value: string };
+
+const fields: FieldOf<AttributeInput>[] = [
+  { name: 'name', label: 'Name', kind: 'line', required: true },
+  { name: 'value', label: 'Value', kind: 'text', required: true },
+];
+
+function AddAttribute<Input extends Patch, One extends Item>({
+  editor,
+  onClose,
+}: Props<Input, One> & { onClose: () => void }) {
+  const add = async ({ name, value }: AttributeInput) => {
+    const trimmed = name.trim();
+    if (Object.hasOwn(editor.item.attributes, trimmed)) {
+      throw new Error('There is a custom field with this name. Choose another name.');
+    }
+    await editor.save({ attributes: { [trimmed]: value } } as Input, editor.item);
+    toast(`Added ${trimmed}`);
+  };
+  return (
+    <Dialog title="Add custom field" onClose={onClose}>
+      <Form<AttributeInput> fields={fields} action="Add custom field" submit={add} onClose={onClose} />
+    </Dialog>
+  );
+}

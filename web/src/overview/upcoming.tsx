@@ -1,0 +1,88 @@
+import { Link } from 'wouter';
+import type { Project } from '../api/openapi.ts';
+import { Loaded } from '../components/loading.tsx';
+import { formatDay, formatNumber, pluralize, today } from '../format.ts';
+import { type DateKind, type DueDate, dateKinds, type Span, spansOf, useDueDates } from '../report/dates.ts';
+import './upcoming.css';
+
+const maxShown = 6;
+
+/** What is overdue and what is due or reviewed in the next weeks, as a chart, and the next dates. */
+export function Upcoming({ projects }: { projects: readonly Project[] }) {
+  return (
+    <section className="card upcoming" aria-labelledby="upcoming">
+      <header>
+        <h2 id="upcoming">Due and review dates</h2>
+        <Link href="/report#timeline">View in report</Link>
+      </header>
+      <Loaded query={useDueDates({ project: undefined })}>
+        {({ dates, isComplete }) => (
+          <>
+            <Weeks spans={spansOf(dates, projects)} />
+            <h3>Next dates</h3>
+            <NextDates dates={dates.filter(({ day }) => day >= today()).slice(0, maxShown)} />
+            {!isComplete && (
+              <p className="hint">There are so many entries that some are left out of the chart.</p>
+            )}
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+function Weeks({ spans }: { spans: readonly Span[] }) {
+  const max = Math.max(1, ...spans.map(({ dates }) => dates.length));
+  return (
+    <ol className="weeks">
+      {spans.map((span) => (
+        <li key={span.title} title={describe(span)} className={span.isOverdue ? 'overdue' : undefined}>
+          <span className="visually-hidden">{describe(span)}</span>
+          <span aria-hidden="true" className="week-count">
+            {formatNumber(span.dates.length)}
+          </span>
+          <span
+            aria-hidden="true"
+            className="week-bar"
+            style={{ height: `${(6 * span.dates.length) / max}rem` }}
+          />
+          <span aria-hidden="true" className="week-name">
+            {span.title.split(' – ')[0]}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** `16 Nov – 22 Nov: 3 (Risk due 1, Task due 2)`. */
+function describe({ title, dates, projects }: Span): string {
+  const counts = (Object.keys(dateKinds) as DateKind[])
+    .map((kind) => [dateKinds[kind], dates.filter((date) => date.kind === kind).length] as const)
+    .filter(([, count]) => count > 0)
+    .map(([label, count]) => `${label} ${formatNumber(count)}`);
+  const due = projects.length > 0 ? [`${pluralize(projects.length, 'project')} due`] : [];
+  const parts = [...counts, ...due];
+  return `${title}: ${formatNumber(dates.length)}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`;
+}
+
+const NextDates = ({ dates }: { dates: readonly DueDate[] }) =>
+  dates.length === 0 ? (
+    <p className="quiet">Nothing due in the next 90 days</p>
+  ) : (
+    <ul className="lines">
+      {dates.map(({ day, kind, list, key, title, person }) => (
+        <li key={`${kind} ${key}`}>
+          <span className="upcoming-day">{formatDay(day)}</span>
+          <Link className="grow" href={`/${list}/${key}`} title={title}>
+            <bdi>{title}</bdi>
+          </Link>
+          <span className="key">{key}</span>
+          <span className="quiet upcoming-kind">{dateKinds[kind]}</span>
+          <span className="quiet upcoming-person">
+            <bdi>{person ?? (list === 'risks' ? 'No owner' : 'Unassigned')}</bdi>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { assertAccessible, screens } from './axe.ts';
+import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { tabTo } from './focus.ts';
+
+let console: Console;
+
+before(async () => {
+  console = await startConsole();
+});
+
+after(() => console.stop());
+
+const fact = (page: Page, label: string) =>
+  page.locator('.fact', { has: page.getByText(label, { exact: true }) }).locator('dd');
+const edit = (page: Page, label: string) => page.getByRole('button', { name: `Edit ${label}`, exact: true });
+const closed = (page: Page) => page.locator('.inline-editor').waitFor({ state: 'detached' });
+
+test('who raised a risk or an issue is edited on its page', async (t) => {
+  const person = await console.post('/v1/personnel', { name: 'Rosalind Raiser' });
+  const risk = await console.post('/v1/projects/APOLLO/risks', { title: 'Raised' });
+  const issue = await console.post('/v1/projects/APOLLO/issues', { title: 'Raised too' });
+  const page = await console.open(t, '/risks');
+  if (!page) return;
+  for (const [list, { key }] of [
+    ['risks', risk],
+    ['issues', issue],
+  ] as const) {
+    await page.goto(`${console.app.baseUrl}/${list}/${key}`);
+    await waitUntilLoaded(page);
+    await edit(page, 'Raised by').click();
+    await page.getByRole('combobox', { name: 'Raised by' }).fill('Rosalind');
+    await page.getByRole('option', { name: 'Rosalind Raiser' }).click();
+    await closed(page);
+    await fact(page, 'Raised by').getByRole('link', { name: 'Rosalind Raiser' }).waitFor();
+    const { raised_by_user_id } = await console.get(`/v1/projects/APOLLO/${list}/${key}`);
+    assert.equal(raised_by_user_id, person.user_id);
+  }
+  const reader = await console.open(t, `/risks/${risk.key}`, { scopes: ['projects.read'] });
+  if (!reader) return;
+  await waitUntilLoaded(reader);
+  assert.equal(await fact(reader, 'Raised by').count(), 0);
+});
+
+test('custom fields are added, edited and removed, also with the keyboard', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', {
+    title: 'With custom fields',
+    attributes: { Vendor: 'Brightboard' },
+  });
+  const attributes = async () => (await console.get(`/v1/projects/APOLLO/risks/${key}`)).attributes;
+  const page = await console.open(t, `/risks/${key}`, { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await tabTo(page, 'Edit Vendor');
+  await page.keyboard.press('Enter');
+  await page.getByRole('textbox', { name: 'Vendor' }).waitFor();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('Datenwerk');
+  await page.keyboard.press('Control+Enter');
+  await closed(page);
+  await fact(page, 'Vendor').getByText('Datenwerk').waitFor();
+  await page.locator('.toast').last().getByRole('button', { name: 'Undo' }).click();
+  await fact(page, 'Vendor').getByText('Brightboard').waitFor();
+
+  await tabTo(page, 'Add custom field');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Add custom field' });
+  await dialog.getByLabel('Name').waitFor();
+  await assertAccessible(page, 'the dialog of a custom field');
+  await page.keyboard.type('Vendor');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('C-17');
+  await dialog.getByRole('button', { name: 'Add custom field' }).click();
+  await dialog.getByText('There is a custom field with this name').waitFor();
+  await dialog.getByLabel('Name').fill('Contract');
+  await dialog.getByRole('button', { name: 'Add custom field' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await fact(page, 'Contract').getByText('C-17').waitFor();
+  assert.deepEqual(await attributes(), { Contract: 'C-17', Vendor: 'Brightboard' });
+
+  await edit(page, 'Contract').click();
+  await page.getByRole('textbox', { name: 'Contract' }).fill('');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('Contract', { exact: true }).waitFor({ state: 'detached' });
+  assert.deepEqual(await attributes(), { Vendor: 'Brightboard' });
+
+  const reader = await console.open(t, `/risks/${key}`, { scopes: ['projects.read'], colorScheme: 'dark' });
+  if (!reader) return;
+  await waitUntilLoaded(reader);
+  await fact(reader, 'Vendor').getByText('Brightboard').waitFor();
+  assert.equal(await reader.getByRole('button', { name: 'Add custom field' }).count(), 0);
+  await assertAccessible(reader, 'custom fields of a reader, dark');
+});
+
+test('the status of a person is edited on the page, and a project has custom fields', async (t) => {
+  const person = await console.post('/v1/personnel', { name: 'Stella Status' });
+  const page = await console.open(t, `/personnel/${person.user_id}`);
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await edit(page, 'Status').click();
+  await page.getByLabel('Status').selectOption('inactive');
+  await closed(page);
+  await fact(page, 'Status').getByText('Inactive').waitFor();
+  await page.getByRole('button', { name: 'Reactivate' }).waitFor();
+  assert.equal((await console.get(`/v1/personnel/${person.user_id}`)).status, 'inactive');
+  await page.locator('.toast').last().getByRole('button', { name: 'Undo' }).click();
+  await fact(page, 'Status').getByText('Active').waitFor();
+
+  await page.goto(`${console.app.baseUrl}/projects/APOLLO`);
+  await waitUntilLoaded(page);
+  await page.getByRole('button', { name: 'Add custom field' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add custom field' });
+  await dialog.getByLabel('Name').fill('Cost center');
+  await dialog.getByLabel('Value').fill('4711');
+  await dialog.getByRole('button', { name: 'Add custom field' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await fact(page, 'Cost center').getByText('4711').waitFor();
+});
+
+test('the overview shows what is overdue and due week by week, and the next dates', async (t) => {
+  const soon = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+  const task = await console.post('/v1/projects/APOLLO/tasks', { title: 'Due tomorrow', due_on: soon });
+  const page = await console.open(t, '/', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const card = page.getByRole('region', { name: 'Due and review dates' });
+  await card.getByRole('list').first().waitFor();
+  assert.equal(await card.locator('.weeks > li').count(), 14);
+  const past = new Date(Date.now()).toISOString().slice(0, 10);
+  const { page: issues } = await console.get('/v1/issues?overdue=true&limit=1&count=true');
+  const { page: tasks } = await console.get('/v1/tasks?overdue=true&limit=1&count=true');
+  const { page: risks } = await console.get(`/v1/risks?due_before=${past}&limit=1&count=true`);
+  const overdue = await card.locator('.weeks > li').first().locator('.visually-hidden').textContent();
+  assert.match(overdue ?? '', new RegExp(`Issue due ${issues.total}\\b`));
+  assert.match(overdue ?? '', new RegExp(`Task due ${tasks.total}\\b`));
+  if (risks.total > 0) assert.match(overdue ?? '', new RegExp(`Risk due ${risks.total}\\b`));
+  for (const { width, colorScheme } of screens) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    await assertAccessible(page, `the overview at ${width}, ${colorScheme}`);
+  }
+  await card.getByRole('link', { name: 'Due tomorrow' }).focus();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(new RegExp(`/tasks/${task.key}$`));
+});
