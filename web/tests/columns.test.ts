@@ -158,5 +158,8 @@ test('chosen columns have room: a table that is too wide scrolls, the page does 
     assert.ok(widths.page <= 0, `the page is ${widths.page} too wide at ${width}`);
     assert.ok(widths.title >= 200, `the title has ${widths.title} at ${width}`);
     await assertAccessible(page, `all columns at ${width}`);
+    await page.getByRole('region', { name: 'Risks, all columns' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.waitForFunction(() => (document.querySelector('.scrolling')?.scrollLeft ?? 0) > 0);
   }
 });

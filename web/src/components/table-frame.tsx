@@ -1,9 +1,9 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 
-type Props = { minWidth: number | undefined; children: ReactNode };
+type Props = { label: string; minWidth: number | undefined; children: ReactNode };
 
 /** Scrolls a table sideways only if it is too wide, because the header of one that scrolls does not stay in view. */
-export function TableFrame({ minWidth, children }: Props) {
+export function TableFrame({ label, minWidth, children }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const [isTooWide, setTooWide] = useState(false);
   useLayoutEffect(() => {
@@ -14,8 +14,15 @@ export function TableFrame({ minWidth, children }: Props) {
     observer.observe(element);
     return () => observer.disconnect();
   }, [minWidth]);
+  // In focus, the arrow keys scroll it.
+  const scrolling = {
+    className: 'scrolling',
+    role: 'region',
+    tabIndex: 0,
+    'aria-label': `${label}, all columns`,
+  };
   return (
-    <div ref={frame} className={isTooWide ? 'scrolling' : undefined}>
+    <div ref={frame} {...(isTooWide && scrolling)}>
       {children}
     </div>
   );

@@ -78,7 +78,7 @@ export function Table<Row>({
   const above = isPrinting ? 0 : first * rowHeight;
   const below = isPrinting ? 0 : (rows.length - 1 - last) * rowHeight;
   return (
-    <TableFrame minWidth={minWidth}>
+    <TableFrame label={label} minWidth={minWidth}>
       <table
         className="table"
         style={minWidth && !isPrinting ? { minWidth: `${minWidth}rem` } : undefined}

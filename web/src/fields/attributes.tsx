@@ -4,7 +4,7 @@ import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
 import type { Editor } from './editor.ts';
-import { useInlineFacts } from './inline-field.tsx';
+import { useToFact } from './inline-field.tsx';
 
 type Patch = { attributes?: Record<string, string | null> };
 type Item = { attributes: Record<string, string> };
@@ -12,21 +12,22 @@ type Props<Input, One> = { editor: Editor<Input, One> };
 
 /** The custom fields of an item. Without any, only someone who can add one sees the card. */
 export function Attributes<Input extends Patch, One extends Item>({ editor }: Props<Input, One>) {
+  const toFact = useToFact();
   const names = Object.keys(editor.item.attributes).sort((one, other) => one.localeCompare(other));
   if (names.length === 0 && !editor.canEdit) return null;
   return (
     <Card id="attributes" title="Custom fields">
-      {names.map((name) => (
-        <Attribute key={name} editor={editor} name={name} />
-      ))}
+      <Facts facts={names.map((name) => toFact(editorOf(editor, name), 'value'))} />
       {editor.canEdit && (
-        <DialogButton
-          small
-          icon="plus"
-          dialog={(onClose) => <AddAttribute editor={editor} onClose={onClose} />}
-        >
-          Add custom field
-        </DialogButton>
+        <div className="button-row">
+          <DialogButton
+            small
+            icon="plus"
+            dialog={(onClose) => <AddAttribute editor={editor} onClose={onClose} />}
+          >
+            Add custom field
+          </DialogButton>
+        </div>
       )}
     </Card>
   );
@@ -35,12 +36,12 @@ export function Attributes<Input extends Patch, One extends Item>({ editor }: Pr
 type Value = { value?: string | null };
 
 /** Edits one custom field like any other field. A blank value removes it. */
-function Attribute<Input extends Patch, One extends Item>({
-  editor,
-  name,
-}: Props<Input, One> & { name: string }) {
+function editorOf<Input extends Patch, One extends Item>(
+  editor: Editor<Input, One>,
+  name: string,
+): Editor<Value, One & Value> {
   const withValue = (item: One): One & Value => ({ ...item, value: item.attributes[name] ?? null });
-  const fact = useInlineFacts<Value, One & Value>({
+  return {
     ...editor,
     id: `${editor.id} ${name}`,
     item: withValue(editor.item),
@@ -48,8 +49,7 @@ function Attribute<Input extends Patch, One extends Item>({
     save: async ({ value = null }, base) =>
       withValue(await editor.save({ attributes: { [name]: value } } as Input, base)),
     reload: async () => withValue(await editor.reload()),
-  });
-  return <Facts facts={[fact('value')]} />;
+  };
 }
 
 type AttributeInput = { name: string; value: string };

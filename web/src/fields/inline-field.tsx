@@ -110,8 +110,20 @@ type Fact = readonly [name: string, value: ReactNode];
 
 /** Makes facts of an item's fields that can be edited in place, unless the key in use can't edit them. */
 export function useInlineFacts<Input, Item extends object>(editor: Editor<Input, Item>) {
+  const toFact = useToFact();
+  return (name: keyof Input & string, shown?: ReactNode, label?: string) =>
+    toFact(editor, name, shown, label);
+}
+
+/** Makes a fact of a field of any item. */
+export function useToFact() {
   const hasScope = useHasScope();
-  return (name: keyof Input & string, shown?: ReactNode, label?: string): Fact => {
+  return <Input, Item extends object>(
+    editor: Editor<Input, Item>,
+    name: keyof Input & string,
+    shown?: ReactNode,
+    label?: string,
+  ): Fact => {
     const known = editor.fields.find((one) => one.name === name);
     if (!known) return [name, null];
     const field = label ? { ...known, label } : known;

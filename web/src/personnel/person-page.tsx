@@ -32,7 +32,7 @@ function PersonContents({ person }: { person: Person }) {
   return (
     <>
       <Head editor={editor} />
-      <div className="columns">
+      <div className="columns wide-side">
         <div className="stack">
           {hasScope('projects.read') && <Assignments person={person} />}
           <Groups person={person} />

@@ -43,7 +43,7 @@ export const projectColumns: readonly Column<Project>[] = [
     name: 'key',
     header: 'Key',
     width: 7,
-    from: 'tablet',
+    from: 'desktop',
     cell: ({ key }) => <span className="key">{key}</span>,
   },
   {
@@ -58,6 +58,7 @@ export const projectColumns: readonly Column<Project>[] = [
     name: 'top',
     header: 'Top score',
     width: 6.5,
+    from: 'tablet',
     sorts: ['-top', 'top'],
     cell: ({ counts: { top_score } }) => (
       <Score score={top_score} level={top_score === null ? null : levelOf(top_score)} />

@@ -28,7 +28,7 @@ export const taskColumns: readonly Column<Task>[] = [
   {
     name: 'assignee',
     header: 'Assignee',
-    width: 11,
+    width: 9,
     from: 'tablet',
     cell: ({ assignee_name }) =>
       assignee_name ? <PersonLabel name={assignee_name} /> : <span className="quiet">Unassigned</span>,
@@ -50,5 +50,6 @@ export const doneColumn: Column<Task> = {
   isPinned: true,
   width: 4.5,
   end: true,
+  from: 'tablet',
   cell: (task) => <CompleteTask task={task} />,
 };
