@@ -126,6 +126,7 @@ test('the overview shows what is overdue and due week by week, and the next date
   if (!page) return;
   await waitUntilLoaded(page);
   const card = page.getByRole('region', { name: 'Due and review dates' });
+  await card.scrollIntoViewIfNeeded();
   await card.getByRole('list').first().waitFor();
   assert.equal(await card.locator('.weeks > li').count(), 14);
   const past = new Date(Date.now()).toISOString().slice(0, 10);

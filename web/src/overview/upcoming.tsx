@@ -1,3 +1,4 @@
+import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Project } from '../api/openapi.ts';
 import { Loaded } from '../components/loading.tsx';
@@ -7,29 +8,47 @@ import './upcoming.css';
 
 const maxShown = 6;
 
-/** What is overdue and what is due or reviewed in the next weeks, as a chart, and the next dates. */
-export function Upcoming({ projects }: { projects: readonly Project[] }) {
+type Props = { projects: readonly Project[] };
+
+/**
+ * What is overdue and what is due or reviewed in the next weeks, as a chart, and the next dates. It reads many rows, so it
+ * loads only when it is scrolled into view.
+ */
+export function Upcoming({ projects }: Props) {
+  const card = useRef<HTMLElement>(null);
+  const [isSeen, setSeen] = useState(false);
+  useEffect(() => {
+    const observer = new IntersectionObserver(
+      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && setSeen(true),
+    );
+    if (card.current) observer.observe(card.current);
+    return () => observer.disconnect();
+  }, []);
   return (
-    <section className="card upcoming" aria-labelledby="upcoming">
+    <section ref={card} className="card upcoming" aria-labelledby="upcoming">
       <header>
         <h2 id="upcoming">Due and review dates</h2>
         <Link href="/report#timeline">View in report</Link>
       </header>
-      <Loaded query={useDueDates({ project: undefined })}>
-        {({ dates, isComplete }) => (
-          <>
-            <Weeks spans={spansOf(dates, projects)} />
-            <h3>Next dates</h3>
-            <NextDates dates={dates.filter(({ day }) => day >= today()).slice(0, maxShown)} />
-            {!isComplete && (
-              <p className="hint">There are so many entries that some are left out of the chart.</p>
-            )}
-          </>
-        )}
-      </Loaded>
+      {isSeen && <Dates projects={projects} />}
     </section>
   );
 }
+
+const Dates = ({ projects }: Props) => (
+  <Loaded query={useDueDates({ project: undefined })}>
+    {({ dates, isComplete }) => (
+      <>
+        <Weeks spans={spansOf(dates, projects)} />
+        <h3>Next dates</h3>
+        <NextDates dates={dates.filter(({ day }) => day >= today()).slice(0, maxShown)} />
+        {!isComplete && (
+          <p className="hint">There are so many entries that some are left out of the chart.</p>
+        )}
+      </>
+    )}
+  </Loaded>
+);
 
 function Weeks({ spans }: { spans: readonly Span[] }) {
   const max = Math.max(1, ...spans.map(({ dates }) => dates.length));
