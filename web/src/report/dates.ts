@@ -26,20 +26,17 @@ export function useDueDates(period: Pick<Period, 'project'>) {
     queryKey: ['report', 'dates', period.project],
     queryFn: async () => {
       const end = daysFromToday(timelineDays);
+      const after = daysFromToday(timelineDays + 1);
       const query = { ...inProjects(period), limit: maxRows };
-      const [risks, issues, tasks] = await Promise.all([
-        // The API has no filter for the days of reviews.
-        dataOrThrow(api.GET('/v1/risks', { params: { query } })),
+      const [risks, reviews, issues, tasks] = await Promise.all([
+        dataOrThrow(api.GET('/v1/risks', { params: { query: { ...query, due_before: after } } })),
+        dataOrThrow(api.GET('/v1/risks', { params: { query: { ...query, review_before: after } } })),
         dataOrThrow(api.GET('/v1/issues', { params: { query: { ...query, sort: 'due_on' } } })),
-        dataOrThrow(
-          api.GET('/v1/tasks', {
-            params: { query: { ...query, due_before: daysFromToday(timelineDays + 1) } },
-          }),
-        ),
+        dataOrThrow(api.GET('/v1/tasks', { params: { query: { ...query, due_before: after } } })),
       ]);
       const dates = [
         ...risks.data.flatMap((risk) => toDate('risk', 'risks', risk, risk.due_on, risk.owner_name)),
-        ...risks.data.flatMap((risk) => toDate('review', 'risks', risk, risk.review_on, risk.owner_name)),
+        ...reviews.data.flatMap((risk) => toDate('review', 'risks', risk, risk.review_on, risk.owner_name)),
         ...issues.data.flatMap((issue) =>
           toDate('issue', 'issues', issue, issue.due_on, issue.assignee_name),
         ),
@@ -52,6 +49,7 @@ export function useDueDates(period: Pick<Period, 'project'>) {
         // Issues are sorted by their due dates, so only those in the period count.
         isComplete:
           !risks.page.has_more &&
+          !reviews.page.has_more &&
           !tasks.page.has_more &&
           !(issues.page.has_more && (issues.data.at(-1)?.due_on ?? '9') <= end),
       };
