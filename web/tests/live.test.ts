@@ -153,7 +153,7 @@ test('the overview shows the latest changes in words, live', async (t) => {
     [{ status: 'closed', closure_reason: 'Delivered' }, `closed risk ${risk.key} Late parts`],
   ];
   for (const [change] of changes) await console.patch(path, change);
-  await console.post(`${path}/comments`, { body: 'Well done.' });
+  await console.post(`${path}/comments`, { body: '**Well** done.' });
   await activity.getByText(`commented on risk ${risk.key} Late parts: “Well done.”`).waitFor();
   await activity.scrollIntoViewIfNeeded();
   await screenshot(page, 'activity');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Block, type Inline, parseMarkdown } from '../src/comments/markdown.ts';
+import { type Block, type Inline, parseMarkdown, plainText } from '../src/comments/markdown.ts';
 import { insertMention, mentionAt, toBody, toEditable } from '../src/comments/mentions.ts';
 
 /** The parsed text as short HTML, to compare it at a glance. */
@@ -56,6 +56,21 @@ test('emphasis, code, links, lists and quotes are recognized', () => {
     [`for @${ada.user_id}!`, '<p>for <usr_>!</p>'],
   ];
   for (const [text, shown] of cases) assert.equal(show(text), shown, text);
+});
+
+test('the words of a text stand on one line without markup', () => {
+  const nameOf = (userId: string) => (userId === ada.user_id ? ada.name : 'Deleted person');
+  for (const [text, words] of [
+    [
+      `**Done** by @${ada.user_id}, see [the plan](https://example.com/a_b)`,
+      'Done by @Ada Eze, see the plan',
+    ],
+    ['- one\n- *two*\n\n> quoted `code`', 'one two quoted code'],
+    ['```\na\n  b\n```\nafter', 'a b after'],
+    [`5 * 3 * 2 @${al.user_id}`, '5 * 3 * 2 @Deleted person'],
+    ['  \n ', ''],
+  ] as const)
+    assert.equal(plainText(text, nameOf), words);
 });
 
 test('everything else is plain text', () => {

@@ -17,6 +17,23 @@ const maxDepth = 6;
 
 export const parseMarkdown = (text: string): Block[] => parseBlocks(text.split('\n'), 0);
 
+/** The words of a text on one line, without its markup. `nameOf` returns the name of a mentioned person. */
+export function plainText(text: string, nameOf: (userId: string) => string): string {
+  const ofInline = (part: Inline): string => {
+    if (typeof part === 'string') return part;
+    if (part.kind === 'code') return part.text;
+    if (part.kind === 'mention') return `@${nameOf(part.userId)}`;
+    return part.children.map(ofInline).join('');
+  };
+  const ofBlock = (block: Block): string => {
+    if (block.kind === 'code') return block.text;
+    if (block.kind === 'quote') return block.children.map(ofBlock).join(' ');
+    if (block.kind === 'list') return block.items.flat().map(ofBlock).join(' ');
+    return block.children.map(ofInline).join('');
+  };
+  return parseMarkdown(text).map(ofBlock).join(' ').replace(/\s+/g, ' ').trim();
+}
+
 const bullet = /^ {0,3}[-*+] +(?=\S)/;
 const number = /^ {0,3}(\d{1,9})[.)] +(?=\S)/;
 const quote = /^ {0,3}> ?/;

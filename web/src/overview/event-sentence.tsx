@@ -2,6 +2,8 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { ChangeEvent, EventType } from '../api/event-types.ts';
 import type { Project } from '../api/openapi.ts';
+import { plainText } from '../comments/markdown.ts';
+import type { Mention } from '../comments/mentions.ts';
 import { formatValue, labelOf } from '../components/history.tsx';
 import { ItemLink } from '../components/item-link.tsx';
 import { humanize } from '../format.ts';
@@ -64,9 +66,9 @@ function actionOf({ type, subject, data, previous }: ChangeEvent): readonly [bef
     case 'risk.level_lowered':
       return ['lowered the level of risk', fromTo(previous.level, data.level)];
     case 'comment.created':
-      return [`commented on ${text('subject_type')}`, `: “${excerpt(text('body'))}”`];
+      return [`commented on ${text('subject_type')}`, `: “${excerpt(data)}”`];
     case 'comment.updated':
-      return [`edited a comment on ${text('subject_type')}`, `: “${excerpt(text('body'))}”`];
+      return [`edited a comment on ${text('subject_type')}`, `: “${excerpt(data)}”`];
     case 'comment.deleted':
       return [`deleted a comment on ${text('subject_type')}`];
   }
@@ -79,7 +81,13 @@ const fromTo = (from: unknown, to: unknown) => ` from ${inWords(from)} to ${inWo
 
 const inWords = (value: unknown) => (value === null ? 'not assessed' : String(value).replaceAll('_', ' '));
 
-const excerpt = (text: string) => (text.length > 120 ? `${text.slice(0, 120).trimEnd()}…` : text);
+/** The beginning of a comment. */
+function excerpt({ body, mentions = [] }: ChangeEvent['data']): string {
+  const people = mentions as readonly Mention[];
+  const nameOf = (id: string) => people.find(({ user_id }) => user_id === id)?.name ?? 'Deleted person';
+  const text = plainText(String(body ?? ''), nameOf);
+  return text.length > 120 ? `${text.slice(0, 120).trimEnd()}…` : text;
+}
 
 /** One changed field is reported with its value, several by their names. */
 function updateOf(noun: string, data: ChangeEvent['data'], previous: ChangeEvent['previous']) {
