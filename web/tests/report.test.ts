@@ -79,7 +79,7 @@ test('the project and the day are chosen by keyboard, are in the URL and on the 
   const { name } = await console.get('/v1/projects/APOLLO');
   const page = await console.open(t, '/', { viewport: { width: 1440, height: 900 } });
   if (!page) return;
-  await page.getByRole('link', { name: 'Report' }).click();
+  await page.getByRole('link', { name: 'Report', exact: true }).click();
   await page.waitForURL(/\/report$/);
   await waitUntilLoaded(page);
   await tabTo(page, 'Project');
