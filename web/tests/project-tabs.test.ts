@@ -96,7 +96,7 @@ test('the lists of a project are filtered, sorted and changed, in the URL', asyn
   await waitUntilLoaded(page);
   await firstKey().getByText(data[0].key).waitFor({ state: 'attached' });
   assert.equal(await page.getByRole('button', { name: 'Project', exact: true }).count(), 0);
-  await table.getByRole('checkbox', { name: data[0].key }).check();
+  await table.getByRole('checkbox', { name: `Select ${data[0].key}`, exact: true }).check();
   await page.getByRole('region', { name: 'Selected rows' }).getByText('1 selected').waitFor();
   await assertAccessible(page, 'the filtered issues of a project');
   await page.getByRole('button', { name: 'Unassigned' }).click();
