@@ -23,8 +23,8 @@ export type CachedResponse = CacheDependencies & {
   body: Buffer;
 };
 
-/** How many of the latest requests are remembered. */
-const maxRequested = 2000;
+/** The total length of the cache keys of the latest requests: some thousand usual ones, or a few with very long headers. */
+const maxRequestedLength = 500_000;
 
 /** Responses in memory, at most `maxBytes`; the least recently used are evicted first. */
 export class ResponseCache {
@@ -32,7 +32,10 @@ export class ResponseCache {
   hits = 0;
   misses = 0;
   readonly #responses: LRUCache<string, CachedResponse>;
-  readonly #requested = new LRUCache<string, true>({ max: maxRequested });
+  readonly #requested = new LRUCache<string, true>({
+    maxSize: maxRequestedLength,
+    sizeCalculation: (_, name) => name.length,
+  });
   readonly #refreshes = new Map<string, PromiseWithResolvers<void>>();
 
   constructor(maxBytes: number) {
