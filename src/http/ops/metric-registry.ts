@@ -127,8 +127,9 @@ function processMetrics(registry: Registry): void {
 }
 
 /**
- * Returns a function that registers metrics of one kind. `aggregator` combines the values of several workers. `read` returns the current value, or one per label. Counters are
- * counted elsewhere, too: prom-client cannot set one, so it is reset and increased.
+ * Returns a function that registers metrics of one kind. `aggregator` combines the values of several workers. `read` returns
+ * the current value, or one per label. Counters are counted elsewhere, too: prom-client cannot set one, so it is reset and
+ * increased.
  */
 function metrics(registry: Registry, Kind: typeof Gauge | typeof Counter, aggregator: 'sum' | 'max' = 'sum') {
   return (name: string, help: string, read: () => number | Sample[]): void => {

@@ -3,8 +3,8 @@ import type { Middleware } from 'openapi-fetch';
 /** Writes whose response has not arrived, with their idempotency keys. Whether they took effect is unknown. */
 const unanswered = new Map<string, string>();
 
-/** The writes under way by the id of their request, and whether an earlier attempt got no response. */
-const underWay = new Map<string, { write: string; body: string; isRepeated: boolean }>();
+/** The writes in flight by the id of their request, and whether an earlier attempt got no response. */
+const inFlight = new Map<string, { write: string; body: string; isRepeated: boolean }>();
 
 /**
  * Makes it safe to repeat a write after its response was lost: a POST has the idempotency key of the first attempt, a
@@ -17,15 +17,15 @@ export const repeatSafely: Middleware = {
     const body = await request.clone().text();
     const write = `${request.method} ${request.url} ${body}`;
     const key = unanswered.get(write) ?? newIdempotencyKey();
-    underWay.set(id, { write, body, isRepeated: unanswered.has(write) });
+    inFlight.set(id, { write, body, isRepeated: unanswered.has(write) });
     unanswered.set(write, key);
     if (request.method === 'POST') request.headers.set('idempotency-key', key);
     return request;
   },
 
   async onResponse({ request, response, id }) {
-    const current = underWay.get(id);
-    underWay.delete(id);
+    const current = inFlight.get(id);
+    inFlight.delete(id);
     // A proxy reports a lost response with such a status too.
     if (!current || response.status >= 500) return undefined;
     unanswered.delete(current.write);
@@ -36,7 +36,7 @@ export const repeatSafely: Middleware = {
   },
 
   onError({ id }) {
-    underWay.delete(id);
+    inFlight.delete(id);
   },
 };
 
