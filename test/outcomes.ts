@@ -34,7 +34,11 @@ export function summarizeSkipped(outcomes: readonly Outcome[]): string {
   return places.length === 0 ? '' : `Skipped: ${places.join(' · ')}`;
 }
 
-/** The files with failed tests. */
+/** The files with failed tests. A suite that a helper declares is reported with the file of the helper. */
 export const failedFiles = (outcomes: readonly Outcome[]): string[] => [
-  ...new Set(outcomes.filter(({ type }) => type === 'failed').map(({ file }) => file)),
+  ...new Set(
+    outcomes
+      .filter(({ type, file }) => type === 'failed' && file.endsWith('.test.ts'))
+      .map(({ file }) => file),
+  ),
 ];
