@@ -1,5 +1,6 @@
 import pg from 'pg';
 import Cursor from 'pg-cursor';
+import { areOfCommand } from '../sql/statement.ts';
 import { codeOf } from './errors.ts';
 import { closeCursor, end, type IsAlive, type Limits, readCursor, watchResponse } from './limits.ts';
 import { PreparingClient } from './prepared.ts';
@@ -18,15 +19,27 @@ type Server = {
   rejectsSettings: boolean;
 };
 
+type PoolOptions = {
+  max?: number;
+  isAlive?: IsAlive;
+  /** Sends a statement whose result nobody needs together with the next one. Such a connection has no cursors. */
+  pipeline?: boolean;
+};
+
 /**
  * A pool of connections with time limits. If a pooler rejects the settings of a connection, as pgbouncer does unless it is
  * configured to ignore them, it connects without them. The limits then apply only in transactions, and
  * `Limits.responseMs` to everything else.
  */
-export function pool(server: Server, max: number, limits: Limits, isAlive?: IsAlive): pg.Pool {
+export function pool(
+  server: Server,
+  limits: Limits,
+  { max = 1, isAlive, pipeline = false }: PoolOptions = {},
+): pg.Pool {
   const connections = new pg.Pool({
     connectionString: server.url,
     max,
+    pipeline,
     connectionTimeoutMillis: limits.connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
@@ -69,11 +82,16 @@ const transactionSettings = ({ statementMs, lockMs, idleInTransactionMs }: Limit
     .map(([name, value]) => `; set local ${name} = ${value}`)
     .join('');
 
+/** The number of statements that may be sent before the response to the first of them has arrived. */
+const maxUnconfirmed = 16;
+
 /** A client that detects lost and unresponsive connections: see `watchResponse`. */
 function watchedClient(server: Server, limits: Limits, isAlive: IsAlive | undefined) {
   const settings = transactionSettings(limits);
   return class extends (server.prepare ? PreparingClient : UnpreparedClient) {
     hasEnded = false;
+    /** The responses to statements of this transaction that nobody has waited for yet. */
+    readonly #unconfirmed: Promise<unknown>[] = [];
 
     constructor(config?: pg.ClientConfig) {
       super(server.rejectsSettings ? config : { ...config, ...connectionSettings(limits) });
@@ -97,13 +115,38 @@ function watchedClient(server: Server, limits: Limits, isAlive: IsAlive | undefi
       };
       const result = super.query(isBegin ? query + settings : query, ...rest);
       if (isBegin) return watch(result).catch(discard);
-      if (!(result instanceof Cursor)) return watch(result);
-      return {
-        read: (rows: number) => watch(readCursor(this, result, rows)).catch(discard),
-        close: () => watch(closeCursor(this, result)).catch(discard),
-      };
+      if (result instanceof Cursor) {
+        return {
+          read: (rows: number) => watch(readCursor(this, result, rows)).catch(discard),
+          close: () => watch(closeCursor(this, result)).catch(discard),
+        };
+      }
+      return this.pipeline ? this.#confirm(watch(result), query, rest[0]) : watch(result);
+    }
+
+    /** Resolves when all statements so far have succeeded, or at once if nobody needs the result of this one. */
+    #confirm<T>(response: Promise<T>, text: unknown, parameters: unknown): Promise<T | object> {
+      const isInTransaction = this.getTransactionStatus() === 'T';
+      if (areOfCommand(parameters) && isInTransaction && this.#unconfirmed.length < maxUnconfirmed) {
+        response.catch(() => {});
+        this.#unconfirmed.push(response);
+        return Promise.resolve({ command: '', rows: [] });
+      }
+      const earlier = this.#unconfirmed.splice(0);
+      // A rollback also undoes what has failed.
+      const isRollback = typeof text === 'string' && text.startsWith('rollback');
+      return earlier.length === 0 || isRollback ? response : allOf(earlier, response);
     }
   };
+}
+
+/** The last response, or the first error: those after it are caused by it. */
+async function allOf<T>(earlier: readonly Promise<unknown>[], last: Promise<T>): Promise<T> {
+  const [failed] = (await Promise.allSettled([...earlier, last])).filter(
+    ({ status }) => status === 'rejected',
+  );
+  if (failed?.status === 'rejected') throw failed.reason;
+  return last;
 }
 
 /** Runs named queries without a name, so that nothing is left on a connection that other clients may use next. */

@@ -32,12 +32,12 @@ export function postgresEngine(
 ): Engine {
   const server = { url, prepare, rejectsSettings: false };
   const sizes = poolSizes(maxConnections);
-  const versions = pool(server, 1, versionLimits);
+  const versions = pool(server, versionLimits);
   const isAlive = createAliveCheck(versions);
   const pools = {
-    quick: pool(server, sizes.quick, quickLimits, isAlive),
-    slow: pool(server, sizes.slow, slowLimits, isAlive),
-    stream: pool(server, sizes.stream, streamLimits, isAlive),
+    quick: pool(server, quickLimits, { max: sizes.quick, isAlive, pipeline: true }),
+    slow: pool(server, slowLimits, { max: sizes.slow, isAlive, pipeline: true }),
+    stream: pool(server, streamLimits, { max: sizes.stream, isAlive }),
   };
   const quick = new MusterPostgresDialect({ pool: pools.quick });
   return {
@@ -49,12 +49,12 @@ export function postgresEngine(
       slow: new MusterPostgresDialect({ pool: pools.slow }),
       stream: new MusterPostgresDialect({ pool: pools.stream, cursor: Cursor }),
     },
-    migrationDialect: () => new MusterPostgresDialect({ pool: pool(server, 1, migrationLimits) }),
+    migrationDialect: () => new MusterPostgresDialect({ pool: pool(server, migrationLimits) }),
     describeTables,
     dropIndexes,
     async restore({ assertEmpty, load }) {
       const db = new Kysely<Tables>({
-        dialect: new MusterPostgresDialect({ pool: pool(server, 1, migrationLimits) }),
+        dialect: new MusterPostgresDialect({ pool: pool(server, migrationLimits) }),
       });
       try {
         await db.transaction().execute(async (db) => {

@@ -84,5 +84,11 @@ async function settleAtEnd<T>(client: EndingClient, request: () => Promise<T>, o
   }
 }
 
-/** The pool removes an ended client when it is released. */
-export const end = (client: pg.Client) => void client.end().catch(() => {});
+/**
+ * The pool removes an ended client when it is released. The socket is closed first, because a client that has sent several
+ * statements would wait for their responses.
+ */
+export function end(client: pg.Client & { connection?: pg.Connection }): void {
+  client.connection?.stream.destroy();
+  client.end().catch(() => {});
+}

@@ -10,7 +10,7 @@ export class PreparingClient extends pg.Client {
   readonly #prepared = new LRUCache<string, true>({
     max: maxPrepared,
     dispose: (_, name, reason) => {
-      if (reason === 'evict') super.query(closeStatement(name));
+      if (reason === 'evict') super.query(new CloseStatement(name));
     },
   });
 
@@ -51,13 +51,20 @@ const isPreparable = (text: string) =>
  * Frees a prepared statement with the Close message of the protocol, which, unlike DEALLOCATE, also works in a failed
  * transaction. `parsedStatements` is the client's own list of prepared statements.
  */
-const closeStatement = (name: string): pg.Submittable & Record<string, unknown> => ({
-  submit(connection: pg.Connection & { parsedStatements?: Record<string, string> }) {
-    delete connection.parsedStatements?.[name];
-    connection.close({ type: 'S', name }, false);
+class CloseStatement extends pg.Query {
+  readonly #name: string;
+
+  constructor(name: string) {
+    super('');
+    this.#name = name;
+  }
+
+  override submit = (connection: pg.Connection & { parsedStatements?: Record<string, string> }) => {
+    delete connection.parsedStatements?.[this.#name];
+    connection.close({ type: 'S', name: this.#name }, false);
     connection.sync();
-  },
+  };
+
   // If the connection breaks here, the next statement fails.
-  handleError() {},
-  handleReadyForQuery() {},
-});
+  handleError() {}
+}

@@ -25,8 +25,14 @@ export type Statement<Row> = (db: Kysely<Tables>, values?: object) => Promise<Qu
 
 type Query<Row> = Compilable<Row> & { toOperationNode(): RootOperationNode };
 
+/** `isCommand`: the caller does not need the result, so the next statement may be sent before the database responds. */
+type StatementOptions = { isCommand?: boolean };
+
 /** Building and compiling a query takes longer than running it, so frequent queries are compiled once. */
-export function statement<Row>(build: (db: Kysely<Tables>) => Query<Row>): Statement<Row> {
+export function statement<Row>(
+  build: (db: Kysely<Tables>) => Query<Row>,
+  { isCommand = false }: StatementOptions = {},
+): Statement<Row> {
   let node: RootOperationNode | undefined;
   const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
 
@@ -40,19 +46,26 @@ export function statement<Row>(build: (db: Kysely<Tables>) => Query<Row>): State
     const query =
       (!isChanged && compiled.get(executor.adapter)) || executor.compileQuery<Row>(transformed, queryId);
     if (!isChanged) compiled.set(executor.adapter, query);
-    return executor.executeQuery<Row>({
-      ...query,
-      queryId,
-      parameters: isBatch(values) ? values.map((list) => fillParams(query, list)) : fillParams(query, values),
-    });
+    const parameters = isBatch(values)
+      ? values.map((list) => fillParams(query, list))
+      : fillParams(query, values);
+    if (isCommand) parametersOfCommands.add(parameters);
+    return executor.executeQuery<Row>({ ...query, queryId, parameters });
   };
 }
+
+const parametersOfCommands = new WeakSet<object>();
+
+/** Whether these are the parameters of a statement whose result the caller does not need. */
+export const areOfCommand = (parameters: unknown): boolean =>
+  Array.isArray(parameters) && parametersOfCommands.has(parameters);
 
 /** The cached statement with this name. The name must contain everything the SQL depends on, such as the columns. */
 export const namedStatement = <Row>(
   name: string,
   build: (db: Kysely<Tables>) => Query<Row>,
-): Statement<Row> => cached(`statement ${name}`, () => statement(build));
+  options?: StatementOptions,
+): Statement<Row> => cached(`statement ${name}`, () => statement(build, options));
 
 /**
  * Statements and lists that depend on the shape of a request, such as the columns of a PATCH or the filters of a list.

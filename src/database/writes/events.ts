@@ -145,14 +145,16 @@ const reserveSequence = (db: QueryCreator<Tables>) =>
     .returning(['version', wakeFollowers().as('woken')]);
 
 /** Gives inserted events the next sequence numbers, in the same order. */
-const renumberEvents = statement((db) =>
-  db
-    .with('reserved', reserveSequence)
-    .updateTable('events')
-    .from('reserved')
-    .set({ sequence: sql<number>`sequence + reserved.version - ${param('last')}` })
-    .where('sequence', '>=', param<number>('first'))
-    .where('sequence', '<=', param<number>('last')),
+const renumberEvents = statement(
+  (db) =>
+    db
+      .with('reserved', reserveSequence)
+      .updateTable('events')
+      .from('reserved')
+      .set({ sequence: sql<number>`sequence + reserved.version - ${param('last')}` })
+      .where('sequence', '>=', param<number>('first'))
+      .where('sequence', '<=', param<number>('last')),
+  { isCommand: true },
 );
 
 function rowOf(event: PendingEvent, sequence = 0): EventRow {
@@ -229,16 +231,18 @@ async function insertFromSubject(
 const insertColumns = [...columns, 'subject_key', 'project_id', 'data'] as const;
 
 /** Inserts an event with the next sequence number. */
-const insertNext = statement((db) =>
-  db
-    .with('reserved', reserveSequence)
-    .insertInto('events')
-    .columns(insertColumns)
-    .expression((db) =>
-      db
-        .selectFrom('reserved')
-        .select(['version', ...insertColumns.slice(1).map((column) => param(column).as(column))]),
-    ),
+const insertNext = statement(
+  (db) =>
+    db
+      .with('reserved', reserveSequence)
+      .insertInto('events')
+      .columns(insertColumns)
+      .expression((db) =>
+        db
+          .selectFrom('reserved')
+          .select(['version', ...insertColumns.slice(1).map((column) => param(column).as(column))]),
+      ),
+  { isCommand: true },
 );
 
 const selectOne = (db: Kysely<Tables>, subject: Subject, moment: Moment) =>

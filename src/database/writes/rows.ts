@@ -24,8 +24,10 @@ export async function insertRows<Table extends keyof Tables>(
   const columns = Object.keys(rows[0] ?? {});
   const values = rows.map((row) => Object.values(row));
   const insert = (size: number) =>
-    namedStatement(`insert ${size} ${table} ${columns}`, (db) =>
-      db.insertInto(table).values(rowsOfParams(size, columns) as never),
+    namedStatement(
+      `insert ${size} ${table} ${columns}`,
+      (db) => db.insertInto(table).values(rowsOfParams(size, columns) as never),
+      { isCommand: true },
     );
   if (runsBatches(db)) {
     if (rows.length > 0) await insert(1)(db, values);

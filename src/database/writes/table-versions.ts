@@ -27,15 +27,18 @@ export async function bumpVersions<T>(
 }
 
 const bump = (tables: readonly TableName[]) =>
-  namedStatement(`bump ${tables}`, (db) =>
-    db
-      .updateTable('data_versions')
-      .set((eb) => ({
-        version: tables.includes('events')
-          ? sql<number>`case table_name when 'events' then ${param('sequence')} else version + 1 end`
-          : eb('version', '+', 1),
-      }))
-      .where('table_name', 'in', tables),
+  namedStatement(
+    `bump ${tables}`,
+    (db) =>
+      db
+        .updateTable('data_versions')
+        .set((eb) => ({
+          version: tables.includes('events')
+            ? sql<number>`case table_name when 'events' then ${param('sequence')} else version + 1 end`
+            : eb('version', '+', 1),
+        }))
+        .where('table_name', 'in', tables),
+    { isCommand: true },
   );
 
 /** A number that increases whenever one of the tables changes. */
