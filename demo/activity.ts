@@ -71,4 +71,4 @@ const start = (item: Item | undefined): Step | undefined =>
 const finish = (item: Item | undefined): Step | undefined =>
   item &&
   (async (db, change) =>
-    updateTask(db, await getTask(db, item.project_id, item.id), { status: 'done' }, change));
+    updateTask(db, await getTask(db, item.project_id, item.id, change), { status: 'done' }, change));

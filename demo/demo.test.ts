@@ -348,7 +348,7 @@ describe('the demo organization', () => {
     assertAllValid(Project, await all(projects, ({ id }) => getProject(db, id, moment)));
     assertAllValid(Risk, await all(risks, ({ project_id, key }) => getRisk(db, project_id, key, moment)));
     assertAllValid(Issue, await all(issues, ({ project_id, key }) => getIssue(db, project_id, key, moment)));
-    assertAllValid(Task, await all(tasks, ({ project_id, key }) => getTask(db, project_id, key)));
+    assertAllValid(Task, await all(tasks, ({ project_id, key }) => getTask(db, project_id, key, moment)));
     const entries = history.map(({ subject_id, from, to, ...entry }) => ({
       ...entry,
       from: JSON.parse(from),

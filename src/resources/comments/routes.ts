@@ -64,7 +64,7 @@ const commentables: Commentable[] = [
     nounWithArticle: 'a task',
     url: '/v1/projects/:project_id/tasks/:id',
     params: { project_id: ProjectRef, id: TaskRef },
-    find: (db, { project_id, id }) => getTask(db, project_id, id),
+    find: (db, { project_id, id }, moment) => getTask(db, project_id, id, moment),
   },
 ];
 

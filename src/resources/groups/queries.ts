@@ -11,6 +11,7 @@ import {
 import { fold } from '../../core/text.ts';
 import { inJsonArray, jsonArrayOf } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
+import { param, statement } from '../../database/sql/statement.ts';
 import { ancestors, cycleErrors } from '../../database/sql/trees.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
@@ -69,13 +70,14 @@ export function groupList({
 }
 
 export async function getGroup(db: Kysely<Tables>, id: string): Promise<Group> {
-  const { json } = await db
-    .selectFrom('groups')
-    .select(groupJson.as('json'))
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow(() => notFound('group', id));
-  return parseResource(db, json);
+  const [row] = (await groupById(db, { id })).rows;
+  if (!row) throw notFound('group', id);
+  return parseResource(db, row.json);
 }
+
+const groupById = statement<{ json: string }>((db) =>
+  db.selectFrom('groups').select(groupJson.as('json')).where('id', '=', param<string>('id')),
+);
 
 export async function createGroup(
   db: Transaction<Tables>,

@@ -1,7 +1,6 @@
 import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
 import { daily, daysLater, type Moment } from '../../core/clock.ts';
-import { type FieldError, inUse, invalidBody, joined, notFound, type Problem } from '../../core/errors.ts';
-import { asKey } from '../../core/ids.ts';
+import { type FieldError, inUse, invalidBody, joined, type Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { daysBetween, inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
@@ -9,7 +8,7 @@ import { param, statement } from '../../database/sql/statement.ts';
 import type { TableName, Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
-import { parseResource, type Subject } from '../../database/writes/events.ts';
+import type { Subject } from '../../database/writes/events.ts';
 import { recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
@@ -40,6 +39,7 @@ import { deleteCommentsOn } from '../comments/queries.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { createItems } from '../project-items/create.ts';
+import { itemReader } from '../project-items/read.ts';
 import { type ItemUpdates, updateItem } from '../project-items/update.ts';
 import { assertTransition, ownerAndDateErrors } from '../project-items/validation.ts';
 import { issueDelta, updateCounts } from '../projects/counts.ts';
@@ -71,19 +71,11 @@ export const issueList = (filters: IssueFilters, moment: Moment, sort = 'rank'):
     matches: issueConditions(filters, moment),
   }));
 
-export async function getIssue(
-  db: Kysely<Tables>,
-  project: string,
-  ref: string,
-  moment: Moment,
-): Promise<Issue> {
-  const { json } = await issueRows(db)
-    .select(issueJson(moment).as('json'))
-    .where((eb) => eb.or([eb('projects.id', '=', project), eb('projects.key', '=', asKey(project))]))
-    .where((eb) => eb.or([eb('issues.id', '=', ref), eb('issues.key', '=', asKey(ref))]))
-    .executeTakeFirstOrThrow(() => notFound('issue', `${ref} in the project ${project}`));
-  return parseResource(db, json);
-}
+export const getIssue = itemReader<Issue>(
+  'issue',
+  (db) => issueRows(db),
+  (moment) => issueJson(moment),
+);
 
 export async function createIssue(
   db: Transaction<Tables>,

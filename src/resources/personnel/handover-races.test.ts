@@ -50,7 +50,7 @@ const assignments: Record<string, Assign> = {
   'a new task in another project': (db, { ada, other }, change) =>
     createTask(db, other, { title: 'x', assignee_user_id: ada }, change),
   'an existing task': async (db, { ada, first }, change) =>
-    updateTask(db, await getTask(db, first, `${first}-T1`), { assignee_user_id: ada }, change),
+    updateTask(db, await getTask(db, first, `${first}-T1`, change), { assignee_user_id: ada }, change),
   'a new issue to own': (db, { ada, other }, change) =>
     createIssue(db, other, { title: 'x', owner_user_id: ada }, change),
   'an existing issue': async (db, { ada, first }, change) =>

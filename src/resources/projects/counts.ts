@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely';
+import { namedStatement, param } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 
 /** The contribution of one risk or issue to the counters of its project. */
@@ -81,9 +82,17 @@ async function addToCounters(
   project_id: string,
   counts: readonly (readonly [name: string, change: number])[],
 ): Promise<void> {
-  const changes = counts
-    .filter(([, change]) => change !== 0)
-    .map(([name, change]) => [name, sql<number>`${sql.ref(name)} + ${sql.lit(change)}`]);
+  const changes = counts.filter(([, change]) => change !== 0);
   if (changes.length === 0) return;
-  await db.updateTable('projects').set(Object.fromEntries(changes)).where('id', '=', project_id).execute();
+  const names = changes.map(([name]) => name);
+  const add = namedStatement(
+    `add to counters ${names}`,
+    (db) =>
+      db
+        .updateTable('projects')
+        .set(Object.fromEntries(names.map((name) => [name, sql<number>`${sql.ref(name)} + ${param(name)}`])))
+        .where('id', '=', param<string>('project_id')),
+    { isCommand: true },
+  );
+  await add(db, { ...Object.fromEntries(changes), project_id });
 }

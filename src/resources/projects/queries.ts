@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { Moment } from '../../core/clock.ts';
+import { daily, type Moment } from '../../core/clock.ts';
 import {
   type FieldError,
   inUse,
@@ -13,6 +13,7 @@ import { asKey } from '../../core/ids.ts';
 import { fold, foldAll, joinWords } from '../../core/text.ts';
 import { inJsonArray, jsonObject } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
+import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change, Differences } from '../../database/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../database/writes/create-many.ts';
@@ -64,13 +65,19 @@ export function projectList(filters: Filters<typeof projectFilters>, moment: Mom
 }
 
 export async function getProject(db: Kysely<Tables>, ref: string, moment: Moment): Promise<Project> {
-  const { json } = await db
-    .selectFrom('projects')
-    .select(projectJson(moment).as('json'))
-    .where((eb) => eb.or([eb('id', '=', ref), eb('key', '=', asKey(ref))]))
-    .executeTakeFirstOrThrow(() => notFound('project', ref));
-  return parseResource(db, json);
+  const [row] = (await projectByRef(moment)(db, { id: ref, key: asKey(ref) })).rows;
+  if (!row) throw notFound('project', ref);
+  return parseResource(db, row.json);
 }
+
+const projectByRef = daily((moment) =>
+  statement<{ json: string }>((db) =>
+    db
+      .selectFrom('projects')
+      .select(projectJson(moment).as('json'))
+      .where((eb) => eb.or([eb('id', '=', param<string>('id')), eb('key', '=', param<string>('key'))])),
+  ),
+);
 
 /** Returns a project for writing into it; throws if it is archived. */
 export async function getProjectForWriting(

@@ -1,15 +1,6 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { daily, type Moment } from '../../core/clock.ts';
-import {
-  type FieldError,
-  fieldError,
-  inUse,
-  invalidBody,
-  joined,
-  notFound,
-  type Problem,
-} from '../../core/errors.ts';
-import { asKey } from '../../core/ids.ts';
+import { type FieldError, fieldError, inUse, invalidBody, joined, type Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { inJsonArray } from '../../database/sql/functions.ts';
 import { merged, newStamps, storedFields } from '../../database/sql/rows.ts';
@@ -17,7 +8,7 @@ import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change, Differences } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
-import { parseResource, type Subject } from '../../database/writes/events.ts';
+import type { Subject } from '../../database/writes/events.ts';
 import { differencesBetween, recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
@@ -32,6 +23,7 @@ import type { EventType } from '../events/schema.ts';
 import { createIssue } from '../issues/queries.ts';
 import type { Issue } from '../issues/schema.ts';
 import { createItems } from '../project-items/create.ts';
+import { itemReader } from '../project-items/read.ts';
 import { type ItemUpdates, saveItems, updateItem } from '../project-items/update.ts';
 import { assertTransition, ownerAndDateErrors } from '../project-items/validation.ts';
 import { riskDelta, updateCounts } from '../projects/counts.ts';
@@ -50,33 +42,7 @@ export const riskSubject: Subject = {
   json: (moment) => riskJson(moment),
 };
 
-export async function getRisk(
-  db: Kysely<Tables>,
-  project: string,
-  ref: string,
-  moment: Moment,
-): Promise<Risk> {
-  const { rows } = await riskByRef(moment)(db, {
-    project,
-    project_key: asKey(project),
-    ref,
-    key: asKey(ref),
-  });
-  const [row] = rows;
-  if (!row) throw notFound('risk', `${ref} in the project ${project}`);
-  return parseResource(db, row.json);
-}
-
-const riskByRef = daily((moment) =>
-  statement<{ json: string }>((db) =>
-    riskRows(db)
-      .select(riskJson(moment).as('json'))
-      .where((eb) =>
-        eb.or([eb('projects.id', '=', param('project')), eb('projects.key', '=', param('project_key'))]),
-      )
-      .where((eb) => eb.or([eb('risks.id', '=', param('ref')), eb('risks.key', '=', param('key'))])),
-  ),
-);
+export const getRisk = itemReader<Risk>('risk', riskRows, (moment) => riskJson(moment));
 
 export async function createRisk(
   db: Transaction<Tables>,

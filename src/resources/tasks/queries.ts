@@ -1,7 +1,6 @@
 import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import { type FieldError, joined, notFound, type Problem } from '../../core/errors.ts';
-import { asKey } from '../../core/ids.ts';
+import { type FieldError, joined, type Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
@@ -9,7 +8,7 @@ import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
-import { parseResource, type Subject } from '../../database/writes/events.ts';
+import type { Subject } from '../../database/writes/events.ts';
 import { recordDeleted } from '../../database/writes/history.ts';
 import {
   inProject,
@@ -36,6 +35,7 @@ import type { Filters } from '../../lists/query.ts';
 import { deleteCommentsOn } from '../comments/queries.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { createItems } from '../project-items/create.ts';
+import { itemReader } from '../project-items/read.ts';
 import { type ItemUpdates, updateItem } from '../project-items/update.ts';
 import { periodErrors } from '../project-items/validation.ts';
 import { zeroDelta } from '../projects/counts.ts';
@@ -58,14 +58,11 @@ export const taskList = (filters: TaskFilters, moment: Moment): List =>
     matches: taskConditions(filters, moment),
   }));
 
-export async function getTask(db: Kysely<Tables>, project: string, ref: string): Promise<Task> {
-  const { json } = await taskRows(db)
-    .select(taskJson.as('json'))
-    .where((eb) => eb.or([eb('projects.id', '=', project), eb('projects.key', '=', asKey(project))]))
-    .where((eb) => eb.or([eb('tasks.id', '=', ref), eb('tasks.key', '=', asKey(ref))]))
-    .executeTakeFirstOrThrow(() => notFound('task', `${ref} in the project ${project}`));
-  return parseResource(db, json);
-}
+export const getTask = itemReader<Task>(
+  'task',
+  (db) => taskRows(db),
+  () => taskJson,
+);
 
 export async function createTask(
   db: Transaction<Tables>,
@@ -74,7 +71,7 @@ export async function createTask(
   change: Change,
 ): Promise<Task> {
   const { id } = unwrapSingle(await createTasks(db, project, [input], change));
-  return getTask(db, project, id);
+  return getTask(db, project, id, change);
 }
 
 /** Creates tasks; returns a problem for each invalid input. */
