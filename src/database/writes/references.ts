@@ -185,6 +185,11 @@ export async function findReferrers(
 }
 
 export async function exists(db: Kysely<Tables>, { table, id }: Target, value: unknown): Promise<boolean> {
-  const { rows } = await sql`select 1 from ${sql.table(table)} where ${sql.ref(id)} = ${value}`.execute(db);
-  return rows.length > 0;
+  const find = namedStatement(`exists ${table}`, (db) =>
+    db
+      .selectFrom(table as 'people')
+      .select(sql.ref(id).as('id'))
+      .where(sql<boolean>`${sql.ref(id)} = ${param('value')}`),
+  );
+  return (await find(db, { value })).rows.length > 0;
 }

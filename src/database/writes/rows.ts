@@ -119,12 +119,15 @@ export async function deleteRow(
   table: Updatable,
   row: { id: string; version: number },
 ): Promise<void> {
-  const { numDeletedRows } = await db
-    .deleteFrom(table as 'projects')
-    .where((table === 'people' ? 'user_id' : 'id') as 'id', '=', row.id)
-    .where('version', '=', row.version)
-    .executeTakeFirst();
-  if (numDeletedRows === 0n) throw new WriteConflict();
+  const id = (table === 'people' ? 'user_id' : 'id') as 'id';
+  const deleteAsRead = namedStatement(`delete ${table}`, (db) =>
+    db
+      .deleteFrom(table as 'projects')
+      .where(id, '=', param<string>('id'))
+      .where('version', '=', param<number>('version')),
+  );
+  const { numAffectedRows } = await deleteAsRead(db, row);
+  if (numAffectedRows === 0n) throw new WriteConflict();
 }
 
 const params = (columns: readonly string[]) =>

@@ -61,8 +61,12 @@ const allVersions = statement((db) => db.selectFrom('data_versions').select(['ta
  * not lock the row in `data_versions`: taking that before the end of the transaction could cause deadlocks.
  */
 export async function lockTable(db: Transaction<Tables>, table: TableName): Promise<void> {
-  await sql`select ${advisoryLock(sql.lit(table))}`.execute(db);
+  await takeTableLock(db, { table });
 }
+
+const takeTableLock = statement((db) => db.selectNoFrom(advisoryLock(param('table')).as('locked')), {
+  isCommand: true,
+});
 
 /**
  * Locks the person until the transaction ends. Waits for transactions that assign something to the person: they hold a
@@ -70,5 +74,9 @@ export async function lockTable(db: Transaction<Tables>, table: TableName): Prom
  * before people, as transactions that assign something do; otherwise they could deadlock.
  */
 export async function lockPerson(db: Transaction<Tables>, user_id: string): Promise<void> {
-  await sql`select ${rowLock(sql.val(user_id))}`.execute(db);
+  await takePersonLock(db, { user_id });
 }
+
+const takePersonLock = statement((db) => db.selectNoFrom(rowLock(param('user_id')).as('locked')), {
+  isCommand: true,
+});

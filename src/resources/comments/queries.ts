@@ -3,6 +3,7 @@ import { fieldError, invalidBody, notFound } from '../../core/errors.ts';
 import { idPattern, newId } from '../../core/ids.ts';
 import { jsonArrayOf, jsonObject, jsonTexts } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson } from '../../database/sql/rows.ts';
+import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import type { Subject } from '../../database/writes/events.ts';
@@ -95,8 +96,13 @@ export async function deleteComment(
 
 /** Deletes the comments on a resource that is being deleted. Its own event stands for theirs. */
 export async function deleteCommentsOn(db: Transaction<Tables>, subject_id: string): Promise<void> {
-  await db.deleteFrom('comments').where('subject_id', '=', subject_id).execute();
+  await deleteBySubject(db, { subject_id });
 }
+
+const deleteBySubject = statement(
+  (db) => db.deleteFrom('comments').where('subject_id', '=', param<string>('subject_id')),
+  { isCommand: true },
+);
 
 const commentJson = rowAsJson(Comment, 'comments', {
   mentions: sql`(

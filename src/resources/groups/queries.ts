@@ -34,7 +34,7 @@ import {
 import { deleteRow, notBefore, updateRow, updateRows } from '../../database/writes/rows.ts';
 import { lockTable } from '../../database/writes/table-versions.ts';
 import { allOf, equals, hasText, since } from '../../lists/filters.ts';
-import type { List } from '../../lists/list.ts';
+import { type List, memoizedList } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
 import {
   Group,
@@ -47,27 +47,25 @@ import {
 } from './schema.ts';
 
 /** Groups by name; `include: 'members'` adds the ids of their members. */
-export function groupList({
+export const groupList = ({
   include,
   ...filters
-}: Filters<typeof groupFilters & typeof groupIncludes>): List {
-  const matches = allOf(filters, {
-    q: hasText('groups.name_folded'),
-    parent_id: equals('groups.parent_id'),
-    lead_user_id: equals('groups.lead_user_id'),
-    external_id: equals('groups.external_id'),
-    updated_since: since('groups.updated_at'),
-  });
-  return {
+}: Filters<typeof groupFilters & typeof groupIncludes>): List =>
+  memoizedList(['groups', filters, include], () => ({
     schema: include ? GroupWithMembers : Group,
     json: include ? groupWithMembersJson : groupJson,
     reads: ['groups', 'memberships'],
     order: { key: sql.ref('groups.name_key') },
     from: (db) => db.selectFrom('groups'),
     id: sql.ref('groups.id'),
-    matches,
-  };
-}
+    matches: allOf(filters, {
+      q: hasText('groups.name_folded'),
+      parent_id: equals('groups.parent_id'),
+      lead_user_id: equals('groups.lead_user_id'),
+      external_id: equals('groups.external_id'),
+      updated_since: since('groups.updated_at'),
+    }),
+  }));
 
 export async function getGroup(db: Kysely<Tables>, id: string): Promise<Group> {
   const [row] = (await groupById(db, { id })).rows;

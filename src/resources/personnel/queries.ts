@@ -138,6 +138,16 @@ export async function deletePerson(db: Transaction<Tables>, current: Person, cha
 export const assigneesOf = (items: readonly { assignee_user_id?: string | null }[]) =>
   items.map(({ assignee_user_id }) => assignee_user_id);
 
+const findNotAssignable = daily((moment) =>
+  statement((db) =>
+    db
+      .selectFrom('people')
+      .select(['user_id', 'name', 'status'])
+      .where(inJsonArray(sql.ref('user_id'), param<string>('ids')))
+      .where(sql<boolean>`not ${isAssignable(moment)}`),
+  ),
+);
+
 /** Returns, for each user id, an error if the person is not assignable. */
 export async function assigneeErrors(
   db: Kysely<Tables>,
@@ -147,12 +157,7 @@ export async function assigneeErrors(
 ): Promise<FieldError[][]> {
   const ids = user_ids.filter((id) => id != null);
   if (ids.length === 0) return user_ids.map(() => []);
-  const notAssignable = await db
-    .selectFrom('people')
-    .select(['user_id', 'name', 'status'])
-    .where(inJsonArray(sql.ref('user_id'), ids))
-    .where(sql<boolean>`not ${isAssignable(moment)}`)
-    .execute();
+  const { rows: notAssignable } = await findNotAssignable(moment)(db, { ids: JSON.stringify(ids) });
   return user_ids.map((id) =>
     notAssignable
       .filter(({ user_id }) => user_id === id)
@@ -211,7 +216,8 @@ async function validate(db: Kysely<Tables>, inputs: readonly PersonInput[]): Pro
     accountable_user_id: toPerson,
   });
   const accountable = inputs.map(({ accountable_user_id }) => accountable_user_id).filter((id) => id != null);
-  const nonHumans = accountable.length === 0 ? [] : await listNonHumans(db, accountable);
+  const nonHumans =
+    accountable.length === 0 ? [] : (await findNonHumans(db, { ids: JSON.stringify(accountable) })).rows;
   for (const [i, { kind, start_on, end_on, accountable_user_id }] of inputs.entries()) {
     if (start_on && end_on && end_on < start_on) {
       errors[i]?.push(fieldError('end_on', 'date_order', '`end_on` is before `start_on`.'));
@@ -229,13 +235,13 @@ async function validate(db: Kysely<Tables>, inputs: readonly PersonInput[]): Pro
   return errors;
 }
 
-const listNonHumans = (db: Kysely<Tables>, user_ids: readonly string[]) =>
+const findNonHumans = statement((db) =>
   db
     .selectFrom('people')
     .select(['user_id', 'name', 'kind'])
-    .where(inJsonArray(sql.ref('user_id'), user_ids))
-    .where('kind', '!=', 'human')
-    .execute();
+    .where(inJsonArray(sql.ref('user_id'), param<string>('ids')))
+    .where('kind', '!=', 'human'),
+);
 
 /** Checks rules that involve other people: cycles, and agents that would lose their accountable human. */
 async function relationErrors(db: Kysely<Tables>, next: PersonInput, current: Person): Promise<FieldError[]> {

@@ -1,8 +1,5 @@
-import type { Kysely, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { Static, TObject, TSchema, TString } from 'typebox';
-import type { Moment } from '../../core/clock.ts';
-import { notFound } from '../../core/errors.ts';
-import { asKey } from '../../core/ids.ts';
 import { Strict } from '../../core/schemas.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
@@ -15,6 +12,7 @@ import { ProjectRef } from '../projects/schema.ts';
 import { type ResourceKind, resourceRoutes } from '../resource-routes.ts';
 import { bulkRoute } from './bulk.ts';
 import { type ItemImport, importAcrossProjects } from './import.ts';
+import type { ReadItem } from './read.ts';
 import type { ItemUpdates } from './update.ts';
 
 type Item = { id: string; project_id: string; version: number };
@@ -29,7 +27,7 @@ type ItemKind<Resource extends TObject, Input extends TObject, Patch extends TOb
   noun: 'risk' | 'issue' | 'task';
   ref: TString;
   summaries: { create: string; delete: string };
-  get(db: Kysely<Tables>, project: string, ref: string, moment: Moment): Promise<Static<Resource> & Item>;
+  get: ReadItem<Static<Resource> & Item>;
   create(
     db: Transaction<Tables>,
     project: string,
@@ -87,12 +85,7 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
     async (request, reply) => {
       const { db } = request.database;
       const { id } = request.params;
-      const { project_id } = await db
-        .selectFrom(tag as 'risks')
-        .select('project_id')
-        .where((eb) => eb.or([eb('id', '=', id), eb('key', '=', asKey(id))]))
-        .executeTakeFirstOrThrow(() => notFound(noun, id));
-      const found = await get(db, project_id, id, request.moment);
+      const found = await get(db, undefined, id, request.moment);
       return sendResource(request, reply, single ? await single.extend(request, found) : found);
     },
   );

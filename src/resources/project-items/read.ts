@@ -7,25 +7,41 @@ import type { Tables } from '../../database/tables.ts';
 import { parseResource } from '../../database/writes/events.ts';
 import type { RowsQuery } from '../../lists/list.ts';
 
-/** Returns a function that reads one item of a project. The project and the item are given by id or by key. */
+/** Reads one item of a project, or of any project. The project and the item are given by id or by key. */
+export type ReadItem<Item> = (
+  db: Kysely<Tables>,
+  project: string | undefined,
+  ref: string,
+  moment: Moment,
+) => Promise<Item>;
+
 export function itemReader<Item extends object>(
   noun: 'risk' | 'issue' | 'task',
   rows: (db: Kysely<Tables>) => RowsQuery,
   json: (moment: Moment) => RawBuilder<string>,
-) {
+): ReadItem<Item> {
   const isItem = (column: 'id' | 'key') => sql`${sql.ref(`${noun}s.${column}`)} = ${param(column)}`;
-  const find = daily((moment) =>
-    statement<{ json: string }>((db) =>
-      rows(db)
-        .select(json(moment).as('json'))
-        .where(sql<boolean>`(projects.id = ${param('project_id')} or projects.key = ${param('project_key')})`)
-        .where(sql<boolean>`(${isItem('id')} or ${isItem('key')})`),
+  const find = (db: Kysely<Tables>, moment: Moment) =>
+    rows(db)
+      .select(json(moment).as('json'))
+      .where(sql<boolean>`(${isItem('id')} or ${isItem('key')})`)
+      .$castTo<{ json: string }>();
+  const findAnywhere = daily((moment) => statement((db) => find(db, moment)));
+  const findInProject = daily((moment) =>
+    statement((db) =>
+      find(db, moment).where(
+        sql<boolean>`(projects.id = ${param('project_id')} or projects.key = ${param('project_key')})`,
+      ),
     ),
   );
-  return async (db: Kysely<Tables>, project: string, ref: string, moment: Moment): Promise<Item> => {
-    const values = { project_id: project, project_key: asKey(project), id: ref, key: asKey(ref) };
-    const [row] = (await find(moment)(db, values)).rows;
-    if (!row) throw notFound(noun, `${ref} in the project ${project}`);
+  return async (db, project, ref, moment) => {
+    const item = { id: ref, key: asKey(ref) };
+    const { rows } =
+      project === undefined
+        ? await findAnywhere(moment)(db, item)
+        : await findInProject(moment)(db, { ...item, project_id: project, project_key: asKey(project) });
+    const [row] = rows;
+    if (!row) throw notFound(noun, project === undefined ? ref : `${ref} in the project ${project}`);
     return parseResource(db, row.json);
   };
 }

@@ -28,7 +28,7 @@ import {
 } from '../../database/writes/references.ts';
 import { deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
 import { allOf, equals, hasText, isIn, since } from '../../lists/filters.ts';
-import type { List } from '../../lists/list.ts';
+import { type List, memoizedList } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
 import { deleteCommentsOn } from '../comments/queries.ts';
 import { periodErrors } from '../project-items/validation.ts';
@@ -44,25 +44,23 @@ import {
 } from './schema.ts';
 
 /** Lists projects by name. */
-export function projectList(filters: Filters<typeof projectFilters>, moment: Moment): List {
-  const matches = allOf(filters, {
-    q: hasText('projects.search_folded'),
-    status: isIn('projects.status'),
-    archived: isArchived,
-    lead_user_id: equals('projects.lead_user_id'),
-    external_id: equals('projects.external_id'),
-    updated_since: since('projects.updated_at'),
-  });
-  return {
+export const projectList = (filters: Filters<typeof projectFilters>, moment: Moment): List =>
+  memoizedList(['projects', filters, moment.today], () => ({
     schema: Project,
     json: projectJson(moment),
     reads: ['projects', 'risks', 'issues', 'tasks'],
     order: { key: sql.ref('projects.name_key') },
     from: (db) => db.selectFrom('projects'),
     id: sql.ref('projects.id'),
-    matches,
-  };
-}
+    matches: allOf(filters, {
+      q: hasText('projects.search_folded'),
+      status: isIn('projects.status'),
+      archived: isArchived,
+      lead_user_id: equals('projects.lead_user_id'),
+      external_id: equals('projects.external_id'),
+      updated_since: since('projects.updated_at'),
+    }),
+  }));
 
 export async function getProject(db: Kysely<Tables>, ref: string, moment: Moment): Promise<Project> {
   const [row] = (await projectByRef(moment)(db, { id: ref, key: asKey(ref) })).rows;
