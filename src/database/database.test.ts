@@ -36,6 +36,7 @@ onBothEngines('database', (start, engine) => {
       '0006_webhooks',
       '0007_comments',
       '0008_views',
+      '0009_created',
     ]);
     const keys = await Promise.all(
       instances.map(({ write }) => write((db) => createFirstKey(db, systemClock()))),
@@ -78,6 +79,7 @@ onBothEngines('database', (start, engine) => {
       '0006_webhooks',
       '0007_comments',
       '0008_views',
+      '0009_created',
     ]);
     const migrated = await database.db.selectFrom('history').selectAll().orderBy('id').execute();
     assert.deepEqual(

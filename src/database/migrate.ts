@@ -10,6 +10,7 @@ import { up as events } from './migrations/0005_events.ts';
 import { up as webhooks } from './migrations/0006_webhooks.ts';
 import { up as comments } from './migrations/0007_comments.ts';
 import { up as views } from './migrations/0008_views.ts';
+import { up as created } from './migrations/0009_created.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -25,6 +26,7 @@ const migrations = ({ kind }: Engine) => ({
   '0006_webhooks': { up: webhooks },
   '0007_comments': { up: comments },
   '0008_views': { up: views },
+  '0009_created': { up: created },
 });
 
 export const migrationNames = (engine: Engine): string[] => Object.keys(migrations(engine));

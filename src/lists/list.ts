@@ -16,6 +16,8 @@ export type List = {
   from(db: Kysely<Tables>): RowsQuery;
   /** Joins that only `json` needs, so that counting rows and finding a page do without them. */
   joins?(rows: RowsQuery, db: Kysely<Tables>): RowsQuery;
+  /** Adds fields that are computed for the rows of a page together. For lists that no index finds. */
+  extend?(db: Kysely<Tables>, rows: ListRow[]): Promise<ListRow[]>;
   /** The unique id of a row. */
   id: RawBuilder<string>;
   /** The combined condition of the filters. */
@@ -63,7 +65,8 @@ export const listRows = (db: Kysely<Tables>, list: List, after: string | RawBuil
 export async function listPage(db: Kysely<Tables>, list: List, after: string | undefined, limit: number) {
   const page = pageStatement(list, 'page', after, limit, (rows) => rows);
   const { rows } = await page(db, { after, limit });
-  return rows.length > limit ? rows.slice(0, limit) : rows;
+  const needed = rows.length > limit ? rows.slice(0, limit) : rows;
+  return list.extend ? list.extend(db, needed) : needed;
 }
 
 /** A page with the version of its data, read by one statement and therefore from one snapshot. */

@@ -30,7 +30,8 @@ export const cellPrefixOf = sql<string>`substr(risks.rank_key, 1, 4)`;
 export const afterAllIds = '~';
 
 /** Unassessed risks rank last, so a range of the ranking index contains exactly them. */
-export const isUnassessed = sql<boolean>`risks.rank_key >= '99'`;
+export const unassessedPrefix = '99';
+export const isUnassessed = sql<boolean>`risks.rank_key >= ${sql.lit(unassessedPrefix)}`;
 
 export const maxScore = 25;
 

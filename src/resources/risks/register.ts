@@ -2,7 +2,7 @@ import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
 import { daysLater, type Moment } from '../../core/clock.ts';
 import { invalidParameter } from '../../core/errors.ts';
 import { Strict } from '../../core/schemas.ts';
-import { jsonArrayOf, jsonBoolean, jsonObject } from '../../database/sql/functions.ts';
+import { jsonArrayOf, jsonBoolean } from '../../database/sql/functions.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
 import type { TableName, Tables } from '../../database/tables.ts';
 import {
@@ -43,26 +43,35 @@ export const riskOrders: Record<string, Order> = {
   raised_on: { key: sql`risks.raised_on || risks.id` },
 };
 
-/** Lists risks, by default with the highest score first; unassessed risks come last. */
-export const riskList = (register: Register, sort: string, movementSince?: string): List =>
-  memoizedList(['risks', register.filters, register.moment.today, register.as_of, sort, movementSince], () =>
-    newRiskList(register, sort, movementSince),
-  );
+/** How a list gets the movement of its risks since a day: by joins, or for the rows of a page together. */
+export type Movement = Pick<List, 'joins' | 'extend'> & {
+  since: string;
+  fields?: Record<string, Expression<unknown>>;
+};
 
-function newRiskList(register: Register, sort: string, movementSince: string | undefined): List {
+/** Lists risks, by default with the highest score first; unassessed risks come last. */
+export function riskList(register: Register, sort: string, movement?: Movement): List {
+  const { filters, moment, as_of } = register;
+  const key = ['risks', filters, moment.today, as_of, sort, movement?.since, Boolean(movement?.joins)];
+  return memoizedList(key, () => newRiskList(register, sort, movement));
+}
+
+function newRiskList(register: Register, sort: string, movement: Movement | undefined): List {
+  const { joins, extend } = movement ?? {};
   const order = riskOrders[sort];
   if (!order) throw invalidParameter('sort', `Unknown sort order ${sort}.`);
   const matches = riskConditions(register);
   const moment = momentOfRegister(register);
   return {
-    schema: movementSince ? RankedRisk : UnmovedRisk,
-    json: movementSince ? riskJson(moment, { movement: movementFrom(movementSince) }) : riskJson(moment),
-    reads: register.as_of || movementSince ? riskTables : currentRiskTables,
+    schema: movement ? RankedRisk : UnmovedRisk,
+    json: riskJson(moment, movement?.fields),
+    reads: register.as_of || movement ? riskTables : currentRiskTables,
     order,
     ranked: sort === 'rank',
-    isIndexed: isIndexed(register, sort) && !movementSince,
+    isIndexed: isIndexed(register, sort) && !movement,
     from: (db) => riskRows(db, register.as_of),
-    ...(movementSince && { joins: joinMovement(register, movementSince) }),
+    ...(joins && { joins }),
+    ...(extend && { extend }),
     id: sql.ref('risks.id'),
     matches,
     counts: (db) => ({ unassessed: countUnassessed(db, register, matches) }),
@@ -142,7 +151,7 @@ const riskColumns = [
 ];
 
 /** The first instant after the day. */
-const endOf = (day: string) => `${daysLater(day, 1)}T00:00:00.000Z`;
+export const endOf = (day: string) => `${daysLater(day, 1)}T00:00:00.000Z`;
 
 /** The moment by which checks such as `due_overdue` are evaluated: the end of `as_of`, or now. */
 export const momentOfRegister = ({ moment, as_of }: Register): Moment =>
@@ -167,33 +176,6 @@ const { movement: _, ...unmoved } = RankedRisk.properties;
 const UnmovedRisk = Strict(unmoved, { $id: 'RankedRisk' });
 
 const MovedRisk = Strict({ ...Risk.properties, movement: RankedRisk.properties.movement });
-
-/** Joins to each risk its rank in the same register at the end of an earlier day. */
-const joinMovement = (register: Register, day: string) => (rows: RowsQuery, db: Kysely<Tables>) =>
-  rows
-    .leftJoin(ranks(db, { ...register, as_of: day }).as('then'), (join) =>
-      join.onRef('then.id', '=', 'risks.id'),
-    )
-    .leftJoin(ranks(db, register).as('now'), (join) => join.onRef('now.id', '=', 'risks.id'));
-
-const ranks = (db: Kysely<Tables>, register: Register) =>
-  registerRows(db, register).select([
-    sql.ref('risks.id').as('id'),
-    sql<number>`row_number() over (order by risks.rank_key)`.as('rank'),
-  ]);
-
-const movementFrom = (day: string) =>
-  jsonObject({
-    rank_then: sql`"then".rank`,
-    score_then: scoreAt(day),
-    delta: sql`"then".rank - "now".rank`,
-  });
-
-/** The score of a risk at the end of a day, also if the risk did not match the filters then. */
-const scoreAt = (day: string) => sql`coalesce(
-  (select current.score from risks as current where current.id = risks.id and current.updated_at < ${endOf(day)}),
-  (select past.score from past_risks as past where past.id = risks.id
-    and past.updated_at < ${endOf(day)} and past.valid_until >= ${endOf(day)}))`;
 
 /** Active risks of all projects that are not archived. Counters and indexes are made for this register. */
 export function isDefault({ filters, as_of }: Register): boolean {

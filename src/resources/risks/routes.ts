@@ -26,6 +26,8 @@ import {
   RiskModel,
   riskModel,
 } from './model.ts';
+import { movementSince } from './past/movement.ts';
+import { getRiskTrend, RiskTrend, trendPeriod } from './past/trend.ts';
 import { createRisk, deleteRisk, getRisk, materializeRisk, riskUpdates, updateRisk } from './queries.ts';
 import { type Register, type RiskFilters, riskList, riskOrders, riskTables } from './register.ts';
 import {
@@ -40,7 +42,6 @@ import {
   riskFilters,
 } from './schema.ts';
 import { getRiskHeatmap, RiskHeatmap, RiskSummary, summarizeRisks } from './summaries.ts';
-import { getRiskTrend, RiskTrend, trendPeriod } from './trend.ts';
 
 const sorts = Object.keys(riskOrders);
 const RiskListResponse = ListOf(RankedRisk, {
@@ -68,9 +69,9 @@ export function riskRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const { filters, sort } = splitQuery(request.query);
+      const { filters, sort, paging } = splitQuery(request.query);
       const { register, since } = await parseRegister(request.database, filters, request.moment);
-      return sendList(request, reply, riskList(register, sort ?? 'rank', since));
+      return sendList(request, reply, listWithMovement(register, sort, since, paging.limit));
     },
   );
 
@@ -184,14 +185,14 @@ export function riskRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const { filters, sort } = splitQuery(request.query);
+      const { filters, sort, paging } = splitQuery(request.query);
       const { id } = await getProject(request.database.db, request.params.project_id, request.moment);
       const { register, since } = await parseRegister(
         request.database,
         { ...filters, project: [id] },
         request.moment,
       );
-      return sendList(request, reply, riskList(register, sort ?? 'rank', since));
+      return sendList(request, reply, listWithMovement(register, sort, since, paging.limit));
     },
   );
 
@@ -250,6 +251,16 @@ export function riskRoutes(app: App): void {
         return created(`/v1/projects/${result.issue.project_id}/issues/${result.issue.id}`, result);
       }),
   );
+}
+
+function listWithMovement(
+  register: Register,
+  sort = 'rank',
+  since: string | undefined,
+  limit: number | undefined,
+) {
+  if (since === undefined) return riskList(register, sort);
+  return riskList(register, sort, movementSince(register, since, limit !== undefined));
 }
 
 type RegisterQuery = RiskFilters & Filters<typeof historicalFilters>;

@@ -1,7 +1,7 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import { type Static, Type } from 'typebox';
 import { Id, Line, OneOf, OrNull, Rating, Strict } from '../../core/schemas.ts';
-import { notIndexed } from '../../database/sql/functions.ts';
+import { jsonItems, notIndexed } from '../../database/sql/functions.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { RowsQuery } from '../../lists/list.ts';
 import { type Check, checkConditions } from './checks.ts';
@@ -157,48 +157,69 @@ function sumBy<Row extends { count: number }, Value extends string | null>(
 
 /** Counts the risks in each of the 25 cells of probability and impact, with the top risks of each cell. */
 export async function getRiskHeatmap(db: Kysely<Tables>, register: Register): Promise<RiskHeatmap> {
-  const cells = [5, 4, 3, 2, 1].flatMap((probability) =>
-    [1, 2, 3, 4, 5].map((impact) => ({ probability, impact, prefix: cellPrefix(probability, impact) })),
-  );
-  const counts = await countCells(
-    db,
-    register,
-    cells.map(({ prefix }) => prefix),
-  );
+  const counts = await countCells(db, register);
   const heatmap: RiskHeatmap = [];
-  for (const { probability, impact, prefix } of cells) {
-    const count = counts[prefix] ?? 0;
-    heatmap.push({
-      probability,
-      impact,
-      level: levelOf(scoreOf(probability, impact)),
-      count,
-      top: count > 0 ? await topOfCell(db, register, prefix) : [],
-    });
+  for (const { probability, impact, score, prefix } of cells) {
+    const count = counts.get(prefix) ?? 0;
+    const top = count > 0 ? await topOfCell(db, register, prefix) : [];
+    heatmap.push({ probability, impact, level: levelOf(score), count, top });
   }
   return heatmap;
 }
 
-/** Each cell is a range of the index of active risks, which contains all that the default register depends on. */
-async function countCells(
+/** The cells of the heat map, row by row. */
+export const cells = [5, 4, 3, 2, 1].flatMap((probability) =>
+  [1, 2, 3, 4, 5].map((impact) => ({
+    probability,
+    impact,
+    score: scoreOf(probability, impact) as number,
+    prefix: cellPrefix(probability, impact),
+  })),
+);
+
+/** Counts the risks by the prefix of their cell. */
+async function countCells(db: Kysely<Tables>, register: Register): Promise<Map<string, number>> {
+  if (isDefault(register))
+    return countPrefixes(
+      db,
+      cells.map(({ prefix }) => prefix),
+    );
+  const rows = await countedRows(db, register)
+    .select([cellPrefixOf.as('prefix'), sql<number>`count(*)`.as('count')])
+    .groupBy(cellPrefixOf)
+    .execute();
+  return new Map(rows.map(({ prefix, count }) => [prefix, count]));
+}
+
+/** Counts the risks of the default register whose rank keys have these prefixes. */
+export async function countPrefixes(
   db: Kysely<Tables>,
-  register: Register,
-  prefixes: string[],
-): Promise<Record<string, number>> {
-  if (!isDefault(register)) {
-    const rows = await countedRows(db, register)
-      .select([cellPrefixOf.as('prefix'), sql<number>`count(*)`.as('count')])
-      .groupBy(cellPrefixOf)
-      .execute();
-    return Object.fromEntries(rows.map(({ prefix, count }) => [prefix, count]));
-  }
-  const counts = prefixes.map(
-    (prefix) =>
-      sql`(select count(*) from risks where risks.active = 1 and ${isInCell(prefix)} and risks.project_id not in (
-        select id from projects where archived_at is not null)) as ${sql.ref(prefix)}`,
+  prefixes: readonly string[],
+): Promise<Map<string, number>> {
+  const counts = await countRanges(
+    db,
+    prefixes.map((prefix) => ({ after: prefix, to: prefix + afterAllIds })),
   );
-  const { rows } = await sql<Record<string, number>>`select ${sql.join(counts)}`.execute(db);
-  return rows[0] ?? {};
+  return new Map(prefixes.map((prefix, i) => [prefix, counts[i] ?? 0]));
+}
+
+/**
+ * Counts the risks of the default register in ranges of rank keys, without and with their last key. Reads only indexes:
+ * counts all active risks and subtracts those of archived projects, which is faster than a look at the project of each risk.
+ */
+export async function countRanges(
+  db: Kysely<Tables>,
+  ranges: readonly { after: string; to: string }[],
+): Promise<number[]> {
+  const isInRange = sql`risks.active = 1
+    and risks.rank_key > ranges.value ->> 'after' and risks.rank_key <= ranges.value ->> 'to'`;
+  const { rows } = await sql<{ end: string; count: number }>`select ranges.value ->> 'to' as "end",
+    (select count(*) from risks where ${isInRange})
+    - (select coalesce(sum((select count(*) from risks where risks.project_id = projects.id and ${isInRange})), 0)
+      from projects where archived_at is not null) as count
+    from ${jsonItems(sql`${JSON.stringify(ranges)}`)} as ranges`.execute(db);
+  const counts = new Map(rows.map(({ end, count }) => [end, Number(count)]));
+  return ranges.map(({ to }) => counts.get(to) ?? 0);
 }
 
 const isInCell = (prefix: string) =>

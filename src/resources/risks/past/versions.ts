@@ -1,0 +1,45 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { Tables } from '../../../database/tables.ts';
+import { holds, isIn } from '../../../lists/filters.ts';
+import { endOf, type Register } from '../register.ts';
+
+/**
+ * Conditions for current risks that changed after a day, which indexes find: created since, or replacing an earlier version
+ * since. No risk fulfills both.
+ */
+export function changedSince(day: string): RawBuilder<boolean>[] {
+  const end = endOf(day);
+  return [
+    sql`risks.created_at >= ${end}`,
+    sql`(risks.created_at < ${end} and risks.updated_at >= ${end}
+      and risks.id in (select past.id from past_risks as past where past.valid_until >= ${end}))`,
+  ];
+}
+
+/** Finds the projects that were archived or unarchived since a day. Other risks match the same way on every day. */
+export async function projectsArchivedSince(
+  db: Kysely<Tables>,
+  { filters }: Register,
+  day: string,
+): Promise<string[]> {
+  if (filters.archived === 'any') return [];
+  const rows = await db
+    .selectFrom('history')
+    .select('subject_id')
+    .distinct()
+    // Narrow by project first: most history entries belong to people, risks and issues.
+    .where('subject_id', 'in', (db) => db.selectFrom('projects').select('id'))
+    .where('field', '=', 'archived_at')
+    .where('at', '>=', day)
+    .execute();
+  return rows.map(({ subject_id }) => subject_id);
+}
+
+export const inProjects = (ids: readonly string[], isIncluded: boolean) =>
+  holds(ids.length === 0 ? sql<boolean>`1 = 0` : isIn('risks.project_id')(ids))(
+    isIncluded,
+  ) as RawBuilder<boolean>;
+
+/** Whether the same version of a risk can match on one day and not on another. */
+export const dependsOnDay = ({ filters }: Register) =>
+  filters.review_overdue !== undefined || filters.check !== undefined;
