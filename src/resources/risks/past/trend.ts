@@ -65,7 +65,7 @@ function addTotals(totals: Totals, level: string | null, count: number, sum: num
 
 /**
  * Counts all days from the current totals backwards: a version that began after a day is subtracted, and a version that was
- * replaced after it is added. So only the versions that changed since the first day are read.
+ * replaced after it is added. In the default register, only the versions that changed since the first day are read.
  */
 async function replayVersions(
   db: Kysely<Tables>,
@@ -76,14 +76,20 @@ async function replayVersions(
   const [first = '', last] = [days[0], days.at(-1)];
   const within = inProjects(excluded, false);
   const past = countedRows(db, { ...register, as_of: last }, 'past_risks').where(within);
-  const replaced = past.where(from('risks.valid_until')(endOf(first)));
-  const changes = await countChanges(replaced, first, sql`substr(risks.valid_until, 1, 10)`);
-  for (const isChanged of changedSince(first)) {
-    const rows = countedRows(db, register).where(within).where(isChanged);
-    changes.push(...(await countChanges(rows, first, sql.lit(null))));
+  const isReplaced = from('risks.valid_until')(endOf(first));
+  const replaced = await countVersions(past.where(isReplaced), first, sql`substr(risks.valid_until, 1, 10)`);
+  const rows = countedRows(db, register).where(within);
+  const current: Versions[] = [];
+  for (const isChanged of isDefault(register) ? changedSince(first) : [always()]) {
+    current.push(...(await countVersions(rows.where(isChanged), first, sql.lit(null))));
   }
-  changes.sort((a, b) => (a.day < b.day ? 1 : -1));
-  const totals = await countCurrent(db, register, excluded);
+  const totals = isDefault(register) ? await countDefault(db, register, excluded) : sumLevels(current);
+  const changes = [...replaced, ...current]
+    .flatMap(({ began, ended, level, count, sum }) => [
+      ...(began ? [{ day: began, level, count, sum }] : []),
+      ...(ended ? [{ day: ended, level, count: -count, sum: -sum }] : []),
+    ])
+    .sort((a, b) => (a.day < b.day ? 1 : -1));
   let next = 0;
   const exposure = days.toReversed().map((day) => {
     for (; (changes[next]?.day ?? '') > day; next++) {
@@ -95,56 +101,51 @@ async function replayVersions(
   return exposure.reverse();
 }
 
-/** Counts the versions that began and ended on each day after the first one. */
-async function countChanges(rows: RowsQuery, first: string, ended: RawBuilder<string | null>) {
+/** The number of versions of a level, and the days on which they began and ended, if after the first day. */
+type Versions = LevelCount & { began: string | null; ended: string | null };
+type LevelCount = { level: string | null; count: number; sum: number };
+
+function countVersions(rows: RowsQuery, first: string, ended: RawBuilder<string | null>) {
   const began = sql<string>`case when risks.updated_at >= ${sql.lit(endOf(first))}
     then substr(risks.updated_at, 1, 10) end`;
-  const counted = await countLevels(
-    rows.select([began.as('began'), ended.as('ended')]).groupBy(sql`began, ended`),
-  );
-  return counted.flatMap(({ began, ended, level, count, sum }) => [
-    ...(began ? [{ day: began, level, count, sum }] : []),
-    ...(ended ? [{ day: ended, level, count: -count, sum: -sum }] : []),
-  ]);
+  const days = rows.select([began.as('began'), ended.as('ended')]).groupBy(sql`began, ended`);
+  return countLevels(days) as Promise<Versions[]>;
 }
 
-async function countLevels(rows: RowsQuery) {
+async function countLevels(rows: RowsQuery): Promise<LevelCount[]> {
   const counted = await rows
     .select([sql`risks.level`.as('level'), sql`count(*)`.as('count'), sql`sum(risks.score)`.as('sum')])
     .groupBy(sql`risks.level`)
     .execute();
-  return counted.map((row) => ({ ...row, sum: row.sum ?? 0 })) as {
-    began?: string | null;
-    ended?: string | null;
-    level: string | null;
-    count: number;
-    sum: number;
-  }[];
+  return counted.map((row) => ({ ...row, sum: row.sum ?? 0 }));
 }
 
-/** The totals of the current register without some projects. Those of the default register come from its index. */
-async function countCurrent(
+/** The totals of the default register without some projects, from its index. */
+async function countDefault(
   db: Kysely<Tables>,
   register: Register,
   excluded: readonly string[],
 ): Promise<Totals> {
-  const totals: Totals = new Map();
-  const add = async (rows: RowsQuery, sign: number) => {
-    for (const { level, count, sum } of await countLevels(rows)) {
-      addTotals(totals, level, sign * count, sign * sum);
-    }
-  };
-  if (!isDefault(register)) {
-    await add(countedRows(db, register).where(inProjects(excluded, false)), 1);
-    return totals;
-  }
   const counts = await countPrefixes(db, [unassessedPrefix, ...cells.map(({ prefix }) => prefix)]);
-  for (const { score, prefix } of cells) {
-    const count = counts.get(prefix) ?? 0;
-    addTotals(totals, levelOf(score), count, count * score);
-  }
+  const totals = sumLevels(
+    cells.map(({ score, prefix }) => {
+      const count = counts.get(prefix) ?? 0;
+      return { level: levelOf(score), count, sum: count * score };
+    }),
+  );
   addTotals(totals, null, counts.get(unassessedPrefix) ?? 0, 0);
-  if (excluded.length > 0) await add(countedRows(db, register).where(inProjects(excluded, true)), -1);
+  if (excluded.length === 0) return totals;
+  for (const { level, count, sum } of await countLevels(
+    countedRows(db, register).where(inProjects(excluded, true)),
+  )) {
+    addTotals(totals, level, -count, -sum);
+  }
+  return totals;
+}
+
+function sumLevels(counts: readonly LevelCount[]): Totals {
+  const totals: Totals = new Map();
+  for (const { level, count, sum } of counts) addTotals(totals, level, count, sum);
   return totals;
 }
 
@@ -158,7 +159,7 @@ async function countEachDay(
   const exposure: Exposure = [];
   for (const as_of of days) {
     const rows = await countLevels(countedRows(db, { ...register, as_of }).where(within));
-    exposure.push(new Map(rows.map(({ level, count, sum }) => [level, { count, sum }])));
+    exposure.push(sumLevels(rows));
   }
   return exposure;
 }

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { inJsonArray, jsonArrayOf } from '../../../database/sql/functions.ts';
 import type { Tables } from '../../../database/tables.ts';
 import { holds, isIn } from '../../../lists/filters.ts';
 import { endOf, type Register } from '../register.ts';
@@ -9,10 +10,13 @@ import { endOf, type Register } from '../register.ts';
  */
 export function changedSince(day: string): RawBuilder<boolean>[] {
   const end = endOf(day);
+  // As an array, so that the planner expects few ids and looks these risks up, instead of reading all.
+  const replaced = sql<string>`(select ${jsonArrayOf(sql.ref('past.id'), sql.ref('past.id'))}
+    from past_risks as past where past.valid_until >= ${end})`;
   return [
     sql`risks.created_at >= ${end}`,
     sql`(risks.created_at < ${end} and risks.updated_at >= ${end}
-      and risks.id in (select past.id from past_risks as past where past.valid_until >= ${end}))`,
+      and ${inJsonArray(sql.ref('risks.id'), replaced)})`,
   ];
 }
 
