@@ -9,6 +9,7 @@ enableCompileCache();
 setFlagsFromString('--heap-growing-percent=50');
 
 const { Command, CommanderError, Option } = await import('commander');
+const { addKeyCommands } = await import('./commands/key-commands.ts');
 const { environmentWithFile, readConfig } = await import('./config.ts');
 const { Problem, UsageError } = await import('./core/errors.ts');
 const { openDatabase } = await import('./database/open.ts');
@@ -18,14 +19,9 @@ type Config = import('./config.ts').Config;
 type ImportOptions = import('./commands/import.ts').ImportOptions;
 type ExportOptions = import('./commands/export.ts').ExportOptions;
 type Database = import('./database/open.ts').Database;
-type KeyOptions = import('./commands/keys.ts').KeyOptions;
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 const json = (value: unknown) => JSON.stringify(value, null, 2);
-const withSecret = ({ id, secret }: { id: string; secret: string }) =>
-  `${secret}\n\n${id}: save the secret now; it is not shown again.`;
-/** Accepts a list as one option separated by commas, or as a repeated option. */
-const collectList = (text: string, previous: string[] = []) => [...previous, ...text.split(',')];
 const config = (): Config => readConfig(environmentWithFile(process.env));
 const collect = (value: string, values: string[]) => [...values, value];
 
@@ -229,53 +225,7 @@ program
     if (result.violations.length > 0) process.exitCode = 1;
   });
 
-const keys = program.command('keys').description('create, list, rotate and revoke API keys');
-
-keys
-  .command('create')
-  .description('create a key; its secret is shown only once')
-  .requiredOption('--name <name>', 'what the key is for')
-  .requiredOption('--scopes <list>', 'separated by commas, such as personnel.read,projects.manage; or all')
-  .option('--project <list>', 'limit the key to these project ids or keys (default: all)', collectList)
-  .option('--expires <when>', 'a date, a time, or days from now such as 90d')
-  .option('--rate-limit <number>', "requests per minute, 0 for no limit (default: the service's limit)")
-  .option('--json', 'print JSON')
-  .action(async (options: KeyOptions & { json?: true }) => {
-    const { createKeyCommand } = await import('./commands/keys.ts');
-    const key = await withDatabase((database) => createKeyCommand(database, options));
-    print(options.json ? json(key) : withSecret(key));
-  });
-
-keys
-  .command('list')
-  .description('list all keys, without their secrets')
-  .option('--json', 'print JSON')
-  .action(async (options: { json?: true }) => {
-    const { keyTable, listKeysCommand } = await import('./commands/keys.ts');
-    const list = await withDatabase(listKeysCommand);
-    print(options.json ? json(list) : keyTable(list));
-  });
-
-keys
-  .command('rotate <id>')
-  .description('replace the secret of a key; the new secret is shown only once')
-  .option('--overlap <seconds>', 'how long the old secret keeps working', '0')
-  .option('--json', 'print JSON')
-  .action(async (id: string, options: { overlap: string; json?: true }) => {
-    const { rotateKeyCommand } = await import('./commands/keys.ts');
-    const key = await withDatabase((database) => rotateKeyCommand(database, id, options));
-    print(options.json ? json(key) : withSecret(key));
-  });
-
-keys
-  .command('revoke <id>')
-  .description('revoke a key, effective from the next request')
-  .option('--json', 'print JSON')
-  .action(async (id: string, options: { json?: true }) => {
-    const { revokeKeyCommand } = await import('./commands/keys.ts');
-    const key = await withDatabase((database) => revokeKeyCommand(database, id));
-    print(options.json ? json(key) : `${key.id} (${key.name}) is revoked.`);
-  });
+addKeyCommands(program, { print, withDatabase });
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;

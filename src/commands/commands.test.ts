@@ -217,6 +217,7 @@ test('keys are created, listed and revoked while the service runs', async (t) =>
 test('an invalid command line prints one line that says what to do, and exits with 1', async (t) => {
   const folder = temporaryFolder(t);
   for (const [args, expected] of [
+    [['serve-worker'], /^muster: Only `muster serve` starts workers\./],
     [['srve'], /unknown command 'srve'.*Did you mean serve\?/],
     [['keys', 'create', '--name', 'x'], /required option '--scopes <list>' not specified/],
     [['keys', 'create', '--name', 'x', '--scopes', 'personel.read'], /did you mean personnel\.read\?/],
@@ -363,7 +364,10 @@ test('Ctrl-C in an import tells how much is imported and how to continue', async
     const running = launchMuster(folder, ['import', 'people', 'people.csv', ...args], {});
     // The write-ahead log grows with the first batch.
     const log = join(folder, 'data/muster.db-wal');
-    while (!existsSync(log) || statSync(log).size < 1_000_000) await setTimeout(10);
+    while (!existsSync(log) || statSync(log).size < 1_000_000) {
+      assert.equal(running.child.exitCode, null, `The import ended too soon: ${running.stderr()}`);
+      await setTimeout(10);
+    }
     running.child.kill('SIGINT');
     assert.equal(await running.exit, 130);
     assert.match(running.stderr(), expected);

@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import type { Database } from '../database/open.ts';
+import type { KeyOptions } from './keys.ts';
+
+type Context = {
+  print(text: string): void;
+  withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T>;
+};
+
+/** Adds `muster keys …`. The commands themselves are loaded when one of them runs. */
+export function addKeyCommands(program: Command, { print, withDatabase }: Context): void {
+  const keys = program.command('keys').description('create, list, rotate and revoke API keys');
+
+  keys
+    .command('create')
+    .description('create a key; its secret is shown only once')
+    .requiredOption('--name <name>', 'what the key is for')
+    .requiredOption('--scopes <list>', 'separated by commas, such as personnel.read,projects.manage; or all')
+    .option('--project <list>', 'limit the key to these project ids or keys (default: all)', collectList)
+    .option('--expires <when>', 'a date, a time, or days from now such as 90d')
+    .option('--rate-limit <number>', "requests per minute, 0 for no limit (default: the service's limit)")
+    .option('--json', 'print JSON')
+    .action(async (options: KeyOptions & { json?: true }) => {
+      const { createKeyCommand } = await import('./keys.ts');
+      const key = await withDatabase((database) => createKeyCommand(database, options));
+      print(options.json ? json(key) : withSecret(key));
+    });
+
+  keys
+    .command('list')
+    .description('list all keys, without their secrets')
+    .option('--json', 'print JSON')
+    .action(async (options: { json?: true }) => {
+      const { keyTable, listKeysCommand } = await import('./keys.ts');
+      const list = await withDatabase(listKeysCommand);
+      print(options.json ? json(list) : keyTable(list));
+    });
+
+  keys
+    .command('rotate <id>')
+    .description('replace the secret of a key; the new secret is shown only once')
+    .option('--overlap <seconds>', 'how long the old secret keeps working', '0')
+    .option('--json', 'print JSON')
+    .action(async (id: string, options: { overlap: string; json?: true }) => {
+      const { rotateKeyCommand } = await import('./keys.ts');
+      const key = await withDatabase((database) => rotateKeyCommand(database, id, options));
+      print(options.json ? json(key) : withSecret(key));
+    });
+
+  keys
+    .command('revoke <id>')
+    .description('revoke a key, effective from the next request')
+    .option('--json', 'print JSON')
+    .action(async (id: string, options: { json?: true }) => {
+      const { revokeKeyCommand } = await import('./keys.ts');
+      const key = await withDatabase((database) => revokeKeyCommand(database, id));
+      print(options.json ? json(key) : `${key.id} (${key.name}) is revoked.`);
+    });
+}
+
+const json = (value: unknown) => JSON.stringify(value, null, 2);
+
+const withSecret = ({ id, secret }: { id: string; secret: string }) =>
+  `${secret}\n\n${id}: save the secret now; it is not shown again.`;
+
+/** Accepts a list as one option separated by commas, or as a repeated option. */
+const collectList = (text: string, previous: string[] = []) => [...previous, ...text.split(',')];
