@@ -184,7 +184,12 @@ const showRows = (name: string, count: number) => progress(count > 0 ? `${name}:
 
 program
   .command('backup')
-  .description('write a backup of the whole database, also while the service runs')
+  .summary('write a backup of the whole database, also while the service runs')
+  .description(
+    'Write a backup of the whole database, also while the service runs. It contains all data, and the secrets that sign ' +
+      'webhooks as plain text: protect it like the database. With --output, only the owner can read the file. API keys ' +
+      'are stored, and backed up, as hashes.',
+  )
   .option('-o, --output <file>', 'the file to write (default: standard output)')
   .option('--json', 'print the result as JSON')
   .action(async ({ output, json: isJson }: { output?: string; json?: true }) => {

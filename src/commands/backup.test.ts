@@ -75,9 +75,10 @@ onBothEngines('a backup', (start, engine) => {
     const deleted = await original.make(`/v1/projects/${project.id}/tasks`, key, { title: 'Delete me' });
     await original.call('DELETE', `/v1/projects/${project.id}/tasks/${deleted.id}`, key);
     const file = join(folder, 'first.backup');
+    for (const existing of [file, `${file}.part`]) writeFileSync(existing, 'old', { mode: 0o644 });
     const { rows } = await backupCommand(original.database, file, noProgress);
     assert.deepEqual(Object.keys(rows), [...allTables]);
-    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.equal(statSync(file).mode & 0o777, 0o600, 'only the owner may read the secrets in it');
 
     let previous = original;
     let previousFile = file;
@@ -371,6 +372,11 @@ test('docs/operations.md: the commands of Backup and of Moving to PostgreSQL wor
   const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder, env });
   assert.equal(stdout.match(/all is well/g)?.length, 2, stdout);
   assert.ok(existsSync(join(folder, 'new.db')));
+});
+
+test('the help of a backup says that it contains secrets', async (t) => {
+  const { stdout } = await muster(temporaryFolder(t), ['backup', '--help']);
+  assert.match(stdout.replace(/\s+/g, ' '), /secrets that sign webhooks as plain text/);
 });
 
 test('a backup of a database that does not exist is an error, and creates nothing', async (t) => {

@@ -13,7 +13,9 @@ export async function writeOutput(
   if (output === undefined || output === '-') return pipeline(content, process.stdout, { end: false });
   const unfinished = `${output}.part`;
   try {
-    await pipeline(content, createWriteStream(unfinished, options));
+    // What a killed command has left may have another mode.
+    await rm(unfinished, { force: true });
+    await pipeline(content, createWriteStream(unfinished, { flags: 'wx', ...options }));
     await rename(unfinished, output);
   } catch (error) {
     await rm(unfinished, { force: true });
