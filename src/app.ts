@@ -177,13 +177,13 @@ function decorateApp(app: App, { config, database, clock, tracing, peers }: Serv
 /** Webhooks are sent only after `app.webhooks.start()`. */
 function addWebhooks(
   app: App,
-  { config, database, clock, webhooks: { resolve, timeoutMs } = {} }: Service,
+  { config, database, clock, tracing, webhooks: { resolve, timeoutMs } = {} }: Service,
 ): void {
   const counts = { pending: 0, delivered: 0, retried: 0, failed: 0 };
   const sender = createSender(createTargets(config.webhook_allow, resolve), timeoutMs);
   const onError = (error: unknown) => logBackgroundError(app, error);
   app.decorate('deliveryCounts', counts);
-  app.decorate('webhooks', createDispatcher({ database, clock, sender, counts, onError }));
+  app.decorate('webhooks', createDispatcher({ database, clock, sender, counts, tracing, onError }));
   // `onClose` hooks run in reverse order, so this one runs before the database is closed.
   app.addHook('onClose', () => app.webhooks.stop());
 }

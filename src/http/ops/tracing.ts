@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import {
+  type Attributes,
   type Context,
   context,
   DiagLogLevel,
@@ -89,6 +90,26 @@ export function startTracing(config: Config, warn: (message: string) => void) {
       span.end();
     },
 
+    /** Starts the span of a request to another server. Its `headers` continue the trace there. */
+    startRequest(method: string, url: URL, attributes: Attributes) {
+      const span = tracer.startSpan(method, {
+        kind: SpanKind.CLIENT,
+        attributes: { 'http.request.method': method, ...serverAttributes(url), ...attributes },
+      });
+      const headers: Record<string, string> = {};
+      propagation.inject(trace.setSpan(context.active(), span), headers);
+      return {
+        headers,
+        /** `errorType` is set if the request has failed. */
+        end(status: number | null, errorType: string | undefined): void {
+          if (status !== null) span.setAttribute('http.response.status_code', status);
+          if (errorType !== undefined)
+            span.setAttribute('error.type', errorType).setStatus({ code: SpanStatusCode.ERROR });
+          span.end();
+        },
+      };
+    },
+
     /** The ids of the span of a request, as fields of a log line. */
     idsOf(request: IncomingMessage): { trace_id: string; span_id: string } | undefined {
       const span = spanOf(request)?.spanContext();
@@ -127,6 +148,15 @@ export function startTracing(config: Config, warn: (message: string) => void) {
 
     /** Sends the last spans. */
     shutdown: () => Promise.race([sdk.shutdown().catch(() => {}), setTimeout(maxFlushMs)]),
+  };
+}
+
+/** The server of a URL, without its path and query: in those of webhooks there may be a secret. */
+function serverAttributes({ origin, protocol, hostname, port }: URL): Attributes {
+  return {
+    'url.full': `${origin}/REDACTED`,
+    'server.address': hostname.replace(/^\[(.*)\]$/, '$1'),
+    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
   };
 }
 

@@ -1,7 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyInstance } from 'fastify';
 import { type Clock, momentOf } from '../../core/clock.ts';
 import type { Database } from '../../database/open.ts';
 import { coalesced, versionOf } from '../../database/versions.ts';
+import type { Tracing } from '../../http/ops/tracing.ts';
 import {
   type ActiveWebhook,
   claimDue,
@@ -14,7 +16,7 @@ import {
 import type { Claim } from './deliveries.ts';
 import { fanOut } from './fan-out.ts';
 import { findMessages } from './message.ts';
-import { type Message, noAttempt, type Sender } from './send.ts';
+import { type Attempt, type Message, noAttempt, type Sender } from './send.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -29,6 +31,7 @@ type Options = {
   clock: Clock;
   sender: Sender;
   counts: FastifyInstance['deliveryCounts'];
+  tracing?: Tracing | undefined;
   onError(error: unknown): void;
   /** How long `stop` waits for attempts in flight. */
   maxStopMs?: number;
@@ -48,6 +51,7 @@ export function createDispatcher({
   clock,
   sender,
   counts,
+  tracing,
   onError,
   maxStopMs = 5_000,
   pollMs = 500,
@@ -131,9 +135,23 @@ export function createDispatcher({
   }
 
   async function attempt(claim: Claim, message: Message | undefined): Promise<void> {
-    const result = message ? await sender.send(message, abort.signal) : notStored;
+    const result = message ? await send(claim, message) : notStored;
     const isOrdinary = message !== undefined && claim.payload === null;
     if (!abort.signal.aborted) await record({ claim, attempt: result, moment: clock(), isOrdinary });
+  }
+
+  async function send({ webhook_id, event_id, attempts }: Claim, message: Message): Promise<Attempt> {
+    const span = tracing?.startRequest('POST', new URL(message.url), {
+      'muster.webhook_id': webhook_id,
+      'muster.event_id': event_id,
+      ...(attempts > 0 && { 'http.request.resend_count': attempts }),
+    });
+    const headers = { ...message.headers, ...span?.headers };
+    const result = await sender.send({ ...message, headers }, abort.signal);
+    const { response_status, error_code } = result;
+    const isFailure = response_status !== null && response_status >= 300;
+    span?.end(response_status, error_code ?? (isFailure ? String(response_status) : undefined));
+    return result;
   }
 
   const results: Result[] = [];
@@ -149,11 +167,13 @@ export function createDispatcher({
     return flush();
   };
 
+  // A request that wakes the dispatcher has nothing to do with what is due: its trace must not contain that.
+  const runDetached = AsyncLocalStorage.snapshot();
   let isRequested = false;
   let running: Promise<void> | undefined;
   function wake(): void {
     isRequested = true;
-    running ??= runRounds().finally(() => {
+    running ??= runDetached(runRounds).finally(() => {
       running = undefined;
       // Requested between the last round and now.
       if (isRequested && !isStopped) wake();

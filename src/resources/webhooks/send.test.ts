@@ -44,7 +44,14 @@ test('sends the body as JSON and reports the response', async (t) => {
   const attempt = await openSender(t).send({ url, headers: { 'webhook-id': 'evt_1' }, body: '{"a":"é"}' });
   assert.deepEqual(
     { ...attempt, latency_ms: 0 },
-    { response_status: 202, response_excerpt: 'thanks\ufffd', retry_after: null, error: null, latency_ms: 0 },
+    {
+      response_status: 202,
+      response_excerpt: 'thanks\ufffd',
+      retry_after: null,
+      error: null,
+      error_code: null,
+      latency_ms: 0,
+    },
   );
   assert.equal(received[0]?.body, '{"a":"é"}');
   assert.equal(received[0]?.headers['content-type'], 'application/json');

@@ -11,6 +11,8 @@ export type Attempt = {
   /** The `Retry-After` header. */
   retry_after: string | null;
   error: string | null;
+  /** The code of the error, if there was no response. */
+  error_code: string | null;
   latency_ms: number;
 };
 
@@ -30,7 +32,7 @@ export function createSender(targets: Targets, timeoutMs = 15_000): Sender {
     const started = performance.now();
     const target = new URL(url);
     const rejection = targets.rejection(target);
-    if (rejection !== undefined) return noAttempt(rejection);
+    if (rejection !== undefined) return noAttempt(rejection, refusedCode);
     const { isStaleConnection: _, ...result } = await attempt(target, headers, body, signal);
     return { ...result, latency_ms: Math.round(performance.now() - started) };
   }
@@ -65,7 +67,12 @@ export function createSender(targets: Targets, timeoutMs = 15_000): Sender {
 }
 
 /** The result if nothing could be sent. */
-export const noAttempt = (error: string): Attempt => ({ ...noResponse, error, latency_ms: 0 });
+export const noAttempt = (error: string, error_code: string | null = null): Attempt => ({
+  ...noResponse,
+  error,
+  error_code,
+  latency_ms: 0,
+});
 
 type Exchange = Omit<Attempt, 'latency_ms'> & { isStaleConnection?: boolean };
 
@@ -92,6 +99,7 @@ function exchange(request: ClientRequest, body: string, timeoutMs: number): Prom
           : {
               ...noResponse,
               error: isTimedOut ? `No response within ${timeoutMs / 1000} seconds.` : describeError(error),
+              error_code: isTimedOut ? 'timeout' : (codeOf(error) ?? '_OTHER'),
               isStaleConnection: request.reusedSocket && error?.code === 'ECONNRESET',
             },
       );
@@ -119,6 +127,7 @@ function describeResponse({ statusCode = 0, headers }: IncomingMessage, excerpt:
     response_excerpt: printable(excerpt),
     retry_after: headers['retry-after'] ?? null,
     error: isRedirect ? 'Redirects are not followed. Set `url` to the final address.' : null,
+    error_code: null,
   };
 }
 
@@ -127,9 +136,13 @@ const printable = (excerpt: Buffer) =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to replace
   excerpt.toString('utf8').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd') || null;
 
+type ConnectionError = NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] };
+
+const codeOf = (error: ConnectionError | undefined) => error?.code ?? error?.errors?.[0]?.code;
+
 /** Never contains an address, which would tell a user about the network of the service. */
-function describeError(error: (NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }) | undefined) {
-  const code = error?.code ?? error?.errors?.[0]?.code;
+function describeError(error: ConnectionError | undefined) {
+  const code = codeOf(error);
   if (code === refusedCode) return error?.message ?? code;
   return (code !== undefined && explanations[code]) || `The connection failed (${code ?? 'unknown error'}).`;
 }
