@@ -1,5 +1,6 @@
 import { type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { TObject } from 'typebox';
+import { firstRowsSoon } from '../database/sql/functions.ts';
 import { streamLines } from '../database/sql/lines.ts';
 import { cached, param, type Statement, statement } from '../database/sql/statement.ts';
 import type { TableName, Tables } from '../database/tables.ts';
@@ -46,8 +47,8 @@ export type ListRow = { json: string; order_key: string };
 /** The rows after a cursor as lines, each the JSON of a row. */
 export const listLines = (db: Kysely<Tables>, list: List, after: string | undefined) => {
   const rows = withJoins(db, list, rowsAfter(db, list, after)).select(list.json.as('line'));
-  const query = ordered(list, list.order.key, rows).$castTo<{ line: string }>();
-  return { stream: (sliceRows: number) => streamLines(db, query, sliceRows) };
+  const query = ordered(list, list.order.key, rows).modifyEnd(firstRowsSoon()).$castTo<{ line: string }>();
+  return { query, stream: (sliceRows: number) => streamLines(db, query, sliceRows) };
 };
 
 /** All rows after a cursor. */

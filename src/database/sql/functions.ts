@@ -74,6 +74,12 @@ export const jsonTexts = (list: Expression<unknown>) => call('json_texts', list)
  */
 export const notIndexed = (value: Expression<unknown>) => call('not_indexed', value);
 
+/**
+ * At the end of a query whose rows are streamed: plans for the first rows instead of for all of them. PostgreSQL would
+ * build all rows and sort them before it returns the first one, where an index has the order.
+ */
+export const firstRowsSoon = () => call('first_rows_soon');
+
 /** The table itself, even if a common table expression has the same name. */
 export const storedTable = (name: string) => call('stored_table', IdentifierNode.create(name));
 

@@ -251,6 +251,7 @@ const spellings: Spellings = {
   is_one_of: spelling`${0} in (select value from json_each(${1}))`,
   stored_table: spelling`main.${0}`,
   not_indexed: spelling`+${0}`,
+  first_rows_soon: spelling``,
   json_array_of: spelling`json_group_array(${0} order by ${1})`,
   is_among: spelling`${0} in (select value from json_each(${1}))`,
   has_part: spelling`(instr(${0}, ${1}) > 0)`,
