@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../src/config.ts';
+import { startNginxExample } from './nginx.ts';
 import { temporaryFolder } from './process.ts';
+import { isInstalled } from './programs.ts';
 import { onBothEngines } from './service.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -66,6 +71,35 @@ test('the nginx configuration is valid', (t) => {
     `pid ${folder}/nginx.pid; error_log stderr; events {} http { access_log off; include ${folder}/site.conf; }`,
   );
   runTool(t, 'nginx', ['-t', '-q', '-p', folder, '-c', join(folder, 'nginx.conf')]);
+});
+
+test('nginx sends a read to another instance if one dies, and a write only once', async (t) => {
+  if (!isInstalled('nginx')) return t.skip('nginx is not installed');
+  const requests: string[] = [];
+  const startInstance = async (respond: RequestListener): Promise<string> => {
+    const server = createServer(respond).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close().closeAllConnections());
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  };
+  const startDying = () =>
+    startInstance((request) => {
+      requests.push(request.method ?? '');
+      request.socket.destroy();
+    });
+  for (const method of ['POST', 'PATCH', 'PUT', 'DELETE']) {
+    const origin = await startNginxExample(t, [await startDying(), await startDying()]);
+    const response = await fetch(`${origin}/v1/personnel`, { method });
+    assert.equal(response.status, 503, method);
+    assert.equal(response.headers.get('retry-after'), '1');
+    assert.equal(response.headers.get('content-type'), 'application/problem+json');
+    assert.equal((await response.json()).code, 'unavailable');
+  }
+  assert.deepEqual(requests.splice(0), ['POST', 'PATCH', 'PUT', 'DELETE']);
+  const living = await startInstance((_, response) => response.end('[]'));
+  const origin = await startNginxExample(t, [await startDying(), living]);
+  for (let i = 0; i < 4; i++) assert.equal((await fetch(`${origin}/v1/personnel`)).status, 200);
+  assert.deepEqual(requests, ['GET']);
 });
 
 test('the HAProxy configuration is valid', (t) => {

@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { startNginx } from './nginx.ts';
 import { freePort } from './ports.ts';
 import { temporaryFolder } from './process.ts';
 import { startProgram } from './programs.ts';
@@ -15,30 +16,14 @@ export type Proxy = {
 const nginx = (name: string, settings: string): Proxy => ({
   name,
   program: 'nginx',
-  async start(t, upstream) {
-    const folder = temporaryFolder(t);
-    const port = await freePort();
-    for (const name of ['body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']) mkdirSync(join(folder, name));
-    const file = join(folder, 'nginx.conf');
-    writeFileSync(
-      file,
-      `daemon off; pid ${folder}/nginx.pid; error_log stderr;
-${process.getuid?.() === 0 ? 'user root;' : ''}
-events {}
-http {
-  access_log off;
-  client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; fastcgi_temp_path ${folder}/fastcgi;
-  uwsgi_temp_path ${folder}/uwsgi; scgi_temp_path ${folder}/scgi;
-  client_max_body_size 100m;
+  start: (t, upstream) =>
+    startNginx(
+      t,
+      (port) => `client_max_body_size 100m;
   gzip on; gzip_min_length 1; gzip_proxied any; gzip_types application/json;
   upstream muster { server ${new URL(upstream).host}; keepalive 8; }
-  server { listen 127.0.0.1:${port}; location / { proxy_pass http://muster; ${settings} } }
-}
-`,
-    );
-    await startProgram(t, ['nginx', '-p', folder, '-c', file], port);
-    return `http://127.0.0.1:${port}`;
-  },
+  server { listen 127.0.0.1:${port}; location / { proxy_pass http://muster; ${settings} } }`,
+    ),
 });
 
 const haproxy: Proxy = {

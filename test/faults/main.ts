@@ -13,6 +13,7 @@ type Flags = {
   only?: string[];
   rounds?: number;
   minutes?: number;
+  instances: number;
   seed: number;
   json?: string;
   soak?: number;
@@ -26,6 +27,7 @@ const flags = new Command('test:faults')
   .option('--only <scenario...>', `run only these scenarios: ${names.join(', ')}`)
   .option('--rounds <number>', 'number of rounds per scenario', wholeNumber)
   .option('--minutes <number>', 'restart instances for this long, instead of a number of rounds', wholeNumber)
+  .option('--instances <number>', 'number of instances to restart in turn', wholeNumber, 3)
   .option('--workers <number>', 'number of worker processes of each service', wholeNumber, 1)
   .option('--seed <number>', 'seed for all random choices', wholeNumber, Math.floor(Math.random() * 2 ** 31))
   .option('--json <file>', 'also write the results to this file as JSON')
@@ -59,6 +61,7 @@ const runner = createRunner({
   seed: flags.seed,
   soakMinutes: flags.soak ?? 10,
   minutes: flags.minutes,
+  instanceCount: flags.instances,
   log: console.log,
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -25,6 +25,8 @@ export type Options = {
   soakMinutes: number;
   /** How long to restart instances, instead of a number of rounds. */
   minutes: number | undefined;
+  /** How many instances to restart in turn. */
+  instanceCount: number;
   /** Added to every time limit: the quick run shares the machine with other tests. */
   slackMs: number;
   log(text: string): void;

@@ -14,6 +14,7 @@ export type RunOptions = {
   seed: number;
   soakMinutes?: number;
   minutes?: number | undefined;
+  instanceCount?: number;
   log?: (text: string) => void;
 };
 
@@ -24,6 +25,7 @@ export function createRunner({
   seed,
   soakMinutes = 0,
   minutes,
+  instanceCount = 3,
   log = () => {},
 }: RunOptions) {
   const afterAll = createCleanup();
@@ -52,6 +54,7 @@ export function createRunner({
       postgres: getPostgres,
       soakMinutes,
       minutes,
+      instanceCount,
       slackMs: isQuickRun ? 5000 : 1000,
       log: (text) => log(`${scenario.name}: ${text}`),
     };

@@ -6,7 +6,7 @@ import { fileReplaced } from './file-replaced.ts';
 import { freshnessPostgres, freshnessSqlite } from './freshness.ts';
 import { handoverPostgres, handoverSqlite } from './handover.ts';
 import { hostileInputPostgres, hostileInputSqlite } from './hostile-input.ts';
-import { instances, instancesHaproxy } from './instances.ts';
+import { instances, instancesHaproxy, instancesNginx } from './instances.ts';
 import { killPostgres, killSqlite } from './kill.ts';
 import { freeze } from './postgres-frozen.ts';
 import { backendKill, postmasterKill } from './postgres-killed.ts';
@@ -28,6 +28,7 @@ export const scenarios: readonly Scenario[] = [
   freshnessPostgres,
   instances,
   instancesHaproxy,
+  instancesNginx,
   handoverSqlite,
   handoverPostgres,
   eventsSqlite,

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { startHaproxy } from '../../haproxy.ts';
+import { startNginxExample } from '../../nginx.ts';
 import { freeServerPort } from '../../ports.ts';
 import { isInstalled } from '../../programs.ts';
 import { type BalancedClient, createBalancedClient } from '../balanced-client.ts';
@@ -11,7 +12,6 @@ import { emptyDatabase, type Service, startService } from '../service.ts';
 import { startWriters } from '../writers.ts';
 import { countStale, numbersIn } from './freshness.ts';
 
-const instanceCount = 3;
 const riskCount = 4;
 /** Each import adds 300 people, and the last check reads all of them. */
 const importShare = 0.05;
@@ -27,22 +27,28 @@ export const instances: Scenario = {
   run: (options) => restartInTurn(options, async (origins) => origins),
 };
 
-/** The same behind HAProxy with the example configuration. */
-export const instancesHaproxy: Scenario = {
-  name: 'instances-haproxy',
+/** The same behind a proxy with its example configuration. */
+const behind = (
+  program: string,
+  start: (cleanup: Options['cleanup'], origins: string[]) => Promise<string>,
+): Scenario => ({
+  name: `instances-${program}`,
   limitMs: 3 * 60 * 60_000,
   isInQuickRun: false,
   run: async (options) =>
-    isInstalled('haproxy')
-      ? restartInTurn(options, async (origins) => [await startHaproxy(options.cleanup, origins)])
-      : { ...options.tally, skipped: 'haproxy is not installed' },
-};
+    isInstalled(program)
+      ? restartInTurn(options, async (origins) => [await start(options.cleanup, origins)])
+      : { ...options.tally, skipped: `${program} is not installed` },
+});
+
+export const instancesHaproxy = behind('haproxy', startHaproxy);
+export const instancesNginx = behind('nginx', startNginxExample);
 
 async function restartInTurn(
   options: Options,
   balance: (origins: string[]) => Promise<string[]>,
 ): Promise<Outcome> {
-  const { tally, random, cleanup, minutes } = options;
+  const { tally, random, cleanup, minutes, instanceCount } = options;
   const url = await emptyDatabase(options, 'postgres');
   const ports = await Promise.all(Array.from({ length: instanceCount }, freeServerPort));
   const start = (port: number) => startService(cleanup, url, { MUSTER_PORT: String(port) });
