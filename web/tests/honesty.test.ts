@@ -63,7 +63,7 @@ test('while filtered rows load, the old ones are marked and no count is shown', 
     await route.continue();
   });
   await page.getByRole('button', { name: 'Overdue' }).click();
-  await page.locator('[aria-busy="true"] > .summary-line').getByText('Updating…').waitFor();
+  await page.locator('[aria-busy="true"] .summary-line').getByText('Updating…').waitFor();
   assert.ok(!(await page.locator('main').textContent())?.includes(before));
   release();
   const { page: counted } = await console.get('/v1/issues?overdue=true');

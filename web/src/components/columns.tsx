@@ -6,7 +6,7 @@ import { PersonLabel, Status } from './badges.tsx';
 export const statusColumn = {
   name: 'status',
   header: 'Status',
-  width: 7,
+  width: 6.6,
   from: 'tablet',
   cell: ({ status }: { status: string }) => <Status status={status} />,
 } as const;
@@ -14,7 +14,7 @@ export const statusColumn = {
 export const ownerColumn = {
   name: 'owner',
   header: 'Owner',
-  width: 8,
+  width: 8.5,
   from: 'tablet',
   cell: ({ owner_name }: { owner_name: string | null }) =>
     owner_name ? <PersonLabel name={owner_name} /> : <span className="quiet">No owner</span>,

@@ -60,8 +60,8 @@ type BarProps = {
   /** Labels of the filters that have no control here: links on other pages set them. */
   applied?: Record<string, (value: string) => string>;
   children: ReactNode;
-  /** At the end of the line: the menu of columns. */
-  menu?: ReactNode;
+  /** At the end of the line. */
+  action?: ReactNode;
 };
 
 /** The search and filter controls above a list. */
@@ -70,7 +70,7 @@ export const FilterBar = ({
   search,
   applied = {},
   children,
-  menu,
+  action,
 }: BarProps) => (
   <>
     <p className="print-only">
@@ -94,7 +94,7 @@ export const FilterBar = ({
           Clear all
         </Button>
       )}
-      {menu}
+      {action}
     </search>
   </>
 );

@@ -15,6 +15,8 @@ type Props<Row> = {
   selection?: Selection<Row> | undefined;
   /** The count, shown above the rows. */
   summary?: ReactNode;
+  /** Beside the count: the menu of columns. */
+  menu?: ReactNode;
   /** Shown in place of the rows when there are none. */
   empty: ReactNode;
 };
@@ -29,6 +31,7 @@ export const List = <Row,>({
   minWidth,
   selection,
   summary,
+  menu,
   empty,
 }: Props<Row>) => (
   <>
@@ -38,9 +41,7 @@ export const List = <Row,>({
     {list.rows.length > 0 && (
       <div className={list.isPlaceholderData ? 'updating' : undefined} aria-busy={list.isPlaceholderData}>
         {summary !== undefined && (
-          <p className="summary-line" role="status">
-            {list.isPlaceholderData ? 'Updating…' : summary || 'Counting…'}
-          </p>
+          <ListHead menu={menu}>{list.isPlaceholderData ? 'Updating…' : summary || 'Counting…'}</ListHead>
         )}
         <Table
           label={label}
@@ -57,4 +58,14 @@ export const List = <Row,>({
     )}
     {list.isPlaceholderData && list.rows.length === 0 && <Loading />}
   </>
+);
+
+/** The line above the rows: their number and the menu of columns. */
+export const ListHead = ({ menu, children }: { menu?: ReactNode; children: ReactNode }) => (
+  <div className="list-head">
+    <p className="summary-line" role="status">
+      {children}
+    </p>
+    {menu}
+  </div>
 );

@@ -19,7 +19,7 @@ export type Column<Row> = {
   width?: number;
   end?: boolean;
   /** The smallest screen that shows the column. */
-  from?: 'tablet' | 'desktop' | 'wide';
+  from?: 'tablet' | 'laptop' | 'desktop' | 'wide';
   /** The orders that the header switches between; `-` is descending, and '' is the order of the list itself. */
   sorts?: readonly string[];
 };

@@ -5,6 +5,7 @@ import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton } from '../components/export.tsx';
 import { Icon } from '../components/icon.tsx';
+import { ListHead } from '../components/list.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
@@ -38,7 +39,7 @@ export function GroupsPage() {
             </Empty>
           ) : (
             <>
-              <p className="summary-line">{pluralize(groups.length, 'group')}</p>
+              <ListHead>{pluralize(groups.length, 'group')}</ListHead>
               <GroupTree branches={buildTree(groups)} />
             </>
           )

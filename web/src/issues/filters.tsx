@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react';
 import { FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
 import { enumOptions, formatDayOrText } from '../format.ts';
 import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
@@ -7,15 +6,14 @@ import { issueStatuses, priorities, severities } from './model.ts';
 
 type Props = {
   state: FilterState;
-  menu: ReactNode;
   /** On the page of a project there is no choice of projects. */
   isInProject?: boolean;
 };
 
-export function IssueFilters({ state, menu, isInProject = false }: Props) {
+export function IssueFilters({ state, isInProject = false }: Props) {
   const { bind } = state;
   return (
-    <FilterBar state={state} search="Search by title or key" applied={appliedFilters} menu={menu}>
+    <FilterBar state={state} search="Search by title or key" applied={appliedFilters}>
       {!isInProject && <ProjectFilter {...bind('project')} />}
       <FilterMenu label="Severity" options={enumOptions(severities)} {...bind('severity')} />
       <FilterMenu label="Priority" options={enumOptions(priorities)} {...bind('priority')} />

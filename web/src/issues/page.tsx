@@ -51,10 +51,11 @@ export function IssuesPage() {
           </CreateButton>
         )}
       </Title>
-      <IssueFilters state={filterState} menu={menu} />
+      <IssueFilters state={filterState} />
       {bulk.bar}
       <List
         label="Issues"
+        menu={menu}
         list={issues}
         columns={columns}
         minWidth={minWidth}

@@ -122,14 +122,14 @@ const columns = (usedKeyId: string): readonly Column<Key>[] => [
   {
     name: 'scopes',
     header: 'Scopes',
-    width: 13,
+    width: 26,
     from: 'desktop',
     cell: ({ scopes }) => <span title={scopes.join('\n')}>{scopes.join(', ')}</span>,
   },
   {
     name: 'status',
     header: 'Status',
-    width: 6.5,
+    width: 5.5,
     cell: (key) => <span className={`chip key-${statusOf(key)}`}>{humanize(statusOf(key))}</span>,
   },
   {
@@ -164,7 +164,7 @@ const limits = (projectKeyOf: (id: string) => string): Column<Key> => ({
 const actions = (open: (dialog: OpenDialog) => void): Column<Key> => ({
   name: 'actions',
   header: 'Actions',
-  width: 9.5,
+  width: 9.2,
   end: true,
   cell: (key) =>
     key.revoked_at === null && (

@@ -36,13 +36,14 @@ export function PersonnelPage() {
           </>
         )}
       </Title>
-      <FilterBar state={filterState} search="Search by name, email or title" applied={applied} menu={menu}>
+      <FilterBar state={filterState} search="Search by name, email or title" applied={applied}>
         <FilterMenu label="Status" options={enumOptions(['active', 'inactive'])} {...bind('status')} />
         <FilterMenu label="Kind" options={enumOptions(personKinds)} {...bind('kind')} />
         <FilterToggle label="Assignable" {...bind('assignable')} />
       </FilterBar>
       <List
         label="Personnel"
+        menu={menu}
         list={people}
         columns={columns}
         minWidth={minWidth}
@@ -69,7 +70,7 @@ const applied = {
 
 const allColumns: readonly Column<Person>[] = [
   nameColumn,
-  { name: 'title', header: 'Title', width: 14, from: 'tablet', cell: ({ title }) => <bdi>{title}</bdi> },
+  { name: 'title', header: 'Title', width: 12, from: 'tablet', cell: ({ title }) => <bdi>{title}</bdi> },
   {
     name: 'department',
     header: 'Department',
@@ -88,7 +89,7 @@ const allColumns: readonly Column<Person>[] = [
   {
     name: 'status',
     header: 'Status',
-    width: 7,
+    width: 6,
     cell: ({ status, kind }) => (
       <span className={`chip status-${status}`}>
         {status === 'active' && kind !== 'human' ? humanize(kind) : humanize(status)}

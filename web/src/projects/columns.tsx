@@ -31,7 +31,7 @@ export const projectColumns: readonly Column<Project>[] = [
   {
     name: 'reasons',
     header: 'Reasons',
-    width: 18,
+    width: 24,
     from: 'desktop',
     cell: ({ health }) => (
       <span className="quiet" title={health.reasons.join('\n')}>
@@ -43,7 +43,7 @@ export const projectColumns: readonly Column<Project>[] = [
     name: 'key',
     header: 'Key',
     width: 7,
-    from: 'desktop',
+    from: 'wide',
     cell: ({ key }) => <span className="key">{key}</span>,
   },
   {

@@ -13,6 +13,7 @@ import {
   NoMatches,
   useFilters,
 } from '../components/filters.tsx';
+import { ListHead } from '../components/list.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { Table } from '../components/table.tsx';
 import { enumOptions, matchesText, pluralize } from '../format.ts';
@@ -45,7 +46,7 @@ export function ProjectsPage() {
           </>
         )}
       </Title>
-      <FilterBar state={filterState} search="Search by name or key" menu={choice.menu}>
+      <FilterBar state={filterState} search="Search by name or key">
         <FilterMenu label="Health" options={enumOptions(healthStates)} {...bind('health')} />
         <FilterMenu label="Status" options={enumOptions(projectStatuses)} {...bind('status')} />
         <FilterToggle label="Archived" {...bind('archived')} />
@@ -59,7 +60,7 @@ export function ProjectsPage() {
 
 type TableProps = { projects: Project[]; filterState: FilterState; choice: ColumnChoice<Project> };
 
-function ProjectTable({ projects, filterState, choice: { columns, minWidth } }: TableProps) {
+function ProjectTable({ projects, filterState, choice: { columns, minWidth, menu } }: TableProps) {
   const { filters, bind, isFiltered, clear } = filterState;
   const text = useDeferredValue(filters.q ?? '');
   const rows = projects.filter(
@@ -76,9 +77,7 @@ function ProjectTable({ projects, filterState, choice: { columns, minWidth } }: 
   }
   return (
     <>
-      <p className="summary-line" role="status">
-        {pluralize(rows.length, 'project')}
-      </p>
+      <ListHead menu={menu}>{pluralize(rows.length, 'project')}</ListHead>
       <Table
         label="Projects"
         columns={columns}

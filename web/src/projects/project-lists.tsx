@@ -34,7 +34,7 @@ export function ProjectRisks({ project }: Props) {
   const list = useRisks(filters, { hasMovement });
   return (
     <ProjectList kind="risks" noun="active risk" {...{ project, state, list, filters, ...choice }}>
-      <RiskFilters state={state} menu={choice.menu} isInProject />
+      <RiskFilters state={state} isInProject />
     </ProjectList>
   );
 }
@@ -46,7 +46,7 @@ export function ProjectIssues({ project }: Props) {
   const list = useIssues(filters);
   return (
     <ProjectList kind="issues" noun="open issue" {...{ project, state, list, filters, ...choice }}>
-      <IssueFilters state={state} menu={choice.menu} isInProject />
+      <IssueFilters state={state} isInProject />
     </ProjectList>
   );
 }
@@ -70,16 +70,7 @@ export function ProjectTasks({ project }: Props) {
   );
   return (
     <ProjectList kind="tasks" noun="open task" {...{ project, state, list, filters, ...choice }}>
-      <TaskFilters
-        state={state}
-        menu={
-          <>
-            {choice.menu}
-            {add}
-          </>
-        }
-        isInProject
-      />
+      <TaskFilters state={state} action={add} isInProject />
     </ProjectList>
   );
 }
@@ -93,6 +84,7 @@ type ListProps<Row> = Props & {
   list: Rows<Row>;
   columns: readonly Column<Row>[];
   minWidth: number | undefined;
+  menu: ReactNode;
   /** The controls of the filters. */
   children: ReactNode;
 };
@@ -101,7 +93,7 @@ const titles = { risks: 'Risks', issues: 'Issues', tasks: 'Tasks' };
 
 /** A list in a tab. The tab is not printed, so the list has a heading of its own. */
 function ProjectList<Row extends BulkItem>(props: ListProps<Row>) {
-  const { project, kind, state, filters, list, columns, minWidth, children } = props;
+  const { project, kind, state, filters, list, columns, minWidth, menu, children } = props;
   const { bind, isFiltered, clear } = state;
   const bulk = useBulk(kind, list.rows, filters);
   const canSelect = project.archived_at === null;
@@ -113,6 +105,7 @@ function ProjectList<Row extends BulkItem>(props: ListProps<Row>) {
       {canSelect && bulk.bar}
       <List
         label={titles[kind]}
+        menu={menu}
         list={list}
         columns={columns}
         minWidth={minWidth}

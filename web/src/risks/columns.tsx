@@ -27,7 +27,7 @@ export const riskColumns = (isFiltered: boolean): readonly Column<RankedRisk>[] 
     header: '30 days',
     label: 'Change in 30 days',
     width: 5.2,
-    from: 'tablet',
+    from: 'laptop',
     cell: (risk) => <Movement risk={risk} since={movementSince()} />,
   },
   {
@@ -50,7 +50,10 @@ export const riskColumns = (isFiltered: boolean): readonly Column<RankedRisk>[] 
     width: 7.5,
     from: 'desktop',
     sorts: ['due_on'],
-    cell: ({ due_on }) => due_on && formatDay(due_on),
+    cell: ({ due_on, checks }) =>
+      due_on && (
+        <span className={checks.includes('due_overdue') ? 'overdue' : undefined}>{formatDay(due_on)}</span>
+      ),
   },
   projectColumn,
   {

@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react';
 import { FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
 import { enumOptions, formatDayOrText, humanize } from '../format.ts';
 import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
@@ -7,15 +6,14 @@ import { checks, levels, riskStatuses } from './model.ts';
 
 type Props = {
   state: FilterState;
-  menu: ReactNode;
   /** On the page of a project there is no choice of projects. */
   isInProject?: boolean;
 };
 
-export function RiskFilters({ state, menu, isInProject = false }: Props) {
+export function RiskFilters({ state, isInProject = false }: Props) {
   const { bind } = state;
   return (
-    <FilterBar state={state} search="Search by title or key" applied={appliedFilters} menu={menu}>
+    <FilterBar state={state} search="Search by title or key" applied={appliedFilters}>
       {!isInProject && <ProjectFilter {...bind('project')} />}
       <FilterMenu label="Status" options={statuses} {...bind('status')} />
       <FilterMenu label="Level" options={enumOptions(levels)} {...bind('level')} />

@@ -48,12 +48,13 @@ export function RisksPage() {
           </CreateButton>
         )}
       </Title>
-      <RiskFilters state={filterState} menu={menu} />
+      <RiskFilters state={filterState} />
       <div className="columns">
         <div>
           {bulk.bar}
           <List
             label="Risks"
+            menu={menu}
             list={risks}
             columns={columns}
             minWidth={minWidth}

@@ -7,15 +7,15 @@ import { taskKinds, taskStatuses } from './task-form.tsx';
 
 type Props = {
   state: FilterState;
-  menu: ReactNode;
+  action?: ReactNode;
   /** On the page of a project there is no choice of projects. */
   isInProject?: boolean;
 };
 
-export function TaskFilters({ state, menu, isInProject = false }: Props) {
+export function TaskFilters({ state, action, isInProject = false }: Props) {
   const { bind } = state;
   return (
-    <FilterBar state={state} search="Search by title or key" menu={menu}>
+    <FilterBar state={state} search="Search by title or key" action={action}>
       {!isInProject && <ProjectFilter {...bind('project')} />}
       <FilterMenu label="Status" options={enumOptions([...taskStatuses, 'all'])} {...bind('status')} />
       <FilterMenu label="Kind" options={enumOptions(taskKinds)} {...bind('kind')} />

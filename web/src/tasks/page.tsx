@@ -45,10 +45,11 @@ export function TasksPage() {
           </CreateButton>
         )}
       </Title>
-      <TaskFilters state={filterState} menu={menu} />
+      <TaskFilters state={filterState} />
       {bulk.bar}
       <List
         label="Tasks"
+        menu={menu}
         list={tasks}
         columns={columns}
         minWidth={minWidth}

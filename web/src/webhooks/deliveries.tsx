@@ -87,14 +87,14 @@ const columns: readonly Column<WebhookDelivery>[] = [
   {
     name: 'response',
     header: 'Response',
-    width: 13,
+    width: 17,
     from: 'tablet',
     cell: (delivery) => <span title={resultOf(delivery)}>{resultOf(delivery)}</span>,
   },
   {
     name: 'attempts',
     header: 'Attempts',
-    width: 5.5,
+    width: 5,
     end: true,
     from: 'desktop',
     cell: ({ attempts }) => formatNumber(attempts),
