@@ -26,8 +26,8 @@ export function ExportButton({ path, filters, name }: { path: string; filters: F
   };
   return (
     <MenuTrigger>
-      <Button icon="export" isDisabled={isBusy}>
-        Export
+      <Button icon="export" className="icon-on-phone" isDisabled={isBusy}>
+        <span>Export</span>
       </Button>
       <Popover className="popover" placement="bottom end">
         <Menu className="options" aria-label="Export as" onAction={(format) => save(format as Format)}>
@@ -69,7 +69,7 @@ export function PrintButton({
     setBusy(false);
   };
   return (
-    <Button icon="print" isDisabled={isBusy} onPress={run}>
+    <Button icon="print" className="not-on-phone" isDisabled={isBusy} onPress={run}>
       Print
     </Button>
   );

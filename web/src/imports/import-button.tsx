@@ -27,8 +27,8 @@ export function ImportButton({ targets }: { targets: readonly [ImportTarget, ...
   const what = targets.map(({ plural }) => plural).join(', ');
   return (
     <>
-      <Button icon="import" onPress={() => setOpen(true)}>
-        Import
+      <Button icon="import" className="icon-on-phone" onPress={() => setOpen(true)}>
+        <span>Import</span>
       </Button>
       {isOver && !isLocked && (
         <div className="drop-veil" aria-hidden="true">
