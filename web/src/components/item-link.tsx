@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Fragment } from 'react';
 import { Link } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 
@@ -26,7 +27,17 @@ export function ItemLink({ project, list, id }: Props) {
 
 /** The address that an item was imported from. The service accepts only http and https. */
 export const SourceLink = ({ url }: { url: string }) => (
-  <a href={url} rel="noreferrer">
+  <a className="source" href={url} title={url} rel="noreferrer">
     {url.replace(/^https?:\/\//, '')}
   </a>
 );
+
+/** An address that is too long for its line breaks after a slash rather than in a word. */
+export const Address = ({ url }: { url: string }) =>
+  url.split(/(?<=\/)(?!\/)/).map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts never change their order
+    <Fragment key={index}>
+      {part}
+      <wbr />
+    </Fragment>
+  ));

@@ -174,7 +174,6 @@ function Details({ editor }: Props) {
     <Card id="details" title="Details">
       <Facts
         facts={[
-          ['Status', <Status key="status" status={issue.status} />],
           fact('severity', <Severity key="severity" severity={issue.severity} />),
           fact('priority'),
           ['Assignee', <Assignee key="assignee" issue={issue} />],

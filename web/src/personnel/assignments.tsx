@@ -48,7 +48,7 @@ export function Assignments({ person: { user_id } }: { person: Person }) {
       {assignments.isError && <ErrorNotice error={assignments.error} retry={() => assignments.refetch()} />}
       {assignments.isPending && <Loading />}
       {firstPage && rows.length === 0 && <p className="quiet">No open work</p>}
-      <ul className="lines">
+      <ul className="lines aligned">
         {rows.map((one) => (
           <AssignmentLine key={`${one.id} ${one.role}`} assignment={one} />
         ))}
@@ -74,7 +74,7 @@ function AssignmentLine({ assignment }: { assignment: Assignment }) {
         <bdi>{title}</bdi>
       </Link>
       <span className="quiet">{humanize(role)}</span>
-      {due_on && <span className={isOverdue ? 'overdue' : 'quiet'}>{formatDay(due_on)}</span>}
+      <span className={isOverdue ? 'overdue' : 'quiet'}>{due_on && formatDay(due_on)}</span>
       <Status status={status} />
     </li>
   );

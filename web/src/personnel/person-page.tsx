@@ -4,7 +4,7 @@ import type { Person, PersonPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope, useIsLimited } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { Status } from '../components/badges.tsx';
+import { PersonLabel, Status } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { DialogButton } from '../components/dialog.tsx';
@@ -71,6 +71,13 @@ function Head({ editor }: Props) {
       editor={editor}
       name="name"
       title={person.name}
+      summary={
+        <>
+          <Status status={person.status} />
+          {person.title && <bdi>{person.title}</bdi>}
+          {person.department && <bdi className="quiet">{person.department}</bdi>}
+        </>
+      }
       breadcrumbs={
         <>
           <Link href="/personnel">Personnel</Link> / <bdi>{person.name}</bdi>
@@ -127,7 +134,7 @@ function Details({ editor }: Props) {
   const link = (one: Person | undefined) =>
     one && (
       <Link key={one.user_id} href={`/personnel/${one.user_id}`}>
-        {one.name}
+        <PersonLabel name={one.name} />
       </Link>
     );
   return (
@@ -149,7 +156,10 @@ function Details({ editor }: Props) {
           fact('location'),
           fact('time_zone'),
           fact('kind'),
-          fact('accountable_user_id', link(accountable.data) ?? null),
+          // Only an agent has one.
+          ...(person.kind === 'agent' || person.accountable_user_id
+            ? [fact('accountable_user_id', link(accountable.data) ?? null)]
+            : []),
           fact('manager_user_id', link(manager.data) ?? null),
           fact('skills', person.skills.join(', ')),
           fact('start_on'),

@@ -63,7 +63,14 @@ const riskColumns = (since: string): ReportColumn<RankedRisk>[] => [
     className: 'from-tablet',
     cell: ({ owner_name }) => <Person name={owner_name} none="No owner" />,
   },
-  { header: 'Due', className: 'from-tablet day', cell: ({ due_on }) => due_on && formatDay(due_on) },
+  {
+    header: 'Due',
+    className: 'from-tablet day',
+    cell: ({ due_on, checks }) =>
+      due_on && (
+        <span className={checks.includes('due_overdue') ? 'overdue' : undefined}>{formatDay(due_on)}</span>
+      ),
+  },
 ];
 
 const issueColumns: readonly ReportColumn<Issue>[] = [

@@ -52,10 +52,19 @@ export function RankExplanation({ risk, explain }: { risk: Risk; explain: Explan
         </p>
       )}
       <p className="quiet">
-        <LastSet axis="Probability" {...explain.inputs.probability} />,{' '}
-        <LastSet axis="impact" {...explain.inputs.impact} />.
+        <LastSets {...explain.inputs} />.
       </p>
     </div>
+  );
+}
+
+function LastSets({ probability, impact }: Explanation['inputs']) {
+  const areTogether = probability.set_at === impact.set_at && probability.set_by === impact.set_by;
+  if (areTogether) return <LastSet axis="Probability and impact" {...impact} />;
+  return (
+    <>
+      <LastSet axis="Probability" {...probability} />, <LastSet axis="impact" {...impact} />
+    </>
   );
 }
 

@@ -69,7 +69,9 @@ const Head = ({ editor }: Props) => {
           <Score score={risk.score} level={risk.level} />
           <Status status={risk.status} />
           {risk.owner_name ? <PersonLabel name={risk.owner_name} /> : <span className="quiet">No owner</span>}
-          <span className="quiet">{risk.due_on ? `Due ${formatDay(risk.due_on)}` : 'No due date'}</span>
+          <span className={risk.checks.includes('due_overdue') ? 'overdue' : 'quiet'}>
+            {risk.due_on ? `Due ${formatDay(risk.due_on)}` : 'No due date'}
+          </span>
         </>
       }
       remove={() =>
@@ -92,7 +94,6 @@ function Details({ editor }: Props) {
     <Card id="details" title="Details">
       <Facts
         facts={[
-          ['Status', <Status key="status" status={risk.status} />],
           ['Level', <Level key="level" level={risk.level} />],
           fact('kind'),
           fact('category'),

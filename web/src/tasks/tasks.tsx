@@ -63,8 +63,8 @@ export function Tasks({ project, parent, kind }: Props) {
 
 export const isDone = ({ status }: Pick<Task, 'status'>) => status === 'done' || status === 'cancelled';
 
-/** A button that marks an open task as done. */
-export function CompleteTask({ task }: { task: Task }) {
+/** A button that marks an open task as done: an icon in a row, with words on the page of the task. */
+export function CompleteTask({ task, isOnPage = false }: { task: Task; isOnPage?: boolean }) {
   const hasScope = useHasScope();
   const patch = usePatchTask();
   const complete = async () => {
@@ -72,6 +72,13 @@ export function CompleteTask({ task }: { task: Task }) {
     toast(`Marked ${task.key} as done`, () => patch(next, { status: task.status }));
   };
   if (isDone(task) || !hasScope('projects.manage')) return null;
+  if (isOnPage) {
+    return (
+      <ActionButton icon="check" act={complete}>
+        Mark as done
+      </ActionButton>
+    );
+  }
   return <ActionButton small plain icon="check" aria-label={`Mark as done: ${task.title}`} act={complete} />;
 }
 

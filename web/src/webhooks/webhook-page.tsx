@@ -11,6 +11,7 @@ import { DeleteButton } from '../components/delete-button.tsx';
 import { DialogButton } from '../components/dialog.tsx';
 import { eventLabel } from '../components/event-types.tsx';
 import { History } from '../components/history.tsx';
+import { Address } from '../components/item-link.tsx';
 import { toast } from '../components/toast.tsx';
 import { formatTime } from '../format.ts';
 import { LoadedPage } from '../layout/loaded-page.tsx';
@@ -147,7 +148,7 @@ function Details({ webhook }: { webhook: Webhook }) {
     <Card id="details" title="Details">
       <Facts
         facts={[
-          ['URL', webhook.url],
+          ['URL', <Address key="url" url={webhook.url} />],
           ['Events', webhook.types.map(eventLabel).join('\n')],
           ['Projects', webhook.project_ids?.map(projectKeyOf).join(', ') ?? 'All'],
           ['Description', webhook.description],
