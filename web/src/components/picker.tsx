@@ -14,6 +14,8 @@ type Props = {
   /** The name of the item that `value` is the id of. */
   name: string;
   onChange: (id: string, name: string) => void;
+  /** Where there is no label beside it. */
+  placeholder?: string;
   required?: boolean;
   autoFocus?: boolean;
   /** When the list opens; by default on focus. */
@@ -55,6 +57,7 @@ function SearchBox({
   onChange,
   kind,
   search,
+  placeholder = `Search ${plurals[kind]}`,
   required,
   autoFocus,
   menuTrigger = 'focus',
@@ -93,13 +96,7 @@ function SearchBox({
       isRequired={required ?? false}
     >
       <div className="picker-box">
-        <Input
-          {...(id && { id })}
-          {...aria}
-          autoFocus={autoFocus}
-          placeholder={`Search ${plurals[kind]}`}
-          dir="auto"
-        />
+        <Input {...(id && { id })} {...aria} autoFocus={autoFocus} placeholder={placeholder} dir="auto" />
         <Button className="button plain small" aria-label={`Show ${plurals[kind]}`}>
           <Icon name="down" />
         </Button>

@@ -5,6 +5,7 @@ import type { Group, Person } from '../api/openapi.ts';
 import { useRefresh, useRows } from '../api/queries.ts';
 import { useHasScope, useIsLimited } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
+import { PersonLabel } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { DialogButton } from '../components/dialog.tsx';
@@ -77,7 +78,8 @@ function Head({ group }: { group: Group }) {
               {' / '}
               <Link href={`/groups/${group.parent_id}`}>{names.parent}</Link>
             </>
-          )}
+          )}{' '}
+          / <bdi>{group.name}</bdi>
         </>
       }
     >
@@ -129,6 +131,7 @@ function Members({ group }: { group: Group }) {
           <PersonPicker
             clearsOnSelect
             label="Add member"
+            placeholder="Add a member by name"
             value=""
             name=""
             onChange={(id, name) => id && change.add(id, name)}
@@ -196,9 +199,16 @@ function Details({ group }: { group: Group }) {
         facts={[
           ['Description', group.description],
           ['Parent group', names.parent],
-          ['Lead', names.lead && <Link href={`/personnel/${group.lead_user_id}`}>{names.lead}</Link>],
           [
-            'Owns',
+            'Lead',
+            names.lead && (
+              <Link key="lead" href={`/personnel/${group.lead_user_id}`}>
+                <PersonLabel name={names.lead} />
+              </Link>
+            ),
+          ],
+          [
+            'Owned risks',
             hasScope('projects.read') && <Link href={`/risks?owner_group_id=${group.id}`}>View risks</Link>,
           ],
           ['External ID', group.external_id],
