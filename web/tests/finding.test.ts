@@ -76,10 +76,10 @@ test('history names people and formats days, and shows who took over from a deac
   if (!page) return;
   const history = page.locator('.history');
   await history.getByText(/Owner Leaver Lind to\s+→ Heir Holm/).waitFor();
-  await history.getByText(/Due – to\s+→ 3 Feb 2031/).waitFor();
+  await history.getByText(/Due set to\s+3 Feb 2031/).waitFor();
   assert.doesNotMatch((await history.textContent()) ?? '', /usr_|\d{4}-\d\d-\d\d/);
   await page.goto(`${console.app.baseUrl}/personnel/${leaver.user_id}`);
-  await history.getByText(/Work handed over – to\s+→ Heir Holm/).waitFor();
+  await history.getByText(/Work handed over to\s+Heir Holm/).waitFor();
 });
 
 test('a printout has the owner, status, due date, filters and date, and no buttons', async (t) => {

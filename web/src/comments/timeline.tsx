@@ -5,7 +5,7 @@ import { useRefresh } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
-import { HistoryChange, useNames } from '../components/history.tsx';
+import { HistoryChange, Reason, useNames } from '../components/history.tsx';
 import { Loading } from '../components/loading.tsx';
 import { formatNumber, formatTime } from '../format.ts';
 import { CommentEntry } from './comment.tsx';
@@ -34,7 +34,7 @@ export function Timeline({ subject, project, isReadOnly = false }: TimelineProps
   const all = entriesOf(comments.data ?? [], changes.data ?? []);
   const shown = isExpanded ? all : all.slice(-maxShown);
   const nameOf = useNames(
-    shown.flatMap((entry) => entry.change ?? []),
+    shown.flatMap((entry) => entry.changes ?? []),
     project,
   );
   const failed = [comments, changes].find(({ isError }) => isError);
@@ -52,18 +52,11 @@ export function Timeline({ subject, project, isReadOnly = false }: TimelineProps
             </Button>
           )}
           <ol className="history">
-            {shown.map(({ comment, change }) =>
+            {shown.map(({ comment, changes }) =>
               comment ? (
                 <CommentEntry key={comment.id} subject={subject} comment={comment} canWrite={canWrite} />
               ) : (
-                <li key={change.id} className="change">
-                  <p>
-                    <HistoryChange entry={change} nameOf={nameOf} />
-                  </p>
-                  <p className="quiet">
-                    <time dateTime={change.at}>{formatTime(change.at)}</time> by <bdi>{change.key_name}</bdi>
-                  </p>
-                </li>
+                <Changes key={changes[0].id} changes={changes} nameOf={nameOf} />
               ),
             )}
           </ol>
@@ -75,16 +68,50 @@ export function Timeline({ subject, project, isReadOnly = false }: TimelineProps
   );
 }
 
-type Entry = { comment: Comment; change?: never } | { change: HistoryEntry; comment?: never };
+type ChangeGroup = readonly [HistoryEntry, ...HistoryEntry[]];
+
+/** The fields that one request has changed, with its reason, time and author once. */
+const Changes = ({ changes, nameOf }: { changes: ChangeGroup; nameOf: ReturnType<typeof useNames> }) => {
+  const [first] = changes;
+  return (
+    <li className={changes.length > 1 ? 'change several' : 'change'}>
+      {changes.map((change, index) => (
+        <p key={change.id}>
+          <HistoryChange entry={change} nameOf={nameOf} />
+          {index === changes.length - 1 && <Reason entry={first} />}
+        </p>
+      ))}
+      <p className="quiet">
+        <time dateTime={first.at}>{formatTime(first.at)}</time> by <bdi>{first.key_name}</bdi>
+      </p>
+    </li>
+  );
+};
+
+type Entry = { comment: Comment; changes?: never } | { changes: ChangeGroup; comment?: never };
 
 /** Both lists are oldest first. At the same time, the change comes before the comment on it. */
 function entriesOf(comments: readonly Comment[], changes: readonly HistoryEntry[]): Entry[] {
-  const timeOf = ({ comment, change }: Entry) => comment?.created_at ?? change?.at ?? '';
+  const timeOf = (entry: Entry) => entry.comment?.created_at ?? entry.changes?.[0].at ?? '';
   return [
-    ...changes.map((change): Entry => ({ change })),
+    ...groupChanges(changes).map((group): Entry => ({ changes: group })),
     ...comments.map((comment): Entry => ({ comment })),
   ].sort((a, b) => (timeOf(a) < timeOf(b) ? -1 : timeOf(a) > timeOf(b) ? 1 : 0));
 }
+
+function groupChanges(changes: readonly HistoryEntry[]): ChangeGroup[] {
+  const groups: [HistoryEntry, ...HistoryEntry[]][] = [];
+  for (const change of changes) {
+    const last = groups.at(-1);
+    if (last && areTogether(last[0], change)) last.push(change);
+    else groups.push([change]);
+  }
+  return groups;
+}
+
+/** Changes of one request have the same time, to the millisecond. */
+const areTogether = (a: HistoryEntry, b: HistoryEntry) =>
+  a.at === b.at && a.key_name === b.key_name && a.reason === b.reason;
 
 function NewComment({ subject }: { subject: Subject }) {
   const client = useQueryClient();

@@ -37,6 +37,7 @@ export function History({ id, project, read }: Props) {
                 <li key={entry.id}>
                   <p>
                     <HistoryChange entry={entry} nameOf={nameOf} />
+                    <Reason entry={entry} />
                   </p>
                   <p className="quiet">
                     <time dateTime={entry.at}>{formatTime(entry.at)}</time> by <bdi>{entry.key_name}</bdi>
@@ -58,25 +59,47 @@ export function History({ id, project, read }: Props) {
 
 type NameOf = (id: string) => string;
 
-/** What was changed, and why. */
-export const HistoryChange = ({ entry, nameOf }: { entry: HistoryEntry; nameOf: NameOf }) => (
-  <>
-    <Entry entry={entry} nameOf={nameOf} />
-    {entry.reason && <q dir="auto">{entry.reason}</q>}
-  </>
-);
-
-function Entry({ entry: { field, from, to }, nameOf }: { entry: HistoryEntry; nameOf: NameOf }) {
+/** What was changed. */
+export function HistoryChange({
+  entry: { field, from, to },
+  nameOf,
+}: {
+  entry: HistoryEntry;
+  nameOf: NameOf;
+}) {
   if (['created', 'deleted', 'rotated', 'revoked'].includes(field)) return <strong>{humanize(field)}</strong>;
+  const [before, after] = [formatValue(from, nameOf), formatValue(to, nameOf)];
   return (
     <>
-      <strong>{labelOf(field)}</strong> <span className="value">{formatValue(from, nameOf)}</span>
-      <span className="visually-hidden"> to </span>
-      <span aria-hidden="true"> → </span>
-      <span className="value">{formatValue(to, nameOf)}</span>{' '}
+      <strong>{labelOf(field)}</strong>{' '}
+      {before === noValue ? (
+        <>
+          {field.startsWith('handover_') ? 'to' : 'set to'} <span className="value">{after}</span>
+        </>
+      ) : after === noValue ? (
+        <>
+          removed, was <span className="value">{before}</span>
+        </>
+      ) : (
+        <>
+          <span className="value">{before}</span>
+          <span className="visually-hidden"> to </span>
+          <span aria-hidden="true"> → </span>
+          <span className="value">{after}</span>
+        </>
+      )}
     </>
   );
 }
+
+/** Why it was changed. */
+export const Reason = ({ entry: { reason } }: { entry: HistoryEntry }) =>
+  reason && (
+    <>
+      {' '}
+      <q dir="auto">{reason}</q>
+    </>
+  );
 
 const labels: Readonly<Record<string, string>> = {
   handover_to_user_id: 'Work handed over',
@@ -93,9 +116,11 @@ export const labelOf = (field: string) =>
 
 const isId = (value: unknown) => typeof value === 'string' && /^[a-z]{3}_[0-9a-v]{26}$/.test(value);
 
+const noValue = '–';
+
 export function formatValue(value: unknown, nameOf: NameOf): string {
-  if (value === null || value === undefined || value === '') return '–';
-  if (Array.isArray(value)) return value.map((one) => formatValue(one, nameOf)).join(', ') || '–';
+  if (value === null || value === undefined || value === '') return noValue;
+  if (Array.isArray(value)) return value.map((one) => formatValue(one, nameOf)).join(', ') || noValue;
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (typeof value === 'number') return formatNumber(value);
   if (typeof value === 'object')
