@@ -4,7 +4,7 @@ import type { IconName } from '../components/icon.tsx';
 import { matchesText } from '../format.ts';
 import { destinations } from './navigation.ts';
 
-type Result = { path: string; name: string; note?: string | null };
+type Result = { path: string; name: string; note?: string | null; icon?: IconName };
 export type Section = { id: string; name: string; icon: IconName; results: Result[] };
 type HasScope = (scope: Scope) => boolean;
 
@@ -21,10 +21,10 @@ const commands: readonly (Result & { scope: Scope })[] = [
 
 /** Pages and commands whose name matches. They need no request. */
 export function localSections(text: string, hasScope: HasScope): Section[] {
-  const matching = <T extends Result & { scope: Scope }>(items: readonly T[]): Result[] =>
+  const matching = (items: readonly (Result & { scope: Scope })[]): Result[] =>
     items
       .filter(({ scope, name }) => hasScope(scope) && matchesText(text, name))
-      .map(({ path, name }) => ({ path, name }));
+      .map(({ scope, ...result }) => result);
   return [
     { id: 'pages', name: 'Pages', icon: 'right', results: matching(destinations) },
     { id: 'commands', name: 'Commands', icon: 'plus', results: matching(commands) },

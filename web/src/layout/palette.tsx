@@ -61,7 +61,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
                   <Collection items={section.results}>
                     {(result) => (
                       <MenuItem id={result.path} className="option" textValue={result.name}>
-                        <Icon name={section.icon} />
+                        <Icon name={result.icon ?? section.icon} />
                         <bdi>{result.name}</bdi>
                         {result.note && <span className="note">{result.note}</span>}
                       </MenuItem>

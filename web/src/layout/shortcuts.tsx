@@ -47,7 +47,7 @@ export function Shortcuts({ openPalette }: { openPalette: () => void }) {
         <dl className="facts">
           {shortcuts.map(([keys, action]) => (
             <div key={action} className="fact">
-              <dt>
+              <dt className="keys">
                 {keys.map((key) => (
                   <kbd key={key}>{key}</kbd>
                 ))}
