@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Tabs as AriaTabs, Tab, TabList, TabPanel } from 'react-aria-components';
 import { formatNumber } from '../format.ts';
 import './tabs.css';
@@ -22,7 +22,7 @@ export const Tabs = <Name extends string>({ label, tabs, selected, onSelect }: P
       <TabList className="tab-list" aria-label={label}>
         {names.map((name) => (
           <Tab key={name} id={name} className="tab">
-            {tabs[name].title}
+            <TabLabel isSelected={name === selected}>{tabs[name].title}</TabLabel>
             {tabs[name].count !== undefined && (
               <span className="count">{formatNumber(tabs[name].count)}</span>
             )}
@@ -37,3 +37,21 @@ export const Tabs = <Name extends string>({ label, tabs, selected, onSelect }: P
     </AriaTabs>
   );
 };
+
+/** On a narrow screen the tabs scroll sideways. Keeps the selected one in view, also when counts widen the others. */
+function TabLabel({ isSelected, children }: { isSelected: boolean; children: ReactNode }) {
+  const label = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    const tab = label.current?.closest('[role=tab]');
+    const list = tab?.closest('[role=tablist]');
+    if (!isSelected || !tab || !list) return;
+    const observer = new ResizeObserver(() => {
+      const [inner, outer] = [tab.getBoundingClientRect(), list.getBoundingClientRect()];
+      if (inner.right > outer.right) list.scrollLeft += inner.right - outer.right;
+      else if (inner.left < outer.left) list.scrollLeft -= outer.left - inner.left;
+    });
+    for (const one of list.children) observer.observe(one);
+    return () => observer.disconnect();
+  }, [isSelected]);
+  return <span ref={label}>{children}</span>;
+}

@@ -144,7 +144,7 @@ function TopRisks() {
     <section className="card top-risks" aria-labelledby="top-risks">
       <header>
         <h2 id="top-risks">Top 10 risks</h2>
-        <span className="quiet">score change in 30 days</span>
+        <span className="quiet">Score change in 30 days</span>
       </header>
       {risks.isError && <ErrorNotice error={risks.error} retry={() => risks.refetch()} />}
       {risks.isPending && <Loading />}

@@ -1,23 +1,24 @@
+import { useLayoutEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { RiskTrend } from '../api/openapi.ts';
 import { formatDay, formatNumber, formatShortDay, pluralize } from '../format.ts';
 
-const width = 640;
-const height = 300;
-const margin = { top: 12, right: 8, bottom: 22, left: 44 };
+const height = 250;
+const margin = { top: 12, right: 18, bottom: 24, left: 44 };
 
 /** The sum of all scores over time. Each point links to the risks as of that day. */
 export function Trend({ points }: { points: RiskTrend }) {
+  const { ref, width } = useWidth();
   const max = niceCeiling(Math.max(1, ...points.map(({ sum }) => sum)));
   const x = (index: number) =>
     margin.left + (index / Math.max(1, points.length - 1)) * (width - margin.left - margin.right);
   const y = (value: number) => height - margin.bottom - (value / max) * (height - margin.top - margin.bottom);
   const line = points.map(({ sum }, index) => `${index === 0 ? 'M' : 'L'}${x(index)} ${y(sum)}`).join('');
   const area = `${line}L${x(points.length - 1)} ${y(0)}L${x(0)} ${y(0)}Z`;
-  const labelEvery = points.length > 8 ? Math.ceil(points.length / 6) : 1;
+  const labelEvery = Math.ceil(points.length / Math.max(2, Math.floor((width - margin.left) / 80)));
   return (
-    <figure className="trend">
-      <svg viewBox={`0 0 ${width} ${height}`}>
+    <figure className="trend" ref={ref}>
+      <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
         <title>Total risk score by week</title>
         {[0, max / 2, max].map((value) => (
           <g key={value}>
@@ -51,6 +52,21 @@ export function Trend({ points }: { points: RiskTrend }) {
       </svg>
     </figure>
   );
+}
+
+/** The width of the figure: drawn to scale, its text is as large as other text. */
+function useWidth() {
+  const ref = useRef<HTMLElement>(null);
+  const [width, setWidth] = useState(440);
+  useLayoutEffect(() => {
+    if (!ref.current) return;
+    const observer = new ResizeObserver(
+      ([entry]) => entry && setWidth(Math.max(200, Math.floor(entry.contentRect.width))),
+    );
+    observer.observe(ref.current);
+    return () => observer.disconnect();
+  }, []);
+  return { ref, width };
 }
 
 /** The next round number for an axis. */

@@ -7,7 +7,7 @@ import { Card } from '../components/card.tsx';
 import { Empty } from '../components/empty.tsx';
 import { useFilters } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { formatDay, formatNumber, pluralize, today } from '../format.ts';
+import { formatDay, formatNumber, humanize, pluralize, today } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 import { useProjects } from '../projects/queries.ts';
@@ -176,19 +176,36 @@ function CriticalRisks({ comparison: { before, after }, since }: CriticalProps) 
   );
 }
 
+function HealthOf({ projects }: { projects: readonly Project[] }) {
+  const [first, ...others] = projects;
+  if (first && others.length === 0) {
+    const { state } = first.health;
+    return (
+      <>
+        <bdi>{first.name}</bdi>{' '}
+        {state === 'unknown' ? 'has unknown health' : `is ${humanize(state).toLowerCase()}`}
+      </>
+    );
+  }
+  const stateCount = (state: string) => projects.filter(({ health }) => health.state === state).length;
+  const offTrack = stateCount('off_track');
+  return (
+    <>
+      {formatNumber(offTrack)} of {pluralize(projects.length, 'project')} {offTrack === 1 ? 'is' : 'are'} off
+      track and {formatNumber(stateCount('at_risk'))} at risk
+    </>
+  );
+}
+
 /** The state of the portfolio in one sentence. */
 function Headline({ projects, period }: Props) {
   const { data: comparison } = useComparison(period);
   const { data: issues } = useIssueCounts(period);
   if (!comparison || !issues) return <p className="headline" />;
-  const stateCount = (state: string) => projects.filter(({ health }) => health.state === state).length;
-  const offTrack = stateCount('off_track');
   return (
     <p className="headline">
-      {formatNumber(offTrack)} of {pluralize(projects.length, 'project')} {offTrack === 1 ? 'is' : 'are'} off
-      track and {formatNumber(stateCount('at_risk'))} at risk;{' '}
-      <CriticalRisks comparison={comparison} since={period.since} />; {formatNumber(issues.overdue)} of{' '}
-      {pluralize(issues.total, 'open issue')} overdue.
+      <HealthOf projects={projects} />; <CriticalRisks comparison={comparison} since={period.since} />;{' '}
+      {formatNumber(issues.overdue)} of {pluralize(issues.total, 'open issue')} overdue.
     </p>
   );
 }

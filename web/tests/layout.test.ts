@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Locator } from 'playwright-core';
+import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+
+let console: Console;
+
+before(async () => {
+  console = await startConsole();
+});
+
+after(() => console.stop());
+
+const boxOf = async (locator: Locator) => {
+  const box = await locator.boundingBox();
+  assert.ok(box, 'not visible');
+  return box;
+};
+
+const widths = [1440, 1024] as const;
+
+test('the actions of an item stay beside its title, however long it is', async (t) => {
+  const title =
+    'The interface between the server and the engine is understood differently by both sides of it';
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title });
+  const page = await console.open(t, `/risks/${key}`);
+  if (!page) return;
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    await waitUntilLoaded(page);
+    const heading = await boxOf(page.getByRole('heading', { level: 1, name: title, exact: true }));
+    const edit = await boxOf(page.getByRole('button', { name: 'Edit', exact: true }));
+    assert.ok(edit.y < heading.y + heading.height && edit.x > heading.x + heading.width, `at ${width}`);
+  }
+});
+
+test('the search of a list is wide enough for its label, also when filters are set', async (t) => {
+  const page = await console.open(t, '/risks');
+  if (!page) return;
+  for (const path of ['/risks', '/risks?project=APOLLO&level=high,critical', '/issues', '/tasks']) {
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.goto(`${console.app.baseUrl}${path}`);
+      await waitUntilLoaded(page);
+      const input = page.getByRole('searchbox', { name: 'Search by title or key', exact: true });
+      // The width of the label itself, between the icon and the end of the field.
+      const room = await input.evaluate((element: HTMLInputElement) => {
+        const { font, paddingLeft, paddingRight } = getComputedStyle(element);
+        const context = document.createElement('canvas').getContext('2d');
+        if (!context) throw new Error('no canvas');
+        context.font = font;
+        const label = context.measureText(element.placeholder).width;
+        return element.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight) - label;
+      });
+      assert.ok(room >= 0, `${path} at ${width}: ${room}`);
+    }
+  }
+});
+
+test('on a phone, the actions of a list take one line, and the selected tab of a project is in view', async (t) => {
+  const viewport = { width: 390, height: 844 };
+  const page = await console.open(t, '/risks', { viewport, hasTouch: true, isMobile: true });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const heading = await boxOf(page.getByRole('heading', { level: 1, name: 'Risks', exact: true }));
+  const create = await boxOf(page.getByRole('button', { name: 'Create risk', exact: true }));
+  assert.ok(create.y < heading.y + heading.height);
+
+  await page.goto(`${console.app.baseUrl}/projects/APOLLO?tab=activity`);
+  await waitUntilLoaded(page);
+  // The last tab moves when the counts of the others arrive.
+  await page.getByRole('tab', { name: /^Tasks\s*\d/ }).waitFor();
+  await page.waitForFunction(() => {
+    const tab = document.querySelector('[role=tab][aria-selected=true]')?.getBoundingClientRect();
+    const list = document.querySelector('[role=tablist]')?.getBoundingClientRect();
+    return tab && list && tab.left >= list.left - 1 && tab.right <= list.right + 1;
+  });
+});
+
+test('a risk past its due date is marked in the list, on its page and in the report', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', {
+    title: 'Long overdue',
+    raised_on: '2020-01-01',
+    due_on: '2020-01-02',
+    probability: 5,
+    impact: 5,
+  });
+  const page = await console.open(t, '/risks?q=Long%20overdue', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await page.locator('td .overdue').getByText('2 Jan 2020').waitFor();
+  await page.goto(`${console.app.baseUrl}/risks/${key}`);
+  await page.locator('.title-summary .overdue').getByText('Due 2 Jan 2020').waitFor();
+  await page.goto(`${console.app.baseUrl}/report?project=APOLLO`);
+  await page.locator('[aria-labelledby=top-risks] .overdue').getByText('2 Jan 2020').first().waitFor();
+});
+
+test('the report on one project says how that project is', async (t) => {
+  const page = await console.open(t, '/report?project=APOLLO');
+  if (!page) return;
+  await page
+    .locator('.headline')
+    .getByText(/^Apollo: passenger information on stations is (off track|at risk|on track); /)
+    .waitFor();
+});
+
+test('the fields that one request has changed are one entry, with its reason once', async (t) => {
+  const risk = await console.post('/v1/projects/APOLLO/risks', {
+    title: 'Changed at once',
+    category: 'supply',
+  });
+  await console.patch(`/v1/projects/APOLLO/risks/${risk.key}`, {
+    probability: 4,
+    impact: 3,
+    category: null,
+    reason: 'After the audit.',
+  });
+  const page = await console.open(t, `/risks/${risk.key}`);
+  if (!page) return;
+  const entry = page.locator('.timeline .history > li').filter({ hasText: 'Probability' });
+  await entry.getByText('Probability set to 4').waitFor();
+  await entry.getByText('Impact set to 3').waitFor();
+  await entry.getByText('Category removed, was Supply').waitFor();
+  assert.equal(await page.locator('.timeline q').getByText('After the audit.').count(), 1);
+  assert.equal(await entry.locator('time').count(), 1);
+});
+
+test('the text of the chart is as large at every width', async (t) => {
+  const page = await console.open(t, '/');
+  if (!page) return;
+  for (const width of [1440, 1024, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    await waitUntilLoaded(page);
+    await page.waitForFunction(() => {
+      const figure = document.querySelector('.trend');
+      const svg = figure?.querySelector('svg');
+      return (
+        figure &&
+        svg &&
+        svg.clientWidth === svg.viewBox.baseVal.width &&
+        svg.clientWidth <= figure.clientWidth
+      );
+    });
+  }
+});
