@@ -34,6 +34,18 @@ test('the actions of an item stay beside its title, however long it is', async (
   }
 });
 
+test('the actions of a list are beside its title', async (t) => {
+  const page = await console.open(t, '/risks');
+  if (!page) return;
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    await waitUntilLoaded(page);
+    const heading = await boxOf(page.getByRole('heading', { level: 1, name: 'Risks', exact: true }));
+    const create = await boxOf(page.getByRole('button', { name: 'Create risk', exact: true }));
+    assert.ok(create.y < heading.y + heading.height, `at ${width}`);
+  }
+});
+
 test('the search of a list is wide enough for its label, also when filters are set', async (t) => {
   const page = await console.open(t, '/risks');
   if (!page) return;

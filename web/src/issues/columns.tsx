@@ -55,7 +55,7 @@ export const issueColumns: readonly Column<Issue>[] = [
   {
     name: 'assignee',
     header: 'Assignee',
-    width: 10.5,
+    width: 9.5,
     from: 'tablet',
     cell: (issue) => <Assignee issue={issue} />,
   },

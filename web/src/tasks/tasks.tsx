@@ -45,7 +45,7 @@ export function Tasks({ project, parent, kind }: Props) {
           data.length === 0 ? (
             <p className="quiet">No tasks yet</p>
           ) : (
-            <ul className="lines">
+            <ul className="lines tasks">
               {data.map((task) => (
                 <TaskLine key={task.id} task={task} edit={() => setOpen(task)} />
               ))}
