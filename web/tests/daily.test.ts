@@ -62,6 +62,26 @@ test('the palette runs commands and finds groups, tasks and an item by its key',
   assert.equal(new URL(page.url()).search, '');
 });
 
+test('tasks are sorted by the header of a column, and by their due date again', async (t) => {
+  const viewport = { width: 1440, height: 900 };
+  const page = await console.open(t, '/tasks?columns=due,title,start', { viewport });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const [byStart] = (await console.get('/v1/tasks?sort=start_on&limit=1')).data;
+  const [byDue] = (await console.get('/v1/tasks?limit=1')).data;
+  assert.notEqual(byStart.key, byDue.key);
+  const header = (name: string) => page.getByRole('columnheader', { name, exact: true });
+  const firstRow = page.locator('tbody tr[aria-rowindex="2"]');
+  await firstRow.getByRole('link', { name: byDue.title, exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+  await page.waitForURL(/sort=start_on/);
+  await firstRow.getByRole('link', { name: byStart.title, exact: true }).waitFor();
+  assert.equal(await header('Start').getAttribute('aria-sort'), 'ascending');
+  await page.getByRole('button', { name: 'Due', exact: true }).click();
+  await firstRow.getByRole('link', { name: byDue.title, exact: true }).waitFor();
+  assert.doesNotMatch(page.url(), /sort=/);
+});
+
 test('tasks of all projects are listed, filtered by a person, added and completed', async (t) => {
   const person = await console.post('/v1/personnel', { name: 'Tessa Taskowner' });
   const { key } = await console.post('/v1/projects/APOLLO/tasks', {

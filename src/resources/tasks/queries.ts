@@ -30,7 +30,7 @@ import {
   isNull,
   since,
 } from '../../lists/filters.ts';
-import { type List, memoizedList } from '../../lists/list.ts';
+import { type List, memoizedList, type Order } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
 import { deleteCommentsOn } from '../comments/queries.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
@@ -45,14 +45,21 @@ import { openStatuses, type projectTaskFilters, Task, TaskInput, type TaskPatch 
 
 export type TaskFilters = AcrossProjects & Filters<typeof projectTaskFilters>;
 
-/** Lists tasks by due date; tasks without one come last. */
-export const taskList = (filters: TaskFilters, moment: Moment): List =>
-  memoizedList(['tasks', filters, moment.today], () => ({
+/** The sort orders of a list of tasks. Tasks without the day come last. */
+export const taskOrders: Record<string, Order> = {
+  due_on: { key: sql.ref('tasks.due_key') },
+  start_on: { key: sql`coalesce(tasks.start_on, '9999-99-99') || tasks.id` },
+  '-updated_at': { key: sql`tasks.updated_at || tasks.id`, descending: true },
+};
+
+/** Lists tasks. */
+export const taskList = (filters: TaskFilters, moment: Moment, sort = 'due_on'): List =>
+  memoizedList(['tasks', filters, moment.today, sort], () => ({
     schema: Task,
     json: taskJson,
     reads: ['tasks', 'projects', 'people'],
-    isIndexed: isIndexed(filters),
-    order: { key: sql.ref('tasks.due_key') },
+    isIndexed: isIndexed(filters) && sort === 'due_on',
+    order: taskOrders[sort] as Order,
     from: taskRows,
     id: sql.ref('tasks.id'),
     matches: taskConditions(filters, moment),

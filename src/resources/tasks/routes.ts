@@ -1,6 +1,6 @@
 import { Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
-import { ListQuery, splitQuery } from '../../lists/query.ts';
+import { ListQuery, SortableListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
 import { resolveFilters } from '../project-items/filters.ts';
@@ -8,7 +8,7 @@ import { projectItemRoutes } from '../project-items/item-routes.ts';
 import { getProject } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { taskImport } from './import.ts';
-import { createTask, deleteTask, getTask, taskList, taskUpdates, updateTask } from './queries.ts';
+import { createTask, deleteTask, getTask, taskList, taskOrders, taskUpdates, updateTask } from './queries.ts';
 import { projectTaskFilters, Task, TaskInput, TaskPatch, TaskRef, taskFilters } from './schema.ts';
 
 export function taskRoutes(app: App): void {
@@ -20,17 +20,17 @@ export function taskRoutes(app: App): void {
         operationId: 'listTasks',
         summary: 'List tasks across projects, by due date',
         description:
-          'Sorted by `due_on`, earliest first, then by `id`; tasks without a due date come last. By default, the list ' +
-          'contains open tasks of projects that are not archived.',
+          'By default, sorted by `due_on`, earliest first, then by `id`. Tasks without the day that `sort` names come last. ' +
+          'By default, the list contains open tasks of projects that are not archived.',
         tags: ['tasks'],
-        querystring: ListQuery(taskFilters),
+        querystring: SortableListQuery(taskFilters, Object.keys(taskOrders)),
         response: { 200: ListOf(Task) },
       },
     },
     async (request, reply) => {
-      const { filters } = splitQuery(request.query);
+      const { filters, sort } = splitQuery(request.query);
       const resolved = await resolveFilters(request.database.db, filters);
-      return sendList(request, reply, taskList(resolved, request.moment));
+      return sendList(request, reply, taskList(resolved, request.moment, sort));
     },
   );
 

@@ -135,6 +135,32 @@ onBothEngines('tasks', (start) => {
     ]);
   });
 
+  test('sorts tasks by start or by last change, also across pages', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key('projects.manage');
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    for (const body of [
+      { title: 'some day' },
+      { title: 'second', start_on: '2026-12-02' },
+      { title: 'first', start_on: '2026-12-01', due_on: '2027-01-01' },
+    ]) {
+      await service.make('/v1/projects/APOLLO/tasks', key, body);
+    }
+    const paged = async (sort: string) => {
+      const first = await service.get(`/v1/tasks?sort=${sort}&limit=2`, key);
+      const next = `/v1/tasks?sort=${sort}&limit=2&cursor=${first.body.page.next_cursor}`;
+      return [...titles(first.body), ...titles((await service.get(next, key)).body)];
+    };
+    assert.deepEqual(await paged('start_on'), ['first', 'second', 'some day']);
+    assert.deepEqual(
+      titles((await service.get('/v1/tasks?sort=start_on', key)).body),
+      await paged('start_on'),
+    );
+    // Created at the same time, so the newest id is first.
+    assert.deepEqual(await paged('-updated_at'), ['first', 'second', 'some day']);
+    assert.equal((await service.get('/v1/tasks?sort=rank', key)).status, 400);
+  });
+
   test('lists open tasks across projects, and all tasks of one project, by default', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();

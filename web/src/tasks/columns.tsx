@@ -10,6 +10,7 @@ export const taskColumns: readonly Column<Task>[] = [
     name: 'due',
     header: 'Due',
     width: 7.5,
+    sorts: [''],
     cell: (task) =>
       task.due_on && (
         <span className={task.due_on < today() && !isDone(task) ? 'overdue' : undefined}>
@@ -39,9 +40,10 @@ export const taskColumns: readonly Column<Task>[] = [
     header: 'Start',
     width: 7.5,
     isOptional: true,
+    sorts: ['start_on'],
     cell: ({ start_on }) => start_on && formatDay(start_on),
   },
-  updatedColumn,
+  { ...updatedColumn, sorts: ['-updated_at'] },
 ];
 
 export const doneColumn: Column<Task> = {

@@ -54,6 +54,7 @@ export function TasksPage() {
         columns={columns}
         minWidth={minWidth}
         rowKey={({ id }) => id}
+        sort={filterState.bind('sort')}
         selection={bulk.selection}
         summary={total !== null && pluralize(total, noun)}
         empty={

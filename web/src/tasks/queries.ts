@@ -14,6 +14,7 @@ export const taskFilterNames = [
   'assignee_user_id',
   'unassigned',
   'overdue',
+  'sort',
 ] as const;
 
 export const useTasks = (filters: Filters) =>
