@@ -84,6 +84,22 @@ test('selected issues are assigned, given a status and a due date, and restored 
   assert.deepEqual(await read('due_on'), ['2999-01-01', '2999-01-02', '2999-01-03', '2998-02-03']);
 });
 
+test('selected risks are given to a group', async (t) => {
+  const { id } = await console.post('/v1/groups', { name: 'Bulk Owners' });
+  const { page, items, read } = await openList(t, 'risks');
+  if (!page) return;
+  const [first, second] = items as [Item, Item];
+  await checkbox(page, first).click();
+  await checkbox(page, second).click();
+  await bar(page).getByText('2 selected').waitFor();
+  await bar(page).getByRole('button', { name: 'Assign…', exact: true }).click();
+  await page.getByRole('combobox', { name: 'Owning group', exact: true }).fill('Bulk Own');
+  await page.getByRole('option', { name: 'Bulk Owners', exact: true }).click();
+  await answer(page, 'Set owner', 'Update 2 risks');
+  await page.getByText('Updated 2 risks', { exact: true }).waitFor();
+  assert.deepEqual(await read('owner_group_id'), [id, id, null, null]);
+});
+
 test('a refused bulk change lists each reason with a link, and the rest can be changed', async (t) => {
   const { page, items, read, project } = await openList(t, 'issues');
   if (!page) return;

@@ -11,7 +11,7 @@ import { useShortcut } from '../components/use-shortcut.ts';
 import { formatNumber, humanize, pluralize } from '../format.ts';
 import { changeAll, type Failure, failuresOf, maxItems, restore } from './change.ts';
 import { Failures } from './failures.tsx';
-import { type BulkItem, type BulkKind, type Changes, nouns, people } from './kinds.ts';
+import { type BulkItem, type BulkKind, type Changes, nouns, responsible } from './kinds.ts';
 import { offeredStatuses, statusFields, useIsAllowed } from './statuses.ts';
 import './bulk.css';
 
@@ -84,11 +84,14 @@ export function BulkBar({ kind, items, clear, deselect }: Props) {
     });
   };
   const assign = () => {
-    const { label, hint, changes } = people[kind];
+    const { label, hint, group: groupLabel, changes } = responsible[kind];
     setQuestion({
       title: `Set ${label.toLowerCase()}`,
-      fields: [{ name: 'person', label, hint, kind: 'person' }],
-      changes: ({ person = null }) => changes(person as string | null),
+      fields: [
+        { name: 'person', label, hint, kind: 'person' },
+        ...(groupLabel ? [{ name: 'group', label: groupLabel, kind: 'group' } as const] : []),
+      ],
+      changes: ({ person = null, group = null }) => changes(person as string | null, group as string | null),
     });
   };
   const setDue = () =>

@@ -7,16 +7,21 @@ export type Changes = Record<string, unknown>;
 
 export const nouns: Record<BulkKind, string> = { risks: 'risk', issues: 'issue', tasks: 'task' };
 
-/** The field that names the person responsible, and the change that sets it. */
-export const people: Record<
-  BulkKind,
-  { label: string; hint: string; changes: (id: string | null) => Changes }
-> = {
+type Responsible = {
+  label: string;
+  hint: string;
+  /** The label of the field for a group, where a group can be responsible in place of a person. */
+  group?: string;
+  changes: (person: string | null, group: string | null) => Changes;
+};
+
+/** The fields that name who is responsible, and the change that sets them. */
+export const responsible: Record<BulkKind, Responsible> = {
   risks: {
     label: 'Owner',
-    hint: 'Leave blank to remove the owner.',
-    // A risk has one owner: a person or a group.
-    changes: (owner_user_id) => ({ owner_user_id, owner_group_id: null }),
+    hint: 'A person or a group. Leave both blank to remove the owner.',
+    group: 'Owning group',
+    changes: (owner_user_id, owner_group_id) => ({ owner_user_id, owner_group_id }),
   },
   issues: {
     label: 'Assignee',
