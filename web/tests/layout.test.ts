@@ -46,6 +46,17 @@ test('the actions of a list are beside its title', async (t) => {
   }
 });
 
+test('the column without a fixed width has room on a small laptop', async (t) => {
+  const page = await console.open(t, '/keys', { viewport: { width: 1280, height: 800 } });
+  if (!page) return;
+  for (const path of ['/keys', '/projects', '/personnel', '/risks', '/issues', '/tasks']) {
+    await page.goto(`${console.app.baseUrl}${path}`);
+    await waitUntilLoaded(page);
+    const cell = page.locator('tbody td:has(.row-link, .cell-name)').first();
+    assert.ok((await boxOf(cell)).width > 150, path);
+  }
+});
+
 test('the search of a list is wide enough for its label, also when filters are set', async (t) => {
   const page = await console.open(t, '/risks');
   if (!page) return;

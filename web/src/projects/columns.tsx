@@ -31,7 +31,7 @@ export const projectColumns: readonly Column<Project>[] = [
   {
     name: 'reasons',
     header: 'Reasons',
-    width: 24,
+    width: 19,
     from: 'desktop',
     cell: ({ health }) => (
       <span className="quiet" title={health.reasons.join('\n')}>

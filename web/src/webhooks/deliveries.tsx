@@ -81,13 +81,13 @@ const columns: readonly Column<WebhookDelivery>[] = [
   {
     name: 'status',
     header: 'Status',
-    width: 6.5,
+    width: 5.8,
     cell: ({ status }) => <Status status={status} />,
   },
   {
     name: 'response',
     header: 'Response',
-    width: 17,
+    width: 12,
     from: 'tablet',
     cell: (delivery) => <span title={resultOf(delivery)}>{resultOf(delivery)}</span>,
   },
@@ -102,7 +102,7 @@ const columns: readonly Column<WebhookDelivery>[] = [
   {
     name: 'time',
     header: 'Created',
-    width: 10.5,
+    width: 9.5,
     from: 'tablet',
     cell: ({ created_at }) => <time dateTime={created_at}>{formatTime(created_at)}</time>,
   },
