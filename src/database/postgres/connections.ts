@@ -22,7 +22,7 @@ type Server = {
 type PoolOptions = {
   max?: number;
   isAlive?: IsAlive;
-  /** Sends a statement whose result nobody needs together with the next one. Such a connection has no cursors. */
+  /** Does not wait for statements whose result nobody needs. The driver allows no cursors on such a connection. */
   pipeline?: boolean;
 };
 

@@ -54,6 +54,7 @@ export function statement<Row>(
   };
 }
 
+/** Marks the parameters, because they and the text are all that Kysely passes on to the driver. */
 const parametersOfCommands = new WeakSet<object>();
 
 /** Whether these are the parameters of a statement whose result the caller does not need. */
