@@ -66,10 +66,9 @@ async function sendWhole(request: FastifyRequest, reply: FastifyReply, listReque
     const versionTag =
       version && `"${fingerprint([program, version, query, cursor, countAll, format.type])}"`;
     const matchedTag = versionTag && matchRequestEtag(request, versionTag);
-    if (matchedTag !== undefined) return await sendNotModified(reply, matchedTag);
-
     if (!list.isTimeDependent)
       reply.cacheDependencies = { reads, version: currentVersion, today: request.moment.today };
+    if (matchedTag !== undefined) return await sendNotModified(reply, matchedTag);
     await rejectTooManyRows(db, listRequest);
     setFormat(request, reply, listRequest);
     const pieces = readWhole(db, listRequest, version);
@@ -132,8 +131,8 @@ export async function sendSummary(
       ? undefined
       : `"${fingerprint([program, version, request.moment.today, request.url])}"`;
     const matchedTag = tag && matchRequestEtag(request, tag);
-    if (matchedTag !== undefined) return await sendNotModified(reply, matchedTag);
     reply.cacheDependencies = { reads, version, today: request.moment.today };
+    if (matchedTag !== undefined) return await sendNotModified(reply, matchedTag);
     const body = { data: await summarize(snapshot.db), meta: { filters: request.query } };
     if (tag === undefined) return await sendWithContentEtag(request, reply, body);
     return await reply.header('etag', tag).send(body);

@@ -118,10 +118,11 @@ export function installFastPath(app: FastifyInstance, clock: Clock, readiness: R
     { versions, moment, now }: VersionSnapshot,
   ): boolean {
     if (!isFresh(cached, versions, moment)) return false;
+    const isNotModified = matchIfNoneMatch(request.headers['if-none-match'], cached.etag) !== undefined;
+    if (!isNotModified && cached.body === undefined) return false;
     if (keyError(key, moment) !== undefined || !hasAccess(key, cached.access)) return false;
     let charge = app.keyLimits.charge(key, now);
     if (!charge.isAllowed) return false;
-    const isNotModified = matchIfNoneMatch(request.headers['if-none-match'], cached.etag) !== undefined;
     if (isNotModified) charge = app.keyLimits.refund(key, now);
     app.keyUsage.recordUse(key, moment);
     const request_id = requestIdOf(request.headers);

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Moment } from '../../core/clock.ts';
 import type { TableName } from '../../database/tables.ts';
@@ -6,6 +6,7 @@ import { type Versions, versionOf } from '../../database/versions.ts';
 import type { Key } from '../../resources/keys/schema.ts';
 import type { Access } from '../auth/auth.ts';
 import { asBytes, etagWithoutEncoding } from '../response/compression.ts';
+import { matchIfNoneMatch } from '../response/etag.ts';
 
 /** A response is fresh as long as the tables it reads have this version, on this day. */
 export type CacheDependencies = { reads: readonly TableName[]; version: number; today: string };
@@ -20,7 +21,8 @@ export type CachedResponse = CacheDependencies & {
   /** Alternating names and values. The headers of a 304 leave out those that describe a body. */
   headers: readonly string[];
   headersOf304: readonly string[];
-  body: Buffer;
+  /** Undefined if the service has only sent a 304, because each client had the response already. */
+  body: Buffer | undefined;
 };
 
 /** The total length of the cache keys of the latest requests: some thousand usual ones, or a few with very long headers. */
@@ -96,32 +98,50 @@ export function installResponseCache(app: FastifyInstance): void {
   app.decorateReply('cacheDependencies');
   if (app.responseCache.maxBytes === 0) return;
   app.addHook('onSend', (request, reply, payload, done) => {
-    const { cacheDependencies } = reply;
-    if (
-      cacheDependencies &&
-      reply.statusCode === 200 &&
-      (typeof payload === 'string' || Buffer.isBuffer(payload))
-    ) {
-      app.responseCache.misses++;
-      const name = cacheKey(request.originalUrl, request, request.actor);
-      if (!app.responseCache.isRepeated(name)) return done(null, payload);
-      const body = asBytes(payload);
-      const headers = Object.entries({ ...reply.getHeaders(), 'content-length': body.byteLength })
-        .filter(([name]) => !perRequestHeaders.test(name))
-        .map(([name, value]) => [name, String(value)] as const);
-      app.responseCache.store(name, {
-        ...cacheDependencies,
-        access: request.routeOptions.config.access ?? 'any key',
-        route: request.routeOptions.url ?? '',
-        etag: etagWithoutEncoding(String(reply.getHeader('etag')), reply.getHeader('content-encoding')),
-        headers: headers.flat(),
-        headersOf304: headers.filter(([name]) => !name.startsWith('content-')).flat(),
-        body,
-      });
+    const { statusCode, cacheDependencies } = reply;
+    const isBuffered = typeof payload === 'string' || Buffer.isBuffer(payload);
+    if (!cacheDependencies || !(statusCode === 304 || (statusCode === 200 && isBuffered))) {
+      return done(null, payload);
     }
-    done(null, payload);
+    app.responseCache.misses++;
+    const name = cacheKey(request.originalUrl, request, request.actor);
+    if (!isBuffered) storeNotModified(reply, name, cacheDependencies);
+    else if (app.responseCache.isRepeated(name)) storeFull(reply, name, cacheDependencies, asBytes(payload));
+    return done(null, payload);
   });
+
+  function storeFull(reply: FastifyReply, name: string, dependencies: CacheDependencies, body: Buffer): void {
+    const headers = sharedHeaders({ ...reply.getHeaders(), 'content-length': body.byteLength });
+    app.responseCache.store(name, {
+      ...dependencies,
+      ...routeOf(reply),
+      etag: etagWithoutEncoding(String(reply.getHeader('etag')), reply.getHeader('content-encoding')),
+      headers: headers.flat(),
+      headersOf304: headers.filter(([name]) => !name.startsWith('content-')).flat(),
+      body,
+    });
+  }
+
+  /** A client that revalidates its copy may never get the body, but each of its requests is a repeated one. */
+  function storeNotModified(reply: FastifyReply, name: string, dependencies: CacheDependencies): void {
+    const etag = String(reply.getHeader('etag'));
+    const cached = app.responseCache.find(name);
+    const isSame = cached !== undefined && matchIfNoneMatch(etag, cached.etag) !== undefined;
+    const headersOf304 = sharedHeaders(reply.getHeaders()).flat();
+    const entry = isSame ? cached : { ...routeOf(reply), etag, headers: [], headersOf304, body: undefined };
+    app.responseCache.store(name, { ...entry, ...dependencies });
+  }
 }
+
+const routeOf = ({ request: { routeOptions } }: FastifyReply) => ({
+  access: routeOptions.config.access ?? 'any key',
+  route: routeOptions.url ?? '',
+});
+
+const sharedHeaders = (headers: ReturnType<FastifyReply['getHeaders']>) =>
+  Object.entries(headers)
+    .filter(([name]) => !perRequestHeaders.test(name))
+    .map(([name, value]) => [name, String(value)] as const);
 
 const perRequestHeaders = /^(x-request-id|ratelimit|ratelimit-policy|access-control-.*|date|connection)$/;
 
@@ -147,4 +167,5 @@ function permissionKey(key: Key): string {
 
 /** The approximate memory of an entry besides its body and key, so that many small entries count too. */
 const overheadBytes = 1000;
-const sizeOf = ({ body }: CachedResponse, name: string) => body.byteLength + 2 * name.length + overheadBytes;
+const sizeOf = ({ body }: CachedResponse, name: string) =>
+  (body?.byteLength ?? 0) + 2 * name.length + overheadBytes;
