@@ -24,6 +24,19 @@ const numberIn = async (page: Page, heading: string) => {
   return Number((text ?? '').replace(/\D/g, ''));
 };
 
+/** By the history of each issue. */
+async function countResolvedAfter(day: string): Promise<number> {
+  const { data } = await console.get('/v1/issues/all?status=resolved,closed');
+  let count = 0;
+  for (const { id, project_id } of data as { id: string; project_id: string }[]) {
+    const history = await console.get(`/v1/projects/${project_id}/issues/${id}/history`);
+    const isResolution = ({ at, field, to }: { at: string; field: string; to: unknown }) =>
+      at.slice(0, 10) > day && field === 'status' && (to === 'resolved' || to === 'closed');
+    if (history.data.some(isResolution)) count++;
+  }
+  return count;
+}
+
 test('the report shows the register and what has changed in it since a day', async (t) => {
   const since = daysAgo(60);
   const page = await console.open(t, `/report?since=${since}`);
@@ -58,6 +71,7 @@ test('the report shows the register and what has changed in it since a day', asy
     'Score decreased': changed(-1),
     Occurred: ended('materialized'),
     'Closed risks': ended('closed'),
+    'Resolved or closed issues': await countResolvedAfter(since),
   };
   assert.ok(changed(1) + changed(-1) > 0, 'the demo data has changed scores');
   for (const [heading, count] of Object.entries(expected))

@@ -93,6 +93,33 @@ onBothEngines('issues', (start) => {
     assert.deepEqual(await found('q=apollo-i1'), ['full']);
   });
 
+  test('finds issues resolved since a time, not those that were only edited since', async (t) => {
+    let time = '2026-11-01T12:00:00.000Z';
+    const service = await start(t, { clock: () => momentOf(new Date(time)) });
+    const key = await service.key('projects.manage');
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const path = '/v1/projects/APOLLO/issues';
+    for (const title of ['before', 'since', 'reopened', 'open']) await service.make(path, key, { title });
+    const patch = async (issue: string, body: object) => {
+      const response = await service.call('PATCH', `${path}/${issue}`, key, body);
+      assert.equal(response.status, 200, response.text);
+    };
+    const resolved = { status: 'resolved', resolution: 'fixed' };
+    await patch('APOLLO-I1', resolved);
+    time = '2026-11-10T12:00:00.000Z';
+    await patch('APOLLO-I1', { description: 'The supplier sent them.' });
+    await patch('APOLLO-I2', resolved);
+    await patch('APOLLO-I3', resolved);
+    await patch('APOLLO-I3', { status: 'in_progress', reason: 'It failed again.' });
+    const found = async (since: string) => {
+      const { body } = await service.get(`/v1/issues/all?resolved_since=${since}`, key);
+      return titles(body).sort();
+    };
+    assert.deepEqual(await found('2026-11-01T00:00:00Z'), ['before', 'since']);
+    assert.deepEqual(await found('2026-11-10T14:00:00%2B02:00'), ['since']);
+    assert.deepEqual(await found('2026-11-10T12:00:01Z'), []);
+  });
+
   test('two filters combined return the intersection of their results', async (t) => {
     const service = await start(t, { clock });
     const key = await service.key();

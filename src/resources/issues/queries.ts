@@ -230,6 +230,7 @@ export function issueConditions(filters: IssueFilters, moment: Moment) {
     risk_id: equals('issues.risk_id'),
     raised_since: from('issues.raised_on'),
     updated_since: since('issues.updated_at'),
+    resolved_since: wasResolvedSince,
     external_id: equals('issues.external_id'),
     q: hasText('issues.search_folded'),
   });
@@ -245,6 +246,13 @@ function hasStatus(statuses: readonly string[]): Expression<boolean> {
     ? isOpen
     : sql`(${isOpen} and ${isIn('issues.status')(statuses)})`;
 }
+
+/** The time is in the history. Comparing `updated_at` too leaves only the issues that changed since. */
+const wasResolvedSince = (time: string) => sql<boolean>`(
+  issues.open = 0 and ${since('issues.updated_at')(time)} and exists (
+    select 1 from history
+    where history.subject_id = issues.id and history.field = 'status'
+      and history."to" in ('"resolved"', '"closed"') and ${since('history.at')(time)}))`;
 
 function deltaOf({ status, severity }: Issue) {
   return issueDelta(

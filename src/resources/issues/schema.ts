@@ -128,6 +128,7 @@ export const issueFilters = {
 export const projectIssueFilters = {
   status: ManyOf(OneOf(['all', ...statuses]), { default: ['all'] }),
   ...filters,
+  resolved_since: Time({ description: 'Issues that were resolved or closed since then, and still are.' }),
 };
 
 /** Filters for issues across projects, in every status. */

@@ -42,15 +42,7 @@ function IssueChanges({ period }: { period: Period }) {
   return (
     <>
       <Loaded query={raised}>{(list) => <Issues title="New issues" list={list} />}</Loaded>
-      <Loaded query={resolved}>
-        {(list) => (
-          <Issues
-            title="Resolved or closed issues"
-            note="Includes earlier ones that were edited since."
-            list={list}
-          />
-        )}
-      </Loaded>
+      <Loaded query={resolved}>{(list) => <Issues title="Resolved or closed issues" list={list} />}</Loaded>
     </>
   );
 }
@@ -82,13 +74,8 @@ const ScoreChange = ({ risk: { score, level, movement } }: { risk: RankedRisk })
   );
 };
 
-const Issues = ({ title, note, list }: { title: string; note?: string; list: IssueList }) => (
-  <ItemGroup
-    title={title}
-    {...(note && { note })}
-    total={list.page.total ?? list.data.length}
-    shown={list.data.length}
-  >
+const Issues = ({ title, list }: { title: string; list: IssueList }) => (
+  <ItemGroup title={title} total={list.page.total ?? list.data.length} shown={list.data.length}>
     {list.data.map((issue) => (
       <li key={issue.id}>
         <ItemName list="issues" item={issue} />

@@ -191,11 +191,9 @@ async function changesUntilToday(period: Period): Promise<RiskChanges> {
 export const useRaisedIssues = (period: Period, limit: number) =>
   useAllIssues(period, { raised_since: endOf(period.since).slice(0, 10), limit, count: true });
 
-/** The API has no time of the resolution, so this also finds issues that were edited after it. */
 export const useResolvedIssues = (period: Period, limit: number) =>
   useAllIssues(period, {
-    status: ['resolved', 'closed'],
-    updated_since: endOf(period.since),
+    resolved_since: endOf(period.since),
     sort: '-updated_at',
     limit,
     count: true,

@@ -147,20 +147,18 @@ type GroupProps = {
   shown: number;
   /** The list of all of them, where there is one. */
   href?: string;
-  note?: string;
   /** An entry of the list for each item. */
   children: ReactNode;
 };
 
 /** The first few items of a kind, and how many there are. */
-export const ItemGroup = ({ title, total, shown, href, note, children }: GroupProps) => (
+export const ItemGroup = ({ title, total, shown, href, children }: GroupProps) => (
   <section>
     <h3>
       {title} <span className="quiet">{formatNumber(total)}</span>
     </h3>
     {total === 0 ? <p className="quiet">None</p> : <ul>{children}</ul>}
     <More total={total} shown={shown} href={href} />
-    {note && total > 0 && <p className="hint">{note}</p>}
   </section>
 );
 
