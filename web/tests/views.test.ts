@@ -152,3 +152,17 @@ test('a view is shared with everyone, renamed and deleted by those who may', asy
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByRole('button', { name: 'Views Worst ones' }).waitFor();
 });
+
+test('a view of the projects keeps their filters and their order', async (t) => {
+  const page = await console.open(t, '/projects?health=off_track&sort=-risks', {
+    viewport: { width: 1440, height: 900 },
+  });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await save(page, 'Off track, most risks first');
+  await page.getByRole('button', { name: 'Views Off track, most risks first' }).waitFor();
+  await page.goto(`${console.app.baseUrl}/projects`);
+  await waitUntilLoaded(page);
+  await choose(page, 'Off track, most risks first');
+  await page.waitForURL(/projects\?health=off_track&sort=-risks/);
+});

@@ -7,6 +7,7 @@ export const viewScopes = {
   risks: { read: 'projects.read', manage: 'projects.manage' },
   issues: { read: 'projects.read', manage: 'projects.manage' },
   tasks: { read: 'projects.read', manage: 'projects.manage' },
+  projects: { read: 'projects.read', manage: 'projects.manage' },
   personnel: { read: 'personnel.read', manage: 'personnel.manage' },
 } as const satisfies Record<string, { read: Scope; manage: Scope }>;
 

@@ -24,7 +24,7 @@ const checkboxWidth = 2;
  * view. Without one in the URL, the last choice in this browser applies.
  */
 export function useColumns<Row>(
-  list: ViewList | 'projects' | `project ${BulkKind}`,
+  list: ViewList | `project ${BulkKind}`,
   all: readonly Column<Row>[],
 ): ColumnChoice<Row> {
   const storageKey = `muster-columns ${list}`;

@@ -20,6 +20,7 @@ import { enumOptions, matchesText, pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
 import { projectImport } from '../imports/targets.ts';
 import { Title } from '../layout/title.tsx';
+import { ViewsMenu } from '../views/views-menu.tsx';
 import { projectColumns } from './columns.tsx';
 import { NewProject } from './project-form.tsx';
 import { healthStates, projectStatuses, useProjects } from './queries.ts';
@@ -38,6 +39,7 @@ export function ProjectsPage() {
   return (
     <>
       <Title title="Projects">
+        <ViewsMenu list="projects" filters={filters} columns={choice.value} />
         {!filters.health && <ExportButton path="/v1/projects" filters={exported} name="projects" />}
         {hasScope('projects.manage') && !isLimited && (
           <>

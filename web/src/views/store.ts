@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react';
 import type { Filters } from '../components/filters.tsx';
 
 /** The lists that have views. Each name is the path of the list. */
-export type ViewList = 'risks' | 'issues' | 'tasks' | 'personnel';
+export type ViewList = 'risks' | 'issues' | 'tasks' | 'projects' | 'personnel';
 
 /** The filters, the order and the columns of a list under a name, private to the browser. */
 export type View = { id: string; list: ViewList; name: string; query: string };
