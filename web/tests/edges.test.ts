@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Locator } from 'playwright-core';
+import { assertAccessible } from './axe.ts';
 import { type Console, startConsole, waitUntilLoaded } from './console.ts';
 
 let console: Console;
@@ -121,6 +122,16 @@ test('a wrong address and a service that cannot be reached are explained in plai
   await page.route('**/assets/*.js', (route) => route.abort());
   await page.getByRole('link', { name: 'Groups' }).click();
   await page.getByRole('alert').getByText("Can't reach the service").waitFor();
+});
+
+test('the page of an item that does not exist leads to its list', async (t) => {
+  const page = await console.open(t, '/risks/APOLLO-R999', { colorScheme: 'dark' });
+  if (!page) return;
+  await page.getByRole('heading', { name: 'Not found' }).waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0);
+  await assertAccessible(page, 'the page of a missing risk, dark');
+  await page.getByRole('link', { name: 'Go to risks' }).click();
+  await page.getByRole('heading', { name: 'Risks', exact: true }).waitFor();
 });
 
 test('a key with only personnel.read starts on the personnel page', async (t) => {

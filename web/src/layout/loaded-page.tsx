@@ -1,8 +1,10 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Link, useLocation } from 'wouter';
 import { ApiError } from '../api/client.ts';
 import { ErrorNotice } from '../components/error-notice.tsx';
 import { Loaded, PageLoading } from '../components/loading.tsx';
+import { destinations } from './navigation.ts';
 import { Title } from './title.tsx';
 
 /** The page of one item. When it can't be loaded, the error has a heading too. */
@@ -19,11 +21,27 @@ export function LoadedPage<T>({
         {children}
       </Loaded>
     );
-  const isMissing = query.error instanceof ApiError && query.error.status === 404;
+  if (query.error instanceof ApiError && query.error.status === 404)
+    return <Missing message={query.error.message} />;
   return (
     <>
-      <Title title={isMissing ? 'Not found' : "Couldn't load this page"} />
+      <Title title="Couldn't load this page" />
       <ErrorNotice error={query.error} retry={() => query.refetch()} />
+    </>
+  );
+}
+
+/** Trying again would not help, so it leads to the list that the item would be in. */
+function Missing({ message }: { message: string }) {
+  const [location] = useLocation();
+  const list = destinations.find(({ path }) => path === `/${location.split('/')[1]}`);
+  return (
+    <>
+      <Title title="Not found" />
+      <div className="notice bad" role="alert">
+        <p>{message}</p>
+        {list && <Link href={list.path}>Go to {list.name.toLowerCase()}</Link>}
+      </div>
     </>
   );
 }
