@@ -50,6 +50,9 @@ try {
     console.log(
       `${path}: first rows painted ${formatRange(paints)}; slowest of ${text.length} key presses ${formatRange(keys)}`,
     );
+    await using visit = await openPage(browser, service.origin, key);
+    await visit.page.goto(service.origin + path);
+    console.log(`${path}: ${await scrollToEnd(visit.page)}`);
   }
   console.log(`load average ${loadavg()[0]?.toFixed(1)}`);
   await browser.close();
@@ -91,6 +94,31 @@ async function typeSearch(page: Page, text: string) {
   await page.waitForURL(/q=/);
   await page.waitForFunction((length) => window.delays.length >= length, text.length);
   return page.evaluate(() => ({ painted: window.painted ?? 0, delays: window.delays }));
+}
+
+/** Presses End until the last row is there, as an impatient user would. */
+async function scrollToEnd(page: Page): Promise<string> {
+  await page.waitForFunction(() => window.painted !== undefined);
+  const startedAt = performance.now();
+  const lastRow = () =>
+    page.evaluate(() => {
+      const shown = [...document.querySelectorAll<HTMLElement>('tbody tr[aria-rowindex]')];
+      return {
+        last: Number(shown.at(-1)?.ariaRowIndex),
+        all: Number(document.querySelector('table')?.ariaRowCount),
+        heap: (performance as unknown as { memory: { usedJSHeapSize: number } }).memory.usedJSHeapSize,
+      };
+    });
+  for (let presses = 1; ; presses++) {
+    await page.keyboard.press('End');
+    const { last, all, heap } = await lastRow();
+    if (last === all) {
+      const seconds = (performance.now() - startedAt) / 1000;
+      return `row ${last - 1} reached in ${seconds.toFixed(1)} s with ${presses} presses of End, ${(heap / 2 ** 20).toFixed(0)} MB of JavaScript objects`;
+    }
+    if (performance.now() - startedAt > 300_000) throw new Error(`Only ${last} of ${all} rows were reached.`);
+    await page.waitForTimeout(100);
+  }
 }
 
 function formatRange(values: number[]): string {

@@ -58,6 +58,18 @@ type RowsOptions<Row> = {
 
 const pollMs = 3_000;
 
+/** The largest page of the API. */
+const maxLimit = 1000;
+
+/** Each page is as long as all before it, so that the end of a list of 100,000 rows is about a hundred requests away. */
+export const growingPages = (limit: number) => ({
+  initialPageParam: { limit } as Paging,
+  getNextPageParam({ page: { next_cursor } }: ListPage, pages: readonly ListPage[]): Paging | undefined {
+    const rows = pages.reduce((sum, { data }) => sum + data.length, 0);
+    return next_cursor ? { limit: Math.min(rows, maxLimit), cursor: next_cursor } : undefined;
+  },
+});
+
 /** Reads a list page by page. A separate request counts it, so that the rows do not wait for the count. */
 export function useRows<Page extends ListPage>(
   key: readonly unknown[],
@@ -70,9 +82,8 @@ export function useRows<Page extends ListPage>(
 ) {
   const query = useInfiniteQuery({
     queryKey: [...key, 'rows', limit],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam }) => read({ limit, ...(pageParam && { cursor: pageParam }) }),
-    getNextPageParam: (last) => last.page.next_cursor ?? undefined,
+    ...growingPages(limit),
+    queryFn: ({ pageParam }) => read(pageParam),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
       state.data?.pages.some(({ data }) => data.some(isChanging)) ? pollMs : false,

@@ -2,7 +2,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { useEffect } from 'react';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { paths, Risk, RiskPatch } from '../api/openapi.ts';
-import { useRefresh, useRows } from '../api/queries.ts';
+import { growingPages, useRefresh, useRows } from '../api/queries.ts';
 import type { Filters } from '../components/filters.tsx';
 import { daysFromToday } from '../format.ts';
 
@@ -53,10 +53,8 @@ export function useRisks(filters: Filters, { limit = 100, isCounted = true, hasM
     // Risks have no movement when they are sorted otherwise or as of another day.
     enabled:
       hasMovement && !filters.sort && !filters.as_of && risks.rows.length > 0 && !risks.isPlaceholderData,
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: cursor }) =>
-      readRisks({ ...asQuery(filters), include: 'movement', since, limit, ...(cursor && { cursor }) }),
-    getNextPageParam: (last) => last.page.next_cursor ?? undefined,
+    ...growingPages(limit),
+    queryFn: ({ pageParam }) => readRisks({ ...asQuery(filters), include: 'movement', since, ...pageParam }),
   });
   const isBehind = (movement.data?.pages.length ?? 0) < (risks.data?.pages.length ?? 0);
   const { hasNextPage, isFetching, isError, fetchNextPage } = movement;
