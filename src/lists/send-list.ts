@@ -45,7 +45,7 @@ export async function sendList(request: FastifyRequest, reply: FastifyReply, who
     format: chooseFormat(request.headers.accept, formatName),
     formatName,
     query,
-    cursor: paging.cursor === undefined ? undefined : decodeCursor(query, paging.cursor),
+    cursor: paging.cursor === undefined ? undefined : decodeCursor(query, paging.cursor, list.order.isNumber),
     countAll: paging.count,
     filters,
   };
@@ -64,7 +64,9 @@ async function sendWhole(request: FastifyRequest, reply: FastifyReply, listReque
     const currentVersion = await dataVersion(db, reads);
     const version = versionAt(request, list, currentVersion);
     const versionTag =
-      version && `"${fingerprint([program, version, query, cursor, countAll, format.type])}"`;
+      version === undefined || list.isTimeDependent
+        ? undefined
+        : `"${fingerprint([program, version, query, cursor, countAll, format.type])}"`;
     const matchedTag = versionTag && matchRequestEtag(request, versionTag);
     if (!list.isTimeDependent)
       reply.cacheDependencies = { reads, version: currentVersion, today: request.moment.today };

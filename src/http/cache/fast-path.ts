@@ -90,13 +90,15 @@ export function installFastPath(app: FastifyInstance, clock: Clock, readiness: R
 
   function respond(pending: PendingRequest, snapshot: VersionSnapshot): unknown {
     const { request, response, secret } = pending;
+    // The client has disconnected, so `close`, which ends a refresh, was emitted before.
+    if (response.destroyed) return undefined;
     const key = app.keyCache.getCached(secret, snapshot.versions);
     if (!key) return enqueueMiss(pending);
     const name = cacheKey(request.url ?? '', request, key);
     const cached = app.responseCache.find(name);
-    // A response that was never cached may not be cacheable, so do not wait for an identical request.
-    if (!cached) return enqueueMiss(pending);
-    if (sendCached(cached, pending, key, snapshot)) return undefined;
+    if (cached && sendCached(cached, pending, key, snapshot)) return undefined;
+    // A body that was never cached may be a stream, which is not, so do not wait for an identical request.
+    if (!cached?.body) return enqueueMiss(pending);
     // One request refreshes a stale entry; identical requests wait for it and share the result.
     const inFlight = app.responseCache.inFlight(name);
     if (!inFlight) {

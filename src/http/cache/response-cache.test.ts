@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onBothEngines } from '../../../test/service.ts';
 
+/** A request that waits for another one never gets a response. */
+const limits = { timeout: 60_000 };
+
 onBothEngines('the response cache', (start) => {
   for (const path of ['/v1/groups?limit=10', '/v1/groups', '/v1/groups?limit=10&count=true']) {
     test(`serves a client that only revalidates its copy: ${path}`, async (t) => {
@@ -34,6 +37,73 @@ onBothEngines('the response cache', (start) => {
       assert.deepEqual(await revalidate(String(next)), [304, next]);
     });
   }
+
+  test(
+    'a client that disconnects during the version check does not block those after it',
+    limits,
+    async (t) => {
+      const service = await start(t);
+      const key = await service.key();
+      const path = '/v1/groups?limit=10';
+      await service.get(path, key);
+      await service.get(path, key);
+      await service.make('/v1/groups', key, { name: 'Ops' });
+      const { database, server } = service.app;
+      const { versions } = database;
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      const { promise: started, resolve: begin } = Promise.withResolvers<void>();
+      t.mock.method(database, 'versions', async () => {
+        begin();
+        await released;
+        return versions();
+      });
+      const closed = new Promise((resolve) => {
+        server.once('request', (_, response) => response.once('close', resolve));
+      });
+      const client = new AbortController();
+      const aborted = fetch(`${service.origin}${path}`, {
+        headers: { authorization: `Bearer ${key}` },
+        signal: client.signal,
+      });
+      await started;
+      client.abort();
+      await assert.rejects(aborted);
+      await closed;
+      release();
+      assert.equal((await service.get(path, key)).body.data.length, 1);
+    },
+  );
+
+  test(
+    'nobody waits until another client has received a list that is too long to be cached',
+    limits,
+    async (t) => {
+      const service = await start(t);
+      const key = await service.key();
+      const attributes = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`a${i}`, 'x'.repeat(500)]));
+      const file = Array.from({ length: 1500 }, (_, i) =>
+        JSON.stringify({ name: `Person ${i}`, attributes }),
+      );
+      const imported = await service.post('/v1/personnel/import', key, file.join('\n'), {
+        'content-type': 'application/x-ndjson',
+      });
+      assert.equal(imported.body.summary.created, 1500, imported.text.slice(0, 500));
+      const headers = { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' };
+      const slow = await fetch(`${service.origin}/v1/personnel`, { headers });
+      const etag = slow.headers.get('etag') ?? '';
+      await slow.body?.cancel();
+      for (let i = 0; i < 2; i++) {
+        const known = await fetch(`${service.origin}/v1/personnel`, {
+          headers: { ...headers, 'if-none-match': etag },
+        });
+        assert.equal(known.status, 304);
+      }
+      const stalled = await fetch(`${service.origin}/v1/personnel`, { headers });
+      const whole = await fetch(`${service.origin}/v1/personnel`, { headers });
+      assert.equal(((await whole.json()) as { data: unknown[] }).data.length, 1500);
+      await stalled.body?.cancel();
+    },
+  );
 
   test('a 304 after an unrelated change keeps the cached body', async (t) => {
     const service = await start(t);

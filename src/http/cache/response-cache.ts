@@ -16,7 +16,7 @@ export type CachedResponse = CacheDependencies & {
   /** The permission a key needs to get it. */
   access: Access;
   route: string;
-  /** The ETag of the uncompressed response. */
+  /** The ETag of the uncompressed response; without a body, the ETag that the client sent. */
   etag: string;
   /** Alternating names and values. The headers of a 304 leave out those that describe a body. */
   headers: readonly string[];
@@ -86,6 +86,12 @@ export class ResponseCache {
     this.#settle(name, this.#refreshes.get(name));
   }
 
+  /** For a response that has become too long to be cached: no request may wait until its client has received it. */
+  remove(name: string): void {
+    this.#responses.delete(name);
+    this.#settle(name, this.#refreshes.get(name));
+  }
+
   #settle(name: string, refresh: PromiseWithResolvers<void> | undefined): void {
     refresh?.resolve();
     if (this.#refreshes.get(name) === refresh) this.#refreshes.delete(name);
@@ -100,12 +106,11 @@ export function installResponseCache(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const { statusCode, cacheDependencies } = reply;
     const isBuffered = typeof payload === 'string' || Buffer.isBuffer(payload);
-    if (!cacheDependencies || !(statusCode === 304 || (statusCode === 200 && isBuffered))) {
-      return done(null, payload);
-    }
+    if (!cacheDependencies || !(statusCode === 200 || statusCode === 304)) return done(null, payload);
     app.responseCache.misses++;
     const name = cacheKey(request.originalUrl, request, request.actor);
-    if (!isBuffered) storeNotModified(reply, name, cacheDependencies);
+    if (statusCode === 304) storeNotModified(reply, name, cacheDependencies);
+    else if (!isBuffered) app.responseCache.remove(name);
     else if (app.responseCache.isRepeated(name)) storeFull(reply, name, cacheDependencies, asBytes(payload));
     return done(null, payload);
   });

@@ -3,13 +3,34 @@ import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { muster, startMuster, temporaryFolder } from '../../../test/process.ts';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { momentOf } from '../../core/clock.ts';
 import { openDatabase } from '../../database/open.ts';
+import { createKey } from './queries.ts';
 import { scopes } from './schema.ts';
 
 const noon = '2026-11-15T12:00:00.000Z';
 const noSuchKey = '/v1/keys/key_00000000000000000000000000';
 
 onBothEngines('keys', (start) => {
+  test('a long list of keys gets no 304 after some have expired', async (t) => {
+    let time = new Date('2026-11-15T12:00:00Z');
+    const service = await start(t, { clock: () => momentOf(time) });
+    const key = await service.key();
+    const expires_at = '2026-11-15T13:00:00.000Z';
+    await service.database.write(async (db) => {
+      for (let i = 0; i < 700; i++) {
+        const name = `${i} ${'x'.repeat(190)}`;
+        await createKey(db, { name, scopes: ['keys.read'], expires_at }, momentOf(time));
+      }
+    });
+    const path = '/v1/keys?status=valid';
+    const before = await service.get(path, key);
+    assert.ok(before.text.length > 256 * 1024, 'long enough to be streamed');
+    time = new Date('2026-11-15T14:00:00Z');
+    const after = await service.get(path, key, { 'if-none-match': before.headers.get('etag') ?? '"none"' });
+    assert.deepEqual([after.status, after.body?.data.length], [200, 1]);
+  });
+
   test('creates, reads, updates and revokes a key', async (t) => {
     const service = await start(t, { clock: settableClock(noon) });
     const key = await service.key();
