@@ -17,12 +17,13 @@ export const fingerprint = (query: unknown) =>
 export const encodeCursor = (query: unknown, { after, position, version }: Cursor) =>
   Buffer.from(JSON.stringify([fingerprint(query), after, position, version])).toString('base64url');
 
-export function decodeCursor(query: unknown, text: string): Cursor {
+export function decodeCursor(query: unknown, text: string, isNumber = false): Cursor {
   const [cursorFingerprint, after, position, version] = parse(text);
   if (
     typeof cursorFingerprint !== 'string' ||
     typeof after !== 'string' ||
     hasForbiddenCharacters(after) ||
+    (isNumber && !(/^\d+$/.test(after) && isCount(Number(after)))) ||
     !isCount(position) ||
     typeof version !== 'string'
   ) {

@@ -36,8 +36,11 @@ export type List = {
   meta?(db: Kysely<Tables>, lastKey?: string): Promise<Record<string, unknown>>;
 };
 
-/** The sort key is one text, unique for each row, so a cursor is the key of the last row (keyset pagination). */
-export type Order = { key: RawBuilder<string>; descending?: boolean };
+/**
+ * The sort key is one text, unique for each row, so a cursor is the key of the last row (keyset pagination). `isNumber`
+ * if the key is a number, which the engines compare with the text of a cursor.
+ */
+export type Order = { key: RawBuilder<string>; descending?: boolean; isNumber?: boolean };
 
 // biome-ignore lint/suspicious/noExplicitAny: lists join different tables; only `json` and `order` are selected
 export type RowsQuery = SelectQueryBuilder<any, any, any>;

@@ -12,6 +12,19 @@ const listEvents = async ({ get }: TestService, key: string, query = ''): Promis
 };
 
 onBothEngines('events', (start) => {
+  test('rejects a cursor that was altered', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    for (const name of ['Ops', 'Works', 'Field']) await service.make('/v1/groups', key, { name });
+    const { page } = (await service.get('/v1/events?limit=2', key)).body;
+    const parts = JSON.parse(Buffer.from(page.next_cursor, 'base64url').toString());
+    for (const after of ['', 'abc', '1e3', '-1', '99999999999999999999']) {
+      const cursor = Buffer.from(JSON.stringify(parts.with(1, after))).toString('base64url');
+      const { status, body } = await service.get(`/v1/events?limit=2&cursor=${cursor}`, key);
+      assert.deepEqual([status, body.code], [400, 'invalid_parameter'], after);
+    }
+  });
+
   test('each change appends one event with the resource as its GET returns it', async (t) => {
     const service = await start(t);
     const { make, call, get } = service;

@@ -28,8 +28,7 @@ export const eventList = (filters: EventFilters, reader: Reader, moment: Moment,
     reads: ['events'],
     // Otherwise the next match may be far away.
     isIndexed: filters.subject !== undefined || (!filters.types && readsAll(reader)),
-    // A number, not a text; the engines compare it with the text of a cursor as a number.
-    order: { key: sql.ref('events.sequence'), descending: sort === '-sequence' },
+    order: { key: sql.ref('events.sequence'), descending: sort === '-sequence', isNumber: true },
     from: (db) => db.selectFrom('events'),
     id: sql.ref('events.id'),
     matches: eventConditions(filters, reader),
