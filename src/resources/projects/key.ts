@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { fieldError, invalidBody } from '../../core/errors.ts';
 import { fold } from '../../core/text.ts';
+import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { LockedProject } from './lock.ts';
 
@@ -27,12 +28,30 @@ export async function generateKey(
       .toUpperCase()
       .match(/[A-Z0-9]+/g) ?? [];
   const base = words.find((word) => word.length >= 2) ?? `${words.join('')}PRJ`;
-  for (let n = 1; ; n++) {
+  const keyOf = (n: number) => {
     const suffix = n === 1 ? '' : String(n);
-    const key = base.slice(0, 10 - suffix.length) + suffix;
-    const existing = await db.selectFrom('projects').select('id').where('key', '=', key).executeTakeFirst();
-    if (existing || takenKeys.has(key)) continue;
-    takenKeys.add(key);
-    return key;
+    return base.slice(0, 10 - suffix.length) + suffix;
+  };
+  const isTaken = async (n: number) =>
+    takenKeys.has(keyOf(n)) || (await findKey(db, { key: keyOf(n) })).rows.length > 0;
+  const key = keyOf(await findFree(isTaken));
+  takenKeys.add(key);
+  return key;
+}
+
+const findKey = statement((db) =>
+  db.selectFrom('projects').select('id').where('key', '=', param<string>('key')),
+);
+
+/** Finds a free number after a taken one by bisection: the names of an import may all start with the same word. */
+async function findFree(isTaken: (n: number) => Promise<boolean>): Promise<number> {
+  let free = 1;
+  while (await isTaken(free)) free *= 2;
+  let taken = Math.floor(free / 2);
+  while (free - taken > 1) {
+    const middle = Math.floor((taken + free) / 2);
+    if (await isTaken(middle)) taken = middle;
+    else free = middle;
   }
+  return free;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onBothEngines } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
+import { generateKey } from './key.ts';
 
 const clock = () => momentOf(new Date('2026-11-15T12:00:00Z'));
 
@@ -17,6 +18,29 @@ onBothEngines('projects', (start) => {
     const taken = await service.post('/v1/projects', key, { name: 'Other', key: 'APOLLO' });
     assert.equal(taken.status, 409);
     assert.equal(taken.body.field, 'key');
+  });
+
+  test('derives a key with few queries, however many names start with the same word', async (t) => {
+    const service = await start(t);
+    const key = await service.key('projects.manage');
+    const file = Array.from({ length: 300 }, (_, i) => JSON.stringify({ name: `Project ${i + 1}` }));
+    const headers = { 'content-type': 'application/x-ndjson' };
+    const imported = await service.post('/v1/projects/import', key, file.join('\n'), headers);
+    assert.equal(imported.body.summary.created, 300, imported.text);
+    const { data } = (await service.get('/v1/projects', key)).body as { data: { key: string }[] };
+    const expected = ['PROJECT', ...Array.from({ length: 299 }, (_, i) => `PROJECT${i + 2}`)];
+    assert.deepEqual(data.map((project) => project.key).sort(), expected.sort());
+    // Each number that is tried is one query.
+    let tried = 0;
+    const takenKeys = new (class extends Set<string | undefined> {
+      override has(value: string | undefined): boolean {
+        tried++;
+        return super.has(value);
+      }
+    })();
+    const next = await service.database.write((db) => generateKey(db, 'Project 301', takenKeys));
+    assert.equal(next, 'PROJECT301');
+    assert.ok(tried < 20, String(tried));
   });
 
   test('returns a project with its counts by id and by key', async (t) => {
