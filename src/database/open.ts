@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Dialect, Kysely, type LogEvent } from 'kysely';
-import { type Problem, unavailable } from '../core/errors.ts';
+import { Problem, unavailable } from '../core/errors.ts';
 import { type Backup, type RestoreOptions, restoreDatabase } from './backup/restore.ts';
 import type { Engine, Pools, WriteTurns } from './engine.ts';
 import { migrate, migrationNames, migrationState } from './migrate.ts';
@@ -206,12 +206,12 @@ async function runTransaction<T>(writer: Kysely<Tables>, engine: Engine, work: W
 }
 
 /** A retry could apply the change twice. Only a client that sends an `Idempotency-Key` can retry safely. */
-const unknownOutcome = (cause: unknown) =>
-  unavailable(
+export const unknownOutcome = (cause: unknown) =>
+  new Problem(
+    'unavailable',
     'The connection to the database was lost during the commit, so the change may or may not have been saved. ' +
       'Check whether it was saved before you try again, or retry with the same `Idempotency-Key`.',
-    1,
-    cause,
+    { cause, headers: { 'retry-after': '1' }, extra: { may_be_saved: true } },
   );
 
 async function runAndRollBack<T>(

@@ -85,9 +85,21 @@ async function receive(request: FastifyRequest, reply: FastifyReply, importable:
     seesPeople: grants(request.actor.scopes, 'personnel.read'),
     change: () => request.change,
   };
-  // The connection is silent during the import, which must not count as idle.
-  request.raw.socket.setTimeout(0);
-  return send(request, reply, task, await importFile(request, reply, task, file));
+  const imported = await whileSilent(request, () => importFile(request, reply, task, file));
+  return send(request, reply, task, imported);
+}
+
+/** The connection is silent during the import, which must not count as idle. */
+async function whileSilent<T>(
+  { raw: { socket }, server }: FastifyRequest,
+  work: () => Promise<T>,
+): Promise<T> {
+  socket.setTimeout(0);
+  try {
+    return await work();
+  } finally {
+    socket.setTimeout(server.server.timeout);
+  }
 }
 
 /** Runs the import; with an `Idempotency-Key`, at most once. */

@@ -95,13 +95,23 @@ function interrupted(
     options.mode === 'upsert' || hasKey
       ? 'send the file again with `mode=upsert`. Rows that are already imported stay as they are.'
       : `remove the imported lines (${importedLines}) from the file and send the rest.`;
+  const maybeSaved = cause instanceof Problem && cause.extra.may_be_saved === true;
   return new Problem(
     isFull ? 'storage_full' : 'unavailable',
     `The import stopped after ${results.done} of ${rows} rows because ${reason}. Imported rows were saved. ` +
+      (maybeSaved ? 'Some rows after them may have been saved as well: check those first. ' : '') +
       `${isFull ? 'Free up disk space, then' : 'To continue,'} ${advice}`,
     {
       cause,
-      extra: { rows, created, updated, unchanged, failed, imported_lines: importedLines },
+      extra: {
+        rows,
+        created,
+        updated,
+        unchanged,
+        failed,
+        imported_lines: importedLines,
+        ...(maybeSaved && { may_be_saved: true }),
+      },
       ...(!isFull && { headers: { 'retry-after': '5' } }),
     },
   );
