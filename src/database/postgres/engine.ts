@@ -207,22 +207,22 @@ const spellings: Spellings = {
     ") || ']'",
   ],
   // `string_to_array` of a constant is evaluated during planning, so that the planner knows the length of the array.
-  is_one_of: spelling`${0} = any(string_to_array(btrim(${1}, '[]"'), '","'))`,
+  in_constant_array: spelling`${0} = any(string_to_array(btrim(${1}, '[]"'), '","'))`,
   stored_table: spelling`${0}`,
   not_indexed: spelling`${0}`,
   // A limit that is not a constant: the planner assumes a tenth of the rows. All rows are returned.
   first_rows_soon: spelling`limit (select 9223372036854775807)`,
   // Not `json_agg`, which puts spaces between the items: responses and their ETags are the same on every engine.
   json_array_of: spelling`cast('[' || coalesce(string_agg(coalesce(cast(to_json(${0}) as text), 'null'), ',' order by ${1}), '') || ']' as json)`,
-  is_among: spelling`${0} = any(array(select json_array_elements_text(cast(${1} as json))))`,
+  in_json_array: spelling`${0} = any(array(select json_array_elements_text(cast(${1} as json))))`,
   // The trigram index finds patterns of three characters or more. For shorter ones `strpos` is faster than `like`.
-  has_part: (call) => {
+  contains_text: (call) => {
     const [text, part] = call.arguments as [OperationNode, ValueNode];
     if ([...String(part.value)].length < 3) return ['(strpos(', text, ', ', part, ') > 0)'];
     const pattern = `%${String(part.value).replace(/[%_!]/g, '!$&')}%`;
     return [text, ' like ', ValueNode.create(pattern), " escape '!'"];
   },
-  held_lock: unlessRehearsal(spelling`pg_advisory_xact_lock(hashtext(${0}))`),
+  advisory_lock: unlessRehearsal(spelling`pg_advisory_xact_lock(hashtext(${0}))`),
   // A transaction may lock any number of rows, but the lock table of the server is limited: so all rows share 64 locks.
   shared_row_lock: unlessRehearsal(spelling`pg_advisory_xact_lock_shared(1, hashtext(${0}) & 63)`),
   row_lock: unlessRehearsal(spelling`pg_advisory_xact_lock(1, hashtext(${0}) & 63)`),

@@ -37,11 +37,11 @@ export const daysBetween = (earlier: Expression<unknown>, later: Expression<unkn
 
 /** Whether a text contains another. */
 export const containsText = (text: Expression<unknown>, part: string) =>
-  call('has_part', text, ValueNode.create(part)).$castTo<boolean>();
+  call('contains_text', text, ValueNode.create(part)).$castTo<boolean>();
 
 /** Whether a text is in an array of any length. The array is a single JSON parameter, so the SQL is always the same. */
 export const inJsonArray = (text: Expression<unknown>, texts: readonly string[] | Expression<string>) =>
-  call('is_among', text, 'toOperationNode' in texts ? texts : jsonParameter(texts)).$castTo<boolean>();
+  call('in_json_array', text, 'toOperationNode' in texts ? texts : jsonParameter(texts)).$castTo<boolean>();
 
 /** A row as the text of a JSON array. Both engines write it with the same bytes. */
 export const jsonRow = (values: readonly Expression<unknown>[]) => call('json_array', ...values);
@@ -51,10 +51,10 @@ export const jsonItems = (list: Expression<unknown>) => call('json_items', list)
 
 /** Like `inJsonArray`, but PostgreSQL knows the length of the array when it plans. For ids, not for arbitrary texts. */
 export const inConstantArray = (text: Expression<unknown>, texts: readonly string[]) =>
-  call('is_one_of', text, jsonParameter(texts));
+  call('in_constant_array', text, jsonParameter(texts));
 
 /** Takes the exclusive lock with this name until the transaction ends. Does nothing on SQLite, which has one writer. */
-export const advisoryLock = (name: Expression<unknown>) => call('held_lock', name);
+export const advisoryLock = (name: Expression<unknown>) => call('advisory_lock', name);
 
 /** Takes a shared lock on the row with this id until the transaction ends. It conflicts only with `rowLock`. */
 export const sharedRowLock = (id: Expression<unknown>) => call('shared_row_lock', id);

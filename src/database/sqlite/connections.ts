@@ -62,7 +62,7 @@ export class SqliteDriver implements Driver {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(receive), 1);
-        reject(unavailable('All connections for long reads are in use. Try again shortly.', 5));
+        reject(unavailable('All database connections are in use. Try again shortly.', 5));
       }, maxWaitMs);
       const receive = (connection: SqliteConnection) => {
         clearTimeout(timer);

@@ -6,7 +6,7 @@ import { logBackgroundError } from './logging.ts';
  * Runs `work` when the first authenticated request of a UTC day arrives, and holds that day's requests until it is
  * done. Cached responses are served only on the day they were created, so always after the work.
  *
- * If the work fails, requests are served anyway: a full disk must not block reads. The caller's timer retries.
+ * If the work fails, requests are served anyway: a full disk must not block reads. `commands/serve.ts` tries again every minute.
  */
 export function runOnNewDay(app: FastifyInstance, work: (moment: Moment) => Promise<unknown>): void {
   let day = '';

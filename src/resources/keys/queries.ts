@@ -199,7 +199,7 @@ export function rejectPastExpiry({ expires_at }: { expires_at?: string | null },
   throw invalidBody([fieldError('expires_at', 'not_in_future', '`expires_at` must be in the future.')]);
 }
 
-/** At least one key must remain that can create any key; otherwise only database access could restore it. */
+/** A valid key with `keys.manage` for all projects must remain; otherwise only the command line could create keys. */
 export async function assertManagerRemains(
   db: Transaction<Tables>,
   current: Key,
