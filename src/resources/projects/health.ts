@@ -54,8 +54,9 @@ const healthRules = ({ today }: Moment): HealthRule[] => [
   },
   {
     state: 'at_risk',
-    applies: sql`${overdueTasks(today)} > 0`,
-    reason: countOf(overdueTasks(today), 'task', ' overdue'),
+    // A fifth of them: if a single late task were enough, hardly any project would be on track.
+    applies: sql`${overdueTasks(today)} > 0 and ${overdueTasks(today)} * 5 >= ${openTasks}`,
+    reason: sql`${overdueTasks(today)} || ' of ' || ${countOf(openTasks, 'open task', '')} || ' overdue'`,
   },
   {
     state: 'unknown',
@@ -70,6 +71,8 @@ export const topScore = sql<number>`(select score from risks
 
 export const overdueTasks = (today: string) => sql<number>`(select count(*) from tasks
   where project_id = projects.id and open = 1 and due_key < ${today})`;
+
+const openTasks = sql<number>`(select count(*) from tasks where project_id = projects.id and open = 1)`;
 
 function appetiteReason(): RawBuilder<string> {
   const above = sql`(select count(*) from risks where project_id = projects.id and active = 1

@@ -180,9 +180,20 @@ onBothEngines('project updates', (start) => {
       reasons: [
         '2 risks above appetite 12, highest APOLLO-R3 at 20',
         '1 critical issue open',
-        '2 tasks overdue',
+        '2 of 2 open tasks overdue',
       ],
     });
+    // A fifth of the open tasks makes a difference, less does not.
+    await service.make('/v1/projects', key, { name: 'Mercury' });
+    const makeMercury = (what: string, body: object = {}) =>
+      service.make(`/v1/projects/MERCURY/${what}`, key, { title: 'x', ...body });
+    await makeMercury('risks', { probability: 2, impact: 2 });
+    await makeMercury('tasks', { due_on: '2026-11-14' });
+    for (let i = 0; i < 4; i++) await makeMercury('tasks');
+    const late = { state: 'at_risk', reasons: ['1 of 5 open tasks overdue'] };
+    assert.deepEqual(await health('MERCURY'), late);
+    await makeMercury('tasks');
+    assert.deepEqual(await health('MERCURY'), { state: 'on_track', reasons: [] });
     await service.make('/v1/projects', key, { name: 'Gemini', due_on: '2026-11-14' });
     assert.deepEqual((await health('GEMINI')).reasons[0], 'Was due on 2026-11-14');
   });
