@@ -146,3 +146,65 @@ test('the overview shows what is overdue and due week by week, and the next date
   await page.keyboard.press('Enter');
   await page.waitForURL(new RegExp(`/tasks/${task.key}$`));
 });
+
+test('the overview compares the number of risks with four weeks ago and stacks their scores by level', async (t) => {
+  const page = await console.open(t, '/', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const from = new Date(Date.now() - 91 * 86_400_000).toISOString().slice(0, 10);
+  const { data: points } = await console.get(`/v1/risks/trend?from=${from}&interval=week`);
+  const [before, now] = [points.at(-5), points.at(-1)];
+  const change = new Intl.NumberFormat('en-US', { signDisplay: 'exceptZero' });
+  const tiles = page.getByRole('list', { name: 'Risks' }).getByRole('listitem');
+  for (const [i, field] of ['critical', 'high', 'count', 'unassessed'].entries()) {
+    const text = (await tiles.nth(i).textContent()) ?? '';
+    assert.ok(text.startsWith(String(now[field])), text);
+    assert.ok(text.endsWith(`${change.format(now[field] - before[field])} in 4 weeks`), text);
+  }
+  const legend = page.locator('.legend span');
+  const sums = (await legend.allTextContents()).map((text) => Number(text.replace(/\D/g, '')));
+  assert.equal(
+    sums.reduce((sum, one) => sum + one, 0),
+    now.sum,
+  );
+  assert.equal(await page.locator('.trend .area').count(), 4);
+});
+
+test('a risk shows how its score has changed', async (t) => {
+  const risk = await console.post('/v1/projects/APOLLO/risks', { title: 'Drift', probability: 2, impact: 3 });
+  const page = await console.open(t, `/risks/${risk.key}`);
+  if (!page) return;
+  await waitUntilLoaded(page);
+  assert.equal(await page.getByRole('heading', { name: 'Score over time' }).count(), 0);
+  for (const patch of [
+    { probability: 4, impact: 4 },
+    { description: 'No change of the score.' },
+    { impact: 5 },
+  ])
+    await console.patch(`/v1/projects/APOLLO/risks/${risk.key}`, patch);
+  await page.reload();
+  await page.getByRole('heading', { name: 'Score over time' }).waitFor();
+  const steps = await page.locator('.score-history li').allTextContents();
+  assert.deepEqual(
+    steps.map((text) => text.slice(text.search(/\d+ → /))),
+    ['16 → 20', '6 → 16'],
+  );
+  await assertAccessible(page, 'the score of a risk over time');
+});
+
+test('the risks are counted by category and by owner, and each count leads to its list', async (t) => {
+  const page = await console.open(t, '/risks?project=APOLLO', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.getByText('By category and owner').click();
+  const { data } = await console.get('/v1/risks/summary?project=APOLLO');
+  const largest = data.by_category
+    .filter(({ category }: { category: string | null }) => category !== null)
+    .toSorted((one: { count: number }, other: { count: number }) => other.count - one.count)[0];
+  const bar = page.locator('.risk-counts .bars').first().getByRole('link').first();
+  await bar.waitFor();
+  await assertAccessible(page, 'the counts of risks');
+  assert.equal(await bar.textContent(), `${largest.category}${largest.count}`);
+  await bar.click();
+  await page.locator('.summary-line').getByText(`${largest.count} risks`).waitFor();
+});

@@ -185,6 +185,8 @@ async function assertTrendMatches({ service, key, projects }: Dataset, days: str
       const scores = then.flatMap(({ score }) => score ?? []);
       const countOf = (level: string) => then.filter((risk) => risk.level === level).length;
       const sum = scores.reduce((total, score) => total + score, 0);
+      const sumOf = (level: string) =>
+        then.reduce((total, risk) => total + (risk.level === level ? (risk.score ?? 0) : 0), 0);
       assert.deepEqual(point, {
         day: point.day,
         count: then.length,
@@ -194,6 +196,12 @@ async function assertTrendMatches({ service, key, projects }: Dataset, days: str
         critical: countOf('critical'),
         unassessed: then.length - scores.length,
         sum,
+        sum_by_level: {
+          low: sumOf('low'),
+          medium: sumOf('medium'),
+          high: sumOf('high'),
+          critical: sumOf('critical'),
+        },
         average: scores.length === 0 ? null : Math.round((sum / scores.length) * 100) / 100,
       });
     }

@@ -87,6 +87,7 @@ onBothEngines('the register', (start) => {
       critical: 1,
       unassessed: 0,
       sum: 51,
+      sum_by_level: { low: 1, medium: 9, high: 16, critical: 25 },
       average: 12.75,
     });
     const weeks = await get('/v1/risks/trend?from=2026-11-01&to=2026-11-15&interval=week');

@@ -1,5 +1,6 @@
 import { Link } from 'wouter';
 import { formatNumber } from '../format.ts';
+import './bars.css';
 
 type Bar = { label: string; count: number; href: string; tone?: string };
 

@@ -10,13 +10,13 @@ import { Empty } from '../components/empty.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { Loaded, Loading } from '../components/loading.tsx';
-import { daysFromToday, formatChange, formatNumber, humanize, pluralize } from '../format.ts';
+import { daysFromToday, formatNumber, humanize, pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { healthStates, useProjects } from '../projects/queries.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
 import { movementSince, useRisks } from '../risks/queries.ts';
 import { Activity } from './activity.tsx';
-import { Trend } from './trend.tsx';
+import { Exposure, RiskTiles, useRiskTrend } from './exposure.tsx';
 import './overview.css';
 
 /** Its code loads after the page's, which does not wait for it. */
@@ -60,6 +60,7 @@ function Portfolio({ projects }: { projects: Project[] }) {
   return (
     <div className="overview">
       <Headline projects={projects} />
+      <RiskTiles />
       <ProjectHealth projects={projects} />
       <TopRisks />
       <Matrix unassessed={projects.reduce((sum, { counts }) => sum + counts.unassessed_risks, 0)} />
@@ -129,6 +130,15 @@ function ProjectHealth({ projects }: { projects: Project[] }) {
           </li>
         ))}
       </ul>
+      <details className="health-rules">
+        <summary>How health is determined</summary>
+        <p>Off track: past its due date, or a critical risk is above its appetite.</p>
+        <p>
+          At risk: another risk is above its appetite, a critical issue is open, or a fifth of its tasks is
+          overdue.
+        </p>
+        <p>Unknown: no risk is assessed and no issue is open.</p>
+      </details>
       {worst.length > 5 && (
         <Link className="view-all" href="/projects?health=off_track,at_risk">
           View {pluralize(worst.length, 'project')}
@@ -252,30 +262,3 @@ const ageFilters: Record<IssueSummary['by_age'][number]['age'], () => string> = 
   '31-90 days': () => `min_age_days=31&raised_since=${daysFromToday(-90)}`,
   'over 90 days': () => 'min_age_days=91',
 };
-
-const useRiskTrend = () =>
-  useQuery({
-    queryKey: ['risks', 'trend'],
-    queryFn: () =>
-      dataOrThrow(
-        api.GET('/v1/risks/trend', { params: { query: { from: daysFromToday(-91), interval: 'week' } } }),
-      ),
-  });
-
-function Exposure() {
-  const query = useRiskTrend();
-  const points = query.data?.data ?? [];
-  const [before, now] = [points.at(-5)?.sum, points.at(-1)?.sum];
-  return (
-    <section className="card exposure" aria-labelledby="exposure">
-      <header>
-        <h2 id="exposure">Total risk score {now !== undefined && formatNumber(now)}</h2>
-        <span className="quiet">
-          {now !== undefined && before !== undefined && `${formatChange(now - before)} in 4 weeks · `}
-          last 13 weeks
-        </span>
-      </header>
-      <Loaded query={query}>{({ data }) => <Trend points={data} />}</Loaded>
-    </section>
-  );
-}

@@ -1,20 +1,30 @@
 import { useLayoutEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { RiskTrend } from '../api/openapi.ts';
-import { formatDay, formatNumber, formatShortDay, pluralize } from '../format.ts';
+import { formatDay, formatNumber, formatShortDay, humanize, pluralize } from '../format.ts';
 
 const height = 250;
 const margin = { top: 12, right: 18, bottom: 24, left: 44 };
 
-/** The sum of all scores over time. Each point links to the risks as of that day. */
+/** From the bottom: the most severe changes are the ones to see. */
+const stack = ['critical', 'high', 'medium', 'low'] as const;
+
+/** The sum of all scores over time, stacked by level. Each point links to the risks as of that day. */
 export function Trend({ points }: { points: RiskTrend }) {
   const { ref, width } = useWidth();
   const max = niceCeiling(Math.max(1, ...points.map(({ sum }) => sum)));
   const x = (index: number) =>
     margin.left + (index / Math.max(1, points.length - 1)) * (width - margin.left - margin.right);
   const y = (value: number) => height - margin.bottom - (value / max) * (height - margin.top - margin.bottom);
-  const line = points.map(({ sum }, index) => `${index === 0 ? 'M' : 'L'}${x(index)} ${y(sum)}`).join('');
-  const area = `${line}L${x(points.length - 1)} ${y(0)}L${x(0)} ${y(0)}Z`;
+  const lineOf = (heightOf: (point: RiskTrend[number]) => number) =>
+    points.map((point, index) => `${index === 0 ? 'M' : 'L'}${x(index)} ${y(heightOf(point))}`).join('');
+  /** The areas overlap: each reaches from the axis to the sum of its level and those below. */
+  const areas = stack.map((level, i) => {
+    const included = stack.slice(0, i + 1);
+    const line = lineOf(({ sum_by_level }) => included.reduce((sum, one) => sum + sum_by_level[one], 0));
+    return { level, path: `${line}L${x(points.length - 1)} ${y(0)}L${x(0)} ${y(0)}Z` };
+  });
+  const now = points.at(-1)?.sum_by_level;
   const labelEvery = Math.ceil(points.length / Math.max(2, Math.floor((width - margin.left) / 80)));
   return (
     <figure className="trend" ref={ref}>
@@ -28,8 +38,10 @@ export function Trend({ points }: { points: RiskTrend }) {
             </text>
           </g>
         ))}
-        <path className="area" d={area} />
-        <path className="line" d={line} />
+        {areas.toReversed().map(({ level, path }) => (
+          <path key={level} className={`area level-${level}`} d={path} />
+        ))}
+        <path className="line" d={lineOf(({ sum }) => sum)} />
         {points.map(({ day: at, sum, count }, index) => (
           <g key={at}>
             {index % labelEvery === 0 && (
@@ -50,6 +62,15 @@ export function Trend({ points }: { points: RiskTrend }) {
           </g>
         ))}
       </svg>
+      {now && (
+        <figcaption className="legend">
+          {stack.map((level) => (
+            <span key={level} className={`level-${level}`}>
+              {humanize(level)} {formatNumber(now[level])}
+            </span>
+          ))}
+        </figcaption>
+      )}
     </figure>
   );
 }

@@ -16,6 +16,7 @@ import { riskColumns } from './columns.tsx';
 import { RiskFilters } from './filters.tsx';
 import { HeatMap } from './heat-map.tsx';
 import { riskFilterNames, useHeatMap, useRisks } from './queries.ts';
+import { RiskCounts } from './risk-counts.tsx';
 import { NewRisk } from './risk-form.tsx';
 
 /** The risks of all projects by rank, with a heat map. */
@@ -120,6 +121,7 @@ function HeatMapCard({ filters, columns }: { filters: Filters; columns: string |
           {({ data }) => <HeatMap cells={data} hrefOf={hrefOf} isSelected={isSelected} />}
         </Loaded>
       </div>
+      <RiskCounts filters={filters} />
     </details>
   );
 }

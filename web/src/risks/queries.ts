@@ -34,6 +34,9 @@ const asQuery = (filters: Filters) => filters as unknown as Query;
 
 const readRisks = (query: Query) => dataOrThrow(api.GET('/v1/risks', { params: { query } }));
 
+export const readSummary = (filters: Filters) =>
+  dataOrThrow(api.GET('/v1/risks/summary', { params: { query: asQuery(filters) } }));
+
 /** The day that the scores are compared with. */
 export const movementSince = () => daysFromToday(-30);
 

@@ -18,6 +18,7 @@ import { riskPath, useRisk } from './queries.ts';
 import { RankExplanation } from './rank-explanation.tsx';
 import { useRiskEditor } from './risk-form.tsx';
 import { RiskStatusCard } from './risk-status.tsx';
+import { ScoreHistory } from './score-history.tsx';
 import './risk-page.css';
 
 export function RiskPage() {
@@ -191,6 +192,7 @@ function Scores({ editor }: Props) {
       <Facts
         facts={[fact('probability'), fact('impact'), fact('residual_probability'), fact('residual_impact')]}
       />
+      <ScoreHistory risk={risk} />
     </Card>
   );
 }

@@ -23,6 +23,10 @@ export const RiskTrend = Type.Array(
     critical: Count,
     unassessed: Count,
     sum: Type.Integer({ description: 'The exposure: the sum of all scores.' }),
+    sum_by_level: Strict(
+      { low: Count, medium: Count, high: Count, critical: Count },
+      { description: 'The exposure of each level.' },
+    ),
     average: OrNull(
       Type.Number({ description: 'The average score, rounded to two decimals; null without scores.' }),
     ),
@@ -170,10 +174,27 @@ function trendPoints(days: string[], exposures: Exposure[]): RiskTrend {
       exposures.reduce((sum, exposure) => sum + (exposure[i]?.get(level)?.[field] ?? 0), 0);
     const [low, medium, high, critical] = [total('low'), total('medium'), total('high'), total('critical')];
     const assessed = low + medium + high + critical;
-    const sum = levels.reduce((sum, { level }) => sum + total(level, 'sum'), 0);
+    const sum_by_level = {
+      low: total('low', 'sum'),
+      medium: total('medium', 'sum'),
+      high: total('high', 'sum'),
+      critical: total('critical', 'sum'),
+    };
+    const sum = levels.reduce((sum, { level }) => sum + sum_by_level[level], 0);
     const average = assessed === 0 ? null : Math.round((sum / assessed) * 100) / 100;
     const unassessed = total(null);
-    return { day, count: assessed + unassessed, low, medium, high, critical, unassessed, sum, average };
+    return {
+      day,
+      count: assessed + unassessed,
+      low,
+      medium,
+      high,
+      critical,
+      unassessed,
+      sum,
+      sum_by_level,
+      average,
+    };
   });
 }
 
