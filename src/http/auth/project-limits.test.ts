@@ -47,6 +47,10 @@ onBothEngines('keys limited to projects', (start) => {
     const amongMany = await ask();
     for (const question of questions)
       assert.deepEqual(amongMany.get(question), alone.get(question), question);
+
+    const streamed = await readStream(dataset);
+    assert.ok(streamed.includes(dataset.risk));
+    for (const trace of ['canary', 'CANARY', ...hidden.ids]) assert.ok(!streamed.includes(trace), trace);
   });
 
   test('resources outside the limit look like missing ones, and cannot be changed', async (t) => {
@@ -479,6 +483,20 @@ async function responsesTo(service: TestService, key: string, question: string):
     if (!response.body?.page?.next_cursor) return responses;
     cursor = `&cursor=${response.body.page.next_cursor}`;
   }
+}
+
+/** The events that the stream sends to the limited key, up to one that is added at the end. */
+async function readStream({ service, limited, whole }: Dataset): Promise<string> {
+  const { body } = await fetch(`${service.origin}/v1/events/stream?after=0`, {
+    headers: { authorization: `Bearer ${limited}` },
+  });
+  await service.make('/v1/groups', whole, { name: 'The end' });
+  let text = '';
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (text.includes('The end')) break;
+  }
+  return text;
 }
 
 const withoutRequestId = (text: string) => text.replace(/"request_id":"[^"]*"/, '');

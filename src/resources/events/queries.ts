@@ -53,8 +53,9 @@ const eventConditions = (filters: EventFilters, reader: Reader) =>
 const readableSubjects = ({ scopes, project_ids }: Reader): string[] => {
   const types = Object.keys(subjectScopes) as SubjectType[];
   const readable = types.filter((type) => grants(scopes, subjectScopes[type]));
-  // A key that is limited to projects does not see the events of keys: see `database/project-scope.ts`.
-  const visible = project_ids === null ? readable : readable.filter((type) => type !== 'key');
+  // A key that is limited to projects does not see the events of keys and webhooks: see `database/project-scope.ts`.
+  const visible =
+    project_ids === null ? readable : readable.filter((type) => type !== 'key' && type !== 'webhook');
   return visible.length > 0 ? visible : ['none'];
 };
 
@@ -64,8 +65,11 @@ export function isReadable(reader: Reader) {
   const { project_ids } = reader;
   return ({ subject_type, project_id }: { subject_type: string; project_id: string | null }): boolean =>
     subjects.has(subject_type) &&
-    (project_ids === null || project_id === null || project_ids.includes(project_id));
+    (project_ids === null || sharedSubjects.has(subject_type) || project_ids.includes(project_id ?? ''));
 }
+
+/** All keys that have the scope see their events, because people and groups belong to no project. */
+const sharedSubjects = new Set<string>(['person', 'group'] satisfies SubjectType[]);
 
 const readsAll = (reader: Reader) => readableSubjects(reader).length === Object.keys(subjectScopes).length;
 

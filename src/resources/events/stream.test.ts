@@ -86,6 +86,43 @@ onBothEngines('the stream of events', (start) => {
     assert.equal(wrong.response.statusCode, 400);
   });
 
+  test('sends a key that is limited to projects the same events as the list', async (t) => {
+    const service = await start(t);
+    const { make, call } = service;
+    const key = await service.key();
+    const [apollo] = [
+      await make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' }),
+      await make('/v1/projects', key, { name: 'Gemini', key: 'GEMINI' }),
+    ];
+    const limited = await service.limitedKey([apollo.id]);
+    const own = await follow(service.origin, limited, '?after=0');
+    for (const project_ids of [null, ['APOLLO'], ['APOLLO', 'GEMINI']]) {
+      const target = { url: 'https://example.com/hook', types: ['*'], project_ids };
+      const { id } = await make('/v1/webhooks', key, target);
+      await call('PATCH', `/v1/webhooks/${id}`, key, { description: 'Secret' });
+      await make('/v1/keys', key, { name: 'Secret', scopes: ['projects.read'], project_ids });
+    }
+    for (const project of ['APOLLO', 'GEMINI']) {
+      const { id } = await make(`/v1/projects/${project}/risks`, key, { title: 'Leak' });
+      await make(`/v1/projects/${project}/risks/${id}/comments`, key, { body: 'Dry again' });
+    }
+    await make('/v1/groups', key, { name: 'Works' });
+    await make('/v1/personnel', key, { name: 'Ada' });
+
+    const { data: listed } = (await service.get('/v1/events?after=0', limited)).body;
+    const streamed: unknown[] = [];
+    for (let type: string | undefined; type !== 'person.created'; ) {
+      const message = await own.next();
+      type = message?.event;
+      streamed.push(JSON.parse(message?.data ?? ''));
+    }
+    assert.deepEqual(streamed, listed);
+    assert.deepEqual(
+      listed.map(({ type }: { type: string }) => type),
+      ['project.created', 'risk.created', 'comment.created', 'group.created', 'person.created'],
+    );
+  });
+
   test('ends when its key is revoked, and when the service stops', async (t) => {
     const service = await start(t);
     const key = await service.key();
