@@ -93,6 +93,8 @@ export function createEventFeed(app: App): EventFeed {
       const target = position;
       catchingUp++;
       const events = await readEvents(database.db, read, target).finally(() => catchingUp--);
+      // The stream may have ended during the query.
+      if (!streams.has(stream)) return;
       for (const event of events) stream.send(event);
       read = events.length < pageRows ? Math.max(read, target) : (events.at(-1)?.sequence ?? target);
       await stream.drained();
@@ -165,6 +167,7 @@ export function createEventFeed(app: App): EventFeed {
         live.delete(stream);
         if (streams.size === 0) pause();
       });
+      if (!streams.has(stream)) return;
       if (!stop) resume();
       await catchUp(stream, after ?? position);
       wake();

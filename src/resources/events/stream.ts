@@ -25,6 +25,7 @@ export type EventStream = {
   /** Resolves when all bytes are sent or the client is gone. */
   drained(): Promise<void>;
   end(reason: EndReason): void;
+  /** Calls back when the client is gone, at once if it has left already. */
   onClosed(callback: () => void): void;
 };
 
@@ -76,7 +77,8 @@ export function createEventStream(response: ServerResponse, key: Key, filters: E
       setTimeout(() => response.destroy(), maxEndMs).unref();
     },
     onClosed(callback) {
-      response.once('close', callback);
+      if (response.destroyed) callback();
+      else response.once('close', callback);
     },
   };
 }

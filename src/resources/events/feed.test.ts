@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { type TestContext, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { getKey } from '../keys/queries.ts';
+import { createEventFeed } from './feed.ts';
+import { createEventStream } from './stream.ts';
+
+onBothEngines('the feed of events', (start) => {
+  test('keeps no stream whose client left before it was added', async (t) => {
+    const service = await start(t);
+    const feed = createEventFeed(service.app);
+    const watchEvents = t.mock.method(service.database, 'watchEvents');
+    const key = await createKey(service);
+    const { response } = await connectClient(t);
+    response.destroy();
+    await once(response, 'close');
+    for (let n = 0; n < 2_000; n++) await feed.follow(createEventStream(response, key, {}), 0);
+    assert.equal(feed.isFull, false);
+    assert.equal(watchEvents.mock.callCount(), 0);
+  });
+
+  test('writes nothing to a stream that ended while its past was read', async (t) => {
+    const service = await start(t);
+    const feed = createEventFeed(service.app);
+    const key = await createKey(service);
+    const [first, second] = [await connectClient(t), await connectClient(t)];
+    await feed.follow(createEventStream(first.response, key, {}), undefined);
+    const errors: Error[] = [];
+    second.response.on('error', (error) => errors.push(error));
+    const following = feed.follow(createEventStream(second.response, key, {}), 0);
+    for (const end of service.app.endlessResponses) end();
+    await following;
+    await setImmediate();
+    assert.deepEqual(errors, []);
+    assert.match(await second.received(/closed/), /service_stopping/);
+  });
+});
+
+async function createKey(service: TestService) {
+  const input = { name: 'follower', scopes: ['events.read', 'personnel.read', 'keys.read'] };
+  const { id } = await service.make('/v1/keys', await service.key(), input);
+  return getKey(service.database.db, id);
+}
+
+/** A response as a route gets it, and the text that its client has received. */
+async function connectClient(t: TestContext) {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.closeAllConnections());
+  t.after(() => server.close());
+  const sent = request({ host: '127.0.0.1', port: (server.address() as { port: number }).port });
+  sent.on('error', () => {}).end();
+  const [, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
+  let text = '';
+  const connected = once(sent, 'response') as Promise<[IncomingMessage]>;
+  connected.catch(() => {});
+  return {
+    response,
+    async received(pattern: RegExp): Promise<string> {
+      const [incoming] = await connected;
+      incoming.setEncoding('utf8');
+      while (!pattern.test(text)) {
+        const chunk: string | null = incoming.read();
+        if (chunk === null) await once(incoming, 'readable');
+        else text += chunk;
+      }
+      return text;
+    },
+  };
+}
