@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { settableClock } from '../../../test/clock.ts';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
 import { getKey } from '../keys/queries.ts';
 import { createEventFeed } from './feed.ts';
@@ -36,6 +37,26 @@ onBothEngines('the feed of events', (start) => {
     await setImmediate();
     assert.deepEqual(errors, []);
     assert.match(await second.received(/closed/), /service_stopping/);
+  });
+
+  test('a stream never goes back behind `after`', async (t) => {
+    const clock = settableClock('2026-11-16T12:00:00Z');
+    const service = await start(t, { clock });
+    const all = await service.key();
+    const key = await createKey(service);
+    const feed = createEventFeed(service.app);
+    const client = await connectClient(t);
+    // As a client gets it from an instance that is ahead.
+    const after = Date.parse('2026-11-16T13:00:00Z') * 1000;
+    const stream = createEventStream(client.response, key, { after });
+    await feed.follow(stream, after);
+    stream.beat(after - 1);
+    await service.make('/v1/personnel', all, { name: 'Ada' });
+    clock.set('2026-11-16T14:00:00Z');
+    await service.make('/v1/personnel', all, { name: 'Bob' });
+    const text = await client.received(/Bob/);
+    assert.doesNotMatch(text, /Ada/);
+    assert.match(text, new RegExp(`^retry: 2000\n\nid: ${after}\n: heartbeat\n\n`));
   });
 });
 

@@ -37,9 +37,11 @@ const maxEndMs = 5_000;
 
 /** Writes server-sent events to a response. */
 export function createEventStream(response: ServerResponse, key: Key, filters: EventFilters): EventStream {
-  const { types, subject, project } = filters;
+  const { after = 0, types, subject, project } = filters;
   const isVisible = isReadable(key);
   const matches = (event: StreamedEvent) =>
+    // `after` can be beyond the position of the feed, if the client has read from an instance that is ahead.
+    event.sequence > after &&
     isVisible(event) &&
     (!types || types.some((type) => type === event.type)) &&
     (!subject || subject === event.subject_id) &&
@@ -56,7 +58,8 @@ export function createEventStream(response: ServerResponse, key: Key, filters: E
     },
     beat(position) {
       // A client that is limited to projects must not learn from the number when others change.
-      const id = position === undefined || key.project_ids !== null ? '' : `id: ${position}\n`;
+      const id =
+        position === undefined || key.project_ids !== null ? '' : `id: ${Math.max(position, after)}\n`;
       response.write(`${id}: heartbeat\n\n`);
     },
     drained: () =>
