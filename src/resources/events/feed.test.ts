@@ -39,6 +39,26 @@ onBothEngines('the feed of events', (start) => {
     assert.match(await second.received(/closed/), /service_stopping/);
   });
 
+  test('ends a stream whose key was revoked before it was added', async (t) => {
+    const service = await start(t);
+    const feed = createEventFeed(service.app);
+    const all = await service.key();
+    const [key, revoked] = [await createKey(service), await createKey(service)];
+    const [first, second] = [await connectClient(t), await connectClient(t)];
+    await feed.follow(createEventStream(first.response, key, {}), undefined);
+    assert.equal((await service.call('DELETE', `/v1/keys/${revoked.id}`, all)).status, 204);
+    // The feed has seen this change of keys before the second stream is added.
+    await first.received(/key\.revoked/);
+    await feed.follow(createEventStream(second.response, revoked, {}), undefined);
+    await service.make('/v1/personnel', all, { name: 'Ada' });
+    await first.received(/Ada/);
+    assert.ok(second.response.writableEnded);
+    assert.match(
+      await second.received(/closed/),
+      /^retry: 2000\n\nevent: closed\ndata: {"reason":"key_changed"}\n\n$/,
+    );
+  });
+
   test('a stream never goes back behind `after`', async (t) => {
     const clock = settableClock('2026-11-16T12:00:00Z');
     const service = await start(t, { clock });

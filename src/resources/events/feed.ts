@@ -31,6 +31,8 @@ export function createEventFeed(app: App): EventFeed {
   const streams = new Set<EventStream>();
   /** The streams that have all events up to `position`. The others are catching up. */
   const live = new Set<EventStream>();
+  /** The streams whose keys may have changed between authentication and the start of the stream. */
+  const unchecked = new Set<EventStream>();
   let position = 0;
   let keysVersion = 0;
   let catchingUp = 0;
@@ -42,6 +44,8 @@ export function createEventFeed(app: App): EventFeed {
     isAgain = true;
     running ??= run().finally(() => {
       running = undefined;
+      // Requested between the last round and now.
+      if (isAgain && streams.size > 0) wake();
     });
   }
 
@@ -72,16 +76,19 @@ export function createEventFeed(app: App): EventFeed {
   async function closeChangedKeys(version: number): Promise<void> {
     const { now } = clock();
     for (const stream of streams) if ((stream.key.expires_at ?? '9') <= now) end(stream, 'key_changed');
-    if (version === keysVersion) return;
-    const ids = [...new Set([...streams].map(({ key }) => key.id))];
+    const candidates = [...(version === keysVersion ? unchecked : streams)];
+    if (candidates.length === 0) return;
+    const ids = [...new Set(candidates.map(({ key }) => key.id))];
     const keys = await database.db
       .selectFrom('keys')
       .select(['id', 'version'])
       .where('id', 'in', ids)
       .execute();
     const current = new Map(keys.map(({ id, version }) => [id, version]));
-    for (const stream of streams) {
-      if (current.get(stream.key.id) !== stream.key.version) end(stream, 'key_changed');
+    for (const stream of candidates) {
+      unchecked.delete(stream);
+      const isChanged = current.get(stream.key.id) !== stream.key.version;
+      if (isChanged && streams.has(stream)) end(stream, 'key_changed');
     }
     keysVersion = version;
   }
@@ -107,9 +114,14 @@ export function createEventFeed(app: App): EventFeed {
   }
 
   function end(stream: EventStream, reason: EndReason): void {
+    remove(stream);
+    stream.end(reason);
+  }
+
+  function remove(stream: EventStream): void {
     streams.delete(stream);
     live.delete(stream);
-    stream.end(reason);
+    unchecked.delete(stream);
     if (streams.size === 0) pause();
   }
 
@@ -156,21 +168,15 @@ export function createEventFeed(app: App): EventFeed {
         await running;
         const versions = await database.versions();
         // Another stream may have started meanwhile.
-        if (streams.size === 0) {
-          position = versions.events;
-          keysVersion = 0;
-        }
+        if (streams.size === 0) position = versions.events;
       }
       streams.add(stream);
-      stream.onClosed(() => {
-        streams.delete(stream);
-        live.delete(stream);
-        if (streams.size === 0) pause();
-      });
+      unchecked.add(stream);
+      stream.onClosed(() => remove(stream));
       if (!streams.has(stream)) return;
       if (!stop) resume();
-      await catchUp(stream, after ?? position);
       wake();
+      await catchUp(stream, after ?? position);
     },
   };
 }
