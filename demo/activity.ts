@@ -5,6 +5,7 @@ import type { Tables } from '../src/database/tables.ts';
 import type { Change } from '../src/database/writes/change.ts';
 import { createComment } from '../src/resources/comments/queries.ts';
 import { getIssue, updateIssue } from '../src/resources/issues/queries.ts';
+import { lockProject } from '../src/resources/projects/lock.ts';
 import { getTask, updateTask } from '../src/resources/tasks/queries.ts';
 
 type Item = { id: string; project_id: string };
@@ -61,7 +62,9 @@ export async function addActivity(database: Database, moment: Moment): Promise<v
 }
 
 const comment = (type: 'risk' | 'issue', item: Item | undefined, body: string): Step | undefined =>
-  item && ((db, change) => createComment(db, { type, ...item }, { body }, change));
+  item &&
+  (async (db, change) =>
+    createComment(db, await lockProject(db, item.project_id), { type, ...item }, { body }, change));
 
 const start = (item: Item | undefined): Step | undefined =>
   item &&

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { type Kysely, sql } from 'kysely';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
+import type { Tables } from '../../database/tables.ts';
+import { lockProject } from '../projects/lock.ts';
+import { deleteRisk, getRisk } from '../risks/queries.ts';
 
 let minute = 0;
 const clock = () => momentOf(new Date(Date.UTC(2026, 10, 15, 12, minute)));
 
-onBothEngines('comments', (start) => {
+onBothEngines('comments', (start, engine) => {
   test('can be written, read, edited and deleted on a project, a risk, an issue and a task', async (t) => {
     const service = await start(t, { clock });
     const { key, subjects } = await fill(service);
@@ -128,6 +133,38 @@ onBothEngines('comments', (start) => {
     }
   });
 
+  test('are not created on an item that is deleted at the same time', async (t) => {
+    const service = await start(t);
+    const { database, app } = service;
+    const { key, subjects } = await fill(service);
+    const change = { ...app.clock(), key_id: null, key_name: 'a test' };
+    const posted: Promise<{ status: number }>[] = [];
+    await database.write(async (db) => {
+      await lockProject(db, subjects.project.id);
+      const risk = await getRisk(db, subjects.project.id, subjects.risk.id, change);
+      posted.push(service.post(`${subjects.risk.path}/comments`, key, { body: 'Too late' }));
+      // SQLite has one writer, so there the request waits for this transaction as a whole.
+      if (engine === 'postgres') await waitForLock(database.db);
+      await deleteRisk(db, risk, change);
+    });
+    assert.deepEqual(
+      (await Promise.all(posted)).map(({ status }) => status),
+      [404],
+    );
+    assert.deepEqual(await database.db.selectFrom('comments').selectAll().execute(), []);
+  });
+
+  test('do not keep a project from being deleted, even if their item is missing', async (t) => {
+    const service = await start(t);
+    const key = await service.key('projects.manage');
+    const { id } = await service.make('/v1/projects', key, { name: 'Apollo' });
+    await service.make('/v1/projects/APOLLO/comments', key, { body: 'x' });
+    await service.database.write((db) =>
+      db.updateTable('comments').set({ subject_type: 'risk', subject_id: 'rsk_missing' }).execute(),
+    );
+    assert.equal((await service.call('DELETE', `/v1/projects/${id}`, key)).status, 204);
+  });
+
   test('are visible to keys of their project only, and never under another item', async (t) => {
     const service = await start(t);
     const { key, subjects } = await fill(service);
@@ -193,6 +230,16 @@ async function fill(service: TestService) {
     task: await make('tasks'),
   };
   return { key, subjects };
+}
+
+/** Resolves when a transaction waits for another one. */
+async function waitForLock(db: Kysely<Tables>): Promise<void> {
+  for (;;) {
+    const { rows } = await sql`select 1 from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+    if (rows.length > 0) return;
+    await setTimeout(10);
+  }
 }
 
 async function bodies(service: TestService, path: string, key: string): Promise<string[]> {

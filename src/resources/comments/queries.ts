@@ -10,7 +10,7 @@ import type { Subject } from '../../database/writes/events.ts';
 import { recordChanges, recordCreated, recordDeleted } from '../../database/writes/history.ts';
 import { deleteRow, insertRows, notBefore, updateRow } from '../../database/writes/rows.ts';
 import type { List } from '../../lists/list.ts';
-import { assertWritable } from '../projects/lock.ts';
+import { assertNotArchived, assertWritable, type LockedProject } from '../projects/lock.ts';
 import { Comment, type CommentedType, type CommentInput, type CommentPatch } from './schema.ts';
 
 /** The project, risk, issue or task that a comment is about. */
@@ -42,14 +42,16 @@ export async function getComment(
   return JSON.parse(json);
 }
 
+/** Read the resource after its project is locked: it may be deleted until then. */
 export async function createComment(
   db: Transaction<Tables>,
+  project: LockedProject,
   commented: CommentedResource,
   { body }: CommentInput,
   change: Change,
 ): Promise<Comment> {
+  assertNotArchived(project);
   const { type, id: subject_id, project_id } = commented;
-  await assertWritable(db, project_id);
   const id = newId('comment');
   const row = {
     id,
@@ -97,6 +99,11 @@ export async function deleteComment(
 /** Deletes the comments on a resource that is being deleted. Its own event stands for theirs. */
 export async function deleteCommentsOn(db: Transaction<Tables>, subject_id: string): Promise<void> {
   await deleteBySubject(db, { subject_id });
+}
+
+/** Deletes all comments in a project that is being deleted. */
+export async function deleteCommentsIn(db: Transaction<Tables>, project_id: string): Promise<void> {
+  await db.deleteFrom('comments').where('project_id', '=', project_id).execute();
 }
 
 const deleteBySubject = statement(

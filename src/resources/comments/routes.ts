@@ -9,6 +9,7 @@ import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
 import { getIssue } from '../issues/queries.ts';
 import { IssueRef } from '../issues/schema.ts';
+import { lockProject } from '../projects/lock.ts';
 import { getProject } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { resourceRoutes } from '../resource-routes.ts';
@@ -118,8 +119,10 @@ function addRoutes(app: App, { type, nounWithArticle, url, params, find }: Comme
       `${url.replace(':project_id', project_id).replace(':id', subject_id)}/comments/${id}`,
     get: async (db, params, moment) =>
       getComment(db, await findCommented(db, params, moment), (params as { comment_id: string }).comment_id),
-    create: async (db, params, input, change) =>
-      createComment(db, await findCommented(db, params, change), input, change),
+    create: async (db, params, input, change) => {
+      const project = await lockProject(db, (params as unknown as Params).project_id);
+      return createComment(db, project, await findCommented(db, params, change), input, change);
+    },
     update: updateComment,
     delete: deleteComment,
   });

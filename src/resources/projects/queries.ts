@@ -30,7 +30,7 @@ import { deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
 import { allOf, equals, hasText, isIn, since } from '../../lists/filters.ts';
 import { type List, memoizedList } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
-import { deleteCommentsOn } from '../comments/queries.ts';
+import { deleteCommentsIn } from '../comments/queries.ts';
 import { periodErrors } from '../project-items/validation.ts';
 import { overdueTasks, projectHealth, topScore } from './health.ts';
 import { assertKeyUnused, generateKey } from './key.ts';
@@ -161,7 +161,7 @@ export async function deleteProject(
     ['tasks', sql`project_id = ${id}`],
   ]);
   if (referrers) throw inUse(`The project ${key}`, referrers);
-  await deleteCommentsOn(db, id);
+  await deleteCommentsIn(db, id);
   await deleteRow(db, 'projects', current);
   await recordDeleted(db, projectSubject, id, current, change);
 }
