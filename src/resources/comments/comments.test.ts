@@ -165,6 +165,26 @@ onBothEngines('comments', (start, engine) => {
     assert.equal((await service.call('DELETE', `/v1/projects/${id}`, key)).status, 204);
   });
 
+  test('are not found under the former key of a project, or after their item is deleted', async (t) => {
+    const service = await start(t);
+    const key = await service.key('projects.manage');
+    const { id } = await service.make('/v1/projects', key, { name: 'Apollo', key: 'OLD' });
+    await service.make('/v1/projects/OLD/comments', key, { body: 'About Apollo' });
+    // The second response comes from the cache.
+    for (let n = 0; n < 2; n++)
+      assert.deepEqual(await bodies(service, '/v1/projects/OLD', key), ['About Apollo']);
+    assert.equal((await service.call('PATCH', `/v1/projects/${id}`, key, { key: 'NEW' })).status, 200);
+    assert.equal((await service.get('/v1/projects/OLD/comments', key)).status, 404);
+    await service.make('/v1/projects', key, { name: 'Gemini', key: 'OLD' });
+    assert.deepEqual(await bodies(service, '/v1/projects/OLD', key), []);
+
+    const risk = await service.make('/v1/projects/NEW/risks', key, { title: 'x' });
+    const path = `/v1/projects/NEW/risks/${risk.id}`;
+    for (let n = 0; n < 2; n++) assert.deepEqual(await bodies(service, path, key), []);
+    assert.equal((await service.call('DELETE', path, key)).status, 204);
+    assert.equal((await service.get(`${path}/comments`, key)).status, 404);
+  });
+
   test('are visible to keys of their project only, and never under another item', async (t) => {
     const service = await start(t);
     const { key, subjects } = await fill(service);

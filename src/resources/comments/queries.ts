@@ -20,7 +20,8 @@ export type CommentedResource = { type: CommentedType; id: string; project_id: s
 export const commentList = ({ id }: CommentedResource): List => ({
   schema: Comment,
   json: commentJson,
-  reads: ['comments', 'people'],
+  // The URL can contain the key of the project, which can change.
+  reads: ['comments', 'people', 'projects'],
   isIndexed: true,
   order: { key: sql.ref('comments.id') },
   from: (db) => db.selectFrom('comments'),

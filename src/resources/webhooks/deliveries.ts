@@ -15,7 +15,8 @@ import { Delivery, type deliveryFilters, type Webhook } from './schema.ts';
 export const deliveryList = (webhook_id: string, filters: Filters<typeof deliveryFilters>): List => ({
   schema: Delivery,
   json: rowAsJson(Delivery, 'webhook_deliveries'),
-  reads: ['webhook_deliveries'],
+  // Who may read the log depends on the webhook.
+  reads: ['webhook_deliveries', 'webhooks'],
   order: { key: sql.ref('webhook_deliveries.id'), descending: true },
   from: (db) => db.selectFrom('webhook_deliveries').where('webhook_id', '=', webhook_id),
   id: sql.ref('webhook_deliveries.id'),

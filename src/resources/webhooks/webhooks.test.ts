@@ -146,6 +146,19 @@ onBothEngines('webhooks', (start) => {
     assert.equal((await service.get(`/v1/webhooks/${unlimited.id}`, limited)).status, 404);
   });
 
+  test('the delivery log is hidden from a limited key as soon as the webhook is', async (t) => {
+    const service = await startService(t);
+    const all = await service.key();
+    const { id: project_id } = await service.make('/v1/projects', all, { name: 'Apollo' });
+    const limited = await service.limitedKey([project_id]);
+    const { id } = await service.make('/v1/webhooks', limited, target);
+    const path = `/v1/webhooks/${id}`;
+    // The second response comes from the cache.
+    for (let n = 0; n < 2; n++) assert.equal((await service.get(`${path}/deliveries`, limited)).status, 200);
+    assert.equal((await service.call('PATCH', path, all, { project_ids: null })).status, 200);
+    assert.equal((await service.get(`${path}/deliveries`, limited)).status, 404);
+  });
+
   test('a test is sent at once, even if the webhook is disabled, and its result is returned', async (t) => {
     const service = await startService(t);
     const key = await service.key();
