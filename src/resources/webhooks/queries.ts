@@ -18,7 +18,8 @@ import { allOf, isIn } from '../../lists/filters.ts';
 import type { List } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
 import { withProjectIds } from '../keys/queries.ts';
-import type { Key, Scope } from '../keys/schema.ts';
+import type { Key } from '../keys/schema.ts';
+import { readScopesOf } from './access.ts';
 import { newWebhookSecret } from './message.ts';
 import { later } from './outcome.ts';
 import { Webhook, WebhookInput, type WebhookPatch, type webhookFilters } from './schema.ts';
@@ -61,7 +62,7 @@ export async function getWebhook(db: Kysely<Tables>, id: string): Promise<Webhoo
 export async function createWebhook(
   db: Transaction<Tables>,
   input: WebhookInput,
-  scopes: Scope[],
+  actor: Key,
   change: Change,
 ): Promise<NewWebhook> {
   const id = newId('webhook');
@@ -73,10 +74,10 @@ export async function createWebhook(
     .executeTakeFirstOrThrow();
   const row = {
     id,
-    ...storedFields(WebhookInput, await withProjectIds(db, input)),
+    ...storedFields(WebhookInput, await withOwnProjects(db, input, actor)),
     disabled_reason: null,
     failing_since: null,
-    scopes: JSON.stringify(scopes),
+    scopes: JSON.stringify(readScopesOf(actor)),
     secret,
     previous_secret: null,
     previous_until: null,
@@ -203,6 +204,9 @@ export const webhookOf = (row: Pick<Selectable<Tables['webhooks']>, keyof Webhoo
   project_ids: row.project_ids === null ? null : JSON.parse(row.project_ids),
 });
 
-/** A webhook is limited to the projects of the key that creates it, unless the request chooses some of them. */
-export const withOwnProjects = (input: WebhookInput, { project_ids }: Key): WebhookInput =>
-  input.project_ids === undefined ? { ...input, project_ids } : input;
+/**
+ * A webhook is limited to the projects of the key that creates it, unless the request chooses some of them. The ids of the
+ * key may include those of deleted projects, so only the projects in the request are looked up.
+ */
+const withOwnProjects = async (db: Kysely<Tables>, input: WebhookInput, { project_ids }: Key) =>
+  input.project_ids === undefined ? { ...input, project_ids } : withProjectIds(db, input);

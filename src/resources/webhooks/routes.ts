@@ -19,7 +19,6 @@ import {
   rotateWebhook,
   updateWebhook,
   webhookList,
-  withOwnProjects,
 } from './queries.ts';
 import { Webhook, WebhookInput, WebhookPatch, WebhookWithSecret, webhookFilters } from './schema.ts';
 
@@ -71,11 +70,10 @@ export function webhookRoutes(app: App): void {
     async (request, reply) =>
       sendIdempotent(request, reply, async (db) => {
         const { body, actor } = request;
-        const scopes = readScopesOf(actor);
         assertUrlAllowed(body);
-        assertTypesReadable({ ...body, scopes });
+        assertTypesReadable({ ...body, scopes: readScopesOf(actor) });
         assertWithinProjects(body, actor);
-        const webhook = await createWebhook(db, withOwnProjects(body, actor), scopes, request.change);
+        const webhook = await createWebhook(db, body, actor, request.change);
         return created(`/v1/webhooks/${webhook.id}`, withoutSecret(webhook));
       }),
   );

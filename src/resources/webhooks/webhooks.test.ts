@@ -146,6 +146,18 @@ onBothEngines('webhooks', (start) => {
     assert.equal((await service.get(`/v1/webhooks/${unlimited.id}`, limited)).status, 404);
   });
 
+  test('a limited key can create a webhook after one of its projects is deleted', async (t) => {
+    const service = await startService(t);
+    const all = await service.key();
+    const apollo = await service.make('/v1/projects', all, { name: 'Apollo' });
+    const zeus = await service.make('/v1/projects', all, { name: 'Zeus' });
+    const limited = await service.limitedKey([apollo.id, zeus.id]);
+    assert.equal((await service.call('DELETE', `/v1/projects/${zeus.id}`, all)).status, 204);
+    const { id, project_ids } = await service.make('/v1/webhooks', limited, target);
+    assert.deepEqual(project_ids, [apollo.id, zeus.id]);
+    assert.equal((await service.get(`/v1/webhooks/${id}`, limited)).status, 200);
+  });
+
   test('the delivery log is hidden from a limited key as soon as the webhook is', async (t) => {
     const service = await startService(t);
     const all = await service.key();
