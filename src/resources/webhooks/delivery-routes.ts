@@ -29,14 +29,15 @@ export function deliveryRoutes(app: App): void {
         response: { 200: Delivery },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { id } = request.params;
       const { result: claim, isReplay } = await runIdempotent(request, null, async (db) => {
         const webhook = await getWebhook(db, id);
         assertReadsNoMore(webhook, request.actor);
         return createTest(db, webhook, request.change.now);
       });
-      if (!isReplay) await app.webhooks.deliver(claim);
+      if (isReplay) reply.header('idempotent-replayed', 'true');
+      else await app.webhooks.deliver(claim);
       return getDelivery(request.database.db, id, claim.id);
     },
   );

@@ -205,6 +205,8 @@ onBothEngines('webhooks', (start) => {
     assert.equal(failed.body.next_attempt_at, null);
     const repeated = await service.post(path, key, undefined, { 'idempotency-key': 'one-test' });
     assert.deepEqual(repeated.body, failed.body);
+    assert.equal(failed.headers.get('idempotent-replayed'), null);
+    assert.equal(repeated.headers.get('idempotent-replayed'), 'true');
     assert.equal(receiver.received.length, 2);
     assert.equal((await service.get(`/v1/webhooks/${id}`, key)).body.disabled_reason, null);
   });
