@@ -146,7 +146,7 @@ export async function releaseClaims(db: Transaction<Tables>, claims: readonly Cl
   }
 }
 
-/** Stores the results of attempts and what follows for the webhooks. Returns the outcomes. */
+/** Stores the results of attempts and what follows for the webhooks. Returns the outcomes of those whose claim was valid. */
 export async function recordResults(db: Transaction<Tables>, results: readonly Result[]): Promise<Outcome[]> {
   await lockTable(db, 'webhook_deliveries');
   const outcomes: Outcome[] = [];
@@ -154,6 +154,7 @@ export async function recordResults(db: Transaction<Tables>, results: readonly R
     const health: Health[] = [];
     for (const result of group) {
       const outcome = await recordResult(db, result);
+      if (!outcome) continue;
       outcomes.push(outcome);
       if (result.isOrdinary) health.push({ outcome, moment: result.moment });
     }
@@ -165,11 +166,11 @@ export async function recordResults(db: Transaction<Tables>, results: readonly R
 async function recordResult(
   db: Transaction<Tables>,
   { claim, attempt, moment: { now }, isOrdinary }: Result,
-): Promise<Outcome> {
+): Promise<Outcome | undefined> {
   const attempts = claim.attempts + 1;
   const { response_status, response_excerpt, error, latency_ms } = attempt;
   const outcome = outcomeOf(attempt, attempts, now, isOrdinary);
-  await storeResult(db, {
+  const { rows } = await storeResult(db, {
     id: claim.id,
     claimed_until: claim.claimed_until,
     status: outcome.status,
@@ -181,7 +182,7 @@ async function recordResult(
     error,
     latency_ms,
   });
-  return outcome;
+  return rows.length > 0 ? outcome : undefined;
 }
 
 const storeResult = statement((db) =>
@@ -200,7 +201,8 @@ const storeResult = statement((db) =>
     })
     .where('id', '=', param<string>('id'))
     // If the claim has expired, another instance is responsible.
-    .where('claimed_until', '=', param<string>('claimed_until')),
+    .where('claimed_until', '=', param<string>('claimed_until'))
+    .returning('id'),
 );
 
 type Health = { outcome: Outcome; moment: Moment };

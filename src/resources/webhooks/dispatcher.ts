@@ -75,11 +75,19 @@ export function createDispatcher({
     if (seen?.version === version && (seen.nextDueAt === null || seen.nextDueAt > now)) return;
     const webhooks = await listActiveWebhooks(database.db);
     watchEvents(webhooks.length > 0);
+    forgetInactive(webhooks);
     counts.pending = webhooks.reduce((sum, { pending }) => sum + pending, 0);
     const created = await Promise.all(webhooks.map((webhook) => advance(webhook, versions.events, now)));
     await sendDue(webhooks, now);
     seen = { version, nextDueAt: earliest(webhooks.flatMap((webhook) => nextDueAt(webhook, now, pollMs))) };
     if (created.some((count) => count > 0)) wake();
+  }
+
+  /** Forgets webhooks that were deleted or disabled. */
+  function forgetInactive(webhooks: readonly ActiveWebhook[]): void {
+    const active = new Set(webhooks.map(({ id }) => id));
+    for (const known of [scanned, blocked])
+      for (const id of known.keys()) if (!active.has(id)) known.delete(id);
   }
 
   let unwatch: (() => void) | undefined;

@@ -7,10 +7,11 @@ import { freshDatabase, onBothEngines } from '../../../test/service.ts';
 import type { Clock } from '../../core/clock.ts';
 import { createTargets } from '../../core/targets.ts';
 import { openDatabase } from '../../database/open.ts';
-import { leaseSeconds } from './deliveries.ts';
+import { recordResults } from './claims.ts';
+import { createTest, leaseSeconds } from './deliveries.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { later } from './outcome.ts';
-import { createSender } from './send.ts';
+import { createSender, noAttempt } from './send.ts';
 
 const now = '2026-11-15T09:00:00.000Z';
 const environment = { MUSTER_WEBHOOK_ALLOW: '127.0.0.1' };
@@ -53,6 +54,29 @@ onBothEngines('webhooks on several instances', (start, engine) => {
       await instance.drain();
     }
     await instance.close();
+  });
+
+  test('the result of an attempt whose claim has expired changes nothing', async (t) => {
+    const clock = settableClock(now);
+    const service = await start(t, { clock, environment });
+    const { database } = service;
+    const key = await service.key();
+    const webhook = await service.make('/v1/webhooks', key, { url: 'http://127.0.0.1/', types: ['*'] });
+    const claim = await database.write((db) => createTest(db, webhook, now));
+    const expired = { ...claim, claimed_until: later(claim.claimed_until, -1) };
+    const result = { attempt: noAttempt('Failed'), moment: clock(), isOrdinary: true };
+    const stateOf = () =>
+      database.db
+        .selectFrom('webhook_deliveries')
+        .innerJoin('webhooks', 'webhooks.id', 'webhook_id')
+        .select(['attempts', 'claimed_until', 'failures', 'failing_since'])
+        .execute();
+    const before = await stateOf();
+    assert.deepEqual(await database.write((db) => recordResults(db, [{ ...result, claim: expired }])), []);
+    assert.deepEqual(await stateOf(), before);
+    const outcomes = await database.write((db) => recordResults(db, [{ ...result, claim }]));
+    assert.equal(outcomes.length, 1);
+    assert.equal((await stateOf())[0]?.failures, 1);
   });
 
   test('share the deliveries without sending one twice', async (t) => {
