@@ -109,7 +109,7 @@ function Content() {
     }
     last.current = me;
   }, [me]);
-  if (session.state === 'unknown') return null;
+  if (session.state === 'unknown') return <Starting />;
   if (session.state === 'signedOut' && !session.me) return <SignIn message={session.message} />;
   return (
     <>
@@ -120,6 +120,13 @@ function Content() {
     </>
   );
 }
+
+/** Like the contents of `index.html`, which are there before this code. */
+const Starting = () => (
+  <main className="starting">
+    <PageLoading />
+  </main>
+);
 
 /** Whether a key has all scopes and all projects of another one. */
 const seesAsMuch = (me: Me, other: Me) =>

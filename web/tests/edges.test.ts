@@ -124,6 +124,23 @@ test('a wrong address and a service that cannot be reached are explained in plai
   await page.getByRole('alert').getByText("Can't reach the service").waitFor();
 });
 
+test('a slow start shows the shape of a page, before and after the code has loaded', async (t) => {
+  const page = await console.open(t, '/keys');
+  if (!page) return;
+  for (const part of ['**/assets/*.js', '**/v1/me']) {
+    const { promise, resolve: release } = Promise.withResolvers<void>();
+    await page.route(part, async (route) => {
+      await promise;
+      await route.continue();
+    });
+    await page.goto(`${console.app.baseUrl}/keys`, { waitUntil: 'commit' });
+    await page.locator('.starting .skeleton').first().waitFor();
+    release();
+    await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor();
+    await page.unroute(part);
+  }
+});
+
 test('the page of an item that does not exist leads to its list', async (t) => {
   const page = await console.open(t, '/risks/APOLLO-R999', { colorScheme: 'dark' });
   if (!page) return;
