@@ -1,5 +1,6 @@
 import { Button } from './button.tsx';
 import { type Draft, type Field, showDraft, toDraft } from './form-values.ts';
+import { type Names, pickedName } from './picked-names.ts';
 
 type Change = { label: string; theirs: string; mine: string | undefined };
 
@@ -49,10 +50,13 @@ export const ConflictNotice = ({ isPending, changes, onReview, onOverwrite }: Pr
   </div>
 );
 
-type Versions = { base: object; latest: object; draft: Draft; mine: readonly string[] };
+type Versions = { base: object; latest: object; draft: Draft; mine: readonly string[]; names: Names };
 
 /** The fields of the form that differ between two versions of the item. */
-export function theirChanges(fields: readonly Field[], { base, latest, draft, mine }: Versions): Change[] {
+export function theirChanges(
+  fields: readonly Field[],
+  { base, latest, draft, mine, names }: Versions,
+): Change[] {
   const before = toDraft(fields, base);
   const now = toDraft(fields, latest);
   const isChanged = (name: string) => String(before[name]) !== String(now[name]);
@@ -60,10 +64,10 @@ export function theirChanges(fields: readonly Field[], { base, latest, draft, mi
     .filter(({ name }) => isChanged(name))
     .map((field) => ({
       label: field.label,
-      theirs: describe(field, now[field.name], latest),
-      mine: mine.includes(field.name) ? describe(field, draft[field.name]) : undefined,
+      theirs: describe(field, now[field.name], names),
+      mine: mine.includes(field.name) ? describe(field, draft[field.name], names) : undefined,
     }));
 }
 
-const describe = (field: Field, value: string | string[] = '', item: object = {}) =>
-  value.length === 0 ? '–' : showDraft(field, value, item) || 'changed';
+const describe = (field: Field, value: string | string[] = '', names: Names) =>
+  value.length === 0 ? '–' : pickedName(field, value, names) || showDraft(field, value) || 'changed';

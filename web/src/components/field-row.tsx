@@ -9,7 +9,8 @@ type RowProps = {
   field: Field;
   value: string | string[];
   error: string | undefined;
-  onChange: (value: string | string[]) => void;
+  /** A picker also passes the name of the selected item. */
+  onChange: (value: string | string[], name?: string) => void;
 };
 
 /** A field of a form with its label, hint and error. */

@@ -7,6 +7,7 @@ import { useUnsavedChanges } from './dialog.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import { FieldRow } from './field-row.tsx';
 import { changedValues, createdValues, type FieldOf, isSameDraft, toDraft } from './form-values.ts';
+import { type Names, readNames, withName } from './picked-names.ts';
 
 type Props<Input, Item> = {
   fields: readonly FieldOf<NoInfer<Input>>[];
@@ -35,6 +36,8 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   // A refetch of the page must not replace the version that is being edited.
   const [base, setBase] = useState(initial);
   const [draft, setDraft] = useState(() => toDraft(visible, initial));
+  /** The names of what was picked here, and of what the latest version has. */
+  const [names, setNames] = useState<Names>({});
   const [error, setError] = useState<Error>();
   const [corrected, setCorrected] = useState<readonly string[]>([]);
   const [latest, setLatest] = useState<Item>();
@@ -69,7 +72,11 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
       endSessionOn401(reason);
       const isConflict = reason instanceof ApiError && reason.status === 412 && reload;
       const current = isConflict ? await reload().catch(() => undefined) : undefined;
-      if (current) setLatest(current);
+      if (current) {
+        const latestNames = await readNames(visible, current);
+        setNames((known) => ({ ...known, ...latestNames }));
+        setLatest(current);
+      }
       setError(current ? undefined : (reason as Error));
       setCorrected([]);
       setBusy(false);
@@ -81,7 +88,7 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   const review = () => {
     if (!latest || !base) return;
     const mine = Object.keys(changedValues<Input>(visible, draft, base) as object);
-    setReviewed(theirChanges(visible, { base, latest, draft, mine }));
+    setReviewed(theirChanges(visible, { base, latest, draft, mine, names }));
     const kept = Object.fromEntries(mine.map((name) => [name, draft[name] ?? '']));
     setDraft({ ...toDraft(visible, latest), ...kept });
     setBase(latest);
@@ -104,11 +111,12 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
             <FieldRow
               // A new key makes a picker show the name of a new value.
               key={`${field.name} ${reviewed ? 'reviewed' : ''}`}
-              field={field}
+              field={withName(field, draft[field.name], names)}
               value={draft[field.name] ?? ''}
               error={corrected.includes(field.name) ? undefined : errors.get(field.name)}
-              onChange={(value) => {
+              onChange={(value, name) => {
                 setDraft((current) => ({ ...current, [field.name]: value }));
+                if (name) setNames((known) => ({ ...known, [String(value)]: name }));
                 setCorrected((current) => [...current, field.name]);
               }}
             />

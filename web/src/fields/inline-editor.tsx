@@ -6,12 +6,21 @@ import { ConflictNotice, theirChanges } from '../components/conflict.tsx';
 import { FieldInput } from '../components/field-row.tsx';
 import { errorsByField } from '../components/form.tsx';
 import { type FieldOf, toDraft } from '../components/form-values.ts';
+import { type Names, readNames, withName } from '../components/picked-names.ts';
 import { toast } from '../components/toast.tsx';
 import { isApple } from '../components/use-shortcut.ts';
 import { type Editor, hasChanged, saveFields } from './editor.ts';
 
-/** A field that is being edited: its value so far, and the version of the item that it was changed in. */
-export type OpenField<Item> = { base: Item; value: string | string[]; isFocused: boolean };
+/**
+ * A field that is being edited: its value so far, the name of the item that was picked, and the version of the item that
+ * it was changed in.
+ */
+export type OpenField<Item> = {
+  base: Item;
+  value: string | string[];
+  name?: string | undefined;
+  isFocused: boolean;
+};
 
 type Props<Input, Item> = {
   editor: Editor<Input, Item>;
@@ -51,8 +60,8 @@ export function InlineEditor<Input, Item extends object>({
     return latest;
   };
 
-  const save = async (value = open.value) => {
-    const { base } = open;
+  const save = async (edited = open) => {
+    const { base, value } = edited;
     const draft = { [field.name]: value };
     if (isBusy) return;
     if (!hasChanged([field], draft, base)) return change(undefined, isFocusInside());
@@ -62,8 +71,9 @@ export function InlineEditor<Input, Item extends object>({
       const outcome = await saveFields({ ...editor, reload }, [field], draft, base);
       if ('latest' in outcome) {
         const { latest } = outcome;
-        setTheirs(theirChanges([field], { base, latest, draft, mine: [field.name] }));
-        change({ ...open, base: latest, value });
+        const names = { ...(await readNames([field], latest)), ...namesIn(edited) };
+        setTheirs(theirChanges([field], { base, latest, draft, mine: [field.name], names }));
+        change({ ...edited, base: latest });
         return setBusy(false);
       }
       change(undefined, isFocusInside());
@@ -86,12 +96,13 @@ export function InlineEditor<Input, Item extends object>({
       toast(`Discarded your change: ${field.label}`, async () => change({ ...open, isFocused: true }));
   };
 
-  const changeValue = (value: string | string[]) => {
+  const changeValue = (value: string | string[], name?: string) => {
     if (isBusy) return;
     setError(undefined);
-    change({ ...open, value, isFocused: false });
+    const next = { ...open, value, name, isFocused: false };
+    change(next);
     const isPicked = ['person', 'group'].includes(field.kind) && value !== '';
-    if (isPicked || (field.kind === 'choice' && !isByKeyboard.current)) void save(value);
+    if (isPicked || (field.kind === 'choice' && !isByKeyboard.current)) void save(next);
   };
 
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
@@ -136,7 +147,7 @@ export function InlineEditor<Input, Item extends object>({
       }}
     >
       <FieldInput
-        field={field}
+        field={withName(field, open.value, namesIn(open))}
         input={{
           id,
           'aria-label': field.label,
@@ -151,7 +162,9 @@ export function InlineEditor<Input, Item extends object>({
           {error}
         </p>
       )}
-      {theirs && <ConflictNotice isPending={isBusy} changes={theirs} onReview={cancel} onOverwrite={save} />}
+      {theirs && (
+        <ConflictNotice isPending={isBusy} changes={theirs} onReview={cancel} onOverwrite={() => save()} />
+      )}
       <div className="button-row">
         <Button small primary type="submit" isPending={isBusy}>
           {theirs ? 'Overwrite' : 'Save'}
@@ -166,6 +179,8 @@ export function InlineEditor<Input, Item extends object>({
     </form>
   );
 }
+
+const namesIn = ({ value, name }: OpenField<unknown>): Names => (name ? { [String(value)]: name } : {});
 
 /** Restores what a save has changed, unless someone has changed it since. */
 async function undo<Input, Item extends object>(
