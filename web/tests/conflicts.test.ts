@@ -85,3 +85,83 @@ test('a person who was picked in place is shown after a conflict and after a rel
   await page.locator('.inline-editor').waitFor({ state: 'detached' });
   assert.equal((await console.get(path)).owner_user_id, mine.user_id);
 });
+
+test('a dialog keeps its text when someone else has changed the item, and can be sent again', async (t) => {
+  const page = await console.open(t, '/risks', {
+    scopes: ['projects.manage', 'personnel.manage', 'keys.manage'],
+  });
+  if (!page) return;
+  const dialog = page.getByRole('dialog');
+  const stale = dialog.getByText('Someone else changed this. Check it, then try again.');
+  const sendTwice = async (action: string, change: () => Promise<unknown>) => {
+    await change();
+    await dialog.getByRole('button', { name: action, exact: true }).click();
+    await stale.waitFor();
+    await dialog.getByRole('button', { name: action, exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+  };
+  const visit = async (path: string) => {
+    await page.goto(`${console.app.baseUrl}${path}`);
+    await waitUntilLoaded(page);
+  };
+
+  const risk = await newRisk();
+  await visit(`/risks/${risk.key}`);
+  await page.getByRole('button', { name: 'Close…' }).click();
+  await dialog.getByLabel('Reason').fill('No longer possible');
+  await sendTwice('Close risk', () => console.patch(risk.path, { category: 'supply' }));
+  const closed = await console.get(risk.path);
+  assert.deepEqual([closed.closure_reason, closed.category], ['No longer possible', 'supply']);
+
+  await page.getByRole('button', { name: 'Add custom field' }).click();
+  await dialog.getByLabel('Name').fill('Contract');
+  await dialog.getByLabel('Value').fill('C-17');
+  await sendTwice('Add custom field', () => console.patch(risk.path, { category: 'weather' }));
+  assert.deepEqual((await console.get(risk.path)).attributes, { Contract: 'C-17' });
+
+  const task = await console.post('/v1/projects/APOLLO/tasks', { title: 'Old', risk_id: closed.id });
+  await visit(`/risks/${risk.key}`);
+  await page.getByRole('button', { name: 'Edit: Old' }).click();
+  await dialog.getByRole('button', { name: 'Delete task' }).click();
+  await sendTwice('Delete', () => console.patch(`/v1/projects/APOLLO/tasks/${task.key}`, { title: 'New' }));
+  await page.getByText('No tasks yet').waitFor();
+
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await sendTwice('Delete', () => console.patch(risk.path, { category: 'sea' }));
+  await page.waitForURL(/\/risks$/);
+
+  const issue = await console.post('/v1/projects/APOLLO/issues', { title: 'Contended 5571' });
+  await visit('/issues?q=5571');
+  await page.getByRole('button', { name: `Resolve ${issue.key}` }).click();
+  await dialog.getByLabel('Comment').fill('Restarted the pump');
+  await sendTwice('Resolve', () =>
+    console.patch(`/v1/projects/APOLLO/issues/${issue.key}`, { title: '5571' }),
+  );
+  assert.equal((await console.get(`/v1/projects/APOLLO/issues/${issue.key}`)).status, 'resolved');
+
+  const person = await newPerson('Gina Leaving');
+  await visit(`/personnel/${person.user_id}`);
+  await page.getByRole('button', { name: 'Deactivate…' }).click();
+  await sendTwice('Deactivate', () => console.patch(`/v1/personnel/${person.user_id}`, { title: 'Welder' }));
+  assert.equal((await console.get(`/v1/personnel/${person.user_id}`)).status, 'inactive');
+
+  const key = await console.post('/v1/keys', { name: 'contended', scopes: ['personnel.read'] });
+  await visit('/keys');
+  await page.getByRole('button', { name: 'Revoke contended' }).click();
+  await sendTwice('Revoke', () => console.patch(`/v1/keys/${key.id}`, { name: 'renamed' }));
+  assert.notEqual((await console.get(`/v1/keys/${key.id}`)).revoked_at, null);
+});
+
+test('Undo does not overwrite what someone else has changed since, and says so', async (t) => {
+  const { key, path } = await newRisk();
+  const page = await console.open(t, `/risks/${key}`, { scopes: ['projects.manage'] });
+  if (!page) return;
+  await page.getByRole('button', { name: 'Mitigate' }).click();
+  const undo = page.locator('.toasts').getByRole('button', { name: 'Undo' });
+  await undo.waitFor();
+  await console.patch(path, { category: 'supply' });
+  await undo.click();
+  await page.getByText('Someone else changed this since, so it was not undone.').waitFor();
+  await page.locator('.fact', { hasText: 'Category' }).getByText('supply').waitFor();
+  assert.equal((await console.get(path)).status, 'mitigating');
+});

@@ -102,6 +102,10 @@ export function useRows<Page extends ListPage>(
   return { ...query, firstPage: pages[0], rows, total };
 }
 
+/** An item as its list has it now. A dialog that was opened with an older version sends this one. */
+export const latestOf = <Item extends { id: string }>(rows: readonly Item[] = [], item: Item): Item =>
+  rows.find(({ id }) => id === item.id) ?? item;
+
 /** Invalidates every query after a write: one change affects many counts and lists. */
 export function useRefresh() {
   const client = useQueryClient();

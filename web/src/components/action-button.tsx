@@ -1,13 +1,12 @@
 import { useRef, useState } from 'react';
-import { ApiError } from '../api/client.ts';
-import { useRefresh } from '../api/queries.ts';
 import { endSessionOn401 } from '../api/session.ts';
 import { Button, type ButtonProps } from './button.tsx';
 import { toast } from './toast.tsx';
+import { useConflict } from './use-conflict.ts';
 
 /** Runs an action and reports its error. When the item was out of date, loads it again, so that a retry can succeed. */
 export function useAction() {
-  const refresh = useRefresh();
+  const explain = useConflict();
   const [isBusy, setBusy] = useState(false);
   // State changes only with the next render; a button can be pressed twice before it.
   const isRunning = useRef(false);
@@ -19,10 +18,7 @@ export function useAction() {
       await act();
     } catch (error) {
       endSessionOn401(error);
-      if (error instanceof ApiError && error.status === 412) {
-        await refresh();
-        toast('Someone else changed this. It is up to date now; try again.');
-      } else toast((error as Error).message);
+      toast((await explain(error)).message);
     }
     isRunning.current = false;
     setBusy(false);

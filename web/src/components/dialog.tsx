@@ -15,6 +15,7 @@ import { Button, type ButtonProps } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import { restoreFocus } from './focus.ts';
 import { Loading } from './loading.tsx';
+import { useConflict } from './use-conflict.ts';
 
 type Props = {
   title: string;
@@ -157,6 +158,7 @@ type Confirmation = Props & {
 
 /** Asks for confirmation before an action that can't be undone. */
 export function Confirm({ action, act, danger, isDisabled = false, children, ...dialog }: Confirmation) {
+  const explain = useConflict();
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const isRunning = useRef(false);
@@ -170,7 +172,7 @@ export function Confirm({ action, act, danger, isDisabled = false, children, ...
       dialog.onClose();
     } catch (reason) {
       endSessionOn401(reason);
-      setError(reason);
+      setError(await explain(reason));
       setBusy(false);
       isRunning.current = false;
     }

@@ -8,6 +8,8 @@ import { ErrorNotice } from './error-notice.tsx';
 import { FieldRow } from './field-row.tsx';
 import { changedValues, createdValues, type FieldOf, isSameDraft, toDraft } from './form-values.ts';
 import { type Names, readNames, withName } from './picked-names.ts';
+import { toast } from './toast.tsx';
+import { useConflict } from './use-conflict.ts';
 
 type Props<Input, Item> = {
   fields: readonly FieldOf<NoInfer<Input>>[];
@@ -20,7 +22,10 @@ type Props<Input, Item> = {
    * that they were changed in.
    */
   submit: (values: Input, item: Item) => Promise<unknown>;
-  /** Reads the item again after someone else has changed it. */
+  /**
+   * Reads the item again after someone else has changed it. Without it, `submit` must send the version that the page has
+   * loaded.
+   */
   reload?: () => Promise<Item>;
   onClose: () => void;
   children?: ReactNode;
@@ -30,6 +35,7 @@ type Props<Input, Item> = {
 export function Form<Input, Item extends object = object>(props: Props<Input, Item>) {
   const { fields, initial, action, danger, submit, reload, onClose, children } = props;
   const hasScope = useHasScope();
+  const explain = useConflict();
   const visible = fields.filter(
     ({ kind }) => !['person', 'group'].includes(kind) || hasScope('personnel.read'),
   );
@@ -77,7 +83,10 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
         setNames((known) => ({ ...known, ...latestNames }));
         setLatest(current);
       }
-      setError(current ? undefined : (reason as Error));
+      const shown = current ? undefined : await explain(reason);
+      // The row that the form belongs to can be gone from its list.
+      if (shown && !form.current) toast(shown.message);
+      setError(shown);
       setCorrected([]);
       setBusy(false);
       isSending.current = false;

@@ -1,7 +1,11 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { ApiError } from '../api/client.ts';
 import { endSessionOn401 } from '../api/session.ts';
 import { Button } from './button.tsx';
+
+/** Why an Undo failed. */
+export const changedSince = 'Someone else changed this since, so it was not undone.';
 
 type Toast = { id: number; text: string; undo?: () => Promise<unknown> };
 
@@ -43,6 +47,7 @@ export function ToastRegion() {
 function ToastBox({ id, text, undo }: Toast) {
   const [isHeld, setHeld] = useState(false);
   const [isUndoing, setUndoing] = useState(false);
+  const client = useQueryClient();
   useEffect(() => {
     if (isHeld || isUndoing) return;
     const timer = setTimeout(() => dismiss(id), undo ? 15_000 : 6000);
@@ -56,7 +61,9 @@ function ToastBox({ id, text, undo }: Toast) {
       toast('Undone');
     } catch (error) {
       endSessionOn401(error);
-      toast((error as Error).message);
+      const isStale = error instanceof ApiError && error.status === 412;
+      toast(isStale ? changedSince : (error as Error).message);
+      if (isStale) void client.invalidateQueries();
       // Without a connection or a session it was not refused, so it can be tried again.
       if (error instanceof ApiError && [0, 401, 429, 503].includes(error.status)) setUndoing(false);
       else dismiss(id);

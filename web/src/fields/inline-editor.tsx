@@ -7,7 +7,7 @@ import { FieldInput } from '../components/field-row.tsx';
 import { errorsByField } from '../components/form.tsx';
 import { type FieldOf, toDraft } from '../components/form-values.ts';
 import { type Names, readNames, withName } from '../components/picked-names.ts';
-import { toast } from '../components/toast.tsx';
+import { changedSince, toast } from '../components/toast.tsx';
 import { isApple } from '../components/use-shortcut.ts';
 import { type Editor, hasChanged, saveFields } from './editor.ts';
 
@@ -190,5 +190,5 @@ async function undo<Input, Item extends object>(
   const before = toDraft(editor.fields, base);
   const changed = editor.fields.filter((field) => hasChanged([field], before, saved));
   const outcome = await saveFields(editor, changed, before, saved);
-  if ('latest' in outcome) throw new Error('Someone else changed this since, so it was not undone.');
+  if ('latest' in outcome) throw new Error(changedSince);
 }

@@ -11,7 +11,7 @@ import { type Editor, withOneOwner } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
 import { useReadablePerson } from '../personnel/queries.ts';
 import { priorities, resolutions, severities } from './model.ts';
-import { issuePath, usePatchIssue } from './queries.ts';
+import { issuePath, useIssue, usePatchIssue } from './queries.ts';
 
 /** The fields of an issue without its status, which has dialogs of its own. */
 const fieldsOf = (issue?: Issue, raisedBy: string | null = null): FieldOf<IssueInput>[] => [
@@ -132,8 +132,13 @@ export function useIssueEditor(issue: Issue): Editor<IssuePatch, Issue> {
 
 export function ResolveIssue({ issue, onClose }: { issue: Issue; onClose: () => void }) {
   const patch = usePatchIssue();
+  // The list of open issues no longer has an issue that someone else has resolved.
+  const { data: latest = issue } = useIssue(issue.key);
   const resolve = async (values: IssuePatch) => {
-    const next = await patch(issue, { ...values, status: 'resolved' });
+    const next = await patch(latest.version > issue.version ? latest : issue, {
+      ...values,
+      status: 'resolved',
+    });
     toast(`Resolved ${issue.key}`, () =>
       patch(next, { status: 'in_progress', reason: 'Resolved by mistake.' }),
     );

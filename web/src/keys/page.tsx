@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Key, KeyWithSecret } from '../api/openapi.ts';
-import { useRefresh } from '../api/queries.ts';
+import { latestOf, useRefresh } from '../api/queries.ts';
 import { useHasScope, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { CreateButton } from '../components/create-button.tsx';
@@ -81,7 +81,7 @@ export function KeysPage() {
         </Secret>
       )}
       {open?.kind === 'edit' && <EditKey edited={open.key} projectKeyOf={projectKeyOf} onClose={close} />}
-      {open?.kind === 'revoke' && <Revoke revoked={open.key} onClose={close} />}
+      {open?.kind === 'revoke' && <Revoke revoked={latestOf(query.data, open.key)} onClose={close} />}
       {open?.kind === 'rotate' && <Rotate rotated={open.key} onClose={close} onCreated={setCreated} />}
     </>
   );

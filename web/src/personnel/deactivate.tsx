@@ -64,7 +64,8 @@ const deactivate = (person: Person, body: DeactivateInput) =>
     api.POST('/v1/personnel/{user_id}/deactivate', {
       params: { path: { user_id: person.user_id } },
       body,
-      ...ifMatch(person),
+      // The preview shows the latest state.
+      ...(!body.dry_run && ifMatch(person)),
     }),
   );
 

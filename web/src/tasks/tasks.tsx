@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { Task } from '../api/openapi.ts';
+import { latestOf } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { PersonLabel, Status } from '../components/badges.tsx';
@@ -56,7 +57,9 @@ export function Tasks({ project, parent, kind }: Props) {
       {open === 'new' && (
         <NewTask project={project} parent={parent} kind={kind} onClose={() => setOpen(null)} />
       )}
-      {open !== null && open !== 'new' && <EditTask task={open} onClose={() => setOpen(null)} />}
+      {open !== null && open !== 'new' && (
+        <EditTask task={latestOf(query.data?.data, open)} onClose={() => setOpen(null)} />
+      )}
     </section>
   );
 }

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { latestOf } from '../api/queries.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -48,7 +49,7 @@ export function ManageViews({ list, onClose }: { list: ViewList; onClose: () => 
   const actions = useViewActions(list);
   const [renamed, setRenamed] = useState<AnyView>();
   const remove = async (view: AnyView) => toast(`Deleted the view ${view.name}`, await actions.remove(view));
-  if (renamed) return <RenameView view={renamed} onClose={() => setRenamed(undefined)} />;
+  if (renamed) return <RenameView view={latestOf(views, renamed)} onClose={() => setRenamed(undefined)} />;
   return (
     <Dialog title="Manage views" onClose={onClose}>
       <div className="dialog-body">
