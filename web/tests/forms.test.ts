@@ -172,3 +172,33 @@ test('Back undoes a filter, and does not open the dialog for a new project again
   await page.getByRole('dialog', { name: 'Create project' }).waitFor();
   assert.equal(new URL(page.url()).search, '');
 });
+
+test('Back, Forward and the palette do not lose what was entered in a dialog', async (t) => {
+  const page = await console.open(t, '/risks', { viewport: { width: 1024, height: 700 } });
+  if (!page) return;
+  const menu = page.getByRole('navigation', { name: 'Pages' });
+  for (const name of ['Projects', 'Groups', 'Keys']) {
+    await menu.getByRole('link', { name }).click();
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+  }
+  await page.goBack();
+  await page.getByRole('heading', { level: 1, name: 'Groups' }).waitFor();
+  await page.getByRole('button', { name: 'Create group' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Create group' });
+  await dialog.getByLabel('Name').fill('Kept');
+  const question = page.getByRole('alertdialog', { name: 'Discard changes?' });
+  for (const steps of [-1, 1, -2]) {
+    await page.evaluate((by) => history.go(by), steps);
+    await question.getByRole('button', { name: 'Keep editing' }).click();
+    assert.equal(await dialog.getByLabel('Name').inputValue(), 'Kept');
+    assert.equal(new URL(page.url()).pathname, '/groups');
+  }
+  await dialog.getByLabel('Name').press('Control+k');
+  await page.keyboard.type('!');
+  assert.equal(await dialog.getByLabel('Name').inputValue(), 'Kept!');
+  await page.evaluate(() => history.back());
+  await question.getByRole('button', { name: 'Discard' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.goBack();
+  await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor();
+});

@@ -1,7 +1,6 @@
 import {
   createContext,
   type ReactNode,
-  type RefObject,
   useCallback,
   useContext,
   useEffect,
@@ -14,6 +13,7 @@ import { endSessionOn401 } from '../api/session.ts';
 import { Button, type ButtonProps } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import { restoreFocus } from './focus.ts';
+import { currentPlace, type Place, useLeaveWarning } from './leave-warning.ts';
 import { Loading } from './loading.tsx';
 import { useConflict } from './use-conflict.ts';
 
@@ -52,14 +52,15 @@ export function Dialog({
   isLocked = false,
   isPinned = false,
 }: Props) {
-  const isDirty = useRef(false);
+  /** The page with unsaved changes. */
+  const unsaved = useRef<Place | undefined>(undefined);
   const [isAsking, setAsking] = useState(false);
-  const requestClose = () => (isDirty.current ? setAsking(true) : onClose());
-  const setDirty = useCallback((next: boolean) => {
-    isDirty.current = next;
+  const requestClose = () => (unsaved.current ? setAsking(true) : onClose());
+  const setDirty = useCallback((isDirty: boolean) => {
+    unsaved.current = isDirty ? (unsaved.current ?? currentPlace()) : undefined;
   }, []);
   const isClosable = !isLocked && !isPinned;
-  useUnloadWarning(isDirty);
+  useLeaveWarning(unsaved, requestClose);
   // The element that opened the dialog can be gone.
   useEffect(() => () => void setTimeout(restoreFocus), []);
   return (
@@ -101,15 +102,6 @@ export const DialogLoading = ({ title = 'Loading…', onClose }: { title?: strin
     </div>
   </Dialog>
 );
-
-/** The browser asks before it leaves a page with unsaved changes. */
-function useUnloadWarning(isDirty: RefObject<boolean>): void {
-  useEffect(() => {
-    const warn = (event: BeforeUnloadEvent) => isDirty.current && event.preventDefault();
-    addEventListener('beforeunload', warn);
-    return () => removeEventListener('beforeunload', warn);
-  }, [isDirty]);
-}
 
 /** Asks before changes are lost. */
 export const Discard = ({ onKeep, onDiscard }: { onKeep: () => void; onDiscard: () => void }) => (

@@ -167,13 +167,13 @@ function skipToMain(event: React.MouseEvent): void {
   document.getElementById('main')?.focus();
 }
 
-/** Works everywhere, also while the user types. */
+/** Works everywhere, also while the user types, but not above a dialog, which it would close with what was entered. */
 function usePaletteKey(act: () => void): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();
-      act();
+      if (!document.querySelector('.overlay, .sign-in')) act();
     };
     addEventListener('keydown', listen);
     return () => removeEventListener('keydown', listen);
