@@ -98,7 +98,8 @@ test('a dialog keeps its text when someone else has changed the item, and can be
     await dialog.getByRole('button', { name: action, exact: true }).click();
     await stale.waitFor();
     await dialog.getByRole('button', { name: action, exact: true }).click();
-    await dialog.waitFor({ state: 'detached' });
+    // A question can be above a form.
+    await dialog.first().waitFor({ state: 'detached' });
   };
   const visit = async (path: string) => {
     await page.goto(`${console.app.baseUrl}${path}`);

@@ -202,3 +202,22 @@ test('Back, Forward and the palette do not lose what was entered in a dialog', a
   await page.goBack();
   await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor();
 });
+
+test('Cancel in the question before a task is deleted returns to its form, with what was entered', async (t) => {
+  const risk = await console.post('/v1/projects/APOLLO/risks', { title: 'With a task' });
+  const task = await console.post('/v1/projects/APOLLO/tasks', { title: 'Spared', risk_id: risk.id });
+  const page = await console.open(t, `/risks/${risk.key}`);
+  if (!page) return;
+  await page.getByRole('button', { name: 'Edit: Spared' }).click();
+  const form = page.getByRole('dialog', { name: `Edit ${task.key}` });
+  await form.getByLabel('Description').fill('A long text');
+  await form.getByRole('button', { name: 'Delete task' }).click();
+  const question = page.getByRole('dialog', { name: `Delete ${task.key}?` });
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await question.waitFor({ state: 'detached' });
+  assert.equal(await form.getByLabel('Description').inputValue(), 'A long text');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.waitFor({ state: 'detached' });
+  const { description } = await console.get(`/v1/projects/APOLLO/tasks/${task.key}`);
+  assert.equal(description, 'A long text');
+});

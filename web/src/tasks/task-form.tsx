@@ -135,16 +135,10 @@ export function EditTask({ task, onClose }: { task: Task; onClose: () => void })
   const [isDeleting, setDeleting] = useState(false);
   const remove = async () => {
     await deleteTask(task);
+    onClose();
     await refresh();
     toast(`Deleted ${task.key}`);
   };
-  if (isDeleting) {
-    return (
-      <Confirm title={`Delete ${task.key}?`} action="Delete" danger act={remove} onClose={onClose}>
-        <p>{deleteTaskNote}</p>
-      </Confirm>
-    );
-  }
   return (
     <EditDialog editor={editor} onClose={onClose}>
       <p>
@@ -152,6 +146,17 @@ export function EditTask({ task, onClose }: { task: Task; onClose: () => void })
           Delete task
         </Button>
       </p>
+      {isDeleting && (
+        <Confirm
+          title={`Delete ${task.key}?`}
+          action="Delete"
+          danger
+          act={remove}
+          onClose={() => setDeleting(false)}
+        >
+          <p>{deleteTaskNote}</p>
+        </Confirm>
+      )}
     </EditDialog>
   );
 }
