@@ -278,3 +278,31 @@ test('open fields meet WCAG 2.2 AA at three widths; a key that can only read see
   assert.equal(await reader.getByRole('button', { name: /^Edit/ }).count(), 0);
   assert.equal(await reader.getByText('Not set').count(), 0);
 });
+
+test('Undo of a new project key returns to the former address, or leaves another page in place', async (t) => {
+  const { id } = await console.post('/v1/projects', { name: 'Renamed by key', key: 'KEYONE' });
+  const page = await console.open(t, '/projects/KEYONE');
+  if (!page) return;
+  const rename = async () => {
+    await button(page, 'Key').click();
+    await page.getByLabel('Key', { exact: true }).fill('KEYTWO');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/projects\/KEYTWO$/);
+    await waitUntilLoaded(page);
+  };
+  const undo = async () => {
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Undone').waitFor();
+    await page.getByRole('button', { name: 'Dismiss' }).click();
+  };
+  await rename();
+  await undo();
+  await page.waitForURL(/\/projects\/KEYONE$/);
+  await page.getByRole('heading', { level: 1, name: 'Renamed by key' }).waitFor();
+  await rename();
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Groups' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Groups' }).waitFor();
+  await undo();
+  assert.equal((await console.get(`/v1/projects/${id}`)).key, 'KEYONE');
+  assert.equal(new URL(page.url()).pathname, '/groups');
+});

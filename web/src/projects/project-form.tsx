@@ -1,5 +1,5 @@
 import { useLocation } from 'wouter';
-import { api, dataOrThrow, ifMatch } from '../api/client.ts';
+import { api, basePath, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Project, ProjectInput, ProjectPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
@@ -76,7 +76,10 @@ export function useProjectEditor(project: Project, lead: string | null): Editor<
       const next = await dataOrThrow(
         api.PATCH('/v1/projects/{project_id}', { params, body, ...ifMatch(base) }),
       );
-      if (next.key !== project.key) navigate(`/projects/${next.key}`);
+      // Undo can be pressed on another page, which must stay. The former address is gone.
+      const isHere = location.pathname === `${basePath}/projects/${base.key}`;
+      if (isHere && next.key !== base.key)
+        navigate(`/projects/${next.key}${location.search}`, { replace: true });
       await refresh();
       return next;
     },
