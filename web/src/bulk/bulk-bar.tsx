@@ -43,7 +43,8 @@ export function BulkBar({ kind, items, clear, deselect }: Props) {
     // The bar takes the focus with it.
     document.querySelector<HTMLElement>('#main th input')?.focus({ preventScroll: true });
   };
-  const apply = async (changes: Changes) => {
+  /** Returns whether the service took the change; otherwise the reasons are shown. */
+  const apply = async (changes: Changes): Promise<boolean> => {
     setBusy(true);
     try {
       const changed = await changeAll(kind, items, changes);
@@ -61,10 +62,12 @@ export function BulkBar({ kind, items, clear, deselect }: Props) {
       if (changed.length === 0) toast('Nothing to change');
       else toast(`Updated ${pluralize(changed.length, nouns[kind])}`, canUndo ? undo : undefined);
       close();
+      return true;
     } catch (error) {
       const refused = failuresOf(error);
       if (!refused) throw error;
       setFailures(refused);
+      return false;
     } finally {
       setBusy(false);
     }
@@ -104,6 +107,17 @@ export function BulkBar({ kind, items, clear, deselect }: Props) {
   useShortcut('d', () => isDisabled || setDue());
   useShortcut('Escape', close);
 
+  const reasons = failures && (
+    <Failures
+      kind={kind}
+      {...failures}
+      onClose={() => setFailures(undefined)}
+      onDeselect={() => {
+        setFailures(undefined);
+        deselect(failures.listed.map(({ id }) => id));
+      }}
+    />
+  );
   return (
     <section className="bulk-bar no-print" aria-label="Selected rows">
       <p role="status">
@@ -141,22 +155,16 @@ export function BulkBar({ kind, items, clear, deselect }: Props) {
           <Form<Changes>
             fields={question.fields as FieldOf<Changes>[]}
             action={`Update ${counted}`}
-            submit={(values) => apply(question.changes(values))}
+            submit={async (values) => {
+              // The form stays open with what was entered.
+              if (!(await apply(question.changes(values)))) throw new Error('Nothing was changed.');
+            }}
             onClose={() => setQuestion(undefined)}
           />
+          {reasons}
         </Dialog>
       )}
-      {failures && (
-        <Failures
-          kind={kind}
-          {...failures}
-          onClose={() => setFailures(undefined)}
-          onDeselect={() => {
-            setFailures(undefined);
-            deselect(failures.listed.map(({ id }) => id));
-          }}
-        />
-      )}
+      {!question && reasons}
     </section>
   );
 }
