@@ -166,3 +166,35 @@ test('Undo does not overwrite what someone else has changed since, and says so',
   await page.locator('.fact', { hasText: 'Category' }).getByText('supply').waitFor();
   assert.equal((await console.get(path)).status, 'mitigating');
 });
+
+test('Undo restores the exact status, and is not offered where it cannot', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Resolved too early' });
+  const path = `/v1/projects/APOLLO/issues/${key}`;
+  const page = await console.open(t, `/issues/${key}`, { scopes: ['projects.manage', 'personnel.read'] });
+  if (!page) return;
+  const undo = page.locator('.toasts').getByRole('button', { name: 'Undo' });
+  for (const before of [
+    { status: 'open', blocked_reason: null },
+    { status: 'blocked', blocked_reason: 'No crane' },
+    { status: 'in_progress', blocked_reason: null },
+  ]) {
+    await console.patch(path, before);
+    await page.reload();
+    await page.getByRole('button', { name: 'Resolve…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resolve', exact: true }).click();
+    await undo.click();
+    await page.getByText('Undone').waitFor();
+    const { status, blocked_reason, resolution } = await console.get(path);
+    assert.deepEqual({ status, blocked_reason, resolution }, { ...before, resolution: null });
+  }
+
+  const risk = await newRisk({ status: 'monitoring' });
+  await page.goto(`${console.app.baseUrl}/risks/${risk.key}`);
+  await page.getByRole('button', { name: 'Accept…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Reason').fill('Insured');
+  await dialog.getByLabel('Until').fill(new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10));
+  await dialog.getByRole('button', { name: 'Accept risk' }).click();
+  await page.getByText(`Moved ${risk.key} to Accepted`).waitFor();
+  assert.equal(await undo.count(), 0);
+});

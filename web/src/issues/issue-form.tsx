@@ -135,13 +135,14 @@ export function ResolveIssue({ issue, onClose }: { issue: Issue; onClose: () => 
   // The list of open issues no longer has an issue that someone else has resolved.
   const { data: latest = issue } = useIssue(issue.key);
   const resolve = async (values: IssuePatch) => {
-    const next = await patch(latest.version > issue.version ? latest : issue, {
-      ...values,
-      status: 'resolved',
+    const current = latest.version > issue.version ? latest : issue;
+    const next = await patch(current, { ...values, status: 'resolved' });
+    toast(`Resolved ${issue.key}`, async () => {
+      // A resolved issue reaches the other open statuses only through this one.
+      const reopened = await patch(next, { status: 'in_progress' });
+      const { status, blocked_reason } = current;
+      if (status !== 'in_progress') await patch(reopened, { status, blocked_reason });
     });
-    toast(`Resolved ${issue.key}`, () =>
-      patch(next, { status: 'in_progress', reason: 'Resolved by mistake.' }),
-    );
   };
   return (
     <Dialog title={`Resolve ${issue.key}`} onClose={onClose}>

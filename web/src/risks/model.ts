@@ -61,8 +61,8 @@ export function useRiskModel() {
   });
 }
 
-/** The statuses that a risk can go to. Until the rules are loaded there are none to offer. */
-export function useRiskTransitions(from: RiskStatus) {
+/** The statuses that a risk can go to, by its status. Until the rules are loaded there are none to offer. */
+export function useRiskTransitions() {
   const { data: model } = useRiskModel();
-  return (model?.transitions.risks[from] ?? []) as RiskStatus[];
+  return (from: RiskStatus) => (model?.transitions.risks[from] ?? []) as RiskStatus[];
 }

@@ -21,7 +21,7 @@ export function RiskStatusCard({ editor }: { editor: Editor<RiskPatch, Risk> }) 
   const risk = editor.item;
   const fact = useInlineFacts(editor);
   const changeStatus = useChangeStatus(risk);
-  const transitions = useRiskTransitions(risk.status);
+  const transitions = useRiskTransitions()(risk.status);
   const hasScope = useHasScope();
   return (
     <StatusCard
@@ -75,10 +75,14 @@ const labelOf = (from: RiskStatus, to: RiskStatus) =>
 
 function useChangeStatus(risk: Risk) {
   const patch = usePatchRisk();
+  const transitionsFrom = useRiskTransitions();
   return async (body: RiskPatch) => {
     const next = await patch(risk, body);
     // Leaving an acceptance or a closure clears its fields, so only a change between the other statuses can be undone.
-    const canUndo = ['open', 'mitigating', 'monitoring'].includes(risk.status) && next.status !== 'closed';
+    const canUndo =
+      ['open', 'mitigating', 'monitoring'].includes(risk.status) &&
+      next.status !== 'closed' &&
+      transitionsFrom(next.status).includes(risk.status);
     toast(
       `Moved ${risk.key} to ${humanize(next.status)}`,
       canUndo ? () => patch(next, { status: risk.status }) : undefined,
