@@ -208,3 +208,35 @@ test('the risks are counted by category and by owner, and each count leads to it
   await bar.click();
   await page.locator('.summary-line').getByText(`${largest.count} risks`).waitFor();
 });
+
+test('the items of an archived project are read-only, and say so', async (t) => {
+  const project = await console.post('/v1/projects', { name: 'Long finished' });
+  const path = `/v1/projects/${project.key}`;
+  const text = { title: 'Kept for the record', description: 'As it was', attributes: { Contract: 'C-1' } };
+  const risk = await console.post(`${path}/risks`, text);
+  const issue = await console.post(`${path}/issues`, text);
+  const task = await console.post(`${path}/tasks`, { title: 'Old task', risk_id: risk.id });
+  await console.post(`${path}/tasks`, { title: 'Another', issue_id: issue.id });
+  await console.post(`${path}/archive`, {});
+  const page = await console.open(t, `/risks/${risk.key}`, { viewport: { width: 1280, height: 800 } });
+  if (!page) return;
+  const notice = page.locator('.notice', { hasText: 'The project Long finished is archived' });
+  for (const item of [`/risks/${risk.key}`, `/issues/${issue.key}`, `/tasks/${task.key}`]) {
+    await page.goto(`${console.app.baseUrl}${item}`);
+    await notice.waitFor();
+    await page.locator('.history').first().waitFor();
+    await waitUntilLoaded(page);
+    assert.deepEqual(await page.locator('main button').allTextContents(), []);
+    assert.equal(await page.getByRole('textbox', { name: 'Comment' }).count(), 0);
+  }
+  await page.goto(`${console.app.baseUrl}/projects/${project.key}?tab=issues`);
+  await page.getByRole('cell', { name: 'Unassigned' }).waitFor();
+  assert.equal(await page.locator('.assign-button').count(), 0);
+  await page.goBack();
+  await notice.getByRole('link', { name: 'Long finished' }).click();
+  await page.getByRole('button', { name: 'Unarchive' }).click();
+  await page.getByText(`Unarchived ${project.key}`).waitFor();
+  await page.goBack();
+  await page.getByRole('button', { name: 'Mark as done' }).waitFor();
+  assert.equal(await notice.count(), 0);
+});

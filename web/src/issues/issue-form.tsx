@@ -2,7 +2,6 @@ import { useLocation } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { Issue, IssueInput, IssuePatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
-import { useHasScope } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import { type FieldOf, inForm } from '../components/form-values.ts';
@@ -10,6 +9,7 @@ import { toast } from '../components/toast.tsx';
 import { type Editor, withOneOwner } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
 import { useReadablePerson } from '../personnel/queries.ts';
+import { useCanEditIn } from '../projects/queries.ts';
 import { priorities, resolutions, severities } from './model.ts';
 import { issuePath, useIssue, usePatchIssue } from './queries.ts';
 
@@ -124,7 +124,7 @@ export function useIssueEditor(issue: Issue): Editor<IssuePatch, Issue> {
     name: issue.key,
     item: issue,
     fields: [...fieldsOf(issue, raisedBy?.name), ...statusFields],
-    canEdit: useHasScope()('projects.manage'),
+    canEdit: useCanEditIn(issue.project_key),
     save: (values, base) => patch(base, withOneOwner(values)),
     reload: () => dataOrThrow(api.GET('/v1/projects/{project_id}/issues/{id}', { params: issuePath(issue) })),
   };

@@ -106,7 +106,6 @@ function IssueStatusCard({ editor }: Props) {
   const fact = useInlineFacts(editor);
   const patch = usePatchIssue();
   const transitionsFrom = useIssueTransitions();
-  const hasScope = useHasScope();
   const changeStatus = async (body: IssuePatch) => {
     const next = await patch(issue, body);
     const canUndo =
@@ -119,7 +118,7 @@ function IssueStatusCard({ editor }: Props) {
   return (
     <StatusCard
       status={issue.status}
-      transitions={hasScope('projects.manage') ? transitionsFrom(issue.status) : []}
+      transitions={editor.canEdit ? transitionsFrom(issue.status) : []}
       labelOf={(to) => labelOf(issue.status, to)}
       needsInput={(to) => ['blocked', 'resolved'].includes(to) || issue.status === 'closed'}
       changeStatus={(status) => changeStatus({ status })}
@@ -176,7 +175,14 @@ function Details({ editor }: Props) {
         facts={[
           fact('severity', <Severity key="severity" severity={issue.severity} />),
           fact('priority'),
-          ['Assignee', <Assignee key="assignee" issue={issue} />],
+          [
+            'Assignee',
+            editor.canEdit ? (
+              <Assignee key="assignee" issue={issue} />
+            ) : (
+              <AssigneeName key="assignee" name={issue.assignee_name} />
+            ),
+          ],
           fact('owner_user_id', issue.owner_user_id && owner),
           fact('owner_group_id', issue.owner_group_id && owner),
           fact('raised_on', `${formatDay(issue.raised_on)}, ${pluralize(issue.age_days, 'day')} ago`),

@@ -1,22 +1,25 @@
 import type { ReactNode } from 'react';
 import { Activity } from '../comments/activity.tsx';
-import type { TimelineProps } from '../comments/timeline.tsx';
+import { useIsArchived } from '../projects/queries.ts';
 
-type Props = { main: ReactNode; side: ReactNode; activity: TimelineProps };
+type Props = { main: ReactNode; side: ReactNode; activity: ReturnType<typeof activityOf> };
 
 /** What an item is about, its details beside it, and its comments and changes below. */
-export const ItemColumns = ({ main, side, activity }: Props) => (
-  <div className="columns with-activity">
-    <div className="stack">{main}</div>
-    <div className="stack side">{side}</div>
-    <Activity {...activity} />
-  </div>
-);
+export function ItemColumns({ main, side, activity }: Props) {
+  const isReadOnly = useIsArchived(activity.project);
+  return (
+    <div className="columns with-activity">
+      <div className="stack">{main}</div>
+      <div className="stack side">{side}</div>
+      <Activity {...activity} isReadOnly={isReadOnly} />
+    </div>
+  );
+}
 
 type Item = { id: string; key: string; project_key: string };
 
 /** Where the comments and changes of a risk, an issue or a task are in the API. */
-export const activityOf = (list: 'risks' | 'issues' | 'tasks', item: Item): TimelineProps => ({
+export const activityOf = (list: 'risks' | 'issues' | 'tasks', item: Item) => ({
   subject: { id: item.id, path: `/v1/projects/${item.project_key}/${list}/${item.key}` },
   project: item.project_key,
 });

@@ -6,6 +6,7 @@ import { DialogButton } from '../components/dialog.tsx';
 import { EditDialog } from '../fields/edit-dialog.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { humanize } from '../format.ts';
+import { useIsArchived } from '../projects/queries.ts';
 import { EditableTitle } from './editable-title.tsx';
 
 type Props<Input, Item> = {
@@ -29,33 +30,44 @@ export function ItemTitle<Input extends { title?: string }, Item extends Risk | 
   children,
 }: Props<Input, Item>) {
   const { item } = editor;
+  const isArchived = useIsArchived(item.project_key);
   return (
-    <EditableTitle
-      editor={editor}
-      name="title"
-      title={item.title}
-      summary={summary}
-      breadcrumbs={
-        <>
-          <Link href={`/${list}`}>{humanize(list)}</Link> /{' '}
-          <Link href={`/projects/${item.project_key}`}>{item.project_name}</Link> / {item.key}
-        </>
-      }
-    >
-      {actions}
-      {editor.canEdit && (
-        <>
-          <DialogButton
-            icon="edit"
-            dialog={(onClose) => <EditDialog editor={editor} wide={list === 'risks'} onClose={onClose} />}
-          >
-            Edit
-          </DialogButton>
-          <DeleteButton name={item.key} list={`/${list}`} remove={remove}>
-            {children}
-          </DeleteButton>
-        </>
+    <>
+      <EditableTitle
+        editor={editor}
+        name="title"
+        title={item.title}
+        summary={summary}
+        breadcrumbs={
+          <>
+            <Link href={`/${list}`}>{humanize(list)}</Link> /{' '}
+            <Link href={`/projects/${item.project_key}`}>{item.project_name}</Link> / {item.key}
+          </>
+        }
+      >
+        {actions}
+        {editor.canEdit && (
+          <>
+            <DialogButton
+              icon="edit"
+              dialog={(onClose) => <EditDialog editor={editor} wide={list === 'risks'} onClose={onClose} />}
+            >
+              Edit
+            </DialogButton>
+            <DeleteButton name={item.key} list={`/${list}`} remove={remove}>
+              {children}
+            </DeleteButton>
+          </>
+        )}
+      </EditableTitle>
+      {isArchived && (
+        <p className="notice">
+          <span>
+            The project <Link href={`/projects/${item.project_key}`}>{item.project_name}</Link> is archived,
+            so this is read-only.
+          </span>
+        </p>
       )}
-    </EditableTitle>
+    </>
   );
 }

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { Project } from '../api/openapi.ts';
+import type { Issue, Project } from '../api/openapi.ts';
 import type { Rows } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import type { BulkItem, BulkKind } from '../bulk/kinds.ts';
@@ -11,6 +11,7 @@ import { type FilterState, type Filters, NoMatches, useFilters } from '../compon
 import { List } from '../components/list.tsx';
 import type { Column } from '../components/table.tsx';
 import { pluralize } from '../format.ts';
+import { AssigneeName } from '../issues/assign.tsx';
 import { issueColumns } from '../issues/columns.tsx';
 import { IssueFilters } from '../issues/filters.tsx';
 import { issueFilterNames, useIssues } from '../issues/queries.ts';
@@ -39,9 +40,17 @@ export function ProjectRisks({ project }: Props) {
   );
 }
 
+/** The assignee can't be changed in an archived project. */
+const readOnlyIssueColumns = issueColumns.map((column) =>
+  column.name === 'assignee'
+    ? { ...column, cell: (issue: Issue) => <AssigneeName name={issue.assignee_name} /> }
+    : column,
+);
+
 export function ProjectIssues({ project }: Props) {
   const state = useFilters(withoutProject(issueFilterNames));
-  const choice = useColumns('project issues', inProject('issues', issueColumns));
+  const columns = project.archived_at === null ? issueColumns : readOnlyIssueColumns;
+  const choice = useColumns('project issues', inProject('issues', columns));
   const filters = filtersIn(project, state);
   const list = useIssues(filters);
   return (

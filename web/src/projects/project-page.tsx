@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
@@ -30,16 +29,14 @@ import { useHeatMap } from '../risks/queries.ts';
 import { NewRisk } from '../risks/risk-form.tsx';
 import { useProjectEditor } from './project-form.tsx';
 import { ProjectTabs } from './project-tabs.tsx';
+import { useProject } from './queries.ts';
 import './project-page.css';
 
 export function ProjectPage() {
   const { key = '' } = useParams();
-  const query = useQuery({
-    queryKey: ['project', key],
-    queryFn: () =>
-      dataOrThrow(api.GET('/v1/projects/{project_id}', { params: { path: { project_id: key } } })),
-  });
-  return <LoadedPage query={query}>{(project) => <ProjectContents project={project} />}</LoadedPage>;
+  return (
+    <LoadedPage query={useProject(key)}>{(project) => <ProjectContents project={project} />}</LoadedPage>
+  );
 }
 
 function ProjectContents({ project }: { project: Project }) {

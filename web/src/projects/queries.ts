@@ -19,6 +19,26 @@ export const projectStatuses = enumValues<Project['status']>({
   cancelled: true,
 });
 
+export function useProject(key: string) {
+  return useQuery({
+    queryKey: ['project', key],
+    queryFn: () =>
+      dataOrThrow(api.GET('/v1/projects/{project_id}', { params: { path: { project_id: key } } })),
+  });
+}
+
+/** Whether a project is archived, so that nothing in it can be changed. */
+export function useIsArchived(key: string): boolean {
+  const { data: project } = useProject(key);
+  return typeof project?.archived_at === 'string';
+}
+
+/** Whether the key in use can change what is in a project. */
+export function useCanEditIn(key: string): boolean {
+  const isArchived = useIsArchived(key);
+  return useHasScope()('projects.manage') && !isArchived;
+}
+
 /** Reads all projects, so that the console can count and filter them. */
 export function useProjects(archived: 'false' | 'any' | 'true' = 'false', enabled = true) {
   return useQuery({

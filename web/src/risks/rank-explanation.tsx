@@ -1,22 +1,22 @@
 import type { Explanation, Risk } from '../api/openapi.ts';
-import { useHasScope } from '../api/session.ts';
 import { Score } from '../components/badges.tsx';
 import { DialogButton } from '../components/dialog.tsx';
 import { formatDay, formatNumber, formatTime, humanize } from '../format.ts';
+import { useCanEditIn } from '../projects/queries.ts';
 import { Assess } from './assess.tsx';
 import { useRiskModel } from './model.ts';
 
 /** Explains the score and the rank of a risk. */
 export function RankExplanation({ risk, explain }: { risk: Risk; explain: Explanation }) {
   const { data: model } = useRiskModel();
-  const hasScope = useHasScope();
+  const canEdit = useCanEditIn(risk.project_key);
   const word = (axis: 'probability' | 'impact') =>
     humanize(model?.[axis].find(({ value }) => value === explain.inputs[axis].value)?.word ?? '');
   if (explain.score === null) {
     return (
       <p className="button-row">
         Not assessed, so unranked.
-        {hasScope('projects.manage') && (
+        {canEdit && (
           <DialogButton small dialog={(onClose) => <Assess risk={risk} onClose={onClose} />}>
             Assess
           </DialogButton>
@@ -37,7 +37,7 @@ export function RankExplanation({ risk, explain }: { risk: Risk; explain: Explan
             {humanize(explain.level ?? '')}: {explain.level_bounds.from} to {explain.level_bounds.to}
           </span>
         )}
-        {hasScope('projects.manage') && (
+        {canEdit && (
           <DialogButton small plain dialog={(onClose) => <Assess risk={risk} onClose={onClose} />}>
             Reassess
           </DialogButton>

@@ -2,7 +2,6 @@ import { useLocation } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { Risk, RiskInput, RiskPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
-import { useHasScope } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import { type FieldOf, inForm } from '../components/form-values.ts';
@@ -11,6 +10,7 @@ import { toast } from '../components/toast.tsx';
 import { type Editor, withOneOwner } from '../fields/editor.ts';
 import { enumOptions, humanize } from '../format.ts';
 import { useReadablePerson } from '../personnel/queries.ts';
+import { useCanEditIn } from '../projects/queries.ts';
 import { strategies, useRiskModel } from './model.ts';
 import { riskPath, usePatchRisk } from './queries.ts';
 import { transitionForms } from './transition-forms.ts';
@@ -140,7 +140,7 @@ const statusFields: FieldOf<RiskPatch>[] = [
 export function useRiskEditor(risk: Risk): Editor<RiskPatch, Risk> {
   const { data: model } = useRiskModel();
   const patch = usePatchRisk();
-  const canEdit = useHasScope()('projects.manage');
+  const canEdit = useCanEditIn(risk.project_key);
   const raisedBy = useReadablePerson(risk.raised_by_user_id);
   return {
     id: risk.id,

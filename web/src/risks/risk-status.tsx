@@ -2,7 +2,6 @@ import { useLocation } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { MaterializeInput, Risk, RiskPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
-import { useHasScope } from '../api/session.ts';
 import { Facts } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
@@ -22,11 +21,10 @@ export function RiskStatusCard({ editor }: { editor: Editor<RiskPatch, Risk> }) 
   const fact = useInlineFacts(editor);
   const changeStatus = useChangeStatus(risk);
   const transitions = useRiskTransitions()(risk.status);
-  const hasScope = useHasScope();
   return (
     <StatusCard
       status={risk.status}
-      transitions={hasScope('projects.manage') ? transitions : []}
+      transitions={editor.canEdit ? transitions : []}
       labelOf={(to) => labelOf(risk.status, to)}
       needsInput={(to) => ['accepted', 'materialized', 'closed'].includes(to) || risk.status === 'closed'}
       changeStatus={(status) => changeStatus({ status })}

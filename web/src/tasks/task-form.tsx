@@ -3,7 +3,6 @@ import { useState } from 'react';
 import { api, dataOrThrow, enumValues, ifMatch } from '../api/client.ts';
 import type { Task, TaskInput, TaskPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
-import { useHasScope } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Confirm, Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
@@ -12,6 +11,7 @@ import { toast } from '../components/toast.tsx';
 import { EditDialog } from '../fields/edit-dialog.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
+import { useCanEditIn } from '../projects/queries.ts';
 import { projectKeyOf } from '../risks/queries.ts';
 
 export type Parent = { risk_id?: string; issue_id?: string };
@@ -123,7 +123,7 @@ export function useTaskEditor(task: Task): Editor<TaskPatch, Task> {
     name: task.key,
     item: task,
     fields: fieldsOf(task),
-    canEdit: useHasScope()('projects.manage'),
+    canEdit: useCanEditIn(task.project_key),
     save: (values, base) => patch(base, values),
     reload: () => dataOrThrow(api.GET('/v1/projects/{project_id}/tasks/{id}', { params: taskPath(task) })),
   };

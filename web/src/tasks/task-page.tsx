@@ -37,7 +37,7 @@ function TaskContents({ task }: { task: Task }) {
             </span>
           </>
         }
-        actions={<CompleteTask task={task} isOnPage />}
+        actions={editor.canEdit && <CompleteTask task={task} isOnPage />}
         remove={() => deleteTask(task)}
       >
         {deleteTaskNote}

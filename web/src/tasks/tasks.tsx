@@ -11,6 +11,7 @@ import { Button } from '../components/button.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
 import { formatDay, today } from '../format.ts';
+import { useCanEditIn } from '../projects/queries.ts';
 import { EditTask, NewTask, type Parent, usePatchTask } from './task-form.tsx';
 
 type Props = { project: string; parent: Parent; kind: Task['kind'] };
@@ -18,7 +19,7 @@ type Props = { project: string; parent: Parent; kind: Task['kind'] };
 /** The tasks of a risk or an issue. */
 export function Tasks({ project, parent, kind }: Props) {
   const [open, setOpen] = useState<'new' | Task | null>(null);
-  const hasScope = useHasScope();
+  const canEdit = useCanEditIn(project);
   const query = useQuery({
     queryKey: ['tasks', project, parent],
     queryFn: () =>
@@ -35,7 +36,7 @@ export function Tasks({ project, parent, kind }: Props) {
     <section className="card" aria-labelledby="tasks">
       <header>
         <h2 id="tasks">Tasks</h2>
-        {hasScope('projects.manage') && (
+        {canEdit && (
           <Button small icon="plus" onPress={() => setOpen('new')}>
             Add task
           </Button>
@@ -48,7 +49,7 @@ export function Tasks({ project, parent, kind }: Props) {
           ) : (
             <ul className="lines tasks">
               {data.map((task) => (
-                <TaskLine key={task.id} task={task} edit={() => setOpen(task)} />
+                <TaskLine key={task.id} task={task} {...(canEdit && { edit: () => setOpen(task) })} />
               ))}
             </ul>
           )
@@ -85,8 +86,8 @@ export function CompleteTask({ task, isOnPage = false }: { task: Task; isOnPage?
   return <ActionButton small plain icon="check" aria-label={`Mark as done: ${task.title}`} act={complete} />;
 }
 
-function TaskLine({ task, edit }: { task: Task; edit: () => void }) {
-  const hasScope = useHasScope();
+/** Without `edit` it is read-only. */
+function TaskLine({ task, edit }: { task: Task; edit?: () => void }) {
   const isOverdue = task.due_on !== null && task.due_on < today() && !isDone(task);
   return (
     <li>
@@ -101,9 +102,11 @@ function TaskLine({ task, edit }: { task: Task; edit: () => void }) {
         </span>
       )}
       <Status status={task.status} />
-      <CompleteTask task={task} />
-      {hasScope('projects.manage') && (
-        <Button small plain icon="edit" aria-label={`Edit: ${task.title}`} onPress={edit} />
+      {edit && (
+        <>
+          <CompleteTask task={task} />
+          <Button small plain icon="edit" aria-label={`Edit: ${task.title}`} onPress={edit} />
+        </>
       )}
     </li>
   );
