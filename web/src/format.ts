@@ -66,6 +66,20 @@ export function humanize(value: string): string {
   return labels[value] ?? text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+const fieldLabels: Readonly<Record<string, string>> = {
+  handover_to_user_id: 'Work handed over',
+  handover_to_group_id: 'Risks and issues handed over',
+  raised_by_user_id: 'Raised by',
+  accepted_by_user_id: 'Accepted by',
+  owner_group_id: 'Owning group',
+  external_id: 'External ID',
+  project_ids: 'Projects',
+};
+
+/** The label of a field of the API: `owner_user_id` → `Owner`, `due_on` → `Due`. */
+export const labelOf = (field: string) =>
+  fieldLabels[field] ?? humanize(field.replace(/(_user_id|_group_id|_id|_on|_at)$/, ''));
+
 /** Values of the API to choose from, with their labels. */
 export const enumOptions = <Value extends string>(values: readonly Value[]) =>
   values.map((value) => [value, humanize(value)] as const);

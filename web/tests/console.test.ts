@@ -164,7 +164,7 @@ describe('risks', () => {
   test('a filter that the service rejects is shown with its message', async (t) => {
     const page = await console.open(t, '/risks?level=terrible');
     if (!page) return;
-    await page.getByRole('alert').getByText(/level/).first().waitFor();
+    await page.getByRole('alert').getByText(/Level/).first().waitFor();
   });
 
   test('a filter that a link has set names its owner and can be removed', async (t) => {

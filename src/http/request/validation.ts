@@ -228,23 +228,25 @@ function errorOf(
         params.limit === 1 ? 'This must not be empty; use null for unknown.' : `This is too short.`,
       );
     case 'maxLength':
-      return error(`This must have at most ${params.limit} characters.`);
+      return error(`This must have at most ${counted(params.limit, 'character')}.`);
     case 'minimum':
       return error(`This must be ${params.limit} or more.`);
     case 'maximum':
       return error(`This must be ${params.limit} or less.`);
     case 'minItems':
-      return error(`This must have at least ${params.limit} items.`);
+      return error(`This must have at least ${counted(params.limit, 'item')}.`);
     case 'maxItems':
-      return error(`This must have at most ${params.limit} items.`);
+      return error(`This must have at most ${counted(params.limit, 'item')}.`);
     case 'maxProperties':
-      return error(`This must have at most ${params.limit} members.`);
+      return error(`This must have at most ${counted(params.limit, 'member')}.`);
     case 'uniqueItems':
       return error('This must not contain the same item twice.');
     default:
       return error('This is not allowed here.');
   }
 }
+
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 function unknownField(schema: TObject, path: string, name: string): string {
   const shown = `\`${shortened(name)}\``;

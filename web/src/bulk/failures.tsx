@@ -1,7 +1,8 @@
 import { Link } from 'wouter';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { formatNumber, humanize, pluralize } from '../format.ts';
+import { withLabels } from '../components/error-text.ts';
+import { formatNumber, pluralize } from '../format.ts';
 import type { Failure } from './change.ts';
 import { type BulkKind, nouns } from './kinds.ts';
 
@@ -40,7 +41,3 @@ export const Failures = ({ kind, listed, count, onClose, onDeselect }: Props) =>
     </footer>
   </Dialog>
 );
-
-/** The names of fields in the texts of the service, as the console calls them: `due_on` is Due. */
-const withLabels = (text: string) =>
-  text.replace(/`(\w+)`/g, (_, name: string) => humanize(name.replace(/_(on|user_id|group_id)$/, '')));

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'react';
 import { endSessionOn401 } from '../api/session.ts';
 import { Button, type ButtonProps } from './button.tsx';
+import { errorLine } from './error-text.ts';
 import { toast } from './toast.tsx';
 import { useConflict } from './use-conflict.ts';
 
@@ -18,7 +19,7 @@ export function useAction() {
       await act();
     } catch (error) {
       endSessionOn401(error);
-      toast((await explain(error)).message);
+      toast(errorLine(await explain(error)));
     }
     isRunning.current = false;
     setBusy(false);

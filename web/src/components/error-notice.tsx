@@ -1,11 +1,19 @@
-import { ApiError } from '../api/client.ts';
 import { Button } from './button.tsx';
+import { errorMessages } from './error-text.ts';
+import type { Field } from './form-values.ts';
+
+type Props = {
+  error: unknown;
+  retry?: () => void;
+  /** The fields that the error can be about, with their labels. */
+  fields?: readonly Field[] | undefined;
+};
 
 /** Shows an error with the messages of the service. */
-export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => void }) => (
+export const ErrorNotice = ({ error, retry, fields }: Props) => (
   <div className="notice bad" role="alert">
     <div>
-      {messagesOf(error).map((message) => (
+      {errorMessages(error, fields).map((message) => (
         <p key={message}>{message}</p>
       ))}
     </div>
@@ -16,16 +24,3 @@ export const ErrorNotice = ({ error, retry }: { error: unknown; retry?: () => vo
     )}
   </div>
 );
-
-/** An error about the URL's filters names each filter, which has no field to stand next to. */
-function messagesOf(error: unknown): string[] {
-  if (!(error instanceof Error)) return [String(error)];
-  // A part of the console that fails to load is a TypeError of the browser, in its own words.
-  if (error instanceof TypeError && /module|script/i.test(error.message))
-    return ["Can't reach the service. Check your connection and try again."];
-  const parameterErrors =
-    error instanceof ApiError ? error.fieldErrors.filter(({ parameter }) => parameter) : [];
-  return parameterErrors.length > 0
-    ? parameterErrors.map(({ parameter, detail }) => `${parameter}: ${detail}`)
-    : [error.message];
-}

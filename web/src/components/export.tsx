@@ -4,6 +4,7 @@ import { fetchFrom } from '../api/client.ts';
 import { endSessionOn401 } from '../api/session.ts';
 import { today } from '../format.ts';
 import { Button } from './button.tsx';
+import { errorLine } from './error-text.ts';
 import type { Filters } from './filters.tsx';
 import { toast } from './toast.tsx';
 
@@ -20,7 +21,7 @@ export function ExportButton({ path, filters, name }: { path: string; filters: F
       saveFile(await response.blob(), `${name}-${today()}.${format}`);
     } catch (error) {
       endSessionOn401(error);
-      toast((error as Error).message);
+      toast(errorLine(error));
     }
     setBusy(false);
   };
@@ -64,7 +65,7 @@ export function PrintButton({
       await new Promise(requestAnimationFrame);
       print();
     } catch (error) {
-      toast((error as Error).message);
+      toast(errorLine(error));
     }
     setBusy(false);
   };

@@ -5,6 +5,7 @@ import { Button } from './button.tsx';
 import { ConflictNotice, theirChanges } from './conflict.tsx';
 import { useUnsavedChanges } from './dialog.tsx';
 import { ErrorNotice } from './error-notice.tsx';
+import { errorsByField } from './error-text.ts';
 import { FieldRow } from './field-row.tsx';
 import { changedValues, createdValues, type FieldOf, isSameDraft, toDraft } from './form-values.ts';
 import { type Names, readNames, withName } from './picked-names.ts';
@@ -52,7 +53,7 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   // State changes only with the next render; Enter can be pressed twice before it.
   const isSending = useRef(false);
   const form = useRef<HTMLFormElement>(null);
-  const errors = errorsByField(error);
+  const errors = errorsByField(error, visible);
   const isPlaced =
     errors.size > 0 && [...errors.keys()].every((name) => visible.some((one) => one.name === name));
   const requestClose = useUnsavedChanges(!isSameDraft(draft, toDraft(visible, base)));
@@ -142,7 +143,7 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
       )}
       {error && !isPlaced && (
         <div className="dialog-notice">
-          <ErrorNotice error={error} />
+          <ErrorNotice error={error} fields={visible} />
         </div>
       )}
       <footer>
@@ -152,13 +153,5 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
         </Button>
       </footer>
     </form>
-  );
-}
-
-/** The first validation error of each field. An error that is not about a field has the name ''. */
-export function errorsByField(error: Error | undefined): Map<string, string> {
-  const errors = error instanceof ApiError ? error.fieldErrors : [];
-  return new Map(
-    errors.toReversed().map(({ pointer, detail }) => [pointer?.slice(2).split('/')[0] ?? '', detail]),
   );
 }

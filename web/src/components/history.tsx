@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { HistoryEntry } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
-import { formatDayOrText, formatNumber, formatTime, humanize } from '../format.ts';
+import { formatDayOrText, formatNumber, formatTime, humanize, labelOf } from '../format.ts';
 import { Button } from './button.tsx';
 import { Loaded } from './loading.tsx';
 
@@ -100,19 +100,6 @@ export const Reason = ({ entry: { reason } }: { entry: HistoryEntry }) =>
       <q dir="auto">{reason}</q>
     </>
   );
-
-const labels: Readonly<Record<string, string>> = {
-  handover_to_user_id: 'Work handed over',
-  handover_to_group_id: 'Risks and issues handed over',
-  raised_by_user_id: 'Raised by',
-  accepted_by_user_id: 'Accepted by',
-  external_id: 'External ID',
-  project_ids: 'Projects',
-};
-
-/** `owner_user_id` → `Owner`, `due_on` → `Due`. */
-export const labelOf = (field: string) =>
-  labels[field] ?? humanize(field.replace(/(_user_id|_group_id|_id|_on|_at)$/, ''));
 
 const isId = (value: unknown) => typeof value === 'string' && /^[a-z]{3}_[0-9a-v]{26}$/.test(value);
 

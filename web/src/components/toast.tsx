@@ -3,6 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { ApiError } from '../api/client.ts';
 import { endSessionOn401 } from '../api/session.ts';
 import { Button } from './button.tsx';
+import { errorLine } from './error-text.ts';
 
 /** Why an Undo failed. */
 export const changedSince = 'Someone else changed this since, so it was not undone.';
@@ -62,7 +63,7 @@ function ToastBox({ id, text, undo }: Toast) {
     } catch (error) {
       endSessionOn401(error);
       const isStale = error instanceof ApiError && error.status === 412;
-      toast(isStale ? changedSince : (error as Error).message);
+      toast(isStale ? changedSince : errorLine(error));
       if (isStale) void client.invalidateQueries();
       // Without a connection or a session it was not refused, so it can be tried again.
       if (error instanceof ApiError && [0, 401, 429, 503].includes(error.status)) setUndoing(false);

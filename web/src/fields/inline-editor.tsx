@@ -3,8 +3,8 @@ import { useRefresh } from '../api/queries.ts';
 import { endSessionOn401 } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { ConflictNotice, theirChanges } from '../components/conflict.tsx';
+import { errorLine, errorsByField } from '../components/error-text.ts';
 import { FieldInput } from '../components/field-row.tsx';
-import { errorsByField } from '../components/form.tsx';
 import { type FieldOf, toDraft } from '../components/form-values.ts';
 import { type Names, readNames, withName } from '../components/picked-names.ts';
 import { changedSince, toast } from '../components/toast.tsx';
@@ -80,8 +80,8 @@ export function InlineEditor<Input, Item extends object>({
       toast(`Saved ${editor.name}: ${field.label}`, () => undo(editor, outcome));
     } catch (reason) {
       endSessionOn401(reason);
-      const { message } = reason as Error;
-      const [first] = errorsByField(reason as Error).values();
+      const message = errorLine(reason);
+      const [first] = errorsByField(reason as Error, editor.fields).values();
       // The page can have been left. The draft stays, so its field is open on the next visit.
       if (!form.current) toast(`Couldn't save ${editor.name}: ${field.label}. ${message}`);
       setError(first ?? message);

@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef, useState } from 'react';
 import type { ImportResult } from '../api/openapi.ts';
 import { Button } from '../components/button.tsx';
+import { withLabels } from '../components/error-text.ts';
 import { saveFile } from '../components/export.tsx';
 import { formatNumber } from '../format.ts';
 import type { ImportReport } from './run-import.ts';
@@ -106,7 +107,7 @@ function Rows({ rows, target }: { rows: readonly ImportResult[]; target: ImportT
                           <bdi>{columnOf(error, target)}</bdi>:{' '}
                         </strong>
                       )}
-                      {error.detail}
+                      {detailOf(error, target)}
                     </p>
                   ))}
                 </td>
@@ -133,6 +134,9 @@ type RowError = NonNullable<ImportResult['errors']>[number];
 const columnOf = ({ column, pointer }: RowError, target: ImportTarget) =>
   column ?? (pointer && fieldLabel(target, pointer.slice(2).split('/')[0] ?? ''));
 
+const detailOf = ({ detail }: RowError, target: ImportTarget) =>
+  withLabels(detail, (name) => fieldLabel(target, name));
+
 /** A CSV file of the failed rows and their errors, to fix and import again. */
 function downloadFailed(results: readonly ImportResult[], target: ImportTarget): void {
   const failed = results.filter(({ status }) => status === 'failed');
@@ -141,7 +145,7 @@ function downloadFailed(results: readonly ImportResult[], target: ImportTarget):
   );
   const rows = failed.map(({ data = {}, errors = [] }) => [
     ...names.map((name) => data[name] ?? ''),
-    errors.map((error) => `${columnOf(error, target) ?? 'Row'}: ${error.detail}`).join(' '),
+    errors.map((error) => `${columnOf(error, target) ?? 'Row'}: ${detailOf(error, target)}`).join(' '),
   ]);
   const lines = [[...names, errorColumn], ...rows].map((cells) => cells.map(csvCell).join(','));
   saveFile(new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' }), `${target.plural}-errors.csv`);

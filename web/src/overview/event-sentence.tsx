@@ -4,9 +4,9 @@ import type { ChangeEvent, EventType } from '../api/event-types.ts';
 import type { Project } from '../api/openapi.ts';
 import { plainText } from '../comments/markdown.ts';
 import type { Mention } from '../comments/mentions.ts';
-import { formatValue, labelOf } from '../components/history.tsx';
+import { formatValue } from '../components/history.tsx';
 import { ItemLink } from '../components/item-link.tsx';
-import { humanize } from '../format.ts';
+import { humanize, labelOf } from '../format.ts';
 import { shortUrl } from '../webhooks/queries.ts';
 
 type Props = { event: ChangeEvent; projects: readonly Project[] };

@@ -1,0 +1,48 @@
+import { ApiError } from '../api/client.ts';
+import { labelOf } from '../format.ts';
+import type { Field } from './form-values.ts';
+
+type FieldError = ApiError['fieldErrors'][number];
+
+/** The service's texts quote the names of fields: `due_on` becomes Due. */
+export const withLabels = (text: string, label: (name: string) => string = labelOf) =>
+  text.replace(/`(\w+)`/g, (_, name: string) => label(name));
+
+/** The first validation error of each field. An error that is not about a field has the name ''. */
+export function errorsByField(error: Error | undefined, fields: readonly Field[]): Map<string, string> {
+  const errors = error instanceof ApiError ? error.fieldErrors : [];
+  return new Map(errors.toReversed().map((one) => [nameOf(one), textOf(one, fields)]));
+}
+
+/** All that an error reports, for a place that is not beside its fields. */
+export function errorMessages(error: unknown, fields: readonly Field[] = []): string[] {
+  if (!(error instanceof Error)) return [String(error)];
+  // A part of the console that fails to load is a TypeError of the browser, in its own words.
+  if (error instanceof TypeError && /module|script/i.test(error.message))
+    return ["Can't reach the service. Check your connection and try again."];
+  if (!(error instanceof ApiError) || error.fieldErrors.length === 0) return [withLabels(error.message)];
+  const messages = error.fieldErrors.map((one) => {
+    const name = one.parameter ?? nameOf(one);
+    const text = textOf(one, fields);
+    return name !== '' && text.startsWith('This ') ? `${labelIn(fields)(name)}: ${text}` : text;
+  });
+  return [...new Set(messages)];
+}
+
+/** For a message of one line. */
+export const errorLine = (error: unknown) => errorMessages(error).join(' ');
+
+const nameOf = ({ pointer = '' }: FieldError) => pointer.slice(2).split('/')[0] ?? '';
+
+const labelIn = (fields: readonly Field[]) => (name: string) =>
+  fields.find((one) => one.name === name)?.label ?? labelOf(name);
+
+function textOf(error: FieldError, fields: readonly Field[]): string {
+  const { code, detail } = error;
+  const field = fields.find(({ name }) => name === nameOf(error));
+  // A blank required field is sent as null.
+  if (field?.required && code === 'type' && field.kind !== 'number') return `${field.label} is required.`;
+  if (field && code === 'minItems')
+    return `Select at least one ${field.label.toLowerCase().replace(/s$/, '')}.`;
+  return withLabels(detail, labelIn(fields));
+}
