@@ -27,6 +27,9 @@ export const formatShortDay = (value: string) => shortDayFormat.format(new Date(
 export const formatDayOrText = (value: string) =>
   /^\d{4}-\d\d-\d\d$/.test(value) ? formatDay(value) : value;
 
+/** Formats the days in a text of the service. */
+export const formatDaysIn = (text: string) => text.replace(/\b\d{4}-\d\d-\d\d\b/g, formatDay);
+
 /** A timestamp of the API, in the browser's time zone. */
 export const formatTime = (value: string) => timeFormat.format(new Date(value));
 

@@ -113,7 +113,10 @@ describe('the overview', () => {
     );
     assert.equal(await page.locator('.ranking .movement').count(), 10);
     const projects = (await console.get('/v1/projects')).data as { health: { reasons: string[] } }[];
-    const reasons = projects.flatMap(({ health }) => health.reasons);
+    const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
+    const reasons = projects
+      .flatMap(({ health }) => health.reasons)
+      .map((reason) => reason.replace(/\d{4}-\d\d-\d\d/, (day) => format.format(new Date(day))));
     for (const shown of await page.locator('.reasons p').allTextContents()) {
       for (const reason of shown.split(' · ')) assert.ok(reasons.includes(reason), reason);
     }

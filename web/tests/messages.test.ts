@@ -58,3 +58,16 @@ test('the errors of a field on the page and of a filter name it by its label', a
   await notice.getByText(/^Owner: This must be an id/).waitFor();
   assert.doesNotMatch((await notice.textContent()) ?? '', /`|owner_user_id/);
 });
+
+test('the days in the reasons of project health are in the format of the reader', async (t) => {
+  await console.post('/v1/projects', { name: 'Late', key: 'LATE', status: 'active', due_on: '2026-02-28' });
+  const page = await console.open(t, '/projects/LATE', { viewport: { width: 1600, height: 900 } });
+  if (!page) return;
+  await page.getByRole('listitem').filter({ hasText: 'Was due on 28 Feb 2026' }).waitFor();
+  for (const path of ['/projects?q=late', '/report?project=LATE']) {
+    await page.goto(console.app.baseUrl + path);
+    await page.getByText('Was due on 28 Feb 2026').locator('visible=true').first().waitFor();
+    await waitUntilLoaded(page);
+    assert.doesNotMatch((await page.locator('main').textContent()) ?? '', /2026-02-28/);
+  }
+});

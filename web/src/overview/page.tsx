@@ -8,6 +8,7 @@ import { Bars } from '../components/bars.tsx';
 import { ButtonLink } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
+import { HealthReasonsLine } from '../components/health-reasons.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { Loaded, Loading } from '../components/loading.tsx';
 import { daysFromToday, formatNumber, humanize, pluralize } from '../format.ts';
@@ -126,7 +127,9 @@ function ProjectHealth({ projects }: { projects: Project[] }) {
               <bdi>{name}</bdi>
               <span className="visually-hidden">, {humanize(health.state)}</span>
             </Link>
-            <p title={health.reasons.join('\n')}>{health.reasons.join(' · ')}</p>
+            <p>
+              <HealthReasonsLine health={health} />
+            </p>
           </li>
         ))}
       </ul>

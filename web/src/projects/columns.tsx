@@ -2,8 +2,9 @@ import { Link } from 'wouter';
 import type { Project } from '../api/openapi.ts';
 import { Health, Score, Status } from '../components/badges.tsx';
 import { updatedColumn } from '../components/columns.tsx';
+import { HealthReasonsLine } from '../components/health-reasons.tsx';
 import type { Column } from '../components/table.tsx';
-import { formatDay, formatNumber } from '../format.ts';
+import { formatDay, formatDaysIn, formatNumber } from '../format.ts';
 import { levelOf } from '../risks/model.ts';
 
 export const projectColumns: readonly Column<Project>[] = [
@@ -21,10 +22,12 @@ export const projectColumns: readonly Column<Project>[] = [
     sorts: ['name', '-name'],
     cell: ({ key, name, health }) => (
       <>
-        <Link className="row-link" href={`/projects/${key}`} title={health.reasons.join('\n')}>
+        <Link className="row-link" href={`/projects/${key}`} title={formatDaysIn(health.reasons.join('\n'))}>
           <bdi>{name}</bdi>
         </Link>
-        <span className="secondary-line">{health.reasons.join(' · ') || key}</span>
+        <span className="secondary-line">
+          {health.reasons.length > 0 ? <HealthReasonsLine health={health} /> : key}
+        </span>
       </>
     ),
   },
@@ -34,8 +37,8 @@ export const projectColumns: readonly Column<Project>[] = [
     width: 19,
     from: 'desktop',
     cell: ({ health }) => (
-      <span className="quiet" title={health.reasons.join('\n')}>
-        {health.reasons.join(' · ')}
+      <span className="quiet">
+        <HealthReasonsLine health={health} />
       </span>
     ),
   },

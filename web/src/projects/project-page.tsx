@@ -10,6 +10,7 @@ import { Button } from '../components/button.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { Confirm, DialogButton } from '../components/dialog.tsx';
+import { HealthReasons } from '../components/health-reasons.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
 import { Attributes } from '../fields/attributes.tsx';
@@ -185,13 +186,7 @@ const HealthCard = ({ project: { key, health, counts, archived_at } }: { project
         Archived {formatTime(archived_at)}. It is read-only and not part of any totals.
       </p>
     )}
-    {health.reasons.length > 0 && (
-      <ul className="health-reasons">
-        {health.reasons.map((reason) => (
-          <li key={reason}>{reason}</li>
-        ))}
-      </ul>
-    )}
+    <HealthReasons health={health} />
     <ul className="numbers">
       <Count href={`/risks?project=${key}`} count={counts.active_risks} name="active risks" />
       <Count

@@ -2,6 +2,7 @@ import { Link } from 'wouter';
 import type { Project } from '../api/openapi.ts';
 import { Health } from '../components/badges.tsx';
 import { Card } from '../components/card.tsx';
+import { HealthReasons } from '../components/health-reasons.tsx';
 import { formatDay, formatNumber, pluralize } from '../format.ts';
 import { healthStates } from '../projects/queries.ts';
 import { listHref, type Period } from './queries.ts';
@@ -78,13 +79,7 @@ const ProjectSection = ({ project, period }: { project: Project; period: Period 
         </h2>
         <Health state={health.state} />
       </header>
-      {health.reasons.length > 0 && (
-        <ul className="health-reasons">
-          {health.reasons.map((reason) => (
-            <li key={reason}>{reason}</li>
-          ))}
-        </ul>
-      )}
+      <HealthReasons health={health} />
       <h3>Top risks</h3>
       <TopRisks period={period} limit={maxRows} />
       <More total={counts.active_risks} shown={maxRows} href={listHref('/risks', period)} />
