@@ -74,15 +74,15 @@ export async function startConsole({ isEmpty = false } = {}) {
     return page;
   }
 
-  async function send(method: string, path: string, body: object) {
+  async function send(method: string, path: string, body?: object) {
     const { secret } = await newKey();
     const response = await fetch(`${baseUrl}${path}`, {
       method,
-      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      headers: { authorization: `Bearer ${secret}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
     });
     assert.ok(response.ok, await response.clone().text());
-    return response.json();
+    return response.status === 204 ? undefined : response.json();
   }
 
   return {
@@ -103,6 +103,7 @@ export async function startConsole({ isEmpty = false } = {}) {
     },
     post: (path: string, body: object) => send('POST', path, body),
     patch: (path: string, body: object) => send('PATCH', path, body),
+    delete: (path: string) => send('DELETE', path),
     /** Starts the service again after it was closed. */
     async restart() {
       ({ app } = await start(new URL(baseUrl).port));

@@ -1,5 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { ApiError } from '../api/client.ts';
 import { ErrorNotice } from './error-notice.tsx';
 
 /** Lines in place of the content, so that the page does not jump. */
@@ -22,7 +23,7 @@ export const PageLoading = () => (
   </div>
 );
 
-/** Renders a query's data, its error or a loading message. */
+/** Renders a query's data, its error or a loading message. When data can't be updated, the error is above it. */
 export function Loaded<T>({
   query,
   children,
@@ -32,7 +33,19 @@ export function Loaded<T>({
   children: (data: T) => ReactNode;
   loading?: ReactNode;
 }) {
-  if (query.data !== undefined) return children(query.data);
-  if (query.isError) return <ErrorNotice error={query.error} retry={() => query.refetch()} />;
-  return loading;
+  // A dialog asks to sign in again after a 401.
+  const isShown = query.isError && !(query.data !== undefined && isSessionEnded(query.error));
+  if (query.data === undefined && !query.isError) return loading;
+  return (
+    <>
+      {isShown && (
+        <div className="load-error">
+          <ErrorNotice error={query.error} retry={() => query.refetch()} />
+        </div>
+      )}
+      {query.data !== undefined && children(query.data)}
+    </>
+  );
 }
+
+const isSessionEnded = (error: unknown) => error instanceof ApiError && error.status === 401;

@@ -7,7 +7,10 @@ import { Loaded, PageLoading } from '../components/loading.tsx';
 import { destinations } from './navigation.ts';
 import { Title } from './title.tsx';
 
-/** The page of one item. When it can't be loaded, the error has a heading too. */
+/**
+ * The page of one item. When it can't be loaded, the error has a heading too. An item that was deleted since is not shown
+ * any more, because no action on it can succeed.
+ */
 export function LoadedPage<T>({
   query,
   children,
@@ -15,14 +18,14 @@ export function LoadedPage<T>({
   query: UseQueryResult<T>;
   children: (data: T) => ReactNode;
 }) {
+  if (query.error instanceof ApiError && query.error.status === 404)
+    return <Missing message={query.error.message} />;
   if (query.data !== undefined || !query.isError)
     return (
       <Loaded query={query} loading={<PageLoading />}>
         {children}
       </Loaded>
     );
-  if (query.error instanceof ApiError && query.error.status === 404)
-    return <Missing message={query.error.message} />;
   return (
     <>
       <Title title="Couldn't load this page" />
