@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button, ComboBox, Input, ListBox, ListBoxItem, Popover } from 'react-aria-components';
 import { api, dataOrThrow } from '../api/client.ts';
+import { errorLine } from './error-text.ts';
 import { Icon } from './icon.tsx';
 import { useDebounced } from './use-debounced.ts';
 
@@ -67,7 +68,11 @@ function SearchBox({
   const [text, setText] = useState(name);
   const searched = text === selected?.name ? '' : text.trim();
   const q = useDebounced(searched);
-  const { data = [], isFetching } = useQuery({
+  const {
+    data = [],
+    isFetching,
+    error,
+  } = useQuery({
     queryKey: ['pick', kind, q],
     queryFn: () => search(q),
     placeholderData: keepPreviousData,
@@ -104,9 +109,11 @@ function SearchBox({
       <Popover className="popover">
         <ListBox<Option>
           className="options"
-          renderEmptyState={() => (
-            <p className="hint">{isFetching || q !== searched ? 'Searching…' : 'No results'}</p>
-          )}
+          renderEmptyState={() =>
+            error ? null : (
+              <p className="hint">{isFetching || q !== searched ? 'Searching…' : 'No results'}</p>
+            )
+          }
         >
           {(one) => (
             <ListBoxItem className="option" textValue={one.name}>
@@ -115,6 +122,11 @@ function SearchBox({
             </ListBoxItem>
           )}
         </ListBox>
+        {error && (
+          <p className="hint" role="alert">
+            Couldn't search. {errorLine(error)}
+          </p>
+        )}
       </Popover>
     </ComboBox>
   );

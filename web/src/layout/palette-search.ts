@@ -1,4 +1,4 @@
-import { api, dataOrThrow } from '../api/client.ts';
+import { ApiError, api, dataOrThrow } from '../api/client.ts';
 import type { Scope } from '../api/session.ts';
 import type { IconName } from '../components/icon.tsx';
 import { matchesText } from '../format.ts';
@@ -33,13 +33,16 @@ export function localSections(text: string, hasScope: HasScope): Section[] {
 
 type Item = { key: string; title: string; status: string };
 
-/** Finds people, groups, projects, and risks, issues and tasks in every status. */
-export async function search(q: string, hasScope: HasScope): Promise<Section[]> {
+/**
+ * Finds people, groups, projects, and risks, issues and tasks in every status. Returns an error beside the results of the
+ * other searches.
+ */
+export async function search(q: string, hasScope: HasScope): Promise<{ sections: Section[]; error?: Error }> {
   const few = { q, limit: 5 };
   const all = { params: { query: { ...few, status: ['all' as const] } } };
   const readsProjects = hasScope('projects.read');
   const readsPeople = hasScope('personnel.read');
-  const [people, groups, projects, risks, issues, tasks] = await Promise.all([
+  const { results, error } = await settle([
     readsPeople
       ? dataOrThrow(api.GET('/v1/personnel', { params: { query: { ...few, sort: 'relevance' } } }))
       : undefined,
@@ -49,6 +52,7 @@ export async function search(q: string, hasScope: HasScope): Promise<Section[]> 
     readsProjects ? dataOrThrow(api.GET('/v1/issues/all', all)) : undefined,
     readsProjects ? dataOrThrow(api.GET('/v1/tasks', all)) : undefined,
   ]);
+  const [people, groups, projects, risks, issues, tasks] = results;
   const items = (id: string, name: string, icon: IconName, list: { data: Item[] } | undefined): Section => ({
     id,
     name,
@@ -59,7 +63,7 @@ export async function search(q: string, hasScope: HasScope): Promise<Section[]> 
       note: key,
     })),
   });
-  return [
+  const sections: Section[] = [
     {
       id: 'people',
       name: 'People',
@@ -86,6 +90,21 @@ export async function search(q: string, hasScope: HasScope): Promise<Section[]> 
     items('issues', 'Issues', 'issue', issues),
     items('tasks', 'Tasks', 'task', tasks),
   ];
+  return { sections, ...(error && { error }) };
+}
+
+/** The values of the searches that succeed and the first error. Throws if the session has ended or no search succeeds. */
+async function settle<Searches extends readonly unknown[]>(searches: readonly [...Searches]) {
+  const settled = await Promise.allSettled(searches);
+  const errors = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));
+  const ended = errors.find((error) => error instanceof ApiError && error.status === 401);
+  const hasResult = settled.some((one) => one.status === 'fulfilled' && one.value !== undefined);
+  if (ended || (errors[0] && !hasResult)) throw ended ?? errors[0];
+  const results = settled.map((one) => (one.status === 'fulfilled' ? one.value : undefined));
+  return {
+    results: results as { [I in keyof Searches]: Awaited<Searches[I]> | undefined },
+    error: errors[0],
+  };
 }
 
 /** The item with exactly this key first, then titles that start with the text. */

@@ -15,9 +15,11 @@ import {
 } from 'react-aria-components';
 import { useLocation } from 'wouter';
 import { useHasScope } from '../api/session.ts';
+import { errorLine } from '../components/error-text.ts';
 import { Icon } from '../components/icon.tsx';
 import { useDebounced } from '../components/use-debounced.ts';
-import { localSections, search } from './palette-search.ts';
+import { matchesText } from '../format.ts';
+import { localSections, type Section, search } from './palette-search.ts';
 
 /** The command palette: runs commands and finds pages, people, groups, projects, risks, issues and tasks. */
 export function Palette({ onClose }: { onClose: () => void }) {
@@ -25,16 +27,18 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [, navigate] = useLocation();
   const hasScope = useHasScope();
   const q = useDebounced(text.trim(), 120);
-  const { data = [], isFetching } = useQuery({
+  const { data, isFetching, isPlaceholderData, error } = useQuery({
     queryKey: ['palette', q],
     queryFn: () => search(q, hasScope),
     enabled: q !== '',
     placeholderData: keepPreviousData,
   });
-  const isKey = /-[rit]?\d+$/i.test(q);
-  const found = text.trim() === '' ? [] : data;
+  const isBehind = q !== text.trim() || isPlaceholderData;
+  const sent = data?.sections ?? [];
+  const found = text.trim() === '' ? [] : isBehind ? matching(sent, text.trim()) : sent;
+  const failure = text.trim() === '' || isBehind ? undefined : (error ?? data?.error);
   // For a key, items come before people and projects.
-  const ordered = isKey ? found.toReversed() : found;
+  const ordered = isKey(text) ? found.toReversed() : found;
   const sections = [...localSections(text, hasScope), ...ordered].filter(({ results }) => results.length > 0);
   return (
     <ModalOverlay className="overlay" isOpen isDismissable onOpenChange={(open) => open || onClose()}>
@@ -53,7 +57,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
                 onClose();
                 navigate(String(path));
               }}
-              renderEmptyState={() => <p className="hint">{isFetching ? 'Searching…' : 'No results'}</p>}
+              renderEmptyState={() =>
+                failure ? null : (
+                  <p className="hint">{isFetching || isBehind ? 'Searching…' : 'No results'}</p>
+                )
+              }
             >
               {(section) => (
                 <MenuSection>
@@ -71,8 +79,24 @@ export function Palette({ onClose }: { onClose: () => void }) {
               )}
             </Menu>
           </Autocomplete>
+          {failure && (
+            <p className="hint palette-error" role="alert">
+              {error ? "Couldn't search." : "Couldn't search everything."} {errorLine(failure)}
+            </p>
+          )}
         </Dialog>
       </Modal>
     </ModalOverlay>
   );
 }
+
+/** Until the results for a text arrive, Enter must not open a result for the text before, unless it fits both. */
+const matching = (sections: readonly Section[], text: string): Section[] =>
+  sections.map((section) => ({
+    ...section,
+    results: section.results.filter(({ name, note }) =>
+      isKey(text) ? note?.toLowerCase() === text.toLowerCase() : matchesText(text, `${name} ${note ?? ''}`),
+    ),
+  }));
+
+const isKey = (text: string) => /-[rit]?\d+$/i.test(text.trim());
