@@ -92,10 +92,11 @@ test('a printout has the owner, status, due date, filters and date, and no butto
   for (const name of ['Status', 'Owner', 'Due']) {
     assert.equal(await page.getByRole('columnheader', { name, exact: true }).isVisible(), true, name);
   }
-  await page
-    .locator('.print-only')
-    .getByText(/^Printed .*Project: APOLLO; Level: High/)
-    .waitFor();
+  const printed = () => page.locator('.filters').evaluate((bar) => (bar as HTMLElement).innerText);
+  assert.match(
+    await printed(),
+    /^Printed .*Project: Apollo: passenger information on stations\s*Level: High$/s,
+  );
   await page.goto(`${console.app.baseUrl}/issues`);
   await waitUntilLoaded(page);
   assert.equal(await page.getByRole('columnheader', { name: 'Actions' }).count(), 0);
@@ -122,4 +123,25 @@ test('the key in use is not shown as never used', async (t) => {
   const page = await console.open(t, '/keys');
   if (!page) return;
   await page.getByRole('cell', { name: 'In use now' }).waitFor();
+});
+
+test('a printout names the filters as their controls do, and leaves out the order', async (t) => {
+  const person = await console.post('/v1/personnel', { name: 'Printed Person' });
+  const group = await console.post('/v1/groups', { name: 'Printed Group' });
+  await console.post('/v1/projects/APOLLO/risks', { title: 'todo print', owner_user_id: person.user_id });
+  const page = await console.open(
+    t,
+    `/risks?q=todo%20print&owner_user_id=${person.user_id}&sort=-updated_at`,
+  );
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const text = () => page.locator('.filters').evaluate((bar) => (bar as HTMLElement).innerText);
+  await page.locator('.filters').getByText('Owner: Printed Person').waitFor({ state: 'attached' });
+  await page.emulateMedia({ media: 'print' });
+  assert.match(await text(), /^Printed .*Search: todo print\s*Owner: Printed Person$/s);
+  await page.emulateMedia({ media: 'screen' });
+  await page.goto(`${console.app.baseUrl}/risks?owner_group_id=${group.id}&status=open,closed`);
+  await page.locator('.filters').getByText('Owning group: Printed Group').waitFor({ state: 'attached' });
+  await page.emulateMedia({ media: 'print' });
+  assert.match(await text(), /^Printed .*Status: Open, Closed\s*Owning group: Printed Group$/s);
 });

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { Button as AriaButton, DialogTrigger, Popover } from 'react-aria-components';
 import { Button } from './button.tsx';
+import { PrintedFilter } from './filters.tsx';
 import { Icon } from './icon.tsx';
 
 type Props = {
@@ -26,6 +27,11 @@ export function FilterPicker({ label, selected, onChange, picker }: Props) {
         {selected !== undefined && <bdi className="filter-value">{selected}</bdi>}
         <Icon name="down" />
       </AriaButton>
+      {selected !== undefined && (
+        <PrintedFilter>
+          {label}: {selected}
+        </PrintedFilter>
+      )}
       <Popover className="popover filter-picker filter-options" placement="bottom start" aria-label={label}>
         {picker((id) => id && select(id))}
         {selected !== undefined && (

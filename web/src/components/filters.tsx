@@ -72,43 +72,35 @@ export const FilterBar = ({
   children,
   action,
 }: BarProps) => (
-  <>
-    <p className="print-only">
-      Printed {formatDay(today())}. {describeFilters(filters, applied) || 'No filters'}.
-    </p>
-    <search className="filters">
-      <Search
-        label={search}
-        value={filters.q ?? ''}
-        onChange={(q) => set({ q: q || null }, { replace: true })}
-      />
-      {children}
-      {Object.entries(applied).map(
-        ([name, describe]) =>
-          filters[name] && (
-            <FilterChip key={name} label={describe(filters[name])} onRemove={() => set({ [name]: null })} />
-          ),
-      )}
-      {countFilters(filters) > 1 && (
-        <Button plain small onPress={clear}>
-          Clear all
-        </Button>
-      )}
-      {action}
-    </search>
-  </>
+  <search className="filters">
+    <span className="print-only">
+      Printed {formatDay(today())}. {countFilters(filters) === 0 && 'No filters.'}{' '}
+    </span>
+    <Search
+      label={search}
+      value={filters.q ?? ''}
+      onChange={(q) => set({ q: q || null }, { replace: true })}
+    />
+    {children}
+    {Object.entries(applied).map(
+      ([name, describe]) =>
+        filters[name] && (
+          <FilterChip key={name} label={describe(filters[name])} onRemove={() => set({ [name]: null })} />
+        ),
+    )}
+    {countFilters(filters) > 1 && (
+      <Button plain small onPress={clear}>
+        Clear all
+      </Button>
+    )}
+    {action}
+  </search>
 );
 
-/** The filters in words, for the printout. */
-const describeFilters = (filters: Filters, applied: NonNullable<BarProps['applied']>) =>
-  Object.entries(filters)
-    .map(([name, value]) => {
-      if (applied[name]) return applied[name](value);
-      if (value === 'true') return humanize(name);
-      const label = humanize(name.replace(/(_user_id|_group_id)$/, ''));
-      return `${label}: ${value.split(',').map(humanize).join(', ')}`;
-    })
-    .join('; ');
+/** What a filter contributes to the printout, which has no controls. */
+export const PrintedFilter = ({ children }: { children: ReactNode }) => (
+  <span className="print-only printed-filter">{children}</span>
+);
 
 /** Shown when no row matches the filters. */
 export const NoMatches = ({ title, clear }: { title: string; clear: () => void }) => (
@@ -133,10 +125,13 @@ function Search({
   }, [debounced]);
   useEffect(() => setText(value), [value]);
   return (
-    <SearchField className="search" aria-label={label} value={text} onChange={setText}>
-      <Icon name="search" />
-      <Input placeholder={label} dir="auto" />
-    </SearchField>
+    <>
+      <SearchField className="search" aria-label={label} value={text} onChange={setText}>
+        <Icon name="search" />
+        <Input placeholder={label} dir="auto" />
+      </SearchField>
+      {value && <PrintedFilter>Search: {value}</PrintedFilter>}
+    </>
   );
 }
 
@@ -153,10 +148,8 @@ export function FilterMenu({ label, value, options, onChange }: FilterMenuProps)
   const selected = value ? value.split(',') : [];
   const hasSearch = options.length > 12;
   const shown = options.filter(([one, name]) => matchesText(text, name) || matchesText(text, one));
-  const summary =
-    selected.length === 1
-      ? (options.find(([one]) => one === selected[0])?.[1] ?? humanize(selected[0] ?? ''))
-      : selected.length;
+  const names = selected.map((one) => options.find(([value]) => value === one)?.[1] ?? humanize(one));
+  const summary = names.length === 1 ? names[0] : names.length;
   return (
     <DialogTrigger onOpenChange={() => setText('')}>
       <AriaButton className={selected.length > 0 ? 'filter set' : 'filter'}>
@@ -164,6 +157,11 @@ export function FilterMenu({ label, value, options, onChange }: FilterMenuProps)
         {selected.length > 0 && <span className="filter-value">{summary}</span>}
         <Icon name="down" />
       </AriaButton>
+      {names.length > 0 && (
+        <PrintedFilter>
+          {label}: {names.join(', ')}
+        </PrintedFilter>
+      )}
       <Popover className="popover filter-options" placement="bottom start" aria-label={label}>
         {hasSearch && (
           <SearchField
@@ -207,20 +205,26 @@ export const FilterToggle = ({
   value: string | undefined;
   onChange: (value: string | null) => void;
 }) => (
-  <button
-    type="button"
-    className={value ? 'filter set' : 'filter'}
-    aria-pressed={value === 'true'}
-    onClick={() => onChange(value ? null : 'true')}
-  >
-    {label}
-  </button>
+  <>
+    <button
+      type="button"
+      className={value ? 'filter set' : 'filter'}
+      aria-pressed={value === 'true'}
+      onClick={() => onChange(value ? null : 'true')}
+    >
+      {label}
+    </button>
+    {value && <PrintedFilter>{value === 'true' ? label : `${label}: No`}</PrintedFilter>}
+  </>
 );
 
 /** A filter without a control of its own: shows it and removes it. */
 const FilterChip = ({ label, onRemove }: { label: string; onRemove: () => void }) => (
-  <button type="button" className="filter set" aria-label={`Remove filter: ${label}`} onClick={onRemove}>
-    {label}
-    <Icon name="close" />
-  </button>
+  <>
+    <button type="button" className="filter set" aria-label={`Remove filter: ${label}`} onClick={onRemove}>
+      {label}
+      <Icon name="close" />
+    </button>
+    <PrintedFilter>{label}</PrintedFilter>
+  </>
 );

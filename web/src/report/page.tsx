@@ -41,7 +41,7 @@ export function ReportPage() {
           Print or save as PDF
         </Button>
       </Title>
-      <search className="filters">
+      <search className="filters no-print">
         <ProjectFilter {...bind('project')} />
         <DayInput
           label="Changes since"
