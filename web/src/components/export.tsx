@@ -27,7 +27,7 @@ export function ExportButton({ path, filters, name }: { path: string; filters: F
   };
   return (
     <MenuTrigger>
-      <Button icon="export" className="icon-on-phone" isDisabled={isBusy}>
+      <Button icon="export" className="icon-on-phone" isPending={isBusy}>
         <span>Export</span>
       </Button>
       <Popover className="popover" placement="bottom end">
@@ -70,7 +70,7 @@ export function PrintButton({
     setBusy(false);
   };
   return (
-    <Button icon="print" className="not-on-phone" isDisabled={isBusy} onPress={run}>
+    <Button icon="print" className="not-on-phone" isPending={isBusy} onPress={run}>
       Print
     </Button>
   );

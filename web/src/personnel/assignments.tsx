@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { Assignment, Person } from '../api/openapi.ts';
@@ -25,6 +25,18 @@ export function Assignments({ person: { user_id } }: { person: Person }) {
     { limit: 25 },
   );
   const { firstPage, rows, total, hasNextPage, isFetchingNextPage } = assignments;
+  const list = useRef<HTMLUListElement>(null);
+  /** The first row of the page that is being loaded. It gets the focus, because the button can go. */
+  const firstNewRow = useRef<number>(undefined);
+  const showMore = () => {
+    firstNewRow.current = rows.length;
+    void assignments.fetchNextPage();
+  };
+  useEffect(() => {
+    if (firstNewRow.current === undefined || rows.length <= firstNewRow.current) return;
+    list.current?.querySelectorAll('a')[firstNewRow.current]?.focus();
+    firstNewRow.current = undefined;
+  }, [rows.length]);
   return (
     <section className="card" aria-labelledby="assignments">
       <header>
@@ -48,13 +60,13 @@ export function Assignments({ person: { user_id } }: { person: Person }) {
       {assignments.isError && <ErrorNotice error={assignments.error} retry={() => assignments.refetch()} />}
       {assignments.isPending && <Loading />}
       {firstPage && rows.length === 0 && <p className="quiet">No open work</p>}
-      <ul className="lines aligned">
+      <ul className="lines aligned" ref={list}>
         {rows.map((one) => (
           <AssignmentLine key={`${one.id} ${one.role}`} assignment={one} />
         ))}
       </ul>
       {hasNextPage && (
-        <Button small plain isDisabled={isFetchingNextPage} onPress={() => assignments.fetchNextPage()}>
+        <Button small plain isPending={isFetchingNextPage} onPress={showMore}>
           Show more
         </Button>
       )}

@@ -43,7 +43,7 @@ export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
                         className={`heat-cell level-${levelOf(probability * impact)}`}
                         aria-pressed={risk.probability === probability && risk.impact === impact}
                         aria-label={`Probability ${probability} ${word('probability', probability)}, impact ${impact} ${word('impact', impact)}: score ${probability * impact}`}
-                        disabled={isBusy}
+                        aria-disabled={isBusy}
                         onClick={() => assess(probability, impact)}
                       >
                         {probability * impact}
