@@ -145,3 +145,14 @@ test('a printout names the filters as their controls do, and leaves out the orde
   await page.emulateMedia({ media: 'print' });
   assert.match(await text(), /^Printed .*Status: Open, Closed\s*Owning group: Printed Group$/s);
 });
+
+test('history shows entered text unchanged, and labels of statuses', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Free text', category: 'check' });
+  const path = `/v1/projects/APOLLO/risks/${key}`;
+  await console.patch(path, { category: 'todo', strategy: 'mitigate' });
+  const page = await console.open(t, `/risks/${key}`);
+  if (!page) return;
+  const history = page.locator('.history');
+  await history.getByText(/Category check to\s+→ todo/).waitFor();
+  await history.getByText(/Strategy set to\s+Mitigate/).waitFor();
+});

@@ -68,7 +68,7 @@ export function HistoryChange({
   nameOf: NameOf;
 }) {
   if (['created', 'deleted', 'rotated', 'revoked'].includes(field)) return <strong>{humanize(field)}</strong>;
-  const [before, after] = [formatValue(from, nameOf), formatValue(to, nameOf)];
+  const [before, after] = [formatValue(field, from, nameOf), formatValue(field, to, nameOf)];
   return (
     <>
       <strong>{labelOf(field)}</strong>{' '}
@@ -105,9 +105,12 @@ const isId = (value: unknown) => typeof value === 'string' && /^[a-z]{3}_[0-9a-v
 
 const noValue = '–';
 
-export function formatValue(value: unknown, nameOf: NameOf): string {
+/** The fields whose values are words of the API. Other text is shown as it was entered. */
+const enumFields = ['status', 'kind', 'severity', 'priority', 'resolution', 'strategy'];
+
+export function formatValue(field: string, value: unknown, nameOf: NameOf): string {
   if (value === null || value === undefined || value === '') return noValue;
-  if (Array.isArray(value)) return value.map((one) => formatValue(one, nameOf)).join(', ') || noValue;
+  if (Array.isArray(value)) return value.map((one) => formatValue(field, one, nameOf)).join(', ') || noValue;
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (typeof value === 'number') return formatNumber(value);
   if (typeof value === 'object')
@@ -117,7 +120,7 @@ export function formatValue(value: unknown, nameOf: NameOf): string {
   const text = String(value);
   if (isId(text)) return nameOf(text);
   if (/^\d{4}-\d\d-\d\dT/.test(text)) return formatTime(text);
-  return /^[a-z]+(_[a-z]+)*$/.test(text) ? humanize(text) : formatDayOrText(text);
+  return enumFields.includes(field) ? humanize(text) : formatDayOrText(text);
 }
 
 /** Reads the names of the people, groups and items that the entries refer to. */

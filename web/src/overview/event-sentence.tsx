@@ -98,7 +98,7 @@ function updateOf(noun: string, data: ChangeEvent['data'], previous: ChangeEvent
   const value = data[field.replace(/_(user|group)_id$/, '_name')] ?? data[field];
   if (value === null) return [`removed the ${fieldName(field)} of ${noun}`] as const;
   if (!isShort(value)) return [before] as const;
-  const words = formatValue(value, String);
+  const words = formatValue(field, value, String);
   return [before, ` to ${/^[a-z_]+$/.test(String(value)) ? words.toLowerCase() : words}`] as const;
 }
 
