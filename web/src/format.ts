@@ -10,6 +10,7 @@ const locale = navigator.languages.filter((language) => {
 const numberFormat = new Intl.NumberFormat(locale);
 const dayFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
 const shortDayFormat = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+const localDayFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
 const timeFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 
 const changeFormat = new Intl.NumberFormat(locale, { signDisplay: 'exceptZero' });
@@ -32,6 +33,9 @@ export const formatDaysIn = (text: string) => text.replace(/\b\d{4}-\d\d-\d\d\b/
 
 /** A timestamp of the API, in the browser's time zone. */
 export const formatTime = (value: string) => timeFormat.format(new Date(value));
+
+/** The day of a timestamp in the browser's time zone. */
+export const formatDayOf = (value: string) => localDayFormat.format(new Date(value));
 
 /** In English, because it is part of a sentence. */
 const relativeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });

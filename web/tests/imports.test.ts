@@ -29,7 +29,7 @@ test('a dropped CSV file: columns are mapped, rows are checked, then imported, a
   const dialog = page.getByRole('dialog', { name: 'Import people' });
   await dialog.getByText('2 unmapped, which will be skipped').waitFor();
   await dialog.getByText('Skipped “Badge” and “Shoe size”.').waitFor();
-  await dialog.getByLabel('Badge').selectOption('Import as attribute');
+  await dialog.getByLabel('Badge').selectOption('Import as custom field');
   await dialog.getByLabel('Shoe size').selectOption('Skip');
 
   await dialog.getByText('3 rows: 2 new, 1 with errors. Nothing has been imported yet.').waitFor();
@@ -124,7 +124,7 @@ test('a project imports risks, issues or tasks, optionally only if every row is 
   await dialog.getByText('2 with errors').waitFor();
   await dialog.getByRole('button', { name: 'Issues' }).click();
   await page.getByRole('dialog', { name: 'Import issues' }).waitFor();
-  await dialog.getByLabel('badge').selectOption('Import as attribute');
+  await dialog.getByLabel('badge').selectOption('Import as custom field');
   await dialog.getByText('2 rows: 1 new, 1 with errors.').waitFor();
   await dialog.getByLabel('Import only if every row is valid').check();
   await dialog.getByText('Nothing can be imported').waitFor();

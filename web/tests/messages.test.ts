@@ -71,3 +71,79 @@ test('the days in the reasons of project health are in the format of the reader'
     assert.doesNotMatch((await page.locator('main').textContent()) ?? '', /2026-02-28/);
   }
 });
+
+test('the review date of a closed risk is not overdue, and who accepted a risk is shown', async (t) => {
+  const closed = await console.post('/v1/projects/APOLLO/risks', {
+    title: 'Review 4417',
+    review_on: '2020-01-31',
+  });
+  await console.patch(`/v1/projects/APOLLO/risks/${closed.key}`, {
+    status: 'closed',
+    closure_reason: 'Over.',
+  });
+  const page = await console.open(t, '/risks?q=4417&status=closed', {
+    viewport: { width: 1900, height: 900 },
+    timezoneId: 'Pacific/Kiritimati',
+  });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Review', exact: true }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Updated', exact: true }).click();
+  await page.keyboard.press('Escape');
+  await page.getByRole('cell', { name: '31 Jan 2020' }).waitFor();
+  assert.equal(await page.locator('td .overdue').count(), 0);
+  const { updated_at } = await console.get(`/v1/projects/APOLLO/risks/${closed.key}`);
+  const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'Pacific/Kiritimati' });
+  await page
+    .getByRole('cell', { name: format.format(new Date(updated_at)), exact: true })
+    .last()
+    .waitFor();
+
+  const person = await console.post('/v1/personnel', { name: 'Annika Accepter' });
+  const accepted = await console.post('/v1/projects/APOLLO/risks', { title: 'Accepted' });
+  await console.patch(`/v1/projects/APOLLO/risks/${accepted.key}`, {
+    status: 'accepted',
+    acceptance_reason: 'Insured.',
+    accepted_until: new Date(Date.now() + 9 * 86_400_000).toISOString().slice(0, 10),
+    accepted_by_user_id: person.user_id,
+  });
+  await page.goto(`${console.app.baseUrl}/risks/${accepted.key}`);
+  const fact = page.locator('.fact', { has: page.getByText('Accepted by', { exact: true }) });
+  await fact.getByRole('link', { name: 'Annika Accepter' }).waitFor();
+});
+
+test('a failure after you edit your own key does not sign you out; a key without a rate limit says so', async (t) => {
+  await console.post('/v1/keys', {
+    name: 'No rate limit',
+    scopes: ['projects.read'],
+    rate_limit: 0,
+  });
+  const page = await console.open(t, '/keys', { viewport: { width: 1600, height: 900 } });
+  if (!page) return;
+  await page
+    .getByRole('row', { name: /No rate limit/ })
+    .getByText('Unlimited requests')
+    .waitFor();
+  await page
+    .getByRole('row', { name: /In use now/ })
+    .getByRole('button', { name: /^Edit/ })
+    .click();
+  const dialog = page.getByRole('dialog', { name: /^Edit/ });
+  await dialog.getByLabel('Name').fill('Mine');
+  await page.route('**/v1/me', (route) => route.fulfill({ status: 500, body: '{}' }));
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved Mine').waitFor();
+  await dialog.waitFor({ state: 'detached' });
+  assert.equal(await page.getByLabel('API key').count(), 0);
+});
+
+test('adding a member after the session has ended asks to sign in again', async (t) => {
+  const group = await console.post('/v1/groups', { name: 'Late joiners' });
+  const page = await console.open(t, `/groups/${group.id}`);
+  if (!page) return;
+  await page.getByRole('combobox', { name: 'Add member' }).fill('adaeze');
+  await page.route('**/members/*', (route) => route.fulfill({ status: 401, body: '{}' }));
+  await page.getByRole('option', { name: /Adaeze Eze/ }).click();
+  await page.getByText('Your session has ended. Sign in again.').waitFor();
+});

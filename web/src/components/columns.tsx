@@ -1,4 +1,4 @@
-import { formatDay } from '../format.ts';
+import { formatDay, formatDayOf } from '../format.ts';
 import { PersonLabel, Status } from './badges.tsx';
 
 /** The columns that several lists have. */
@@ -41,5 +41,5 @@ export const updatedColumn = {
   header: 'Updated',
   width: 7.5,
   isOptional: true,
-  cell: ({ updated_at }: { updated_at: string }) => formatDay(updated_at.slice(0, 10)),
+  cell: ({ updated_at }: { updated_at: string }) => formatDayOf(updated_at),
 } as const;

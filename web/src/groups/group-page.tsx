@@ -3,12 +3,13 @@ import { Link, useParams } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Group, Person } from '../api/openapi.ts';
 import { useRefresh, useRows } from '../api/queries.ts';
-import { useHasScope, useIsLimited } from '../api/session.ts';
+import { endSessionOn401, useHasScope, useIsLimited } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { PersonLabel } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { DialogButton } from '../components/dialog.tsx';
+import { errorLine } from '../components/error-text.ts';
 import { ExportButton } from '../components/export.tsx';
 import { FilterToggle, useFilters } from '../components/filters.tsx';
 import { History } from '../components/history.tsx';
@@ -164,7 +165,10 @@ function useMembership(group: Group) {
     add: (user_id: string, name: string) =>
       add(user_id).then(
         () => toast(`Added ${name} to ${group.name}`, () => remove(user_id)),
-        (error: Error) => toast(error.message),
+        (error: Error) => {
+          endSessionOn401(error);
+          toast(errorLine(error));
+        },
       ),
     remove: async ({ user_id, name }: Person) => {
       await remove(user_id);

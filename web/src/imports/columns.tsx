@@ -51,7 +51,7 @@ export function Columns({ columns, unmapped, target, map, hasError, onChange }: 
           </Button>
           {target.hasAttributes && (
             <Button small onPress={() => setAll(unmapped, attributeOf)}>
-              Import as attributes
+              Import as custom fields
             </Button>
           )}
         </p>
@@ -92,11 +92,11 @@ function ColumnSelect({ name, field, target, onChange }: SelectProps) {
         <select value={field ?? '?'} onChange={(event) => onChange(event.target.value)}>
           {field === null && (
             <option value="?" disabled>
-              Not recognized: skip
+              Choose field
             </option>
           )}
           <option value="">Skip</option>
-          {target.hasAttributes && <option value={attribute}>Import as attribute</option>}
+          {target.hasAttributes && <option value={attribute}>Import as custom field</option>}
           {isUnlisted && <option value={field}>{fieldLabel(target, field)}</option>}
           {Object.entries(target.fields).map(([option, label]) => (
             <option key={option} value={option}>

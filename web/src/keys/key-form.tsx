@@ -1,7 +1,7 @@
 import { api, dataOrThrow, enumValues, ifMatch } from '../api/client.ts';
 import type { Key, KeyInput, KeyPatch, KeyWithSecret } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
-import { resumeSession, type Scope, useHasScope, useIsLimited, useMe } from '../api/session.ts';
+import { endSessionOn401, reloadMe, type Scope, useHasScope, useIsLimited, useMe } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
@@ -102,7 +102,7 @@ export function EditKey({ edited, projectKeyOf, onClose }: EditProps) {
       api.PATCH('/v1/keys/{id}', { params, body: withEndOfDay(values), ...ifMatch(base) }),
     );
     // The console shows what the key can do, so it needs the new scopes.
-    if (isOwnKey) await resumeSession();
+    if (isOwnKey) await reloadMe().catch(endSessionOn401);
     await refresh();
     toast(`Saved ${name}`);
   };

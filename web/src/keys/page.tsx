@@ -154,7 +154,7 @@ const limits = (projectKeyOf: (id: string) => string): Column<Key> => ({
     const parts = [
       expires_at && `Until ${formatDay(expires_at.slice(0, 10))}`,
       project_ids?.map(projectKeyOf).join(', '),
-      rate_limit && `${formatNumber(rate_limit)} per minute`,
+      rate_limit === 0 ? 'Unlimited requests' : rate_limit && `${formatNumber(rate_limit)} per minute`,
     ];
     const text = parts.filter(Boolean).join(' · ');
     return text ? <span title={text}>{text}</span> : <span className="quiet">None</span>;

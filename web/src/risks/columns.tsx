@@ -8,7 +8,7 @@ import {
   updatedColumn,
 } from '../components/columns.tsx';
 import type { Column } from '../components/table.tsx';
-import { formatDay, formatNumber, humanize, today } from '../format.ts';
+import { formatDay, formatNumber, humanize } from '../format.ts';
 import { movementSince } from './queries.ts';
 
 /** Filters change the ranks, so the header says that they are not the ranks among all risks. */
@@ -85,9 +85,11 @@ export const riskColumns = (isFiltered: boolean): readonly Column<RankedRisk>[] 
     header: 'Review',
     width: 7.5,
     isOptional: true,
-    cell: ({ review_on }) =>
+    cell: ({ review_on, checks }) =>
       review_on && (
-        <span className={review_on < today() ? 'overdue' : undefined}>{formatDay(review_on)}</span>
+        <span className={checks.includes('review_overdue') ? 'overdue' : undefined}>
+          {formatDay(review_on)}
+        </span>
       ),
   },
   {

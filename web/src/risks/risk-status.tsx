@@ -12,6 +12,7 @@ import type { Editor } from '../fields/editor.ts';
 import { useInlineFacts } from '../fields/inline-field.tsx';
 import { enumOptions, humanize } from '../format.ts';
 import { priorities, severities } from '../issues/model.ts';
+import { PersonLink } from '../personnel/person-link.tsx';
 import { type RiskStatus, useRiskTransitions } from './model.ts';
 import { riskPath, usePatchRisk } from './queries.ts';
 import { transitionForms } from './transition-forms.ts';
@@ -46,6 +47,7 @@ export function RiskStatusCard({ editor }: { editor: Editor<RiskPatch, Risk> }) 
           ...(risk.status === 'accepted'
             ? [
                 fact('accepted_until', undefined, 'Accepted until'),
+                ...(hasScope('personnel.read') ? [acceptedBy(risk)] : []),
                 fact('acceptance_reason', undefined, 'Acceptance reason'),
               ]
             : []),
@@ -57,6 +59,9 @@ export function RiskStatusCard({ editor }: { editor: Editor<RiskPatch, Risk> }) 
     </StatusCard>
   );
 }
+
+const acceptedBy = ({ accepted_by_user_id: user_id }: Risk) =>
+  ['Accepted by', user_id && <PersonLink key="accepted" user_id={user_id} />] as const;
 
 const labels: Record<RiskStatus, string> = {
   open: 'Reopen',
