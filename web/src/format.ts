@@ -87,6 +87,12 @@ const fieldLabels: Readonly<Record<string, string>> = {
 export const labelOf = (field: string) =>
   fieldLabels[field] ?? humanize(field.replace(/(_user_id|_group_id|_id|_on|_at)$/, ''));
 
+/** `personnel.read` → `Read personnel`. */
+export function scopeLabel(scope: string): string {
+  const [area = '', access = ''] = scope.split('.');
+  return `${humanize(access)} ${area}`;
+}
+
 /** Values of the API to choose from, with their labels. */
 export const enumOptions = <Value extends string>(values: readonly Value[]) =>
   values.map((value) => [value, humanize(value)] as const);

@@ -544,7 +544,7 @@ describe('keys', () => {
     await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('nightly export');
-    await dialog.getByLabel('personnel.read').check();
+    await dialog.getByLabel('Read personnel').check();
     await dialog.getByRole('button', { name: 'Create key' }).click();
     await dialog.getByRole('button', { name: 'Copy' }).click();
     await dialog.getByText('Copied').waitFor();
@@ -570,7 +570,7 @@ describe('keys', () => {
     await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('two projects');
-    await dialog.getByLabel('projects.read').check();
+    await dialog.getByLabel('Read projects').check();
     await pick(page, 'Limited to projects', 'apollo');
     await pick(page, 'Limited to projects', 'saltmarsh');
     await pick(page, 'Limited to projects', 'kestrel');
@@ -605,7 +605,7 @@ describe('keys', () => {
     const save = () => dialog.getByRole('button', { name: 'Save' }).click();
     await edit('weekly export');
     await dialog.getByLabel('Name').fill('monthly export');
-    await dialog.getByLabel('projects.read').check();
+    await dialog.getByLabel('Read projects').check();
     await dialog.getByRole('button', { name: 'Remove SALTMARSH' }).click();
     await dialog.getByLabel('Rate limit per minute').fill('');
     await save();
@@ -658,8 +658,8 @@ describe('keys', () => {
     await row.getByRole('button', { name: 'Edit test' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('You are signed in with this key').waitFor();
-    await dialog.getByLabel('personnel.read').uncheck();
-    await dialog.getByLabel('personnel.manage').uncheck();
+    await dialog.getByLabel('Read personnel').uncheck();
+    await dialog.getByLabel('Manage personnel').uncheck();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('link', { name: 'Personnel' }).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Projects' }).waitFor();
@@ -682,9 +682,9 @@ describe('keys', () => {
     await page.getByRole('button', { name: 'Create key' }).click();
     const boxes = await page.getByRole('dialog').getByRole('checkbox').all();
     assert.deepEqual(await Promise.all(boxes.map((box) => box.getAttribute('aria-label'))), [
-      'personnel.read',
-      'keys.read',
-      'keys.manage',
+      'Read personnel',
+      'Read keys',
+      'Manage keys',
     ]);
   });
 });

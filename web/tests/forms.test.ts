@@ -68,7 +68,7 @@ test('the secret of a key is closed only with its button', async (t) => {
   await page.getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('pinned');
-  await dialog.getByLabel('personnel.read').check();
+  await dialog.getByLabel('Read personnel').check();
   await dialog.getByRole('button', { name: 'Create key' }).click();
   await dialog.getByText("you won't see it again").waitFor();
   await page.keyboard.press('Escape');

@@ -147,3 +147,15 @@ test('adding a member after the session has ended asks to sign in again', async 
   await page.getByRole('option', { name: /Adaeze Eze/ }).click();
   await page.getByText('Your session has ended. Sign in again.').waitFor();
 });
+
+test('scopes have readable labels', async (t) => {
+  await console.post('/v1/keys', { name: 'Labelled key', scopes: ['personnel.read', 'projects.manage'] });
+  const page = await console.open(t, '/keys', { viewport: { width: 1600, height: 900 } });
+  if (!page) return;
+  const row = page.getByRole('row', { name: /Labelled key/ });
+  await row.getByText('Read personnel, Manage projects').waitFor();
+  await row.getByRole('button', { name: 'Edit Labelled key' }).click();
+  const box = page.getByRole('checkbox', { name: 'Manage projects' });
+  assert.equal(await box.isChecked(), true);
+  assert.equal(await box.getAttribute('title'), 'projects.manage');
+});

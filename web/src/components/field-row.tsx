@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import { humanize } from '../format.ts';
+import { humanize, scopeLabel } from '../format.ts';
 import { EventTypes } from './event-types.tsx';
 import type { Field } from './form-values.ts';
 import { Icon } from './icon.tsx';
@@ -134,7 +134,8 @@ function Scopes({ options, checked, onChange }: ScopesProps) {
     scopes.includes(scope) && (
       <input
         type="checkbox"
-        aria-label={scope}
+        aria-label={scopeLabel(scope)}
+        title={scope}
         checked={checked.includes(scope)}
         onChange={({ target }) =>
           onChange(target.checked ? [...checked, scope] : checked.filter((one) => one !== scope))

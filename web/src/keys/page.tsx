@@ -12,7 +12,7 @@ import { Loaded } from '../components/loading.tsx';
 import { Secret } from '../components/secret.tsx';
 import { CellButton, type Column, Table } from '../components/table.tsx';
 import { toast } from '../components/toast.tsx';
-import { enumOptions, formatDay, formatNumber, formatTime, humanize } from '../format.ts';
+import { enumOptions, formatDay, formatNumber, formatTime, humanize, scopeLabel } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { useProjectKeys } from '../projects/queries.ts';
 import { EditKey, NewKey } from './key-form.tsx';
@@ -124,7 +124,7 @@ const columns = (usedKeyId: string): readonly Column<Key>[] => [
     header: 'Scopes',
     width: 15,
     from: 'desktop',
-    cell: ({ scopes }) => <span title={scopes.join('\n')}>{scopes.join(', ')}</span>,
+    cell: ({ scopes }) => <span title={scopes.join('\n')}>{scopes.map(scopeLabel).join(', ')}</span>,
   },
   {
     name: 'status',

@@ -13,7 +13,7 @@ import { eventLabel } from '../components/event-types.tsx';
 import { History } from '../components/history.tsx';
 import { Address } from '../components/item-link.tsx';
 import { toast } from '../components/toast.tsx';
-import { formatTime } from '../format.ts';
+import { formatTime, scopeLabel } from '../format.ts';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Title } from '../layout/title.tsx';
 import { useProjectKeys } from '../projects/queries.ts';
@@ -152,7 +152,12 @@ function Details({ webhook }: { webhook: Webhook }) {
           ['Events', webhook.types.map(eventLabel).join('\n')],
           ['Projects', webhook.project_ids?.map(projectKeyOf).join(', ') ?? 'All'],
           ['Description', webhook.description],
-          ['Scopes', webhook.scopes.join(', ')],
+          [
+            'Scopes',
+            <span key="scopes" title={webhook.scopes.join('\n')}>
+              {webhook.scopes.map(scopeLabel).join(', ')}
+            </span>,
+          ],
           ['Created', formatTime(webhook.created_at)],
         ]}
       />
