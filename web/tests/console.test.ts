@@ -332,7 +332,13 @@ describe('risks', () => {
     await page.emulateMedia({ media: 'print' });
     await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
     assert.equal(await page.locator('.table tbody tr').count(), 100);
-    for (const hidden of ['.sidebar', '.filters', '.title .button', '.heat-map-card']) {
+    for (const hidden of [
+      '.sidebar',
+      '.filters button',
+      '.filters input',
+      '.title .button',
+      '.heat-map-card',
+    ]) {
       assert.equal(await page.locator(hidden).first().isVisible(), false, hidden);
     }
     assert.ok(await page.getByText('100 of').isVisible());
