@@ -4,6 +4,7 @@ import { useRefresh } from '../api/queries.ts';
 import { endSessionOn401, useHasScope } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
+import { errorLine } from '../components/error-text.ts';
 import { Form } from '../components/form.tsx';
 import type { Field, FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
@@ -75,7 +76,7 @@ export function BulkBar({ kind, items, clear, deselect }: Props) {
   const applyNow = (changes: Changes) =>
     apply(changes).catch((error: Error) => {
       endSessionOn401(error);
-      toast(error.message);
+      toast(errorLine(error));
     });
   const setStatus = (status: string) => {
     const fields = statusFields(kind, status, items);

@@ -2,6 +2,7 @@ import { useLocation } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { MaterializeInput, Risk, RiskPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
+import { useHasScope } from '../api/session.ts';
 import { Facts } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
@@ -22,6 +23,7 @@ export function RiskStatusCard({ editor }: { editor: Editor<RiskPatch, Risk> }) 
   const fact = useInlineFacts(editor);
   const changeStatus = useChangeStatus(risk);
   const transitions = useRiskTransitions()(risk.status);
+  const hasScope = useHasScope();
   return (
     <StatusCard
       status={risk.status}
