@@ -129,7 +129,7 @@ test('arrow keys move through the tree of groups; a project, a person and a key 
   await page.keyboard.press('Enter');
   await tabTo(page, 'Name');
   await page.keyboard.type('keyboard');
-  await tabTo(page, 'projects.read');
+  await tabTo(page, 'Read projects');
   await page.keyboard.press('Space');
   await page.keyboard.press('Enter');
   await page.getByText("you won't see it again").waitFor();

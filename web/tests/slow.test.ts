@@ -117,7 +117,7 @@ test('editing a field, a status, a comment and deleting show at once that they w
   await page.getByRole('button', { name: 'Assess' }).click();
   await assertPrompt(page, 'assessing', {
     act: () => page.getByRole('button', { name: /^Probability 3 .*score 12$/ }).click(),
-    sign: '.heat-cell:disabled',
+    sign: '.heat-cell[aria-disabled=true]',
     settle: () => closed(page),
   });
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
