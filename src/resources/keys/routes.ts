@@ -98,8 +98,9 @@ export function keyRoutes(app: App): void {
         operationId: 'updateKey',
         summary: 'Update a key',
         description:
-          'The key must not have more scopes than the key in use, and cannot be given more access than that has. A ' +
-          'revoked key cannot be changed. The last valid key with `keys.manage` must keep that scope and cannot get an expiry date.',
+          'The key must not have more scopes than the key in use, and cannot be given more access than that key has. A ' +
+          'revoked key cannot be changed. The last valid key with `keys.manage` must keep that scope and cannot get an ' +
+          'expiry date.',
         tags: ['keys'],
         params: oneKey,
         body: KeyPatch,

@@ -137,8 +137,8 @@ function ProjectHealth({ projects }: { projects: Project[] }) {
         <summary>How health is determined</summary>
         <p>Off track: past its due date, or a critical risk is above its appetite.</p>
         <p>
-          At risk: another risk is above its appetite, a critical issue is open, or a fifth of its tasks is
-          overdue.
+          At risk: another risk is above its appetite, a critical issue is open, or a fifth of its open tasks
+          is overdue.
         </p>
         <p>Unknown: no risk is assessed and no issue is open.</p>
       </details>
