@@ -54,7 +54,7 @@ const healthRules = ({ today }: Moment): HealthRule[] => [
   },
   {
     state: 'at_risk',
-    // A fifth of them: if a single late task were enough, hardly any project would be on track.
+    // A fifth of them: one late task among many says little about a project.
     applies: sql`${overdueTasks(today)} > 0 and ${overdueTasks(today)} * 5 >= ${openTasks}`,
     reason: sql`${overdueTasks(today)} || ' of ' || ${countOf(openTasks, 'open task', '')} || ' overdue'`,
   },
