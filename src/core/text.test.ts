@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { newId } from './ids.ts';
-import { fold, foldAll, hasForbiddenCharacters, nearest, normalize } from './text.ts';
+import { fold, foldAll, hasForbiddenCharacters, joinWords, nearest, normalize } from './text.ts';
 
 test('folding removes case, accents and extra spaces', () => {
   assert.equal(fold('  Jürgen   MÜLLER\n'), 'jurgen muller');
@@ -16,6 +16,11 @@ test('suggests the closest candidate for a misspelled word', () => {
   assert.equal(nearest('limt', ['limit', 'cursor']), 'limit');
   assert.equal(nearest('nmae', ['name', 'email']), 'name');
   assert.equal(nearest('owner', ['limit', 'cursor']), undefined);
+});
+
+test('joins words with commas and “and”', () => {
+  const joined = [[], ['a'], ['a', 'b'], ['a', 'b', 'c']].map(joinWords);
+  assert.deepEqual(joined, ['', 'a', 'a and b', 'a, b and c']);
 });
 
 test('finds control characters but not newline and tab', () => {

@@ -78,11 +78,9 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     .sort((a, b) => a.distance - b.distance)[0]?.candidate;
 }
 
-/** Joins words with commas and “and”. */
-export const joinWords = (words: readonly string[]) => conjunction.format(words);
-
-/** Created once, because creating a formatter is slow. */
-const conjunction = new Intl.ListFormat('en-GB', { type: 'conjunction' });
+/** Joins words with commas and “and”. `Intl.ListFormat` would add 20 ms to every start of the service. */
+export const joinWords = (words: readonly string[]) =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
 /** Cuts a client's text to `maxLength`, so that a response does not repeat all of it. */
 export const shortened = (text: string, maxLength = 100) =>
