@@ -19,7 +19,7 @@ import { asJson } from '../transfer/import-route.ts';
 import type { Importable } from '../transfer/importable.ts';
 import { readMap, readValueMap } from '../transfer/recognize/parameters.ts';
 import { presetNames } from '../transfer/recognize/presets.ts';
-import { runImport, summaryOf, type Task } from '../transfer/run.ts';
+import { type ImportJob, runImport, summaryOf } from '../transfer/run.ts';
 import type { ImportQuery, ImportResult, ImportSummary } from '../transfer/schema.ts';
 import { fileExtensions, formatOf, sourceOf } from '../transfer/source.ts';
 import { findNamed } from './names.ts';
@@ -71,7 +71,7 @@ export async function importCommand(
     throw new UsageError(`“${preset}” is not a preset. Choose from ${joinWords([...presetNames, 'none'])}.`);
   const importable = await findImportable(database, what, options);
   const file = await readImportFile(path);
-  const task: Task = {
+  const job: ImportJob = {
     importable,
     source: sourceOf(readFormat(path, file), file, options),
     options: { mode: options.mode, atomic: options.atomic ?? false, dry_run: options.dryRun ?? false },
@@ -90,9 +90,9 @@ export async function importCommand(
   const start = performance.now();
   const { scan, results } = await runImport(
     { ...database, write: (work) => database.write(work, 'bulk') },
-    task,
+    job,
   );
-  const summary = summaryOf(task, scan, results);
+  const summary = summaryOf(job, scan, results);
   const texts = summary.skipped > 0 ? results.textsOfNothing() : results.texts();
   return { summary, texts, seconds: (performance.now() - start) / 1000 };
 }

@@ -17,7 +17,7 @@ export type Resolve = (
 ) => void;
 
 /**
- * Addresses are checked when a connection is made, in the answer that the connection uses: a check before that could be
+ * Addresses are checked when a connection is made, in the DNS result that the connection uses: a check before that could be
  * evaded by a host that resolves to another address the next time (DNS rebinding).
  */
 export function createTargets(allowed: readonly string[], resolve: Resolve = lookupByDns): Targets {

@@ -82,6 +82,12 @@ export function nearest(word: string, candidates: readonly string[]): string | u
 export const joinWords = (words: readonly string[]) =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
 
+/** `risk comment` is `RiskComment` in the name of an operation or a schema. */
+export const capitalized = (words: string) =>
+  words.replace(/(?:^| )(.)/g, (_, letter: string) => letter.toUpperCase());
+
+export const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+
 /** Cuts a client's text to `maxLength`, so that a response does not repeat all of it. */
 export const shortened = (text: string, maxLength = 100) =>
   text.length <= maxLength ? text : `${text.slice(0, maxLength).toWellFormed()}…`;

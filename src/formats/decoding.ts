@@ -43,7 +43,8 @@ function decoderOf(charset: string): TextDecoder {
 
 const invalidBytes = (charset: string, line: number) =>
   `The file is not ${charset.toUpperCase()}: line ${line} has invalid bytes. ` +
-  'In Excel, save it as “CSV UTF-8”, or name the charset, such as windows-1252, in `Content-Type`.';
+  'In Excel, save it as “CSV UTF-8”, or name its charset, such as windows-1252: `--charset` of `muster import`, or ' +
+  '`Content-Type: text/csv; charset=windows-1252`.';
 
 function linesBeforeError(bytes: Uint8Array, charset: string): number {
   const lenient = new TextDecoder(charset).decode(bytes);

@@ -4,7 +4,7 @@ import { firstRowsSoon } from '../database/sql/functions.ts';
 import { streamLines } from '../database/sql/lines.ts';
 import { cached, param, type Statement, statement } from '../database/sql/statement.ts';
 import type { TableName, Tables } from '../database/tables.ts';
-import { versionOf } from '../database/writes/table-versions.ts';
+import { versionExpression } from '../database/writes/table-versions.ts';
 
 /** What a resource declares about a list. This folder pages, streams and serializes all lists. */
 export type List = {
@@ -24,7 +24,7 @@ export type List = {
   /** The combined condition of the filters. */
   matches: RawBuilder<boolean>;
   order: Order;
-  /** Whether an index finds a page, so that the page can be read on the connection for quick reads. */
+  /** Whether an index finds a page, so that the page can be read on the connection for quick reads. Absent means true. */
   isIndexed?: boolean;
   /** Whether the list changes within a day without a change of the data. */
   isTimeDependent?: boolean;
@@ -86,7 +86,7 @@ export async function versionedPage(
   const page = pageStatement(list, 'versioned page', after, limit, (rows, db) => {
     const counts = Object.entries(list.counts?.(db) ?? {});
     return rows.select([
-      versionOf(list.reads).as('version'),
+      versionExpression(list.reads).as('version'),
       ...counts.map(([name, count]) => sql<number>`${count}`.as(name)),
     ]);
   });

@@ -1,4 +1,5 @@
 import { limits } from '../core/schemas.ts';
+import { capitalized } from '../core/text.ts';
 import { scopes } from '../resources/keys/schema.ts';
 import { codes } from './fragments.ts';
 import { type Fragment, html, prose, type Site } from './html.ts';
@@ -16,7 +17,10 @@ export const referenceContents = (
     html`<li><a${index === 0 && html` class="group"`} href="#${title.toLowerCase()}">${title}</a></li>`,
 )}</ul>
 ${groupsOf(document).map(
-  ({ name, operations }) => html`<ul><li><a class="group" href="${tagAnchor(name)}">${tagTitle(name)}</a></li>
+  ({
+    name,
+    operations,
+  }) => html`<ul><li><a class="group" href="${tagAnchor(name)}">${capitalized(name)}</a></li>
 ${operations.map(
   ({ operationId, method, summary }) =>
     html`<li><a href="#${operationId}" title="${summary}">${methodLabel(method)} ${operationId}</a></li>`,
@@ -30,7 +34,7 @@ ${schemasOf(document).map(([name]) => html`<li><a href="#schema-${name}">${name}
 export const referenceMain = (document: OpenApi, site: Site) => html`${introduction(document, site)}
 ${groupsOf(document).map(
   ({ name, description, operations }) => html`
-<section class="tag" id="tag-${name}"><h2><a href="${tagAnchor(name)}">${tagTitle(name)}</a></h2>
+<section class="tag" id="tag-${name}"><h2><a href="${tagAnchor(name)}">${capitalized(name)}</a></h2>
 <p>${prose(description)}</p>
 ${operations.map((operation) => operationEntry(document, operation, site))}
 </section>`,
@@ -115,7 +119,5 @@ const conventions = (site: Site): [string, Fragment][] => [
     ),
   ],
 ];
-
-const tagTitle = (name: string) => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 
 const tagAnchor = (name: string) => `#tag-${name}`;

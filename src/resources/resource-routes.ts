@@ -4,6 +4,7 @@ import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Moment } from '../core/clock.ts';
 import type { ProblemCode } from '../core/errors.ts';
 import { NoContent, Strict } from '../core/schemas.ts';
+import { capitalized, withArticle } from '../core/text.ts';
 import type { Tables } from '../database/tables.ts';
 import type { Change } from '../database/writes/change.ts';
 import type { App } from '../http/fastify.ts';
@@ -231,8 +232,3 @@ export function readRoutes<Params extends TObject, Resource extends TObject>(
 
 const urlOf = ({ collection, params }: { collection: string; params: TObject }) =>
   `${collection}/:${Object.keys(params.properties).at(-1)}`;
-
-/** `risk comment` is `RiskComment` in the name of an operation. */
-const capitalized = (words: string) => words.replace(/(?:^| )(.)/g, (_, letter) => letter.toUpperCase());
-
-const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;

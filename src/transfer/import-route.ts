@@ -13,7 +13,7 @@ import { importErrors } from '../http/route-errors.ts';
 import type { Scope } from '../resources/keys/schema.ts';
 import type { Importable } from './importable.ts';
 import { readMap, readValueMap } from './recognize/parameters.ts';
-import { runImport, type Store, summaryOf, type Task } from './run.ts';
+import { type ImportJob, runImport, type Store, summaryOf } from './run.ts';
 import { ImportQuery, ImportResponse, type ImportSummary } from './schema.ts';
 import { fileTypes, formatOfType, sourceOf } from './source.ts';
 
@@ -70,7 +70,7 @@ async function receive(request: FastifyRequest, reply: FastifyReply, importable:
   const file = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
   const { mode = 'create', atomic = false, dry_run = false, ...query } = request.query as ImportQuery;
   const { map = [], map_values = [], sheet, include, unknown_columns, preset, date_order } = query;
-  const task: Task = {
+  const job: ImportJob = {
     importable,
     source: sourceOf(format, file, { charset, sheet }),
     options: { mode, atomic, dry_run },
@@ -85,8 +85,8 @@ async function receive(request: FastifyRequest, reply: FastifyReply, importable:
     seesPeople: grants(request.actor.scopes, 'personnel.read'),
     change: () => request.change,
   };
-  const imported = await whileSilent(request, () => importFile(request, reply, task, file));
-  return send(request, reply, task, imported);
+  const imported = await whileSilent(request, () => importFile(request, reply, job, file));
+  return send(request, reply, job, imported);
 }
 
 /** The connection is silent during the import, which must not count as idle. */
@@ -103,8 +103,8 @@ async function whileSilent<T>(
 }
 
 /** Runs the import; with an `Idempotency-Key`, at most once. */
-function importFile(request: FastifyRequest, reply: FastifyReply, task: Task, file: Buffer) {
-  const { atomic, dry_run } = task.options;
+function importFile(request: FastifyRequest, reply: FastifyReply, job: ImportJob, file: Buffer) {
+  const { atomic, dry_run } = job.options;
   const { rehearse, write } = request.database;
   const store: Store = {
     rehearse,
@@ -112,7 +112,7 @@ function importFile(request: FastifyRequest, reply: FastifyReply, task: Task, fi
     bulkBatchMs: request.server.database.bulkBatchMs,
     explain: request.server.database.explain,
   };
-  if (dry_run || request.headers['idempotency-key'] === undefined) return runImport(store, task);
+  if (dry_run || request.headers['idempotency-key'] === undefined) return runImport(store, job);
 
   if (!atomic) {
     throw new Problem(
@@ -127,14 +127,19 @@ function importFile(request: FastifyRequest, reply: FastifyReply, task: Task, fi
     if (isReplay) reply.header('idempotent-replayed', 'true');
     return result;
   };
-  return runImport({ ...store, write: writeIdempotent }, task);
+  return runImport({ ...store, write: writeIdempotent }, job);
 }
 
 type ImportOutcome = Awaited<ReturnType<typeof runImport>>;
 
-function send(request: FastifyRequest, reply: FastifyReply, task: Task, { scan, results }: ImportOutcome) {
-  const summary = summaryOf(task, scan, results);
-  const { atomic, dry_run } = task.options;
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  job: ImportJob,
+  { scan, results }: ImportOutcome,
+) {
+  const summary = summaryOf(job, scan, results);
+  const { atomic, dry_run } = job.options;
   const isRolledBack = atomic && summary.failed > 0;
   const texts = isRolledBack ? results.textsOfNothing() : results.texts();
   if (isRolledBack && !dry_run) {

@@ -6,7 +6,7 @@ import type { Problem } from '../core/errors.ts';
 import { unknownOutcome } from '../database/open.ts';
 import { byCommandLine } from '../database/writes/change.ts';
 import { groupImport } from '../resources/groups/import.ts';
-import { runImport, type Store, type Task } from './run.ts';
+import { type ImportJob, runImport, type Store } from './run.ts';
 import type { Source } from './scan.ts';
 import { sourceOf } from './source.ts';
 
@@ -27,7 +27,7 @@ onBothEngines('an import', (start) => {
   test('says that rows may have been saved if the connection is lost during a commit', async (t) => {
     const { database } = await start(t);
     const names = Array.from({ length: 2000 }, (_, i) => `Group ${i}`);
-    const task: Task = {
+    const job: ImportJob = {
       importable: groupImport(),
       source: sourceOf('csv', Buffer.from(`name\n${names.join('\n')}\n`), {}),
       options: { mode: 'create', atomic: false, dry_run: false },
@@ -46,7 +46,7 @@ onBothEngines('an import', (start) => {
         return result;
       },
     };
-    await assert.rejects(runImport(store, task), ({ message, extra }: Problem) => {
+    await assert.rejects(runImport(store, job), ({ message, extra }: Problem) => {
       assert.match(message, /Some rows after them may have been saved as well/);
       assert.equal(extra.may_be_saved, true);
       assert.ok(Number(extra.created) > 0 && Number(extra.created) < names.length);
@@ -70,7 +70,7 @@ onBothEngines('an import', (start) => {
         statuses.push((await service.post('/v1/groups', key, { name: `after pass ${passes}` })).status);
       },
     };
-    const task: Task = {
+    const job: ImportJob = {
       importable: groupImport(),
       source,
       options: { mode: 'create', atomic: false, dry_run: false },
@@ -79,7 +79,7 @@ onBothEngines('an import', (start) => {
       seesPeople: true,
       change: () => byCommandLine(systemClock()),
     };
-    const { results } = await runImport({ ...database, write: (work) => database.write(work, 'bulk') }, task);
+    const { results } = await runImport({ ...database, write: (work) => database.write(work, 'bulk') }, job);
     assert.equal(results.counts.created, 1);
     assert.deepEqual(statuses, [201, 201, 201, 201]);
   });

@@ -18,7 +18,7 @@ import type { ImportQuery, ImportSummary } from './schema.ts';
 import { writeRows } from './write.ts';
 
 /** An import: the file, the options of the request, and the resource. */
-export type Task = {
+export type ImportJob = {
   importable: Importable;
   source: Source;
   options: Required<Pick<ImportQuery, 'mode' | 'atomic' | 'dry_run'>>;
@@ -53,22 +53,22 @@ const batchesReadAhead = 4;
  * Imports a file. Reads it twice: first to the end, so that an unreadable or too long file changes nothing; then to
  * write it, in one transaction if the import is atomic, otherwise in many.
  */
-export async function runImport(store: Store, task: Task): Promise<{ scan: FileScan; results: Results }> {
-  const { importable, source, options, recognition } = task;
+export async function runImport(store: Store, job: ImportJob): Promise<{ scan: FileScan; results: Results }> {
+  const { importable, source, options, recognition } = job;
   const { mode, atomic, dry_run } = options;
   const scan = await scanFile(importable, source, mode, recognition);
   if (dry_run)
-    return { scan, results: await store.rehearse((db) => importInOneTransaction(store, db, task, scan)) };
+    return { scan, results: await store.rehearse((db) => importInOneTransaction(store, db, job, scan)) };
   if (!atomic) {
     const results = new Results(scan.rows);
-    await importRows(store, task, scan, results).catch((error) => {
-      throw results.done === 0 ? error : interrupted(task, scan, results, store.explain(error) ?? error);
+    await importRows(store, job, scan, results).catch((error) => {
+      throw results.done === 0 ? error : interrupted(job, scan, results, store.explain(error) ?? error);
     });
     return { scan, results };
   }
   const results = await store
     .write(async (db) => {
-      const results = await importInOneTransaction(store, db, task, scan);
+      const results = await importInOneTransaction(store, db, job, scan);
       if (results.counts.failed > 0) throw new ImportRollback(results);
       return results;
     })
@@ -81,7 +81,7 @@ export async function runImport(store: Store, task: Task): Promise<{ scan: FileS
 
 /** 507 if the disk is full, otherwise 503. Reports which rows were imported and how to continue. */
 function interrupted(
-  { importable, options }: Task,
+  { importable, options }: ImportJob,
   { rows, columns }: FileScan,
   results: Results,
   cause: unknown,
@@ -129,11 +129,11 @@ class ImportRollback extends Error {
 async function importInOneTransaction(
   store: Store,
   db: Transaction<Tables>,
-  task: Task,
+  job: ImportJob,
   scan: FileScan,
 ): Promise<Results> {
   const results = new Results(scan.rows);
-  await importRows({ ...store, write: (work) => work(db) }, task, scan, results);
+  await importRows({ ...store, write: (work) => work(db) }, job, scan, results);
   return results;
 }
 
@@ -141,8 +141,8 @@ async function importInOneTransaction(
 type WrittenBatch = { rows: ParsedRow[]; written: Written[] };
 
 /** Writes all rows in batches. Each group of batches is one transaction of the store. */
-async function importRows(store: Store, task: Task, scan: FileScan, results: Results): Promise<void> {
-  const { importable, source, options, change, onProgress } = task;
+async function importRows(store: Store, job: ImportJob, scan: FileScan, results: Results): Promise<void> {
+  const { importable, source, options, change, onProgress } = job;
   const waiting = createWaitingRows(importable, scan.rowsByKey);
   const newIds = new Map<string, string>();
   const size = new AdaptiveBatchSize(store.bulkBatchMs);
@@ -184,7 +184,7 @@ async function importRows(store: Store, task: Task, scan: FileScan, results: Res
     mayWait: boolean,
   ): Promise<WrittenBatch> {
     const otherRows = { isPending: (text: string) => mayWait && waiting.isPending(text), newIds };
-    const resolved = await resolveReferences(db, group.importable, group.rows, otherRows, task.seesPeople);
+    const resolved = await resolveReferences(db, group.importable, group.rows, otherRows, job.seesPeople);
     for (const [i, { waitsFor }] of resolved.entries()) {
       const row = group.rows[i];
       if (waitsFor && row) waiting.wait(row, waitsFor);
@@ -224,7 +224,7 @@ async function importRows(store: Store, task: Task, scan: FileScan, results: Res
     onProgress?.(results.done, scan.rows);
   }
 
-  const parse = createRowParser(importable, scan.columns, source.isTable, task.includesData);
+  const parse = createRowParser(importable, scan.columns, source.isTable, job.includesData);
   // A stream reads the next batches while the current one is written.
   const stream = Readable.from(readBatches(source.rows(), parse, size), { highWaterMark: batchesReadAhead });
   try {
@@ -247,7 +247,7 @@ async function importRows(store: Store, task: Task, scan: FileScan, results: Res
   while (await writeBatches(() => waiting.next(size.rows)));
 }
 
-export function summaryOf({ options }: Task, scan: FileScan, { counts }: Results): ImportSummary {
+export function summaryOf({ options }: ImportJob, scan: FileScan, { counts }: Results): ImportSummary {
   const { rows } = scan;
   const isRolledBack = options.atomic && counts.failed > 0;
   const finalCounts = isRolledBack

@@ -51,7 +51,7 @@ export async function dataVersion(db: Kysely<Tables>, tables: readonly TableName
 }
 
 /** `dataVersion` as an expression. */
-export const versionOf = (tables: readonly TableName[]) =>
+export const versionExpression = (tables: readonly TableName[]) =>
   sql<number>`(select sum(version) from data_versions where table_name in (${sql.join(tables.map((table) => sql.lit(table)))}))`;
 
 const allVersions = statement((db) => db.selectFrom('data_versions').select(['table_name', 'version']));

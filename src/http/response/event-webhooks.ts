@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import { OneOf, Strict, Time } from '../../core/schemas.ts';
+import { capitalized } from '../../core/text.ts';
 import { Event, eventData, eventTypes, type SubjectType } from '../../resources/events/schema.ts';
 
 /** The `webhooks` of the OpenAPI document: every type of event, with the schema of its message. */
@@ -22,8 +23,7 @@ export const eventWebhooks = () =>
   );
 
 /** `onRiskStatusChanged` for `risk.status_changed`. */
-const operationIdOf = (type: string) =>
-  `on${type.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}`;
+const operationIdOf = (type: string) => `on${capitalized(type.replaceAll(/[._]/g, ' '))}`;
 
 /** An event about one kind of resource. */
 function messageOf(subject: string): TSchema {
@@ -44,6 +44,6 @@ function messageOf(subject: string): TSchema {
         }),
       ),
     },
-    { $id: `${subject[0]?.toUpperCase()}${subject.slice(1)}Event` },
+    { $id: `${capitalized(subject)}Event` },
   );
 }

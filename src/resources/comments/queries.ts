@@ -22,7 +22,6 @@ export const commentList = ({ id }: CommentedResource): List => ({
   json: commentJson,
   // The URL can contain the key of the project, which can change.
   reads: ['comments', 'people', 'projects'],
-  isIndexed: true,
   order: { key: sql.ref('comments.id') },
   from: (db) => db.selectFrom('comments'),
   id: sql.ref('comments.id'),

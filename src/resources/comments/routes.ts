@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import { type TProperties, Type } from 'typebox';
 import type { Moment } from '../../core/clock.ts';
 import { Id, Strict } from '../../core/schemas.ts';
+import { capitalized, withArticle } from '../../core/text.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { App } from '../../http/fastify.ts';
 import { ListQuery } from '../../lists/query.ts';
@@ -32,7 +33,6 @@ type Params = { project_id: string; id: string };
 /** A kind of resource that can have comments. */
 type Commentable = {
   type: CommentedType;
-  nounWithArticle: string;
   url: string;
   params: TProperties;
   find(db: Kysely<Tables>, params: Params, moment: Moment): Promise<{ id: string; project_id?: string }>;
@@ -41,28 +41,24 @@ type Commentable = {
 const commentables: Commentable[] = [
   {
     type: 'project',
-    nounWithArticle: 'a project',
     url: '/v1/projects/:project_id',
     params: { project_id: ProjectRef },
     find: (db, { project_id }, moment) => getProject(db, project_id, moment),
   },
   {
     type: 'risk',
-    nounWithArticle: 'a risk',
     url: '/v1/projects/:project_id/risks/:id',
     params: { project_id: ProjectRef, id: RiskRef },
     find: (db, { project_id, id }, moment) => getRisk(db, project_id, id, moment),
   },
   {
     type: 'issue',
-    nounWithArticle: 'an issue',
     url: '/v1/projects/:project_id/issues/:id',
     params: { project_id: ProjectRef, id: IssueRef },
     find: (db, { project_id, id }, moment) => getIssue(db, project_id, id, moment),
   },
   {
     type: 'task',
-    nounWithArticle: 'a task',
     url: '/v1/projects/:project_id/tasks/:id',
     params: { project_id: ProjectRef, id: TaskRef },
     find: (db, { project_id, id }, moment) => getTask(db, project_id, id, moment),
@@ -73,7 +69,7 @@ export function commentRoutes(app: App): void {
   for (const commentable of commentables) addRoutes(app, commentable);
 }
 
-function addRoutes(app: App, { type, nounWithArticle, url, params, find }: Commentable): void {
+function addRoutes(app: App, { type, url, params, find }: Commentable): void {
   async function findCommented(
     db: Kysely<Tables>,
     params: unknown,
@@ -88,8 +84,8 @@ function addRoutes(app: App, { type, nounWithArticle, url, params, find }: Comme
     {
       config: { access: 'projects.read' },
       schema: {
-        operationId: `list${type[0]?.toUpperCase()}${type.slice(1)}Comments`,
-        summary: `List the comments on ${nounWithArticle}, oldest first`,
+        operationId: `list${capitalized(type)}Comments`,
+        summary: `List the comments on ${withArticle(type)}, oldest first`,
         tags: ['comments'],
         params: Strict(params),
         querystring: ListQuery({}),
@@ -112,7 +108,10 @@ function addRoutes(app: App, { type, nounWithArticle, url, params, find }: Comme
     resource: Comment,
     input: CommentInput,
     patch: CommentPatch,
-    summaries: { create: `Comment on ${nounWithArticle}`, delete: `Delete a comment on ${nounWithArticle}` },
+    summaries: {
+      create: `Comment on ${withArticle(type)}`,
+      delete: `Delete a comment on ${withArticle(type)}`,
+    },
     errors: ['project_archived'],
     idOf: ({ id }) => id,
     pathOf: ({ id, project_id, subject_id }) =>

@@ -99,8 +99,8 @@ export function keyRoutes(app: App): void {
         summary: 'Update a key',
         description:
           'The key must not have more scopes than the key in use, and cannot be given more access than that key has. A ' +
-          'revoked key cannot be changed. The last valid key with `keys.manage` must keep that scope and cannot get an ' +
-          'expiry date.',
+          'revoked key cannot be changed. The last valid key with `keys.manage` for all projects must keep that ' +
+          'scope, and can neither be limited to projects nor expire sooner.',
         tags: ['keys'],
         params: oneKey,
         body: KeyPatch,

@@ -4,6 +4,7 @@ import type { Moment } from '../../core/clock.ts';
 import { fieldError, invalidBody, maxErrors, Problem } from '../../core/errors.ts';
 import { asKey } from '../../core/ids.ts';
 import { limits, Strict } from '../../core/schemas.ts';
+import { capitalized } from '../../core/text.ts';
 import { inJsonArray } from '../../database/sql/functions.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
@@ -34,7 +35,7 @@ type BulkInput = {
 export function bulkRoute(app: App, kind: BulkKind): void {
   const { noun, ref, patch } = kind;
   const tag = `${noun}s`;
-  const name = `${noun[0]?.toUpperCase()}${noun.slice(1)}`;
+  const name = capitalized(noun);
   app.post(
     `/v1/bulk/${tag}`,
     {

@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely';
 import type { Static, TObject, TSchema, TString } from 'typebox';
 import { Strict } from '../../core/schemas.ts';
+import { capitalized, withArticle } from '../../core/text.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import type { App } from '../../http/fastify.ts';
@@ -73,8 +74,8 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
     {
       config: { access: 'projects.read' },
       schema: {
-        operationId: `find${noun[0]?.toUpperCase()}${noun.slice(1)}`,
-        summary: `Get ${noun === 'issue' ? 'an' : 'a'} ${noun} of any project by its id or key`,
+        operationId: `find${capitalized(noun)}`,
+        summary: `Get ${withArticle(noun)} of any project by its id or key`,
         description: `Writes go to \`/v1/projects/{project_id}/${tag}/{id}\`.`,
         tags: [tag],
         params: Strict({ id: ref }),
@@ -93,7 +94,7 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
   importRoute(app, {
     url: `/v1/imports/${tag}`,
     access: 'projects.manage',
-    operationId: `import${tag[0]?.toUpperCase()}${tag.slice(1)}AcrossProjects`,
+    operationId: `import${capitalized(tag)}AcrossProjects`,
     summary: `Import ${tag} of several projects from a file`,
     tag,
     query: AcrossProjectsQuery,

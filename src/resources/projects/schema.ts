@@ -18,6 +18,7 @@ import {
   Time,
   Writable,
 } from '../../core/schemas.ts';
+import { withArticle } from '../../core/text.ts';
 
 const keyPattern = '[A-Z0-9]{2,10}';
 
@@ -97,7 +98,7 @@ export const ProjectRef = Type.String({
 export const ItemRef = (kind: 'risk' | 'issue' | 'task', key: string) =>
   Type.String({
     pattern: `${idPattern(kind)}|^[A-Za-z0-9]{2,10}-[${key[0]}${key[0]?.toLowerCase()}][1-9][0-9]{0,9}$`,
-    description: `The id of ${kind === 'issue' ? 'an' : 'a'} ${kind}, or its key in any case.`,
+    description: `The id of ${withArticle(kind)}, or its key in any case.`,
     examples: [`APOLLO-${key}`],
   });
 

@@ -15,7 +15,6 @@ export const viewList = (lists: readonly ViewedList[]): List =>
     schema: View,
     json: viewJson,
     reads: ['views'],
-    isIndexed: true,
     order: { key: sql.ref('views.id') },
     from: (db) => db.selectFrom('views'),
     id: sql.ref('views.id'),

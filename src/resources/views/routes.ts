@@ -48,8 +48,8 @@ export function viewRoutes(app: App): void {
         operationId: 'listViews',
         summary: 'List the shared views of lists, oldest first',
         description:
-          'A view is the filters and the sort order of a list in the console, under a name. A key sees the views of the ' +
-          'lists that it can read; a key limited to projects sees none.',
+          'A view is the filters, the sort order and the columns of a list in the console, under a name. A key sees the ' +
+          'views of the lists that it can read; a key limited to projects sees none.',
         tags: ['views'],
         querystring: ListQuery(viewFilters),
         response: { 200: ListOf(View) },

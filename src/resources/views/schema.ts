@@ -24,7 +24,8 @@ const fields = {
   query: Type.String({
     maxLength: 2000,
     pattern: '^[^\\s?#]*$',
-    description: 'The filters and the sort order, as in the address of the list in the console after `?`.',
+    description:
+      'The filters, the sort order and the columns, as in the address of the list in the console after `?`.',
     examples: ['overdue=true&sort=due_on'],
   }),
 };

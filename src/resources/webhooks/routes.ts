@@ -52,7 +52,7 @@ export function webhookRoutes(app: App): void {
     {
       config: {
         access: 'events.manage',
-        errors: ['idempotency_mismatch', 'insufficient_scope', 'storage_full'],
+        errors: ['idempotency_mismatch', 'storage_full'],
       },
       preSerialization: showSecret,
       schema: {
