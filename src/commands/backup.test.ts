@@ -13,6 +13,7 @@ import { settableClock } from '../../test/clock.ts';
 import { fillPeople } from '../../test/people.ts';
 import { launchMuster, mainFile, muster, temporaryFolder } from '../../test/process.ts';
 import { type Engine, freshDatabase, onBothEngines, startTestService } from '../../test/service.ts';
+import { dumpDatabase } from '../database/backup/dump.ts';
 import { decodeBackup } from '../database/backup/file.ts';
 import { type Database, openDatabase } from '../database/open.ts';
 import { allTables } from '../database/tables.ts';
@@ -126,6 +127,26 @@ onBothEngines('a backup', (start, engine) => {
     }
     const risks = tables.find(({ table }) => table === 'risks')?.columns.map(({ name }) => name) ?? [];
     assert.ok(risks.includes('title') && !risks.includes('rank_key'));
+  });
+
+  test('lists the migrations of its snapshot, not those of the moment before it', async (t) => {
+    const { database } = await start(t);
+    const { applied } = await database.migrations();
+    const { migrations, end } = await dumpDatabase(
+      {
+        ...database,
+        // Another process migrates between the first look and the snapshot; here, in the other direction.
+        async snapshot(workload) {
+          await database.write((db) =>
+            sql`delete from kysely_migration where name = ${applied.at(-1)}`.execute(db),
+          );
+          return database.snapshot(workload);
+        },
+      },
+      noProgress,
+    );
+    await end();
+    assert.deepEqual(migrations, applied.slice(0, -1));
   });
 
   test('is one moment, however much is written meanwhile', async (t) => {

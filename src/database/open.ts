@@ -28,8 +28,8 @@ export type Database = {
    */
   write<T>(work: Work<T>, workload?: 'quick' | 'bulk'): Promise<T>;
   /**
-   * Runs `work` in a transaction that is always rolled back. It does not block writers: on SQLite it runs on a copy
-   * of the database; on PostgreSQL it takes no advisory locks.
+   * Runs `work` in a transaction that is always rolled back. On SQLite it runs on a copy of the database and blocks no
+   * writer. On PostgreSQL it takes no advisory locks, so it blocks only writers of the rows that it changes.
    */
   rehearse<T>(work: Work<T>): Promise<T>;
   /** How long a batch of a bulk write should take, so that other writers do not wait long. */
@@ -37,7 +37,7 @@ export type Database = {
   /** Runs pending migrations and returns their names. */
   migrate(): Promise<string[]>;
   /** The names of the migrations that ran, and of those that `migrate` would run. */
-  migrations(): Promise<{ applied: string[]; pending: string[] }>;
+  migrations(db?: Kysely<Tables>): Promise<{ applied: string[]; pending: string[] }>;
   /** The tables with their stored columns. */
   describeTables(db: Kysely<Tables>): Promise<StoredTable[]>;
   /** Returns what is damaged in the files of the database. */
@@ -143,10 +143,10 @@ export function openDatabase(
       }
     },
 
-    async migrations() {
+    async migrations(db = readers.quick) {
       if (engine.exists?.() === false) return { applied: [], pending: migrationNames(engine) };
       try {
-        return await migrationState(readers.quick, engine);
+        return await migrationState(db, engine);
       } catch (error) {
         throw engine.explainStart(error) ?? error;
       }

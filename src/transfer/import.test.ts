@@ -225,7 +225,7 @@ onBothEngines('imports', (start) => {
     await rejects(
       Buffer.from('name\nZoë\n', 'latin1'),
       400,
-      /not UTF-8: line 2 .* “CSV UTF-8”, or name the charset/,
+      /not UTF-8: line 2 .* “CSV UTF-8”, or name its charset/,
     );
     await rejects('', 422, /The file is empty/);
     await rejects('\n\n', 422, /The file is empty/);

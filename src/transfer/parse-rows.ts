@@ -1,9 +1,9 @@
 import type { TObject, TProperties } from 'typebox';
 import { type FieldError, fieldError, Problem } from '../core/errors.ts';
 import { attributesLimit, limits, Strict } from '../core/schemas.ts';
-import { fold, normalize, shortened } from '../core/text.ts';
+import { fold, hasForbiddenCharacters, normalize, shortened } from '../core/text.ts';
 import type { Row } from '../formats/rows.ts';
-import { normalizeValue } from '../http/request/body-parsers.ts';
+import { forbiddenCharacters, normalizeValue } from '../http/request/body-parsers.ts';
 import { checkOf } from '../http/request/validation.ts';
 import type { Importable, ReferenceKind } from './importable.ts';
 import { type Column, kindNamed } from './recognize/catalogue.ts';
@@ -86,7 +86,7 @@ export function createRowParser(
     }
     joinSplitValues(parsed, split, importable);
     const errors = check(parsed.values);
-    parsed.errors.push(...(isTable ? errors.map(addMapHint) : errors));
+    parsed.errors.push(...(isTable ? errors.map((error) => addHint(error, importable)) : errors));
     parsed.errors.splice(maxErrors);
     return parsed;
   };
@@ -141,6 +141,11 @@ function readCell(
   const isText = column.is !== 'field' && column.is !== 'reference' && column.is !== 'ignored';
   if (isText && typeof cell === 'object' && cell !== null) {
     parsed.errors.push(fieldError(column.field, 'type', 'This must be text or null.'));
+    return;
+  }
+  // Fields are checked when they are normalized. Other texts are compared with stored ones, or joined.
+  if (column.is !== 'field' && column.is !== 'ignored' && textsIn(cell).some(hasForbiddenCharacters)) {
+    parsed.errors.push(fieldError(column.field, 'forbidden_characters', forbiddenCharacters));
     return;
   }
   switch (column.is) {
@@ -215,6 +220,9 @@ function headingOf(text: unknown): { title?: string; description?: string | null
 
 const tooLong = `This can have at most ${maxListItems} items of at most ${maxReferenceLength} characters each.`;
 
+const textsIn = (cell: unknown) =>
+  (Array.isArray(cell) ? cell.slice(0, maxListItems + 1) : [cell]).filter((text) => typeof text === 'string');
+
 const textOf = (cell: unknown) => (cell === undefined || cell === null ? '' : normalize(String(cell)));
 
 /** The texts of a reference; undefined if the cell has the wrong type. */
@@ -254,11 +262,18 @@ function normalizeField(parsed: ParsedRow, field: string, value: unknown): unkno
   }
 }
 
-/** Another tool may have a word of its own for a value. */
-const addMapHint = (error: FieldError): FieldError =>
-  error.code === 'enum'
-    ? { ...error, detail: `${error.detail} Or assign the text with \`map_values\`.` }
-    : error;
+/** Another tool may have words or a scale of its own for a value. */
+function addHint(error: FieldError, { patch }: Importable): FieldError {
+  const field: { maximum?: number } | undefined = patch.properties[error.pointer?.slice('#/'.length) ?? ''];
+  const isRating = field?.maximum === 5;
+  const hint =
+    error.code === 'enum'
+      ? ' Or assign the text with `map_values`.'
+      : error.code === 'maximum' && isRating
+        ? ' For another scale, name it in the column, as in `Impact (1-10)`.'
+        : '';
+  return { ...error, detail: error.detail + hint };
+}
 
 const unknownField = (name: string, columns: Columns, isFirst: boolean): FieldError => ({
   pointer: `#/${shortened(name)}`,

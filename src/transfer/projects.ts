@@ -23,8 +23,9 @@ export async function groupByProject(
   const failed: ParsedRow[] = [];
   const found = await findProjects(db, [...new Set(rows.flatMap(({ project = [] }) => project))]);
   for (const row of rows) {
-    const project = await resolveProject(db, across, found, row.project, change);
-    if (typeof project === 'string') {
+    const project = await resolveProject(db, across, found, row, change);
+    if (project === undefined) failed.push(row);
+    else if (typeof project === 'string') {
       const error = fieldError('project', 'unknown_reference', project);
       failed.push(row.isUnreadable ? row : { ...row, errors: [...row.errors, error] });
     } else {
@@ -52,14 +53,14 @@ async function findProjects(db: Transaction<Tables>, texts: readonly string[]): 
   return rows;
 }
 
-/** The project of a row, or why there is none. */
+/** The project of a row, or why there is none; undefined if it would have to be created for a row that fails. */
 async function resolveProject(
   db: Transaction<Tables>,
   { createProject }: NonNullable<Importable['across']>,
   found: FoundProject[],
-  text: string | undefined,
+  { project: text, errors }: ParsedRow,
   change: Change,
-): Promise<ItemProject | string> {
+): Promise<ItemProject | string | undefined> {
   if (text === undefined) return 'This row names no project. Write its key, name or external ID.';
   const [project, ...others] =
     nonEmpty(found.filter(({ id, key }) => id === text || key === text.toUpperCase())) ??
@@ -70,6 +71,7 @@ async function resolveProject(
   if (project) return project;
   if (!createProject)
     return `No project matches “${shortened(text)}”. Use its key, name or external ID, or send \`create_projects=true\`.`;
+  if (errors.length > 0) return undefined;
   const created = await createProject(db, text, change);
   if (created instanceof Problem) return created.errors?.[0]?.detail ?? created.message;
   found.push({ ...created, name_folded: fold(created.name), archived_at: null });

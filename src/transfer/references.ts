@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type FieldError, fieldError } from '../core/errors.ts';
 import { idPattern } from '../core/ids.ts';
-import { fold, joinWords, shortened } from '../core/text.ts';
+import { fold, joinWords, lowerAscii, shortened } from '../core/text.ts';
 import { inJsonArray } from '../database/sql/functions.ts';
 import { param, statement } from '../database/sql/statement.ts';
 import type { Tables } from '../database/tables.ts';
@@ -213,8 +213,6 @@ const isId = (kind: ReferenceKind) => {
   return (text: string) => pattern.test(text);
 };
 
-const lowerCase = (text: string) => text.toLowerCase();
-
 const inPeople = (column: RawBuilder<string>) => (db: Kysely<Tables>, values: string[]) =>
   selectRows(
     db,
@@ -249,7 +247,7 @@ const matchers: Record<ReferenceKind, (scope: LookupScope) => Matcher[]> = {
     { accepts: () => seesPeople, find: inPeople(sql.ref('external_id')) },
     {
       accepts: (text) => seesPeople && text.includes('@'),
-      compared: lowerCase,
+      compared: lowerAscii,
       find: inPeople(sql`lower(email)`),
     },
     { accepts: (text) => !isId('person')(text), compared: fold, find: findPeopleByName },

@@ -79,16 +79,22 @@ export async function runImport(store: Store, job: ImportJob): Promise<{ scan: F
   return { scan, results: Results.from(results) };
 }
 
-/** 507 if the disk is full, otherwise 503. Reports which rows were imported and how to continue. */
+/** The error that ended an import after some rows were saved, with these rows and how to continue. */
 function interrupted(
   { importable, options }: ImportJob,
   { rows, columns }: FileScan,
   results: Results,
   cause: unknown,
 ) {
-  const isFull = cause instanceof Problem && cause.code === 'storage_full';
+  const { code, message }: Pick<Problem, 'code' | 'message'> =
+    cause instanceof Problem ? cause : { code: 'internal', message: 'of an internal error.' };
   const { created, updated, unchanged, failed } = results.counts;
-  const reason = isFull ? 'the disk of the database is full' : 'the database is unavailable';
+  const isFull = code === 'storage_full';
+  const reason = isFull
+    ? 'the disk of the database is full.'
+    : code === 'unavailable'
+      ? 'the database is unavailable.'
+      : message;
   const hasKey = importable.keys.some(({ field }) => columns.columnFor(field) !== undefined);
   const importedLines = results.importedLines();
   const advice =
@@ -97,8 +103,8 @@ function interrupted(
       : `remove the imported lines (${importedLines}) from the file and send the rest.`;
   const maybeSaved = cause instanceof Problem && cause.extra.may_be_saved === true;
   return new Problem(
-    isFull ? 'storage_full' : 'unavailable',
-    `The import stopped after ${results.done} of ${rows} rows because ${reason}. Imported rows were saved. ` +
+    code,
+    `The import stopped after ${results.done} of ${rows} rows because ${reason} Imported rows were saved. ` +
       (maybeSaved ? 'Some rows after them may have been saved as well: check those first. ' : '') +
       `${isFull ? 'Free up disk space, then' : 'To continue,'} ${advice}`,
     {
@@ -112,7 +118,7 @@ function interrupted(
         imported_lines: importedLines,
         ...(maybeSaved && { may_be_saved: true }),
       },
-      ...(!isFull && { headers: { 'retry-after': '5' } }),
+      ...(code === 'unavailable' && { headers: { 'retry-after': '5' } }),
     },
   );
 }

@@ -23,12 +23,17 @@ export async function writeRows(
   for (const run of mode === 'upsert' ? splitAtRepeatedKeys(importable, rows) : [rows]) {
     const existing = await findExisting(db, importable, mode, run);
     const newRows: ParsedRow[] = [];
+    const updated = new Set<string>();
     for (const row of run) {
-      const current = existing.get(row);
+      let current = existing.get(row);
+      // Two rows may name one resource by different keys: the second must not update what the first has replaced.
+      if (current && updated.has(idOf(current))) current = await readById(db, importable, idOf(current));
       const errors = row.errors.concat(conflictErrors(importable, mode, row, current));
       if (errors.length > 0) written.set(row, failed(errors));
-      else if (current) written.set(row, await updateRow(db, importable, current, row, change));
-      else newRows.push(row);
+      else if (current) {
+        written.set(row, await updateRow(db, importable, current, row, change));
+        updated.add(idOf(current));
+      } else newRows.push(row);
     }
     await createRows(db, importable, newRows, change, written);
   }
@@ -91,6 +96,11 @@ async function findExisting(
   return existing;
 }
 
+async function readById(db: Transaction<Tables>, importable: Importable, id: string): Promise<Resource> {
+  const { rows } = await findByKey(importable, importable.keys[0])(db, { values: JSON.stringify([id]) });
+  return JSON.parse(rows[0]?.json ?? '{}');
+}
+
 const statements = new WeakMap<ImportKey, Statement<{ json: string }>>();
 
 function findByKey({ existing }: Importable, key: ImportKey): Statement<{ json: string }> {
@@ -149,6 +159,8 @@ function conflictErrors(
 const matchesBy = (key: ImportKey, row: ParsedRow, current: Resource) =>
   comparedBy(key, String(keyValue(row, key))) === comparedBy(key, String(current[key.field]));
 
+const idOf = ({ user_id, id }: Resource) => String(user_id ?? id);
+
 const labelOf = ({ key, name, title, user_id, id }: Resource) => `${key ?? name ?? title} (${user_id ?? id})`;
 
 /** Updates the fields that differ. A resource without differences keeps its version. */
@@ -160,7 +172,7 @@ async function updateRow(
   change: Change,
 ): Promise<Written> {
   const identity = {
-    id: String(current.user_id ?? current.id),
+    id: idOf(current),
     ...('key' in current && { key: String(current.key) }),
   };
   const patch = patchOf(importable, current, row);
@@ -281,9 +293,7 @@ async function createAndPatch(
 ): Promise<Written> {
   const outcome = await inSavepoint(db, async () => {
     const created = unwrapSingle(await importable.create(db, [input], change));
-    const values = JSON.stringify([created.id]);
-    const { rows } = await findByKey(importable, importable.keys[0])(db, { values });
-    const current = JSON.parse(rows[0]?.json ?? '{}');
+    const current = await readById(db, importable, created.id);
     const warnings = await applyPatch(db, importable, current, patch, row, change);
     return { ...createdOf(importable, created), ...warnings };
   });

@@ -18,12 +18,13 @@ export async function dumpDatabase(
   database: Database,
   onProgress: (table: string, rows: number) => void,
 ): Promise<Dump> {
-  const { applied } = await database.migrations();
-  if (applied.length === 0)
+  if ((await database.migrations()).applied.length === 0)
     throw new UsageError(`The database ${database.name} is empty. There is nothing to back up.`);
   const { db, end } = await database.snapshot('stream');
   try {
     const stored = await database.describeTables(db);
+    // Read in the snapshot, so that a migration that runs meanwhile is in both the manifest and the rows, or in neither.
+    const { applied } = await database.migrations(db);
     return { migrations: applied, tables: readTables(db, stored, onProgress), end };
   } catch (error) {
     await end();

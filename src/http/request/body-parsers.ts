@@ -150,9 +150,9 @@ function normalizeText(path: readonly string[], text: string, errors: FieldError
   if (checked !== undefined) return checked;
   const [start, ...names] = path;
   const pointer = [start, ...names.map(pointerSegment)].join('/').toWellFormed();
-  const detail =
-    'Remove control characters (except newline and tab), broken Unicode, ' +
-    'and runs of more than 30 combining marks.';
-  errors.push({ pointer, code: 'forbidden_characters', detail });
+  errors.push({ pointer, code: 'forbidden_characters', detail: forbiddenCharacters });
   return text;
 }
+
+export const forbiddenCharacters =
+  'Remove control characters (except newline and tab), broken Unicode, and runs of more than 30 combining marks.';

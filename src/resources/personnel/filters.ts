@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { invalidParameter } from '../../core/errors.ts';
-import { fold } from '../../core/text.ts';
+import { fold, lowerAscii } from '../../core/text.ts';
 import { containsText } from '../../database/sql/functions.ts';
 import { allOf, always, contains, equals, hasText, holds, isIn, since } from '../../lists/filters.ts';
 import type { Filters } from '../../lists/query.ts';
@@ -24,7 +24,7 @@ export function personnelConditions(filters: PersonnelFilters, moment: Moment) {
     skill: (text) => contains('people.skills_folded', `\n${fold(text)}\n`),
     assignable: holds(isAssignable(moment)),
     user_ids: isIn('people.user_id'),
-    email: (email) => sql<boolean>`lower(people.email) = ${email.toLowerCase()}`,
+    email: (email) => sql<boolean>`lower(people.email) = ${lowerAscii(email)}`,
     external_id: equals('people.external_id'),
     updated_since: since('people.updated_at'),
   });

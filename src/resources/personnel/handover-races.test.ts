@@ -6,12 +6,13 @@ import { onBothEngines, type TestService } from '../../../test/service.ts';
 import { systemClock } from '../../core/clock.ts';
 import type { Tables } from '../../database/tables.ts';
 import { bySystem, type Change } from '../../database/writes/change.ts';
+import { lockTable } from '../../database/writes/table-versions.ts';
 import { createGroup, getGroup, updateGroup } from '../groups/queries.ts';
 import { createIssue, getIssue, updateIssue } from '../issues/queries.ts';
 import { createProject, getProject, updateProject } from '../projects/queries.ts';
 import { createRisk, getRisk, updateRisk } from '../risks/queries.ts';
 import { createTask, getTask, updateTask } from '../tasks/queries.ts';
-import { createPerson } from './queries.ts';
+import { createPerson, getPerson, updatePerson } from './queries.ts';
 
 /** Ada hands over to Bob. The first project has an unassigned task, issue and risk; the second is empty. */
 async function prepare(service: TestService, key: string, round: number) {
@@ -95,6 +96,21 @@ onBothEngines('a hand-over', (start, engine) => {
       assert.equal(await countResponsibilities(service, ada), 0, name);
       assert.equal(await countResponsibilities(service, bob), 2, name);
     }
+  });
+
+  test('checks If-Match against the person as they are once the locks are held', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
+    let handedOver: ReturnType<typeof service.post> | undefined;
+    await service.database.write(async (db) => {
+      const change = bySystem(systemClock(), 'a test');
+      await lockTable(db, 'people');
+      handedOver ??= service.post(`/v1/personnel/${user_id}/deactivate`, key, {}, { 'if-match': '"1"' });
+      await (engine === 'sqlite' ? setTimeout(20) : waitsForLock(service));
+      await updatePerson(db, await getPerson(db, user_id, change), { title: 'Countess' }, change);
+    });
+    assert.equal((await handedOver)?.status, 412);
   });
 
   test('moves everything that is assigned to the person at the same time', async (t) => {

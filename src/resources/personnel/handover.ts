@@ -37,6 +37,9 @@ export async function deactivatePerson(
 
   // Another transaction assigned work in a further project before the lock: retry, which locks that project too.
   if (counts.by_project.some(({ project_id }) => !project_ids.has(project_id))) throw new WriteConflict();
+  // The person may have changed before the lock: retry, which checks `If-Match` again.
+  const { version } = await getPerson(db, person.user_id, change);
+  if (version !== person.version) throw new WriteConflict();
   const moves = await reassignAll(db, person, successors, project_ids, change);
   await recordSuccessors(db, person.user_id, successors, change);
   const current = await getPerson(db, person.user_id, change);

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
+import { lowerAscii } from '../../core/text.ts';
 import type { Importable } from '../../transfer/importable.ts';
 import { createPeople, personnelList, updatePerson } from './queries.ts';
 import { type Person, PersonInput, PersonPatch } from './schema.ts';
@@ -12,7 +13,7 @@ export const peopleImport = (moment: Moment): Importable<Person, typeof PersonIn
   keys: [
     { field: 'user_id', column: sql.ref('people.user_id') },
     { field: 'external_id', column: sql.ref('people.external_id') },
-    { field: 'email', column: sql`lower(people.email)`, compared: (email) => email.toLowerCase() },
+    { field: 'email', column: sql`lower(people.email)`, compared: lowerAscii },
   ],
   synonyms: {
     name: 'full name, display name, employee name, employee, person, member, worker, staff member',

@@ -87,6 +87,16 @@ onBothEngines('personnel', (start) => {
     assert.deepEqual(paged, body.data);
   });
 
+  test('rejects a duplicate email with letters beyond ASCII, which the engines do not lower', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.manage');
+    const person = { name: 'Ada', email: '"Ä"@example.com' };
+    await service.make('/v1/personnel', key, person);
+    assert.equal((await service.post('/v1/personnel', key, person)).status, 409);
+    const { body } = await service.get(`/v1/personnel?email=${encodeURIComponent('"Ä"@EXAMPLE.com')}`, key);
+    assert.equal(body.data.length, 1);
+  });
+
   test('rejects a duplicate email or external id and names the existing person', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');

@@ -8,7 +8,7 @@ import {
   notFound,
   type Problem,
 } from '../../core/errors.ts';
-import { fold, foldAll, joinWords } from '../../core/text.ts';
+import { fold, foldAll, joinWords, lowerAscii } from '../../core/text.ts';
 import { inJsonArray, jsonArrayOf, jsonBoolean, jsonObject } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
@@ -206,7 +206,7 @@ const rejectDuplicateEmail = (db: Kysely<Tables>, { email }: PersonInput, self =
   rejectDuplicate(db, toPerson, 'email', email, sql`lower(email) = lower(${email}) and user_id <> ${self}`);
 
 const uniqueFields: Unique[] = [
-  { field: 'email', column: sql`lower(email)`, compared: (email) => email.toLowerCase() },
+  { field: 'email', column: sql`lower(email)`, compared: lowerAscii },
   { field: 'external_id' },
 ];
 

@@ -54,6 +54,18 @@ onBothEngines('bulk changes', (start) => {
     );
   });
 
+  test('merge the attributes of an item with the shared ones', async (t) => {
+    const { service, key, risks } = await makeItems(await start(t));
+    const items = [{ id: risks[0]?.id, changes: { attributes: { own: '2' } } }];
+    const { status } = await service.post('/v1/bulk/risks', key, {
+      items,
+      changes: { attributes: { shared: '1' } },
+    });
+    assert.equal(status, 200);
+    const { body } = await service.get('/v1/risks/APOLLO-R1', key);
+    assert.deepEqual(body.attributes, { own: '2', shared: '1' });
+  });
+
   test('the previous values undo the change in one request', async (t) => {
     const dataset = await makeItems(await start(t));
     const { service, key, ada, issues } = dataset;

@@ -117,6 +117,14 @@ const outputOf = (name: string, patch: TObject) =>
 
 type Failure = { id: string; key?: string; problem: Problem };
 
+/** The changes of one item added to the shared ones; attributes are merged by name. */
+function merged(shared: Patch | undefined, changes: Patch | undefined): Patch {
+  const patch = { ...shared, ...changes };
+  if (shared?.attributes && changes?.attributes)
+    patch.attributes = { ...shared.attributes, ...changes.attributes };
+  return patch;
+}
+
 /** Changes all items or, if one of them cannot be changed, throws a problem that lists each reason. */
 async function updateAll(
   db: Transaction<Tables>,
@@ -138,7 +146,7 @@ async function updateAll(
           ? changedMeanwhile(version, current)
           : undefined;
     seen.add(current?.id ?? id);
-    return { id, current, problem, patch: { ...shared, ...changes } };
+    return { id, current, problem, patch: merged(shared, changes) };
   });
   const allowed = checked.filter(({ problem }) => !problem);
   const updated = await updateItems(db, updates, allowed, change);

@@ -1,10 +1,12 @@
 import type { Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import { Problem } from '../../core/errors.ts';
+import { invalidBody, Problem } from '../../core/errors.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
+import { checkOf } from '../../http/request/validation.ts';
 import type { Importable, ItemProject } from '../../transfer/importable.ts';
 import { createProjects, getProject } from '../projects/queries.ts';
+import { ProjectInput } from '../projects/schema.ts';
 
 export type ItemImport = (project: ItemProject, moment: Moment) => Importable;
 
@@ -19,6 +21,9 @@ export function importAcrossProjects(
   return { ...importable, across: { forProject, ...(createsProjects && { createProject }) } };
 }
 
+/** Compiled when it is first needed. */
+let projectErrors: ReturnType<typeof checkOf> | undefined;
+
 /** A text that can be a key, such as `APOLLO`, is the key and the name. */
 async function createProject(
   db: Transaction<Tables>,
@@ -26,7 +31,11 @@ async function createProject(
   change: Change,
 ): Promise<ItemProject | Problem> {
   const key = /^[A-Z][A-Z0-9]{1,9}$/.test(text) ? { key: text } : {};
-  const [created] = await createProjects(db, [{ name: text, ...key }], change);
+  const input = { name: text, ...key };
+  projectErrors ??= checkOf(ProjectInput);
+  const errors = projectErrors(input);
+  if (errors.length > 0) return invalidBody(errors);
+  const [created] = await createProjects(db, [input], change);
   if (!created) throw new Error('No project was created.');
   return created instanceof Problem ? created : getProject(db, created.id, change);
 }

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { Static, TObject, TSchema, TString } from 'typebox';
+import { keyLimited } from '../../core/errors.ts';
 import { Strict } from '../../core/schemas.ts';
 import { capitalized, withArticle } from '../../core/text.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -98,8 +99,12 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
     summary: `Import ${tag} of several projects from a file`,
     tag,
     query: AcrossProjectsQuery,
-    importable: ({ query, moment }) =>
-      importAcrossProjects(importable, moment, (query as AcrossProjectsQuery).create_projects ?? false),
+    importable({ query, moment, actor }) {
+      const { create_projects = false } = query as AcrossProjectsQuery;
+      // Rejected before the first row is written, not at the first row of a new project.
+      if (create_projects && actor.project_ids !== null) throw keyLimited('It cannot create projects.');
+      return importAcrossProjects(importable, moment, create_projects);
+    },
   });
 
   bulkRoute(app, { noun, ref, patch: kind.patch, updates });

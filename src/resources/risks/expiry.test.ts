@@ -6,6 +6,7 @@ import { onBothEngines, type Start } from '../../../test/service.ts';
 import { createApp } from '../../app.ts';
 import { daysLater } from '../../core/clock.ts';
 import { openDatabase } from '../../database/open.ts';
+import { expireAcceptances } from '../events/expiry.ts';
 
 onBothEngines('acceptances expire', (start, engine) => {
   /** The status of the one risk in each response. */
@@ -60,6 +61,30 @@ onBothEngines('acceptances expire', (start, engine) => {
     const { body } = await service.get('/v1/projects/APOLLO/risks/APOLLO-R1/history', key);
     const expired = body.data.filter(({ field, to }: Body) => field === 'status' && to === 'open');
     assert.equal(expired.length, 1);
+  });
+
+  test('many of them, in several transactions that do not block the event loop', async (t) => {
+    const { service, key, clock } = await begin(t, start);
+    const rows = Array.from({ length: 250 }, (_, i) => `Risk ${i},accepted,Insured.,2026-11-20\n`);
+    const file = `title,status,acceptance_reason,accepted_until\n${rows.join('')}`;
+    const path = '/v1/projects/APOLLO/risks/import';
+    const { body } = await service.call('POST', path, key, file, { 'content-type': 'text/csv' });
+    assert.equal(body.summary.created, rows.length, JSON.stringify(body).slice(0, 500));
+    clock.set('2026-11-21T00:00:00.000Z');
+    const workloads: unknown[] = [];
+    await expireAcceptances(
+      {
+        db: service.database.db,
+        write(work, workload) {
+          workloads.push(workload);
+          return service.database.write(work, workload);
+        },
+      },
+      clock(),
+    );
+    assert.deepEqual(workloads, ['bulk', 'bulk', 'bulk']);
+    const { data } = (await service.get('/v1/risks?status=accepted', key)).body;
+    assert.equal(data.length, 0);
   });
 
   test('when their project comes back from the archive', async (t) => {

@@ -6,7 +6,15 @@ import { scaleIn } from './names.ts';
 import type { Hints } from './values.ts';
 
 /** What the cells of a column reveal about their notation. */
-type Evidence = { dates: DateEvidence; max: number; hasFraction: boolean; cells: number; matching: number };
+type Evidence = {
+  dates: DateEvidence;
+  /** The largest rating, the number of ratings above 5, and whether there are fractions. */
+  max: number;
+  high: number;
+  hasFraction: boolean;
+  cells: number;
+  matching: number;
+};
 
 /** A column of the table with its name. `hints` are read by its reader. */
 export type TableColumn = { name: string; column: Column; hints: Hints };
@@ -16,7 +24,7 @@ export function createEvidence(importable: Importable, table: TableColumn[]) {
   const { personNames = [], textInstead = {} } = importable;
   const ownId = new RegExp(idPattern(importable.what));
   const evidence = table.map(
-    (): Evidence => ({ dates: {}, max: 0, hasFraction: false, cells: 0, matching: 0 }),
+    (): Evidence => ({ dates: {}, max: 0, high: 0, hasFraction: false, cells: 0, matching: 0 }),
   );
   const kinds = table.map(({ column }) =>
     column.is === 'field' && column.field in textInstead ? 'choice' : notationOf(column, personNames),
@@ -53,7 +61,7 @@ export function createEvidence(importable: Importable, table: TableColumn[]) {
         if (kinds[i] === 'date') entry.hints.order = dateOrder ?? orderOf(dates, allDates, entry.name);
         else if (kinds[i] === 'rating') {
           entry.hints.isFraction = hasFraction && max <= 1;
-          entry.hints.scale = scaleIn(entry.name) ?? (max > 5 && max <= 10 ? 10 : max > 10 ? 100 : undefined);
+          entry.hints.scale = scaleIn(entry.name) ?? scaleOf(evidence[i] as Evidence);
         } else if (kinds[i] === 'name') hasInvertedNames = cells > 0 && matching === cells;
         else if (cells > 0 && matching === 0) {
           // The ids of another tool, or a text where one of the values of a field was expected.
@@ -61,10 +69,16 @@ export function createEvidence(importable: Importable, table: TableColumn[]) {
           else if (kinds[i] === 'choice') replace(entry, textInstead[entry.column.field] ?? '');
         }
       }
-      return { hasInvertedNames };
+      // Our own export has names as they are stored.
+      const isOwnExport = kinds.some((kind, i) => kind === 'id' && (evidence[i]?.matching ?? 0) > 0);
+      return { hasInvertedNames: hasInvertedNames && !isOwnExport };
     },
   };
 }
+
+/** A few ratings above 5 are errors of their rows; many are another scale. */
+const scaleOf = ({ max, high, cells }: Evidence) =>
+  high < 2 || high / cells < 0.25 ? undefined : max <= 10 ? 10 : 100;
 
 type Notation = 'date' | 'rating' | 'name' | 'id';
 
@@ -79,6 +93,7 @@ function notationOf(column: Column, personNames: readonly string[]): Notation | 
 function addNumber(found: Evidence, number: number): void {
   if (Number.isNaN(number)) return;
   found.max = Math.max(found.max, number);
+  if (number > 5) found.high++;
   if (number > 0 && number < 1) found.hasFraction = true;
 }
 

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onBothEngines } from '../../test/service.ts';
+import { systemClock } from '../core/clock.ts';
+import { Problem, unavailable } from '../core/errors.ts';
+import { byCommandLine } from '../database/writes/change.ts';
+import { groupImport } from '../resources/groups/import.ts';
+import { type ImportJob, runImport, type Store } from './run.ts';
+import { sourceOf } from './source.ts';
+
+type Result = { status: string; errors?: { pointer: string; code: string; detail: string }[] };
+
+onBothEngines('an import follows the rules of single requests', (start) => {
+  test('forbidden characters fail their row, wherever they are', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const send = (path: string, rows: object[]) =>
+      service.call('POST', path, key, rows.map((row) => JSON.stringify(row)).join('\n'), {
+        'content-type': 'application/x-ndjson',
+      });
+    const codesOf = (body: { results: Result[] }) =>
+      body.results.map(({ errors = [] }) => errors.map(({ pointer, code }) => [pointer, code]));
+    const people = await send('/v1/personnel/import', [
+      { name: 'x', manager_user_id: 'a\u0000b' },
+      { name: 'x', manager_user_id: '\ud800' },
+      { name: 'x', user_id: 'a\u0000' },
+      { name: 'x\u0007' },
+    ]);
+    assert.equal(people.status, 200, people.text);
+    assert.deepEqual(codesOf(people.body), [
+      [['#/manager_user_id', 'forbidden_characters']],
+      [['#/manager_user_id', 'forbidden_characters']],
+      [['#/user_id', 'forbidden_characters']],
+      [['#/name', 'forbidden_characters']],
+    ]);
+    const parts = await service.call(
+      'POST',
+      '/v1/personnel/import',
+      key,
+      'First name,Last name\nAd\u0007a,Lovelace\n',
+      { 'content-type': 'text/csv' },
+    );
+    assert.equal(parts.body.results[0].status, 'failed', parts.text);
+    assert.equal(parts.body.results[0].errors[0].code, 'forbidden_characters');
+    const risks = await send('/v1/imports/risks?create_projects=true', [
+      { title: 'x', project: 'a\u0000b' },
+      { title: 'x', project: 'a'.repeat(201) },
+      { title: 'x', project: 'a\nb' },
+    ]);
+    assert.deepEqual(
+      risks.body.results.map(({ status }: Result) => status),
+      ['failed', 'failed', 'failed'],
+      risks.text,
+    );
+    assert.equal((await service.get('/v1/projects', key)).body.data.length, 0);
+  });
+
+  test('a project is created only for a row that can be imported, and not with a limited key', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    await service.make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
+    const csv = { 'content-type': 'text/csv' };
+    const file = 'project,title,due_on\nGhost,x,never\nReal,y,\n';
+    const path = '/v1/imports/risks?create_projects=true';
+    const limited = await service.limitedKey(['APOLLO'], 'projects.manage');
+    const refused = await service.call('POST', path, limited, `${file}APOLLO,z,\n`, csv);
+    assert.deepEqual([refused.status, refused.body.code], [403, 'key_limited']);
+    const { body } = await service.call('POST', path, key, file, csv);
+    assert.deepEqual(
+      body.results.map(({ status }: Result) => status),
+      ['failed', 'created'],
+    );
+    const names = (await service.get('/v1/projects', key)).body.data.map(
+      ({ name }: { name: string }) => name,
+    );
+    assert.deepEqual(names.toSorted(), ['Apollo', 'Real']);
+  });
+
+  test('two rows that name one person by different keys are applied in order', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada', email: 'ada@example.com' });
+    const rows = [
+      { user_id, title: 'One' },
+      { email: 'ada@example.com', title: 'Two' },
+    ];
+    const { status, body } = await service.call(
+      'POST',
+      '/v1/personnel/import?mode=upsert',
+      key,
+      rows.map((row) => JSON.stringify(row)).join('\n'),
+      { 'content-type': 'application/x-ndjson' },
+    );
+    assert.equal(status, 200);
+    assert.deepEqual(
+      body.results.map(({ status }: Result) => status),
+      ['updated', 'updated'],
+    );
+    const person = (await service.get(`/v1/personnel/${user_id}`, key)).body;
+    assert.deepEqual([person.title, person.version], ['Two', 3]);
+  });
+
+  test('one rating above 5 fails its row, and many are another scale', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    await service.make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
+    const send = async (ratings: number[]) => {
+      const file = `title,probability,impact\n${ratings.map((rating) => `Risk,${rating},5\n`).join('')}`;
+      const { body } = await service.call('POST', '/v1/projects/APOLLO/risks/import', key, file, {
+        'content-type': 'text/csv',
+      });
+      return body.results as (Result & { key?: string })[];
+    };
+    const scores = async (results: { key?: string }[]) => {
+      const { data } = (await service.get('/v1/projects/APOLLO/risks', key)).body;
+      return results.map((result) => data.find((risk: { key: string }) => risk.key === result.key)?.score);
+    };
+    const typo = await send([5, 4, 1, 6]);
+    assert.deepEqual(await scores(typo), [25, 20, 5, undefined]);
+    assert.match(typo[3]?.errors?.[0]?.detail ?? '', /`Impact \(1-10\)`/);
+    assert.deepEqual(await scores(await send([10, 8, 2, 5])), [25, 20, 5, 15]);
+  });
+
+  test('names with a comma in our own export stay as they are', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    await service.make('/v1/personnel', key, { name: 'Lovelace, Ada' });
+    const file = (await service.get('/v1/personnel?format=csv', key)).text;
+    const path = '/v1/personnel/import?mode=upsert';
+    const { body } = await service.call('POST', path, key, file, { 'content-type': 'text/csv' });
+    assert.equal(body.results[0].status, 'unchanged', JSON.stringify(body));
+  });
+
+  test('an error in the middle keeps its code, and lists the rows that were saved', async (t) => {
+    const { database } = await start(t);
+    const stopWith = async (error: Error): Promise<Problem> => {
+      const names = Array.from({ length: 2000 }, (_, i) => `${error.name} ${error.message} ${i}`);
+      const job: ImportJob = {
+        importable: groupImport(),
+        source: sourceOf('csv', Buffer.from(`name\n${names.join('\n')}\n`), {}),
+        options: { mode: 'create', atomic: false, dry_run: false },
+        recognition: { map: new Map(), map_values: new Map() },
+        includesData: false,
+        seesPeople: true,
+        change: () => byCommandLine(systemClock()),
+      };
+      let transactions = 0;
+      const store: Store = {
+        ...database,
+        async write(work) {
+          if (++transactions === 2) throw error;
+          return database.write((db) => work(db, () => true), 'bulk');
+        },
+      };
+      const stopped = await runImport(store, job).catch((problem) => problem);
+      assert.ok(Number(stopped.extra.created) > 0);
+      return stopped;
+    };
+    const archived = await stopWith(new Problem('project_archived', 'The project X is archived.'));
+    assert.equal(archived.code, 'project_archived');
+    assert.match(archived.message, /because The project X is archived\. Imported rows were saved/);
+    assert.deepEqual(archived.headers, {});
+    assert.equal((await stopWith(new Error('a bug'))).code, 'internal');
+    const away = await stopWith(unavailable('away', 1));
+    assert.deepEqual([away.code, away.headers], ['unavailable', { 'retry-after': '5' }]);
+  });
+});
