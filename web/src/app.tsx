@@ -86,7 +86,11 @@ export const App = () => (
 /** Makes React Aria's links navigate with the router. */
 function AriaRouter({ children }: { children: React.ReactNode }) {
   const [, navigate] = useLocation();
-  return <RouterProvider navigate={(path) => navigate(path)}>{children}</RouterProvider>;
+  return (
+    <RouterProvider navigate={(path) => navigate(path)} useHref={(path) => basePath + path}>
+      {children}
+    </RouterProvider>
+  );
 }
 
 function Content() {

@@ -1,4 +1,4 @@
-import { Button as AriaButton, Tree, TreeItem, TreeItemContent } from 'react-aria-components';
+import { Button as AriaButton, Link, Tree, TreeItem, TreeItemContent } from 'react-aria-components';
 import { useLocation } from 'wouter';
 import { useHasScope } from '../api/session.ts';
 import { CreateButton } from '../components/create-button.tsx';
@@ -67,8 +67,15 @@ function GroupTree({ branches }: { branches: Branch[] }) {
   );
 }
 
+/** The link covers the row and has the focus in its place. */
 const GroupItem = ({ branch }: { branch: Branch }) => (
-  <TreeItem id={branch.id} textValue={branch.name} className="group-item">
+  <TreeItem
+    id={branch.id}
+    textValue={branch.name}
+    className="group-item"
+    focusMode="child"
+    allowsArrowNavigation
+  >
     <TreeItemContent>
       <span className="indent" style={{ width: `${branch.depth * 1.6}rem` }} />
       {branch.children.length > 0 ? (
@@ -78,7 +85,9 @@ const GroupItem = ({ branch }: { branch: Branch }) => (
       ) : (
         <span className="chevron-space" />
       )}
-      <bdi className="group-name">{branch.name}</bdi>
+      <Link className="row-link group-name" href={`/groups/${branch.id}`}>
+        <bdi>{branch.name}</bdi>
+      </Link>
       <span className="quiet">{pluralize(branch.member_count, 'member')}</span>
       {branch.description && (
         <span className="note quiet" dir="auto">
