@@ -20,13 +20,14 @@ test('groups are links: a middle click, Ctrl and a click, and Ctrl+Enter open an
   const link = row.getByRole('link', { name: 'Cyber Security' });
   assert.equal(await link.getAttribute('href'), `/groups/${id}`);
   for (const open of [
-    () => row.locator('.quiet').first().click({ button: 'middle', force: true }),
-    () => link.click({ modifiers: ['Control'], force: true }),
+    () => row.click({ button: 'middle' }),
+    () => link.click({ modifiers: ['Control'] }),
     () => link.press('Control+Enter'),
   ]) {
     const [tab] = await Promise.all([page.context().waitForEvent('page'), open()]);
     await tab.waitForURL(new RegExp(`/groups/${id}$`));
     await tab.close();
+    await page.bringToFront();
     assert.equal(new URL(page.url()).pathname, '/groups');
   }
   await assertAccessible(page, 'the tree of groups');
@@ -73,4 +74,80 @@ test('arrow keys move through the links of the tree and collapse groups; Tab lea
   await page.locator('.group-item:focus').waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Technology' }).waitFor();
+});
+
+test('a person is added to a group on their page and removed from it; both can be undone', async (t) => {
+  const person = await console.post('/v1/personnel', { name: 'Joining Jo' });
+  const group = await console.post('/v1/groups', { name: 'Joined Juniors' });
+  const page = await console.open(t, `/personnel/${person.user_id}`);
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const card = page.getByRole('region', { name: 'Groups' });
+  const link = card.getByRole('link', { name: group.name });
+  const undo = (text: string) =>
+    page.locator('.toast', { hasText: text }).getByRole('button', { name: 'Undo' });
+  await card.getByText('Not in any groups.').waitFor();
+  const add = async () => {
+    await card.getByRole('button', { name: 'Add to group' }).click();
+    await page.getByRole('combobox', { name: 'Group' }).fill('joined');
+    await page.getByRole('option', { name: group.name }).click();
+    await link.waitFor();
+  };
+  await add();
+  await undo('Added Joining Jo to Joined Juniors').click();
+  await card.getByText('Not in any groups.').waitFor();
+  await add();
+  await assertAccessible(page, 'the page of a member');
+  await card.getByRole('button', { name: 'Add to group' }).click();
+  await page.getByRole('combobox', { name: 'Group' }).fill('joined');
+  await page.getByText('No results').waitFor();
+  await assertAccessible(page, 'the picker of groups');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await card.getByRole('button', { name: 'Remove from Joined Juniors' }).click();
+  await undo('Removed Joining Jo from Joined Juniors').click();
+  await link.click();
+  await page.getByRole('heading', { name: '1 member' }).waitFor();
+});
+
+test('the keyboard adds a person to a group and removes them, and the focus stays in place', async (t) => {
+  const person = await console.post('/v1/personnel', { name: 'Keyed Kim' });
+  const group = await console.post('/v1/groups', { name: 'Keyed Keepers' });
+  const page = await console.open(t, `/personnel/${person.user_id}`);
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const card = page.getByRole('region', { name: 'Groups' });
+  const hasFocus = (name: string) =>
+    page.waitForFunction(
+      (label) => (document.activeElement?.ariaLabel ?? document.activeElement?.textContent) === label,
+      name,
+    );
+  await tabTo(page, 'Add to group');
+  await page.keyboard.press('Enter');
+  await hasFocus('Group');
+  await page.keyboard.type('keyed keep');
+  await page.getByRole('option', { name: group.name }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await card.getByRole('link', { name: group.name }).waitFor();
+  await hasFocus('Add to group');
+  await page.keyboard.press('Shift+Tab');
+  await hasFocus('Remove from Keyed Keepers');
+  await page.keyboard.press('Enter');
+  await page.getByText('Removed Keyed Kim from Keyed Keepers').waitFor();
+  await hasFocus('Add to group');
+  const toast = page.locator('.toast', { hasText: 'Removed Keyed Kim' });
+  await toast.getByRole('button', { name: 'Undo' }).press('Enter');
+  await card.getByRole('link', { name: group.name }).waitFor();
+  await toast.waitFor({ state: 'detached' });
+  await hasFocus('Add to group');
+});
+
+test('a key that only reads people sees groups without buttons', async (t) => {
+  const person = await console.post('/v1/personnel', { name: 'Read Only' });
+  const page = await console.open(t, `/personnel/${person.user_id}`, { scopes: ['personnel.read'] });
+  if (!page) return;
+  const card = page.getByRole('region', { name: 'Groups' });
+  await card.getByText('Not in any groups.').waitFor();
+  assert.equal(await card.getByRole('button').count(), 0);
 });

@@ -23,13 +23,20 @@ type Props = {
   menuTrigger?: 'focus' | 'input';
   /** Empties the input after each selection, to pick several items in a row. */
   clearsOnSelect?: boolean;
+  /** The ids of items that are not offered. */
+  excluded?: readonly string[];
   'aria-describedby'?: string;
   'aria-invalid'?: 'true';
 };
 
 const plurals = { person: 'people', group: 'groups', project: 'projects' };
 
-type PickerProps = Props & { kind: keyof typeof plurals; search: (q: string) => Promise<Option[]> };
+type PickerProps = Props & {
+  kind: keyof typeof plurals;
+  search: (q: string, limit: number) => Promise<Option[]>;
+};
+
+const maxOptions = 8;
 
 /** With `clearsOnSelect`, a new combo box takes the place of the last one: a cleared one would stay open. */
 function Picker({ clearsOnSelect = false, ...props }: PickerProps) {
@@ -62,6 +69,7 @@ function SearchBox({
   required,
   autoFocus,
   menuTrigger = 'focus',
+  excluded = [],
   ...aria
 }: Omit<PickerProps, 'clearsOnSelect'>) {
   const [selected, setSelected] = useState<Option | undefined>(value ? { id: value, name } : undefined);
@@ -73,11 +81,12 @@ function SearchBox({
     isFetching,
     error,
   } = useQuery({
-    queryKey: ['pick', kind, q],
-    queryFn: () => search(q),
+    queryKey: ['pick', kind, q, excluded.length],
+    queryFn: () => search(q, maxOptions + excluded.length),
     placeholderData: keepPreviousData,
   });
-  const items = [...(selected ? [selected] : []), ...data.filter((one) => one.id !== selected?.id)];
+  const others = data.filter(({ id }) => id !== selected?.id && !excluded.includes(id)).slice(0, maxOptions);
+  const items = [...(selected ? [selected] : []), ...others];
   const select = (key: React.Key | null) => {
     const next = items.find((one) => one.id === key);
     setSelected(next);
@@ -137,8 +146,8 @@ export const PersonPicker = (props: Props) => (
   <Picker
     {...props}
     kind="person"
-    search={async (q) => {
-      const query = { limit: 8, assignable: true, ...(q && { q, sort: 'relevance' as const }) };
+    search={async (q, limit) => {
+      const query = { limit, assignable: true, ...(q && { q, sort: 'relevance' as const }) };
       const { data } = await dataOrThrow(api.GET('/v1/personnel', { params: { query } }));
       return data.map(({ user_id, name, title }) => ({ id: user_id, name, note: title }));
     }}
@@ -149,9 +158,9 @@ export const GroupPicker = (props: Props) => (
   <Picker
     {...props}
     kind="group"
-    search={async (q) => {
+    search={async (q, limit) => {
       const { data } = await dataOrThrow(
-        api.GET('/v1/groups', { params: { query: { limit: 8, ...(q && { q }) } } }),
+        api.GET('/v1/groups', { params: { query: { limit, ...(q && { q }) } } }),
       );
       return data.map(({ id, name }) => ({ id, name }));
     }}
@@ -162,9 +171,9 @@ export const ProjectPicker = (props: Props) => (
   <Picker
     {...props}
     kind="project"
-    search={async (q) => {
+    search={async (q, limit) => {
       const { data } = await dataOrThrow(
-        api.GET('/v1/projects', { params: { query: { limit: 8, ...(q && { q }) } } }),
+        api.GET('/v1/projects', { params: { query: { limit, ...(q && { q }) } } }),
       );
       return data.map(({ key, name }) => ({ id: key, name, note: key }));
     }}

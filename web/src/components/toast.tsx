@@ -4,6 +4,7 @@ import { ApiError } from '../api/client.ts';
 import { endSessionOn401 } from '../api/session.ts';
 import { Button } from './button.tsx';
 import { errorLine } from './error-text.ts';
+import { returnFocus } from './focus.ts';
 
 /** Why an Undo failed. */
 export const changedSince = 'Someone else changed this since, so it was not undone.';
@@ -19,7 +20,11 @@ function setToasts(next: readonly Toast[]): void {
   for (const listener of listeners) listener();
 }
 
-const dismiss = (id: number) => setToasts(toasts.filter((toast) => toast.id !== id));
+function dismiss(id: number): void {
+  const hasFocus = document.activeElement?.closest('.toast');
+  setToasts(toasts.filter((toast) => toast.id !== id));
+  if (hasFocus) setTimeout(returnFocus);
+}
 
 /** Shows a short message, with an Undo button when the action can be undone. */
 export function toast(text: string, undo?: () => Promise<unknown>): void {

@@ -2,27 +2,26 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Group, Person } from '../api/openapi.ts';
-import { useRefresh, useRows } from '../api/queries.ts';
-import { endSessionOn401, useHasScope, useIsLimited } from '../api/session.ts';
+import { useRows } from '../api/queries.ts';
+import { useHasScope, useIsLimited } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { PersonLabel } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { DialogButton } from '../components/dialog.tsx';
-import { errorLine } from '../components/error-text.ts';
 import { ExportButton } from '../components/export.tsx';
 import { FilterToggle, useFilters } from '../components/filters.tsx';
 import { History } from '../components/history.tsx';
 import { List } from '../components/list.tsx';
 import { PersonPicker } from '../components/picker.tsx';
 import type { Column } from '../components/table.tsx';
-import { toast } from '../components/toast.tsx';
 import { pluralize } from '../format.ts';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Title } from '../layout/title.tsx';
 import { nameColumn } from '../personnel/name-column.tsx';
 import { usePerson } from '../personnel/queries.ts';
 import { EditGroup } from './group-form.tsx';
+import { useMembership } from './membership.ts';
 import { useGroups } from './queries.ts';
 import './groups.css';
 
@@ -116,7 +115,7 @@ function Members({ group }: { group: Group }) {
     ),
   );
   const { total } = members;
-  const change = useMembership(group);
+  const { add, remove } = useMembership();
   const isEditable = hasScope('personnel.manage') && !transitive;
   return (
     <section aria-labelledby="members">
@@ -135,46 +134,19 @@ function Members({ group }: { group: Group }) {
             placeholder="Add a member by name"
             value=""
             name=""
-            onChange={(id, name) => id && change.add(id, name)}
+            onChange={(user_id, name) => user_id && add({ user_id, name }, group)}
           />
         </div>
       )}
       <List
         label="Members"
         list={members}
-        columns={isEditable ? [...columns, removeColumn(change.remove)] : columns}
+        columns={isEditable ? [...columns, removeColumn((person) => remove(person, group))] : columns}
         rowKey={({ user_id }) => user_id}
         empty={<p className="quiet">No members yet</p>}
       />
     </section>
   );
-}
-
-function useMembership(group: Group) {
-  const refresh = useRefresh();
-  const params = (user_id: string) => ({ params: { path: { id: group.id, user_id } } });
-  const add = async (user_id: string) => {
-    await dataOrThrow(api.PUT('/v1/groups/{id}/members/{user_id}', params(user_id)));
-    await refresh();
-  };
-  const remove = async (user_id: string) => {
-    await dataOrThrow(api.DELETE('/v1/groups/{id}/members/{user_id}', params(user_id)));
-    await refresh();
-  };
-  return {
-    add: (user_id: string, name: string) =>
-      add(user_id).then(
-        () => toast(`Added ${name} to ${group.name}`, () => remove(user_id)),
-        (error: Error) => {
-          endSessionOn401(error);
-          toast(errorLine(error));
-        },
-      ),
-    remove: async ({ user_id, name }: Person) => {
-      await remove(user_id);
-      toast(`Removed ${name} from ${group.name}`, () => add(user_id));
-    },
-  };
 }
 
 const columns: readonly Column<Person>[] = [

@@ -18,6 +18,7 @@ import { EditableTitle } from '../layout/editable-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { Assignments } from './assignments.tsx';
 import { Deactivate } from './deactivate.tsx';
+import { Groups } from './groups.tsx';
 import { usePersonEditor } from './person-form.tsx';
 import { usePerson } from './queries.ts';
 
@@ -167,29 +168,6 @@ function Details({ editor }: Props) {
           fact('external_id'),
         ]}
       />
-    </Card>
-  );
-}
-
-function Groups({ person }: { person: Person }) {
-  const hasScope = useHasScope();
-  return (
-    <Card id="groups" title="Groups">
-      {person.groups.length === 0 ? (
-        <p className="quiet">
-          Not in any groups. {hasScope('personnel.manage') && <Link href="/groups">Add to a group</Link>}
-        </p>
-      ) : (
-        <ul className="button-row">
-          {person.groups.map(({ id, name }) => (
-            <li key={id}>
-              <Link className="chip" href={`/groups/${id}`}>
-                <bdi>{name}</bdi>
-              </Link>
-            </li>
-          ))}
-        </ul>
-      )}
     </Card>
   );
 }
