@@ -37,6 +37,7 @@ onBothEngines('database', (start, engine) => {
       '0007_comments',
       '0008_views',
       '0009_created',
+      '0010_indexes',
     ]);
     const keys = await Promise.all(
       instances.map(({ write }) => write((db) => createFirstKey(db, systemClock()))),
@@ -80,6 +81,7 @@ onBothEngines('database', (start, engine) => {
       '0007_comments',
       '0008_views',
       '0009_created',
+      '0010_indexes',
     ]);
     const migrated = await database.db.selectFrom('history').selectAll().orderBy('id').execute();
     assert.deepEqual(

@@ -11,6 +11,7 @@ import { up as webhooks } from './migrations/0006_webhooks.ts';
 import { up as comments } from './migrations/0007_comments.ts';
 import { up as views } from './migrations/0008_views.ts';
 import { up as created } from './migrations/0009_created.ts';
+import { up as indexes } from './migrations/0010_indexes.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -27,6 +28,7 @@ const migrations = ({ kind }: Engine) => ({
   '0007_comments': { up: comments },
   '0008_views': { up: views },
   '0009_created': { up: created },
+  '0010_indexes': { up: indexes },
 });
 
 export const migrationNames = (engine: Engine): string[] => Object.keys(migrations(engine));

@@ -35,11 +35,12 @@ export const isActive = (person: string) => (expected: boolean) =>
   sql<boolean>`${sql.ref(`${person}.status`)} = ${expected ? 'active' : 'inactive'}`;
 
 /** For dates and numbers: this value or a greater one. */
-export const from = (column: string) => (value: string | number) =>
-  sql<boolean>`${sql.ref(column)} >= ${value}`;
+export const from = (column: string | RawBuilder<string>) => (value: string | number) =>
+  sql<boolean>`${typeof column === 'string' ? sql.ref(column) : column} >= ${value}`;
 
 /** For timestamps, which can have a time zone offset. */
-export const since = (column: string) => (time: string) => from(column)(new Date(time).toISOString());
+export const since = (column: string | RawBuilder<string>) => (time: string) =>
+  from(column)(new Date(time).toISOString());
 
 /** For `q`: whether a folded column contains the text. A text that folds to nothing would match every row. */
 export const hasText = (column: string) => (text: string) => {

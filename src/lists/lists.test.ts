@@ -15,17 +15,28 @@ onBothEngines('lists', (start, engine) => {
   test('the rows of a whole list are read in the order of an index', async (t) => {
     const { database } = await start(t);
     await fillPeople(database, 5000);
-    const plan = await database.write(async (db) => {
-      await sql`analyze people`.execute(db);
-      // As if the table were so large that sorting all of it takes less time than following the index.
-      if (engine === 'postgres') await sql`set local random_page_cost = 32`.execute(db);
-      const { query } = listLines(db, personnelList({}, systemClock()), undefined);
-      const { sql: text, parameters } = query.compile();
-      const explain = engine === 'sqlite' ? 'explain query plan' : 'explain';
-      return db.executeQuery(CompiledQuery.raw(`${explain} ${text}`, [...parameters]));
-    });
+    const explain = async (sort: string, after?: string) => {
+      const plan = await database.write(async (db) => {
+        await sql`analyze people`.execute(db);
+        // As if the table were so large that sorting all of it takes less time than following the index.
+        if (engine === 'postgres') await sql`set local random_page_cost = 32`.execute(db);
+        const { query } = listLines(db, personnelList({}, systemClock(), sort), after);
+        const { sql: text, parameters } = query.compile();
+        const explain = engine === 'sqlite' ? 'explain query plan' : 'explain';
+        return db.executeQuery(CompiledQuery.raw(`${explain} ${text}`, [...parameters]));
+      });
+      return JSON.stringify(plan.rows);
+    };
     // Otherwise the first row would have to wait until all of them are built and sorted.
-    assert.match(JSON.stringify(plan.rows), /people_roster_key/);
+    for (const [sort, index] of [
+      ['name', /people_roster_key/],
+      ['created_at', /people_created_at_key/],
+      ['updated_at', /people_updated_at_key/],
+    ] as const) {
+      assert.match(await explain(sort), index);
+      assert.match(await explain(`-${sort}`), index);
+      assert.match(await explain(sort, '2'), index);
+    }
   });
 
   test('rejects an invalid cursor and a cursor of another query', async (t) => {

@@ -108,6 +108,40 @@ test('tasks of all projects are listed, filtered by a person, added and complete
   assert.equal((await console.get(`/v1/projects/APOLLO/tasks/${key}`)).status, 'done');
 });
 
+test('people are sorted by the headers of their columns, in the URL', async (t) => {
+  const page = await console.open(t, '/personnel', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const names = async (query = '') =>
+    (await console.get(`/v1/personnel?limit=10${query}`)).data.map(({ name }: { name: string }) => name);
+  const header = (name: string) => page.getByRole('columnheader', { name });
+  const assertSorted = async (sort: string) => {
+    await page.waitForURL((url) => (url.searchParams.get('sort') ?? '') === sort);
+    await waitUntilLoaded(page);
+    const shown = await page.locator('tbody .row-link bdi').allTextContents();
+    assert.deepEqual(shown.slice(0, 10), await names(sort && `&sort=${sort}`), sort);
+  };
+  await header('Name').getByRole('button').click();
+  await assertSorted('-name');
+  assert.equal(await header('Name').getAttribute('aria-sort'), 'descending');
+  await page.reload();
+  await assertSorted('-name');
+  await header('Name').getByRole('button').click();
+  await assertSorted('');
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Added' }).click();
+  await page.keyboard.press('Escape');
+  for (const [sort, direction] of [
+    ['-created_at', 'descending'],
+    ['created_at', 'ascending'],
+  ] as const) {
+    await header('Added').getByRole('button').click();
+    await assertSorted(sort);
+    assert.equal(await header('Added').getAttribute('aria-sort'), direction);
+  }
+  await assertAccessible(page, 'sorted people');
+});
+
 test('lists are sorted by their headers, in the URL; long filters have a search', async (t) => {
   const page = await console.open(t, '/issues', { viewport: { width: 1440, height: 900 } });
   if (!page) return;

@@ -26,9 +26,16 @@ export function personnelConditions(filters: PersonnelFilters, moment: Moment) {
     user_ids: isIn('people.user_id'),
     email: (email) => sql<boolean>`lower(people.email) = ${lowerAscii(email)}`,
     external_id: equals('people.external_id'),
-    updated_since: since('people.updated_at'),
+    updated_since: since(peopleKeys.updated_at),
   });
 }
+
+/** The keys that sort people; each has an index. The one of `updated_at` also finds those that changed since a time. */
+export const peopleKeys = {
+  name: sql.ref<string>('people.roster_key'),
+  created_at: sql<string>`(people.created_at || people.user_id)`,
+  updated_at: sql<string>`(people.updated_at || people.user_id)`,
+};
 
 export const isAssignable = ({ today }: Moment) =>
   sql<boolean>`(people.status = 'active' and (people.start_on is null or people.start_on <= ${today})

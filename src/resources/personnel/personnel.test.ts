@@ -229,6 +229,57 @@ onBothEngines('personnel', (start) => {
     assert.deepEqual(amy.groups, [{ id: inner, name: 'Inner' }]);
   });
 
+  test('sorts people by name, creation or last change, in both directions, in full and in pages', async (t) => {
+    let ms = Date.parse('2026-11-15T12:00:00Z');
+    const service = await start(t, { clock: () => momentOf(new Date(ms)) });
+    const key = await service.key('personnel.manage');
+    const people: { user_id: string; name: string }[] = [];
+    for (const name of ['Cy', 'ada', 'Bo', 'Dee', 'Émile']) {
+      // Some are created in the same millisecond.
+      if (people.length % 2 === 0) ms += 1000;
+      people.push(await service.make('/v1/personnel', key, { name }));
+    }
+    ms += 1000;
+    await service.call('PATCH', `/v1/personnel/${people[1]?.user_id}`, key, { title: 'Changed' });
+    const names = ({ data }: { data: { name: string }[] }) => data.map(({ name }) => name);
+    const paged = async (query: string) => {
+      const first = await service.get(`/v1/personnel?${query}&limit=2`, key);
+      const rest = await service.get(
+        `/v1/personnel?${query}&limit=3&cursor=${first.body.page.next_cursor}`,
+        key,
+      );
+      return [...names(first.body), ...names(rest.body)];
+    };
+    for (const [sort, expected] of [
+      ['name', ['ada', 'Bo', 'Cy', 'Dee', 'Émile']],
+      ['created_at', ['Cy', 'ada', 'Bo', 'Dee', 'Émile']],
+      ['updated_at', ['Cy', 'Bo', 'Dee', 'Émile', 'ada']],
+    ] as const) {
+      for (const [prefix, order] of [
+        ['', expected],
+        ['-', expected.toReversed()],
+      ] as const) {
+        const query = `sort=${prefix}${sort}`;
+        assert.deepEqual(names((await service.get(`/v1/personnel?${query}`, key)).body), order, query);
+        assert.deepEqual(await paged(query), order, query);
+        assert.deepEqual(await paged(`${query}&status=active`), order, query);
+      }
+    }
+    const { body } = await service.get('/v1/personnel?sort=-updated_at&limit=1', key);
+    const { next_cursor } = body.page;
+    const other = await service.get(`/v1/personnel?sort=updated_at&limit=1&cursor=${next_cursor}`, key);
+    assert.equal(other.body.code, 'cursor_mismatch');
+    const unknown = await service.get('/v1/personnel?sort=email', key);
+    assert.equal(unknown.status, 400);
+    assert.equal(unknown.body.errors[0].parameter, 'sort');
+    // A change is in the very next read of a cached page.
+    await service.get('/v1/personnel?sort=-updated_at&limit=1', key);
+    ms += 1000;
+    await service.call('PATCH', `/v1/personnel/${people[0]?.user_id}`, key, { title: 'Newest' });
+    const latest = await service.get('/v1/personnel?sort=-updated_at&limit=1', key);
+    assert.deepEqual(names(latest.body), ['Cy']);
+  });
+
   test('rejects transitive without a group', async (t) => {
     const service = await start(t);
     const response = await service.get('/v1/personnel?transitive=true', await service.key('personnel.read'));

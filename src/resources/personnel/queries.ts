@@ -27,24 +27,38 @@ import {
 } from '../../database/writes/references.ts';
 import { deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
 import { lockPerson, lockTable } from '../../database/writes/table-versions.ts';
-import { type List, memoizedList } from '../../lists/list.ts';
-import { byRelevance, isAssignable, type PersonnelFilters, personnelConditions } from './filters.ts';
+import { type List, memoizedList, type Order } from '../../lists/list.ts';
+import {
+  byRelevance,
+  isAssignable,
+  type PersonnelFilters,
+  peopleKeys,
+  personnelConditions,
+} from './filters.ts';
 import { Person, PersonInput, type PersonPatch } from './schema.ts';
 
-export const personnelSorts = ['name', 'relevance'];
+export const personnelSorts = [
+  ...Object.keys(peopleKeys).flatMap((field) => [field, `-${field}`]),
+  'relevance',
+] as const;
 
-/** All people, by name or by how well the name matches `q`. */
+/** All people, by name, by when they were created or last changed, or by how well the name matches `q`. */
 export const personnelList = (filters: PersonnelFilters, moment: Moment, sort = 'name'): List =>
   memoizedList(['personnel', filters, moment.today, sort], () => ({
     schema: Person,
     json: personJson(moment),
     reads: ['people', 'memberships', 'groups'],
     isIndexed: Object.keys(filters).every((name) => ['user_ids', 'email', 'external_id'].includes(name)),
-    order: { key: sort === 'relevance' ? byRelevance(filters.q) : sql.ref('people.roster_key') },
+    order: sort === 'relevance' ? { key: byRelevance(filters.q) } : orderOf(sort),
     from: (db) => db.selectFrom('people'),
     id: sql.ref('people.user_id'),
     matches: personnelConditions(filters, moment),
   }));
+
+const orderOf = (sort: string): Order => ({
+  key: peopleKeys[sort.replace('-', '') as keyof typeof peopleKeys],
+  descending: sort.startsWith('-'),
+});
 
 export async function getPerson(db: Kysely<Tables>, user_id: string, moment: Moment): Promise<Person> {
   const [row] = (await personById(moment)(db, { user_id })).rows;

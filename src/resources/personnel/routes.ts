@@ -38,10 +38,10 @@ export function personnelRoutes(app: App): void {
       config: { access: 'personnel.read' },
       schema: {
         operationId: 'listPersonnel',
-        summary: 'List people by name',
+        summary: 'List people',
         description:
-          'Includes inactive people, so that old user IDs still resolve. `sort=relevance` needs `q`: names that start ' +
-          'with the text come first, then names with a word that starts with it.',
+          'Includes inactive people, so that old user IDs still resolve. By default, sorted by name. `sort=relevance` ' +
+          'needs `q`: names that start with the text come first, then names with a word that starts with it.',
         tags: ['personnel'],
         querystring: SortableListQuery(personnelFilters, personnelSorts),
         response: { 200: ListOf(Person) },

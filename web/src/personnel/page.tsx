@@ -8,7 +8,7 @@ import { ExportButton } from '../components/export.tsx';
 import { FilterBar, FilterMenu, FilterToggle, NoMatches, useFilters } from '../components/filters.tsx';
 import { List } from '../components/list.tsx';
 import type { Column } from '../components/table.tsx';
-import { enumOptions, formatDay, humanize, pluralize } from '../format.ts';
+import { enumOptions, formatDay, formatDayOf, humanize, pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
 import { peopleImport } from '../imports/targets.ts';
 import { Title } from '../layout/title.tsx';
@@ -48,6 +48,7 @@ export function PersonnelPage() {
         columns={columns}
         minWidth={minWidth}
         rowKey={({ user_id }) => user_id}
+        sort={bind('sort')}
         summary={people.total !== null && pluralize(people.total, 'person', 'people')}
         empty={
           isFiltered ? (
@@ -69,7 +70,7 @@ const applied = {
 };
 
 const allColumns: readonly Column<Person>[] = [
-  nameColumn,
+  { ...nameColumn, sorts: ['', '-name'] },
   { name: 'title', header: 'Title', width: 12, from: 'tablet', cell: ({ title }) => <bdi>{title}</bdi> },
   {
     name: 'department',
@@ -126,5 +127,13 @@ const allColumns: readonly Column<Person>[] = [
     isOptional: true,
     cell: ({ start_on }) => start_on && formatDay(start_on),
   },
-  updatedColumn,
+  {
+    name: 'created',
+    header: 'Added',
+    width: 7.5,
+    isOptional: true,
+    sorts: ['-created_at', 'created_at'],
+    cell: ({ created_at }) => formatDayOf(created_at),
+  },
+  { ...updatedColumn, sorts: ['-updated_at', 'updated_at'] },
 ];

@@ -8,7 +8,15 @@ import type { Filters } from '../components/filters.tsx';
 type Query = NonNullable<paths['/v1/personnel']['get']['parameters']['query']>;
 
 /** The filters that the URL can contain. The service validates their values. */
-export const personFilterNames = ['q', 'status', 'kind', 'department', 'skill', 'assignable'] as const;
+export const personFilterNames = [
+  'q',
+  'status',
+  'kind',
+  'department',
+  'skill',
+  'assignable',
+  'sort',
+] as const;
 
 export const personKinds = enumValues<Person['kind']>({
   human: true,
