@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { fillPeople } from '../../test/people.ts';
 import { assertAccessible } from './axe.ts';
 import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
 
@@ -168,4 +169,61 @@ test('the overview shows the latest changes in words, live', async (t) => {
     .first()
     .press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Late parts' }).waitFor();
+});
+
+test('after a change, a long list reads only its visible pages again, and the others when they are shown', async (t) => {
+  await fillPeople(console.app.database, 650, { department: 'Paged' });
+  const page = await console.open(t, '/livez', { viewport });
+  if (!page) return;
+  let requests = 0;
+  // Short pages, so that many of them need few people.
+  await page.route('**/v1/personnel?*', (route) => {
+    const url = new URL(route.request().url());
+    if (url.searchParams.has('count')) return route.continue();
+    requests += 1;
+    url.searchParams.set('limit', '25');
+    return route.continue({ url: url.href });
+  });
+  const stream = page.waitForResponse(/\/v1\/events\/stream/);
+  await page.goto(`${console.app.baseUrl}/personnel?department=Paged`);
+  await stream;
+  await waitUntilLoaded(page);
+  const { data } = await console.get('/v1/personnel?department=Paged');
+  await page.waitForFunction((name) => {
+    scrollTo(0, document.body.scrollHeight);
+    return [...document.querySelectorAll('tbody bdi')].some(({ textContent }) => textContent === name);
+  }, data.at(-1).name);
+  await waitUntilLoaded(page);
+  assert.ok(requests > 24, `${requests} pages`);
+
+  const retitle = (i: number, title: string) => console.patch(`/v1/personnel/${data[i].user_id}`, { title });
+  const titled = (title: string) => page.locator('tbody').getByText(title).last();
+  requests = 0;
+  await retitle(data.length - 1, 'Changed at the end');
+  await titled('Changed at the end').waitFor();
+  await waitUntilLoaded(page);
+  assert.ok(requests <= 6, `${requests} requests after one change`);
+
+  // Changes of pages that are not visible, and at their boundaries.
+  await retitle(0, 'Changed at the start');
+  await console.delete(`/v1/personnel/${data[49].user_id}`);
+  await console.delete(`/v1/personnel/${data[200].user_id}`);
+  await console.post('/v1/personnel', { name: `${data[99].name} and a half`, department: 'Paged' });
+  await page.getByText(`${data.length - 1} people`).waitFor();
+  await page.evaluate(() => scrollTo(0, 0));
+  await titled('Changed at the start').waitFor();
+  const expected: string[] = (await console.get('/v1/personnel?department=Paged')).data.map(
+    (one: { name: string }) => one.name,
+  );
+  for (let i = 0; i < expected.length; i += 20) {
+    await page.evaluate((top) => scrollTo(0, top), i * 41);
+    await page.waitForFunction(
+      ({ i, names }) =>
+        names.every((name, k) => {
+          const row = document.querySelector(`tbody tr[aria-rowindex="${i + k + 2}"] .row-link bdi`);
+          return row?.textContent === name;
+        }),
+      { i, names: expected.slice(i, i + 20) },
+    );
+  }
 });

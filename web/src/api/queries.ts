@@ -1,14 +1,14 @@
 import {
-  keepPreviousData,
   QueryCache,
   QueryClient,
   type UseInfiniteQueryResult,
-  useInfiniteQuery,
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
+import { useMemo, useRef } from 'react';
 import { toast } from '../components/toast.tsx';
 import { ApiError } from './client.ts';
+import { isOutdated, type ListPage, type Paging, rowsOf, usePages, type VisibleRows } from './pages.ts';
 import { endSessionOn401 } from './session.ts';
 
 /** Query results stay fresh for 30 seconds; a write invalidates all of them (`useRefresh`). */
@@ -32,10 +32,6 @@ export const queryClient = new QueryClient({
 /** No connection, too many requests, or a service that is starting: a retry can succeed. */
 const isTransient = ({ status }: ApiError) => [0, 429, 503].includes(status);
 
-type ListPage = { data: unknown[]; page: { next_cursor: string | null; total: number | null } };
-
-export type Paging = { limit: number; cursor?: string; count?: boolean };
-
 /** What `List` needs to show a paged list. */
 export type Rows<Row> = Pick<
   UseInfiniteQueryResult,
@@ -47,7 +43,13 @@ export type Rows<Row> = Pick<
   | 'hasNextPage'
   | 'isFetchingNextPage'
   | 'fetchNextPage'
-> & { firstPage: unknown; rows: Row[]; total: number | null };
+> & {
+  firstPage: unknown;
+  rows: Row[];
+  total: number | null;
+  /** Reports which rows are visible. */
+  showRows: (first: number, last: number) => void;
+};
 
 type RowsOptions<Row> = {
   limit?: number;
@@ -58,48 +60,44 @@ type RowsOptions<Row> = {
 
 const pollMs = 3_000;
 
-/** The largest page of the API. */
-const maxLimit = 1000;
-
-/** Each page is as long as all before it, so that the end of a list of 100,000 rows is about a hundred requests away. */
-export const growingPages = (limit: number) => ({
-  initialPageParam: { limit } as Paging,
-  getNextPageParam({ page: { next_cursor } }: ListPage, pages: readonly ListPage[]): Paging | undefined {
-    const rows = pages.reduce((sum, { data }) => sum + data.length, 0);
-    return next_cursor ? { limit: Math.min(rows, maxLimit), cursor: next_cursor } : undefined;
-  },
-});
-
 /** Reads a list page by page. A separate request counts it, so that the rows do not wait for the count. */
 export function useRows<Page extends ListPage>(
   key: readonly unknown[],
   read: (paging: Paging) => Promise<Page>,
-  {
-    limit = 100,
-    isCounted = true,
-    isChanging = () => false,
-  }: RowsOptions<NoInfer<Page>['data'][number]> = {},
+  { limit = 100, isCounted = true, isChanging }: RowsOptions<NoInfer<Page>['data'][number]> = {},
 ) {
-  const query = useInfiniteQuery({
+  const visible: VisibleRows = useRef(undefined);
+  const query = usePages({
     queryKey: [...key, 'rows', limit],
-    ...growingPages(limit),
-    queryFn: ({ pageParam }) => read(pageParam),
-    placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) =>
-      state.data?.pages.some(({ data }) => data.some(isChanging)) ? pollMs : false,
+    limit,
+    read,
+    visible,
+    keepsPrevious: true,
+    ...(isChanging && {
+      refetchInterval: (pages: readonly Page[]) =>
+        pages.some(({ data }) => data.some(isChanging)) ? pollMs : false,
+    }),
   });
-  const pages = query.data?.pages ?? [];
-  const rows = pages.flatMap((page): Page['data'][number][] => page.data);
+  const pages = query.data?.pages;
+  const rows = useMemo(() => rowsOf(pages ?? []), [pages]);
+  // The number of rows in outdated pages may have changed.
+  const isComplete = !query.hasNextPage && !pages?.some(isOutdated);
   const count = useQuery({
     queryKey: [...key, 'total'],
-    enabled: isCounted && query.hasNextPage && !query.isPlaceholderData,
+    enabled: isCounted && !isComplete && !query.isPlaceholderData,
     queryFn: () => read({ limit: 1, count: true }),
     select: ({ page }) => page.total,
   });
   // Until the new rows arrive, the rows and their number are those of the previous filters.
   const isCurrent = !query.isPlaceholderData;
-  const total = isCurrent ? (query.hasNextPage ? (count.data ?? null) : rows.length) : null;
-  return { ...query, firstPage: pages[0], rows, total };
+  const total = isCurrent ? (isComplete ? rows.length : (count.data ?? null)) : null;
+  const showRows = (first: number, last: number) => {
+    // Rows that change by themselves are read again wherever they are.
+    if (isChanging) return;
+    visible.current = { first, last };
+    query.refreshVisible();
+  };
+  return { ...query, firstPage: pages?.[0], rows, total, visible, showRows };
 }
 
 /** An item as its list has it now. A dialog that was opened with an older version sends this one. */

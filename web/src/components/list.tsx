@@ -52,6 +52,7 @@ export const List = <Row,>({
           sort={sort}
           minWidth={minWidth}
           selection={list.isPlaceholderData ? undefined : selection}
+          onVisible={list.showRows}
           loadMore={list.hasNextPage && !list.isFetchingNextPage ? list.fetchNextPage : undefined}
         />
       </div>

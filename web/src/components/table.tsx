@@ -39,6 +39,8 @@ type Props<Row> = {
   minWidth?: number | undefined;
   /** Adds a column of checkboxes. */
   selection?: Selection<Row> | undefined;
+  /** Called with the indexes of the first and the last row in the DOM. */
+  onVisible?: ((first: number, last: number) => void) | undefined;
   loadMore?: (() => void) | undefined;
 };
 
@@ -54,6 +56,7 @@ export function Table<Row>({
   sort,
   minWidth,
   selection,
+  onVisible,
   loadMore,
 }: Props<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
@@ -74,6 +77,7 @@ export function Table<Row>({
   }, [loadMore, last, rows.length]);
 
   const first = items[0]?.index ?? 0;
+  useEffect(() => onVisible?.(first, last), [onVisible, first, last]);
   const visible = isPrinting ? rows.map((_, index) => index) : items.map((item) => item.index);
   const above = isPrinting ? 0 : first * rowHeight;
   const below = isPrinting ? 0 : (rows.length - 1 - last) * rowHeight;

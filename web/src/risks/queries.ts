@@ -1,8 +1,9 @@
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { paths, Risk, RiskPatch } from '../api/openapi.ts';
-import { growingPages, useRefresh, useRows } from '../api/queries.ts';
+import { usePages } from '../api/pages.ts';
+import { useRefresh, useRows } from '../api/queries.ts';
 import type { Filters } from '../components/filters.tsx';
 import { daysFromToday } from '../format.ts';
 
@@ -51,13 +52,14 @@ export function useRisks(filters: Filters, { limit = 100, isCounted = true, hasM
     (paging) => readRisks({ ...asQuery(filters), ...paging }),
     { limit, isCounted },
   );
-  const movement = useInfiniteQuery({
+  const movement = usePages({
     queryKey: ['risks', 'movement', filters, limit],
     // Risks have no movement when they are sorted otherwise or as of another day.
     enabled:
       hasMovement && !filters.sort && !filters.as_of && risks.rows.length > 0 && !risks.isPlaceholderData,
-    ...growingPages(limit),
-    queryFn: ({ pageParam }) => readRisks({ ...asQuery(filters), include: 'movement', since, ...pageParam }),
+    limit,
+    read: (paging) => readRisks({ ...asQuery(filters), include: 'movement', since, ...paging }),
+    visible: risks.visible,
   });
   const isBehind = (movement.data?.pages.length ?? 0) < (risks.data?.pages.length ?? 0);
   const { hasNextPage, isFetching, isError, fetchNextPage } = movement;

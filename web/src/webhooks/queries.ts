@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { paths, Webhook, WebhookDelivery } from '../api/openapi.ts';
-import { type Paging, useRows } from '../api/queries.ts';
+import type { Paging } from '../api/pages.ts';
+import { useRows } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import type { Filters } from '../components/filters.tsx';
 
