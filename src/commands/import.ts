@@ -82,7 +82,6 @@ export async function importCommand(
       preset: options.preset,
       date_order: options.dateOrder,
     },
-    includesData: false,
     seesPeople: true,
     change: () => byCommandLine(systemClock()),
     onProgress,

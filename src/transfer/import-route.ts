@@ -81,7 +81,7 @@ async function receive(request: FastifyRequest, reply: FastifyReply, importable:
       preset,
       date_order,
     },
-    includesData: include !== undefined,
+    include,
     seesPeople: grants(request.actor.scopes, 'personnel.read'),
     change: () => request.change,
   };

@@ -419,7 +419,7 @@ onBothEngines('imports', (start) => {
     assert.match(unknown.body.detail, /no sheet “x”. Its sheets are “Old”, “People” and “Other”/);
   });
 
-  test('returns the cells of failed rows on request', async (t) => {
+  test('returns the cells of failed or of all rows on request', async (t) => {
     const service = await start(t);
     const { send } = await importer(service);
     const rows = [
@@ -432,6 +432,18 @@ onBothEngines('imports', (start) => {
     assert.deepEqual(
       body.results.map((result: Any) => result.data),
       [data, undefined],
+    );
+    const all = await send(
+      '/v1/personnel/import?include=data&dry_run=true&atomic=true',
+      'Name,Email,Email\nAda,no address,second\nBob,bob@example.com,',
+    );
+    assert.deepEqual(
+      all.body.results.map((result: Any) => result.data),
+      [
+        { Name: 'Ada', Email: 'no address' },
+        { Name: 'Bob', Email: 'bob@example.com' },
+      ],
+      'of a repeated column the first cell counts',
     );
   });
 

@@ -110,8 +110,8 @@ export class Results {
 }
 
 function toSkippedUnlessFailed(text: string): string {
-  const { line, status } = JSON.parse(text) as ImportResult;
-  return status === 'failed' ? text : JSON.stringify({ line, status: 'skipped' });
+  const { line, status, data } = JSON.parse(text) as ImportResult;
+  return status === 'failed' ? text : JSON.stringify({ line, status: 'skipped', data });
 }
 
 export function resultOf(
@@ -130,16 +130,17 @@ export function resultOf(
     : { line, ...written, ...warnings };
 }
 
-/** The cells of a row as texts, by column. A workbook stores days as numbers. */
+/** The cells of a row as texts, by column: of a repeated column the first. A workbook stores days as numbers. */
 export function dataOf({ names, cells }: Row, columns: Columns): Record<string, string> {
   const table = columns.table();
   const textOf = (cell: unknown, column: Column | undefined) =>
     column?.is === 'field' && column.property.format === 'date' && typeof cell === 'number'
       ? cellReader(column.property)(cell)
       : writeCell(cell);
-  return Object.fromEntries(
-    names.flatMap((name, i) => (name === '' ? [] : [[name, String(textOf(cells[i], table[i]) ?? '')]])),
-  );
+  const data = new Map<string, string>();
+  for (const [i, name] of names.entries())
+    if (name !== '' && !data.has(name)) data.set(name, String(textOf(cells[i], table[i]) ?? ''));
+  return Object.fromEntries(data);
 }
 
 /** Adds the name of the column to each error where it differs from the name of the field. */

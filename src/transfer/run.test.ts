@@ -32,7 +32,6 @@ onBothEngines('an import', (start) => {
       source: sourceOf('csv', Buffer.from(`name\n${names.join('\n')}\n`), {}),
       options: { mode: 'create', atomic: false, dry_run: false },
       recognition: { map: new Map(), map_values: new Map() },
-      includesData: false,
       seesPeople: true,
       change: () => byCommandLine(systemClock()),
     };
@@ -75,7 +74,6 @@ onBothEngines('an import', (start) => {
       source,
       options: { mode: 'create', atomic: false, dry_run: false },
       recognition: { map: new Map(), map_values: new Map() },
-      includesData: false,
       seesPeople: true,
       change: () => byCommandLine(systemClock()),
     };

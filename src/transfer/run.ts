@@ -23,8 +23,8 @@ export type ImportJob = {
   source: Source;
   options: Required<Pick<ImportQuery, 'mode' | 'atomic' | 'dry_run'>>;
   recognition: Recognition;
-  /** Whether the results of failed rows contain their cells. */
-  includesData: boolean;
+  /** Whether the results contain the cells of their rows. */
+  include?: ImportQuery['include'] | undefined;
   /** Whether people may be found by fields that require the scope `personnel.read`. */
   seesPeople: boolean;
   /** The actor and the current time. Called for each batch, because an import takes long. */
@@ -213,8 +213,9 @@ async function importRows(store: Store, job: ImportJob, scan: FileScan, results:
 
   /** A workbook can repeat a text, so that its rows are longer than the file. */
   let dataLength = 0;
-  function dataOfFailed(row: ParsedRow, written: Written | undefined): Pick<Written, 'data'> {
-    if (!row.source || written?.status !== 'failed' || dataLength > limits.import_bytes) return {};
+  function includedData(row: ParsedRow, written: Written | undefined): Pick<Written, 'data'> {
+    if (!row.source || dataLength > limits.import_bytes) return {};
+    if (job.include === 'failed_data' && written?.status !== 'failed') return {};
     const data = dataOf(row.source, scan.columns);
     for (const text of Object.values(data)) dataLength += text.length;
     return { data };
@@ -224,13 +225,13 @@ async function importRows(store: Store, job: ImportJob, scan: FileScan, results:
   async function recordResults({ rows, written }: WrittenBatch): Promise<void> {
     for (const [i, row] of rows.entries()) {
       const result = resultOf(row, written[i], scan.columns, options.dry_run);
-      results.set(row.index, { ...result, ...dataOfFailed(row, written[i]) });
+      results.set(row.index, { ...result, ...includedData(row, written[i]) });
       await pause();
     }
     onProgress?.(results.done, scan.rows);
   }
 
-  const parse = createRowParser(importable, scan.columns, source.isTable, job.includesData);
+  const parse = createRowParser(importable, scan.columns, source.isTable, job.include !== undefined);
   // A stream reads the next batches while the current one is written.
   const stream = Readable.from(readBatches(source.rows(), parse, size), { highWaterMark: batchesReadAhead });
   try {

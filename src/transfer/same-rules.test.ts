@@ -140,7 +140,6 @@ onBothEngines('an import follows the rules of single requests', (start) => {
         source: sourceOf('csv', Buffer.from(`name\n${names.join('\n')}\n`), {}),
         options: { mode: 'create', atomic: false, dry_run: false },
         recognition: { map: new Map(), map_values: new Map() },
-        includesData: false,
         seesPeople: true,
         change: () => byCommandLine(systemClock()),
       };

@@ -44,8 +44,10 @@ export const ImportQuery = Strict(
     date_order: OneOf(dateOrders, {
       description: 'The order of dates such as 03/04/2026, if the file itself does not show it.',
     }),
-    include: OneOf(['failed_data'], {
-      description: 'Adds the cells of each failed row to its result as `data`, to fix and import them again.',
+    include: OneOf(['failed_data', 'data'], {
+      description:
+        '`failed_data` adds the cells of each failed row to its result as `data`, to fix and import them again; `data` ' +
+        'adds the cells of every row.',
     }),
     sheet: Line({
       description: 'The sheet of a workbook to import. Default: the first that is not hidden.',
@@ -124,7 +126,7 @@ export const ImportResult = Strict(
     changed: Type.Optional(Type.Array(Line(), { description: 'The fields that changed in an updated row.' })),
     data: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
-        description: 'The cells of a failed row by column, with `include=failed_data`.',
+        description: 'The cells of the row by column, with `include`. Left out beyond 32 Mi characters.',
       }),
     ),
     errors: Type.Optional(Type.Array(RowError)),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { workbook } from '../../test/workbook.ts';
 import { assertAccessible } from './axe.ts';
 import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
 import { tabTo } from './focus.ts';
@@ -35,11 +36,11 @@ test('a dropped CSV file: columns are mapped, rows are checked, then imported, a
   await dialog.getByText('3 rows: 2 new, 1 with errors. Nothing has been imported yet.').waitFor();
   // The result of the previous check has the same text.
   await dialog.locator('.import-outdated').waitFor({ state: 'detached' });
-  assert.equal(await dialog.getByLabel('Reports to').inputValue(), 'manager_user_id');
+  assert.equal(await dialog.getByRole('combobox', { name: 'Reports to' }).inputValue(), 'manager_user_id');
   assert.equal(await dialog.getByLabel('Badge').inputValue(), 'attributes.Badge');
   const rows = dialog.locator('.import-rows tbody tr');
   assert.equal(await rows.count(), 1, 'only the rows with errors are shown first');
-  assert.match((await rows.textContent()) ?? '', /^4Error.*E-mail: .*Reports to: .*Nobody At All/);
+  assert.match((await rows.textContent()) ?? '', /^4Error.*Imported Iris.*E-mail.*Reports to.*Nobody At All/);
   await screenshot(page, 'import');
   await assertAccessible(page, 'an import');
   await dialog.getByRole('button', { name: 'New 2' }).click();
@@ -88,6 +89,128 @@ test('the error report contains the rows with errors, which can be corrected and
   await dialog.getByText('1 row: 1 new.').waitFor();
 });
 
+test('rows with errors are corrected in the dialog by keyboard, checked again and imported', async (t) => {
+  const page = await console.open(t, '/personnel');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await drop(
+    page,
+    'people.csv',
+    'Staff;;;;\n\nName;Email;Phone;Start date;Reports to\n' +
+      'Fixed Fay;fay@;+41 44 1;2026-02-03;Fixed Finn\n' +
+      'Fixed Flo;flo@fix.example;+41 44 2;someday;\n' +
+      '"Fixed\nFinn";finn@fix.example;=1+1;2026-02-03;\n' +
+      'Fixed Fred;fred@fix.example;2026-02-03;Fixed Finn\n' +
+      'Fixed Finn;x@fix.example;+41 44 3;;\n',
+  );
+  const dialog = page.getByRole('dialog', { name: 'Import people' });
+  await dialog.getByText('5 rows: 1 new, 4 with errors.').waitFor();
+  const line = (number: number) => dialog.getByRole('group', { name: `Line ${number}:` });
+  const email = line(4).getByLabel('Email');
+  assert.equal(await email.getAttribute('aria-invalid'), 'true');
+  const described = await email.getAttribute('aria-describedby');
+  assert.match((await page.locator(`[id="${described}"]`).textContent()) ?? '', /e-mail address/);
+  assert.equal(await line(5).getByLabel('Email').count(), 0, 'only the wrong cells are shown');
+  await screenshot(page, 'import-correct');
+  await assertAccessible(page, 'rows to correct');
+
+  await tabTo(page, 'Email');
+  await page.keyboard.press('End');
+  await page.keyboard.type('fix.example');
+  assert.equal(await email.getAttribute('aria-invalid'), null);
+  await dialog.getByRole('cell', { name: 'Edited' }).waitFor();
+  const importButton = dialog.getByRole('button', { name: 'Import 1 row', exact: true });
+  assert.equal(await importButton.isDisabled(), true, 'corrections are checked first');
+  await line(5).getByRole('button', { name: 'Show all columns' }).click();
+  assert.equal(await line(5).getByLabel('Phone').inputValue(), '+41 44 2');
+  await line(5).getByLabel('Start date').fill('2026-03-04');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Keep editing' }).click();
+  await press(page, 'Check again');
+  await dialog.getByText('5 rows: 3 new, 2 with errors.').waitFor();
+  assert.match(
+    await page.evaluate(() => document.activeElement?.textContent ?? ''),
+    /^5 rows/,
+    'the focus is on the result',
+  );
+  await line(8).getByText('This row has 4 cells, but the header has 5.').waitFor();
+  assert.equal(await dialog.getByRole('group').filter({ hasText: 'Line' }).count(), 2);
+  await line(6).getByLabel('Name').fill('Fixed Fritz');
+  await line(8).getByLabel('Phone').fill('');
+  await line(8).getByLabel('Start date').fill('2026-02-03');
+  await line(8).getByLabel('Reports to').fill('fay@fix.example');
+  await dialog.getByRole('button', { name: 'Check again' }).click();
+  await dialog.getByText('5 rows: 5 new.').waitFor();
+  await dialog.getByRole('button', { name: 'Import 5 rows' }).click();
+  await dialog.getByText('Import finished. 5 rows: 5 new.').waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  const { data } = await console.get('/v1/personnel?q=fixed');
+  const [fay, finn, flo, fred, fritz] = data;
+  assert.deepEqual(
+    data.map(({ name, phone, start_on }: typeof fay) => [name, phone, start_on]),
+    [
+      ['Fixed Fay', '+41 44 1', '2026-02-03'],
+      ['Fixed Finn', '+41 44 3', null],
+      ['Fixed Flo', '+41 44 2', '2026-03-04'],
+      ['Fixed Fred', null, '2026-02-03'],
+      ['Fixed Fritz', '=1+1', '2026-02-03'],
+    ],
+  );
+  assert.deepEqual([fay.email, fay.manager_user_id], ['fay@fix.example', finn.user_id]);
+  assert.deepEqual(
+    [flo.manager_user_id, fred.manager_user_id, fritz.email],
+    [null, fay.user_id, 'finn@fix.example'],
+  );
+});
+
+test('workbooks and NDJSON are corrected in the dialog as well', async (t) => {
+  const page = await console.open(t, '/projects/APOLLO');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const dialog = page.getByRole('dialog', { name: 'Import risks' });
+  const line = (number: number) => dialog.getByRole('group', { name: `Line ${number}:` });
+  await drop(
+    page,
+    'risks.ndjson',
+    '{"title":"Corrected object","probability":"high","impact":9,"attributes":{"a":"1"}}\n\nnot JSON\n{"title":"Other object"}\n',
+  );
+  await dialog.getByText('3 rows: 1 new, 2 with errors.').waitFor();
+  await dialog.getByText('1 row can only be corrected in the file.').waitFor();
+  await line(1).getByLabel('probability').fill('4');
+  await line(1).getByLabel('impact').fill('5');
+  await dialog.getByRole('button', { name: 'Check again' }).click();
+  await dialog.getByText('3 rows: 2 new, 1 with errors.').waitFor();
+  await dialog.getByRole('button', { name: 'Import 2 rows' }).click();
+  await dialog.getByText('Import finished.').waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  const [risk] = (await console.get('/v1/risks?project=APOLLO&q=corrected object')).data;
+  assert.deepEqual([risk.score, risk.attributes], [20, { a: '1' }]);
+
+  const rows = [
+    ['Title', 'Due', 'Owner'],
+    ['Corrected sheet', 60_000, 'Nobody At All'],
+    ['Other sheet', 60_001, ''],
+  ];
+  await page.getByRole('button', { name: 'Import' }).click();
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Choose file' }).click();
+  const buffer = Buffer.from(await workbook(rows));
+  await (await chooser).setFiles({ name: 'risks.xlsx', mimeType: '', buffer });
+  await line(2).getByLabel('Owner').fill('');
+  await dialog.getByRole('button', { name: 'Check again' }).click();
+  await dialog.getByText('2 rows: 2 new.').waitFor();
+  await dialog.getByRole('button', { name: 'Import 2 rows' }).click();
+  await dialog.getByText('Import finished.').waitFor();
+  const { data } = await console.get('/v1/risks?project=APOLLO&q=sheet');
+  const dues = data.filter(({ title }: typeof risk) => / sheet$/.test(title));
+  assert.deepEqual(dues.map(({ title, due_on }: typeof risk) => [title, due_on]).sort(), [
+    ['Corrected sheet', '2064-04-08'],
+    ['Other sheet', '2064-04-09'],
+  ]);
+});
+
 test('groups from a workbook by keyboard; existing groups are reported as unchanged', async (t) => {
   const { secret } = await console.newKey();
   const headers = { authorization: `Bearer ${secret}` };
@@ -124,7 +247,7 @@ test('a project imports risks, issues or tasks, optionally only if every row is 
   await dialog.getByText('2 with errors').waitFor();
   await dialog.getByRole('button', { name: 'Issues' }).click();
   await page.getByRole('dialog', { name: 'Import issues' }).waitFor();
-  await dialog.getByLabel('badge').selectOption('Import as custom field');
+  await dialog.getByRole('combobox', { name: 'badge' }).selectOption('Import as custom field');
   await dialog.getByText('2 rows: 1 new, 1 with errors.').waitFor();
   await dialog.getByLabel('Import only if every row is valid').check();
   await dialog.getByText('Nothing can be imported').waitFor();

@@ -39,7 +39,10 @@ const DialogContext = createContext({
 export function useUnsavedChanges(isDirty: boolean): (() => void) | undefined {
   const { setDirty, requestClose } = useContext(DialogContext);
   // Before the next event: a key that closes the dialog may follow the text at once.
-  useLayoutEffect(() => setDirty(isDirty), [isDirty, setDirty]);
+  useLayoutEffect(() => {
+    setDirty(isDirty);
+    return () => setDirty(false);
+  }, [isDirty, setDirty]);
   return requestClose;
 }
 

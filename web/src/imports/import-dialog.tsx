@@ -2,14 +2,16 @@ import { useState } from 'react';
 import { FileTrigger } from 'react-aria-components';
 import { useRefresh } from '../api/queries.ts';
 import { Button, ButtonLink } from '../components/button.tsx';
-import { Dialog } from '../components/dialog.tsx';
+import { Dialog, useUnsavedChanges } from '../components/dialog.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
-import { humanize, pluralize } from '../format.ts';
+import { pluralize } from '../format.ts';
 import { Columns } from './columns.tsx';
+import { ImportOptions, Progress, TargetSwitch } from './options.tsx';
 import { Results } from './results.tsx';
 import { fileExtensions, type ImportReport, runImport, type Settings, useDryRun } from './run-import.ts';
 import { FileError, ImportSummary } from './summary.tsx';
 import type { ImportTarget } from './targets.ts';
+import { useCorrections } from './use-corrections.ts';
 import { Values } from './values.tsx';
 
 type Props = {
@@ -30,20 +32,23 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
   const [running, setRunning] = useState<{ progress: number }>();
   const [done, setDone] = useState<{ report: ImportReport; file: File }>();
   const [failure, setFailure] = useState<Error>();
+  const corrections = useCorrections();
+  const { edits, corrected } = corrections;
   const refresh = useRefresh();
   const [previous, setPrevious] = useState({ file, target });
-  // The mappings and the order of dates of one file or target do not apply to another.
+  // The mappings, the order of dates and the corrections of one file or target do not apply to another.
   if (previous.file !== file || previous.target !== target) {
     setPrevious({ file, target });
     setSettings(({ mode, atomic }) => ({ ...defaults, mode, atomic }));
     setFailure(undefined);
+    corrections.reset();
   }
   const result = done && done.file === file ? done.report : undefined;
-  const run = file && { path: target.path, file, settings };
+  const run = file && { path: target.path, file, settings, ...corrected };
   const dryRun = useDryRun(result ? undefined : run);
 
   const start = async () => {
-    if (!run) return;
+    if (!run || !file) return;
     setLocked(true);
     setFailure(undefined);
     setRunning({ progress: 0 });
@@ -51,13 +56,18 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
       const { signal } = new AbortController();
       const onProgress = (progress: number) => setRunning({ progress });
       const report = await runImport(run, { dryRun: false, signal, onProgress });
-      setDone({ report, file: run.file });
+      setDone({ report, file });
     } catch (error) {
       setFailure(error as Error);
     }
     setRunning(undefined);
     setLocked(false);
     await refresh();
+  };
+  const checkAgain = async () => {
+    if (!run || !dryRun.report) return dryRun.retry();
+    setFailure(undefined);
+    await corrections.apply(run, dryRun.report).catch(setFailure);
   };
   const title = `Import ${target.plural}`;
   if (!run) {
@@ -87,7 +97,7 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
     return (
       <Dialog title={title} wide onClose={onClose}>
         <div className="dialog-body">
-          <ImportSummary summary={result.summary} isFinal />
+          <ImportSummary summary={result.summary} takesFocus />
           <Results report={result} target={target} />
         </div>
         <footer>
@@ -106,8 +116,9 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
       <div className="dialog-body">
         <p className="import-file">
           <strong>
-            <bdi>{run.file.name}</bdi>
+            <bdi>{file?.name}</bdi>
           </strong>
+          {corrected && <span className="quiet">With your corrections</span>}
           {!running && (
             <FileButton small onSelect={setFile}>
               Choose another file
@@ -147,27 +158,46 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
             )}
             {report && (
               <div className={isPending ? 'import-outdated' : undefined}>
-                <ImportSummary summary={report.summary} />
-                <Results report={report} target={target} />
+                <ImportSummary summary={report.summary} takesFocus={corrected !== undefined} />
+                <Results report={report} target={target} edits={edits} onEdit={corrections.edit} />
               </div>
             )}
           </>
         )}
       </div>
       <footer>
-        <Button onPress={onClose} isDisabled={running !== undefined}>
-          Cancel
-        </Button>
+        <CancelButton
+          isDirty={edits.size > 0 || corrected !== undefined}
+          isDisabled={running !== undefined}
+          onClose={onClose}
+        />
+        {(edits.size > 0 || (corrected && !report)) && (
+          <Button primary isPending={corrections.isBusy || isPending} onPress={checkAgain}>
+            Check again
+          </Button>
+        )}
         <Button
-          primary
+          primary={edits.size === 0}
           isPending={running !== undefined}
-          isDisabled={isPending || !report || count === 0}
+          isDisabled={isPending || !report || count === 0 || edits.size > 0}
           onPress={start}
         >
           {count > 0 ? `Import ${pluralize(count, 'row')}` : 'Import'}
         </Button>
       </footer>
     </Dialog>
+  );
+}
+
+type CancelProps = { isDirty: boolean; isDisabled: boolean; onClose: () => void };
+
+/** Asks first if corrections would be lost. */
+function CancelButton({ isDirty, isDisabled, onClose }: CancelProps) {
+  const requestClose = useUnsavedChanges(isDirty);
+  return (
+    <Button onPress={requestClose ?? onClose} isDisabled={isDisabled}>
+      Cancel
+    </Button>
   );
 }
 
@@ -187,64 +217,4 @@ const FileButton = ({ onSelect, children, ...variant }: FileButtonProps) => (
   >
     <Button {...variant}>{children}</Button>
   </FileTrigger>
-);
-
-type TargetProps = {
-  targets: readonly ImportTarget[];
-  target: ImportTarget;
-  onChange: (target: ImportTarget) => void;
-};
-
-/** Shown where a page can import several kinds of items. */
-const TargetSwitch = ({ targets, target, onChange }: TargetProps) =>
-  targets.length > 1 && (
-    <fieldset className="button-row">
-      <legend className="visually-hidden">Import as</legend>
-      {targets.map((one) => (
-        <button
-          key={one.path}
-          type="button"
-          className={one.path === target.path ? 'filter set' : 'filter'}
-          aria-pressed={one.path === target.path}
-          onClick={() => onChange(one)}
-        >
-          {humanize(one.plural)}
-        </button>
-      ))}
-    </fieldset>
-  );
-
-type OptionsProps = { settings: Settings; target: ImportTarget; onChange: (settings: Settings) => void };
-
-const ImportOptions = ({ settings, target, onChange }: OptionsProps) => (
-  <div className="import-options">
-    <label>
-      <input
-        type="checkbox"
-        checked={settings.mode === 'upsert'}
-        onChange={(event) => onChange({ ...settings, mode: event.target.checked ? 'upsert' : 'create' })}
-      />
-      Update existing {target.plural}
-    </label>
-    <label>
-      <input
-        type="checkbox"
-        checked={settings.atomic}
-        onChange={(event) => onChange({ ...settings, atomic: event.target.checked })}
-      />
-      Import only if every row is valid
-    </label>
-  </div>
-);
-
-/** The upload has a known progress; the work of the service after it has not. */
-const Progress = ({ progress, message }: { progress: number; message: string }) => (
-  <div className="import-progress" role="status">
-    <p>{progress < 1 ? 'Uploading…' : message}</p>
-    {progress < 1 ? (
-      <progress aria-label="Upload" max={1} value={progress} />
-    ) : (
-      <progress aria-label="Processing" />
-    )}
-  </div>
 );

@@ -2,9 +2,11 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef, useState } from 'react';
 import type { ImportResult } from '../api/openapi.ts';
 import { Button } from '../components/button.tsx';
-import { withLabels } from '../components/error-text.ts';
 import { saveFile } from '../components/export.tsx';
-import { formatNumber } from '../format.ts';
+import { formatNumber, pluralize } from '../format.ts';
+import { csvOf, type Edits } from './corrected-file.ts';
+import { canEdit, RowEditor, RowErrorText } from './row-editor.tsx';
+import { columnOf, detailOf } from './row-errors.ts';
 import type { ImportReport } from './run-import.ts';
 import { fieldLabel, type ImportTarget } from './targets.ts';
 
@@ -16,17 +18,29 @@ const statuses = {
   unchanged: { plural: 'Unchanged', singular: 'Unchanged', className: '' },
 } as const;
 
+/** A failed row that the user has changed and that is not checked yet. */
+const edited = { singular: 'Edited', className: 'level-medium' };
+
 type Status = ImportResult['status'];
 type Filter = Status | 'all';
 
+type Props = {
+  report: ImportReport;
+  target: ImportTarget;
+  /** The rows can be corrected before an import, not after it. */
+  edits?: Edits;
+  onEdit?: (line: number, column: string, text: string) => void;
+};
+
 /** The result of each row. Rows with errors are shown first. */
-export function Results({ report, target }: { report: ImportReport; target: ImportTarget }) {
+export function Results({ report, target, edits, onEdit }: Props) {
   const { summary, results } = report;
   const [selected, setSelected] = useState<Filter>();
   const present = (Object.keys(statuses) as Status[]).filter((status) => summary[status] > 0);
   const preferred = selected ?? (summary.failed > 0 ? 'failed' : 'all');
   const filter = preferred === 'all' || present.includes(preferred) ? preferred : 'all';
   const rows = filter === 'all' ? results : results.filter(({ status }) => status === filter);
+  const readOnly = results.filter((result) => result.status === 'failed' && !canEdit(result)).length;
   const filters: [Filter, string, number][] = [
     ['all', 'All', summary.rows],
     ...present.map((status): [Filter, string, number] => [status, statuses[status].plural, summary[status]]),
@@ -51,13 +65,19 @@ export function Results({ report, target }: { report: ImportReport; target: Impo
           </Button>
         )}
       </div>
-      <Rows key={filter} rows={rows} target={target} />
+      {onEdit && summary.failed > 0 && (
+        <p className="hint">
+          Correct the rows here and check again, or download the error report.
+          {readOnly > 0 && ` ${pluralize(readOnly, 'row')} can only be corrected in the file.`}
+        </p>
+      )}
+      <Rows key={filter} rows={rows} report={report} target={target} edits={edits} onEdit={onEdit} />
     </div>
   );
 }
 
 /** A virtualized table. An error can take several lines, so the row heights are measured. */
-function Rows({ rows, target }: { rows: readonly ImportResult[]; target: ImportTarget }) {
+function Rows({ rows, report, target, edits, onEdit }: Props & { rows: readonly ImportResult[] }) {
   const box = useRef<HTMLElement>(null);
   const virtualizer = useVirtualizer({
     count: rows.length,
@@ -82,15 +102,10 @@ function Rows({ rows, target }: { rows: readonly ImportResult[]; target: ImportT
         <tbody>
           {above > 0 && <Spacer height={above} />}
           {items.map(({ index }) => {
-            const {
-              line,
-              status,
-              key,
-              changed = [],
-              errors = [],
-              warnings = [],
-            } = rows[index] as ImportResult;
-            const { singular, className } = statuses[status];
+            const result = rows[index] as ImportResult;
+            const { line, status, key, changed = [], errors = [], warnings = [] } = result;
+            const rowEdits = edits?.get(line);
+            const { singular, className } = rowEdits ? edited : statuses[status];
             return (
               <tr key={line} ref={virtualizer.measureElement} data-index={index} aria-rowindex={index + 2}>
                 <td>{formatNumber(line)}</td>
@@ -100,16 +115,19 @@ function Rows({ rows, target }: { rows: readonly ImportResult[]; target: ImportT
                 <td>
                   {key}
                   {changed.map((field) => fieldLabel(target, field)).join(', ')}
-                  {[...errors, ...warnings].map((error) => (
-                    <p key={error.detail}>
-                      {columnOf(error, target) && (
-                        <strong>
-                          <bdi>{columnOf(error, target)}</bdi>:{' '}
-                        </strong>
-                      )}
-                      {detailOf(error, target)}
-                    </p>
-                  ))}
+                  {onEdit && canEdit(result) ? (
+                    <RowEditor
+                      result={result}
+                      summary={report.summary}
+                      target={target}
+                      edits={rowEdits}
+                      onEdit={(column, text) => onEdit(line, column, text)}
+                    />
+                  ) : (
+                    [...errors, ...warnings].map((error) => (
+                      <RowErrorText key={error.detail} error={error} target={target} />
+                    ))
+                  )}
                 </td>
               </tr>
             );
@@ -128,15 +146,6 @@ const Spacer = ({ height }: { height: number }) => (
   </tr>
 );
 
-type RowError = NonNullable<ImportResult['errors']>[number];
-
-/** The column as the file names it, or the label of the field. */
-const columnOf = ({ column, pointer }: RowError, target: ImportTarget) =>
-  column ?? (pointer && fieldLabel(target, pointer.slice(2).split('/')[0] ?? ''));
-
-const detailOf = ({ detail }: RowError, target: ImportTarget) =>
-  withLabels(detail, (name) => fieldLabel(target, name));
-
 /** A CSV file of the failed rows and their errors, to fix and import again. */
 function downloadFailed(results: readonly ImportResult[], target: ImportTarget): void {
   const failed = results.filter(({ status }) => status === 'failed');
@@ -147,13 +156,9 @@ function downloadFailed(results: readonly ImportResult[], target: ImportTarget):
     ...names.map((name) => data[name] ?? ''),
     errors.map((error) => `${columnOf(error, target) ?? 'Row'}: ${detailOf(error, target)}`).join(' '),
   ]);
-  const lines = [[...names, errorColumn], ...rows].map((cells) => cells.map(csvCell).join(','));
-  saveFile(new Blob([`${lines.join('\r\n')}\r\n`], { type: 'text/csv' }), `${target.plural}-errors.csv`);
+  const csv = csvOf([[...names, errorColumn], ...rows]);
+  saveFile(new Blob([csv], { type: 'text/csv' }), `${target.plural}-errors.csv`);
 }
 
 /** An import ignores this column. */
 const errorColumn = 'Import errors';
-
-/** Always quoted. The apostrophe keeps a spreadsheet from running the text as a formula. */
-const csvCell = (text: string) =>
-  `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;

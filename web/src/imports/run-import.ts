@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'react';
 import { ApiError, upload } from '../api/client.ts';
-import type { ImportResponse, ImportSummary } from '../api/openapi.ts';
+import type { ImportResponse, ImportResult, ImportSummary } from '../api/openapi.ts';
 import { endSessionOn401, useMe } from '../api/session.ts';
 import { formatNumber } from '../format.ts';
 
@@ -17,7 +17,13 @@ export type Settings = {
   date_order?: NonNullable<ImportSummary['date_order']>;
 };
 
-type Run = { path: string; file: File; settings: Settings };
+export type Run = {
+  path: string;
+  file: File;
+  settings: Settings;
+  /** For each row of a corrected file: its line in the file that the user selected, and why that line is unreadable. */
+  original?: Pick<ImportResult, 'line' | 'errors'>[] | undefined;
+};
 
 const contentTypes: Record<string, string> = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
@@ -32,10 +38,19 @@ export const fileExtensions = [
   ...Object.keys(contentTypes).map((name) => `.${name}`),
 ];
 
-type Options = { signal: AbortSignal; onProgress: (fraction: number) => void; dryRun: boolean };
+type Options = {
+  signal: AbortSignal;
+  onProgress: (fraction: number) => void;
+  dryRun: boolean;
+  include?: 'failed_data' | 'data';
+};
+
+export const contentTypeOf = ({ name }: File) =>
+  contentTypes[name.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'text/csv';
 
 /** The result of each row, also when an invalid row has stopped an atomic import. */
-export async function runImport({ path, file, settings }: Run, { dryRun, ...options }: Options) {
+export async function runImport(run: Run, { dryRun, include = 'failed_data', ...options }: Options) {
+  const { path, file, settings } = run;
   const { mode, atomic, map, map_values, date_order } = settings;
   const pairs = Object.entries(map).map(([column, field]) => `${column}=${field}`);
   const values = Object.entries(map_values).flatMap(([field, texts]) =>
@@ -45,22 +60,27 @@ export async function runImport({ path, file, settings }: Run, { dryRun, ...opti
     mode,
     atomic: String(atomic),
     dry_run: String(dryRun),
-    include: 'failed_data',
+    include,
     ...(date_order && { date_order }),
     ...(pairs.length > 0 && { map: pairs.join(',') }),
     ...(values.length > 0 && { map_values: values.join(',') }),
   });
-  const type = contentTypes[file.name.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'text/csv';
   try {
-    return await upload<ImportReport>(`${path}?${query}`, file, { type, ...options });
+    const type = contentTypeOf(file);
+    return inOriginal(await upload<ImportReport>(`${path}?${query}`, file, { type, ...options }), run);
   } catch (error) {
     endSessionOn401(error);
     if (!(error instanceof ApiError)) throw error;
-    if (error.code === 'import_refused') return error.body as unknown as ImportReport;
+    if (error.code === 'import_refused') return inOriginal(error.body as unknown as ImportReport, run);
     if (error.status === 0 && !(await isReadable(file))) throw fileChanged();
     throw error;
   }
 }
+
+const inOriginal = (report: ImportReport, { original = [] }: Run): ImportReport => ({
+  ...report,
+  results: report.results.map((result, i) => ({ ...result, ...original[i] })),
+});
 
 /** A browser reads a file when it sends it, and fails if the file has changed since it was selected. */
 const isReadable = (file: File) =>

@@ -6,10 +6,18 @@ import { ErrorNotice } from '../components/error-notice.tsx';
 import { formatNumber, pluralize } from '../format.ts';
 import type { ImportTarget } from './targets.ts';
 
+type Props = {
+  summary: Summary;
+  /** For a summary in response to a button that is no longer there. */
+  takesFocus?: boolean;
+};
+
 /** The counts of an import or of a dry run. */
-export function ImportSummary({ summary, isFinal = false }: { summary: Summary; isFinal?: boolean }) {
-  // The button that had the focus is no longer there.
-  const focus = useCallback((element: HTMLElement | null) => void (isFinal && element?.focus()), [isFinal]);
+export function ImportSummary({ summary, takesFocus = false }: Props) {
+  const focus = useCallback(
+    (element: HTMLElement | null) => void (takesFocus && element?.focus()),
+    [takesFocus],
+  );
   const { rows, created, updated, unchanged, failed, atomic, dry_run, explanation } = summary;
   const parts = [
     created > 0 && `${formatNumber(created)} new`,

@@ -1,0 +1,72 @@
+import type { ImportResult } from '../api/openapi.ts';
+import { contentTypeOf, type Run, runImport } from './run-import.ts';
+
+/** The cells that the user has changed, by the line of their row, then by column. */
+export type Edits = ReadonlyMap<number, Readonly<Record<string, string>>>;
+
+/** The file with these cells in place of its own. */
+export type CorrectedFile = Pick<Run, 'file' | 'original'>;
+
+export const correctFile = (
+  run: Run,
+  failed: readonly ImportResult[],
+  edits: Edits,
+): Promise<CorrectedFile> =>
+  contentTypeOf(run.file).endsWith('ndjson') ? correctObjects(run, failed, edits) : correctTable(run, edits);
+
+/** The service reads the file, so a workbook, any delimiter and any encoding become the same plain CSV. */
+async function correctTable(run: Run, edits: Edits): Promise<CorrectedFile> {
+  const settings = { ...run.settings, atomic: false };
+  const { signal } = new AbortController();
+  const options = { dryRun: true, include: 'data', signal, onProgress() {} } as const;
+  const { results } = await runImport({ ...run, settings }, options);
+  if (results.some(({ data }) => !data))
+    throw new Error('This file is too large to correct here. Download the error report instead.');
+  const names = Object.keys(results[0]?.data ?? {});
+  const rows = [names];
+  const original: Run['original'] & object = [];
+  for (const { line, data = {}, errors = [] } of results) {
+    const cells = names.map((name) => edits.get(line)?.[name] ?? data[name] ?? '');
+    // The service skips a blank row.
+    if (cells.every((cell) => cell === '')) continue;
+    // A row with the wrong number of cells or an unreadable one stays wrong until the user has looked at it.
+    const isUnreadable = !edits.has(line) && errors.some(({ code }) => code === 'unreadable');
+    rows.push(isUnreadable ? [...cells, ''] : cells);
+    original.push(isUnreadable ? { line, errors } : { line });
+  }
+  return { file: new File([csvOf(rows)], 'corrected.csv'), original };
+}
+
+/** In NDJSON a missing member differs from an empty one, so only the lines of the changed rows are written again. */
+async function correctObjects({ file }: Run, failed: readonly ImportResult[], edits: Edits) {
+  const lines = (await file.text()).split('\n');
+  for (const [line, cells] of edits) {
+    const { errors = [] } = failed.find((result) => result.line === line) ?? {};
+    const object = JSON.parse(lines[line - 1] ?? '') as Record<string, unknown>;
+    for (const [name, text] of Object.entries(cells)) {
+      const isWrongType = errors.some(({ code, pointer }) => code === 'type' && pointer === `#/${name}`);
+      object[name] = valueLike(isWrongType ? undefined : object[name], text);
+    }
+    lines[line - 1] = JSON.stringify(object);
+  }
+  return { file: new File([lines.join('\n')], file.name) };
+}
+
+/** The text as a value of the same type as the former one. */
+function valueLike(former: unknown, text: string): unknown {
+  if (text === '') return null;
+  if (typeof former === 'string') return text;
+  if (Array.isArray(former) && !text.startsWith('[')) return text.split(';').map((item) => item.trim());
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+export const csvOf = (rows: readonly (readonly string[])[]) =>
+  rows.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('');
+
+/** Always quoted. The apostrophe keeps a spreadsheet from running the text as a formula; an import removes it. */
+const csvCell = (text: string) =>
+  `"${(/^'*[=+\-@\t\r＝＋－＠]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
