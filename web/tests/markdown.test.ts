@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Block, type Inline, parseMarkdown, plainText } from '../src/comments/markdown.ts';
 import { insertMention, mentionAt, toBody, toEditable } from '../src/comments/mentions.ts';
+import { type Block, type Inline, parseMarkdown, plainText } from '../src/components/markdown.ts';
 
 /** The parsed text as short HTML, to compare it at a glance. */
 const show = (text: string) => parseMarkdown(text).map(showBlock).join('');

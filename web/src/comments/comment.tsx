@@ -7,11 +7,11 @@ import { useMe } from '../api/session.ts';
 import { PersonLabel } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Confirm, DialogButton } from '../components/dialog.tsx';
+import { MarkdownText } from '../components/markdown-text.tsx';
 import { toast } from '../components/toast.tsx';
 import { formatTime } from '../format.ts';
 import { CommentForm } from './comment-form.tsx';
 import { useDraft } from './draft.ts';
-import { MarkdownText } from './markdown-text.tsx';
 import { toEditable } from './mentions.ts';
 import { deleteComment, type Subject, showComment, updateComment } from './queries.ts';
 

@@ -6,6 +6,7 @@ import { useHasScope } from '../api/session.ts';
 import { formatDayOrText, formatNumber, formatTime, humanize, labelOf } from '../format.ts';
 import { Button } from './button.tsx';
 import { Loaded } from './loading.tsx';
+import { MarkdownLine } from './markdown-text.tsx';
 
 type HistoryResponse = { data?: { data: HistoryEntry[] }; error?: unknown; response: Response };
 
@@ -97,7 +98,9 @@ export const Reason = ({ entry: { reason } }: { entry: HistoryEntry }) =>
   reason && (
     <>
       {' '}
-      <q dir="auto">{reason}</q>
+      <q dir="auto">
+        <MarkdownLine text={reason} />
+      </q>
     </>
   );
 

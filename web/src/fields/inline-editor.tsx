@@ -173,7 +173,9 @@ export function InlineEditor<Input, Item extends object>({
           Cancel
         </Button>
         <span className="hint" id={`${id}-hint`} role="status">
-          {isBusy ? 'Saving…' : isText && `${isApple ? '⌘' : 'Ctrl'}+Enter to save`}
+          {isBusy
+            ? 'Saving…'
+            : isText && `${isApple ? '⌘' : 'Ctrl'}+Enter to save. **Bold**, lists and links work.`}
         </span>
       </div>
     </form>

@@ -2,6 +2,7 @@ import { type MouseEvent, type ReactNode, useEffect, useRef, useState } from 're
 import { useHasScope, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { type FieldOf, showValue, toDraft } from '../components/form-values.ts';
+import { MarkdownText } from '../components/markdown-text.tsx';
 import type { Editor } from './editor.ts';
 import { InlineEditor, type OpenField } from './inline-editor.tsx';
 import './fields.css';
@@ -127,7 +128,9 @@ export function useToFact() {
     const known = editor.fields.find((one) => one.name === name);
     if (!known) return [name, null];
     const field = label ? { ...known, label } : known;
-    const value = shown === undefined ? showValue(field, editor.item) : shown;
+    const text = showValue(field, editor.item);
+    const formatted = field.kind === 'text' && text !== '' ? <MarkdownText text={text} /> : text;
+    const value = shown === undefined ? formatted : shown;
     const isPicker = ['person', 'group'].includes(field.kind);
     if (!editor.canEdit || (isPicker && !hasScope('personnel.read'))) return [field.label, value];
     return [

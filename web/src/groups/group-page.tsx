@@ -13,6 +13,7 @@ import { ExportButton } from '../components/export.tsx';
 import { FilterToggle, useFilters } from '../components/filters.tsx';
 import { History } from '../components/history.tsx';
 import { List } from '../components/list.tsx';
+import { MarkdownText } from '../components/markdown-text.tsx';
 import { PersonPicker } from '../components/picker.tsx';
 import type { Column } from '../components/table.tsx';
 import { pluralize } from '../format.ts';
@@ -173,7 +174,7 @@ function Details({ group }: { group: Group }) {
     <Card id="details" title="Details">
       <Facts
         facts={[
-          ['Description', group.description],
+          ['Description', group.description && <MarkdownText key="description" text={group.description} />],
           ['Parent group', names.parent],
           [
             'Lead',

@@ -7,6 +7,7 @@ import { ExportButton } from '../components/export.tsx';
 import { Icon } from '../components/icon.tsx';
 import { ListHead } from '../components/list.tsx';
 import { Loaded } from '../components/loading.tsx';
+import { plainText } from '../components/markdown.ts';
 import { pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
 import { groupImport } from '../imports/targets.ts';
@@ -91,7 +92,7 @@ const GroupItem = ({ branch }: { branch: Branch }) => (
       <span className="quiet">{pluralize(branch.member_count, 'member')}</span>
       {branch.description && (
         <span className="note quiet" dir="auto">
-          {branch.description}
+          {plainText(branch.description)}
         </span>
       )}
     </TreeItemContent>

@@ -2,10 +2,10 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { ChangeEvent, EventType } from '../api/event-types.ts';
 import type { Project } from '../api/openapi.ts';
-import { plainText } from '../comments/markdown.ts';
 import type { Mention } from '../comments/mentions.ts';
 import { formatValue } from '../components/history.tsx';
 import { ItemLink } from '../components/item-link.tsx';
+import { plainText } from '../components/markdown.ts';
 import { humanize, labelOf } from '../format.ts';
 import { shortUrl } from '../webhooks/queries.ts';
 

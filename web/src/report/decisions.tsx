@@ -4,6 +4,7 @@ import type { Issue, RankedRisk, Risk } from '../api/openapi.ts';
 import { Score, Severity } from '../components/badges.tsx';
 import { Card } from '../components/card.tsx';
 import { Loaded } from '../components/loading.tsx';
+import { MarkdownLine } from '../components/markdown-text.tsx';
 import { formatDay } from '../format.ts';
 import { listHref, type Period, useReportIssues, useReportRisks } from './queries.ts';
 import { ItemGroup, ItemName } from './tables.tsx';
@@ -65,7 +66,7 @@ const BlockedIssues = ({ period }: { period: Period }) => (
     href={listHref('/issues', period, { status: 'blocked' })}
     list="issues"
     badge={({ severity }) => <Severity severity={severity} />}
-    details={({ blocked_reason }) => [blocked_reason]}
+    reason={({ blocked_reason }) => blocked_reason}
   />
 );
 
@@ -75,7 +76,8 @@ type Props<Item> = {
   href: string;
   list: 'risks' | 'issues';
   badge: (item: Item) => ReactNode;
-  details: (item: Item) => (string | false | null | undefined)[];
+  details?: (item: Item) => (string | false | null | undefined)[];
+  reason?: (item: Item) => string | null;
 };
 
 const Decision = <Item extends RankedRisk | Issue>({
@@ -84,7 +86,8 @@ const Decision = <Item extends RankedRisk | Issue>({
   href,
   list,
   badge,
-  details,
+  details = () => [],
+  reason = () => null,
 }: Props<Item>) => (
   <Loaded query={query}>
     {({ data, page: { total } }) => (
@@ -97,6 +100,11 @@ const Decision = <Item extends RankedRisk | Issue>({
                 .filter(Boolean)
                 .map((part) => `· ${part}`)
                 .join(' ')}
+              {reason(item) && (
+                <>
+                  · <MarkdownLine text={reason(item) ?? ''} />
+                </>
+              )}
             </span>
           </li>
         ))}

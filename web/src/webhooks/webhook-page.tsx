@@ -12,6 +12,7 @@ import { DialogButton } from '../components/dialog.tsx';
 import { eventLabel } from '../components/event-types.tsx';
 import { History } from '../components/history.tsx';
 import { Address } from '../components/item-link.tsx';
+import { MarkdownText } from '../components/markdown-text.tsx';
 import { toast } from '../components/toast.tsx';
 import { formatTime, scopeLabel } from '../format.ts';
 import { LoadedPage } from '../layout/loaded-page.tsx';
@@ -151,7 +152,10 @@ function Details({ webhook }: { webhook: Webhook }) {
           ['URL', <Address key="url" url={webhook.url} />],
           ['Events', webhook.types.map(eventLabel).join('\n')],
           ['Projects', webhook.project_ids?.map(projectKeyOf).join(', ') ?? 'All'],
-          ['Description', webhook.description],
+          [
+            'Description',
+            webhook.description && <MarkdownText key="description" text={webhook.description} />,
+          ],
           [
             'Scopes',
             <span key="scopes" title={webhook.scopes.join('\n')}>

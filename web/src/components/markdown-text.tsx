@@ -1,13 +1,30 @@
 import { createElement, Fragment, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useHasScope } from '../api/session.ts';
-import { type Block, type Inline, parseMarkdown } from './markdown.ts';
-import type { Mention } from './mentions.ts';
+import { type Block, type Inline, parseInline, parseMarkdown } from './markdown.ts';
+import './markdown.css';
 
-/** The text of a comment. Everything in it becomes elements or text, never HTML. */
-export function MarkdownText({ text, mentions }: { text: string; mentions: readonly Mention[] }) {
+/** The people that a comment mentions. A text without them shows a mention as it was entered. */
+type Mentions = readonly { user_id: string; name: string }[];
+
+type Props = { text: string; mentions?: Mentions };
+
+/** A text of several paragraphs. Everything in it becomes elements or text, never HTML. */
+export function MarkdownText({ text, mentions }: Props) {
+  const { blocks } = useElements(mentions);
+  return <div className="markdown">{blocks(parseMarkdown(text))}</div>;
+}
+
+/** A text in a line of other text. Lists and quotes stay as they were entered. */
+export function MarkdownLine({ text }: Props) {
+  const { inline } = useElements();
+  return <span className="markdown-line">{inline(parseInline(text))}</span>;
+}
+
+function useElements(mentions?: Mentions) {
   const canOpen = useHasScope()('personnel.read');
   const mentionOf = (userId: string) => {
+    if (!mentions) return `@${userId}`;
     const name = mentions.find(({ user_id }) => user_id === userId)?.name;
     if (name === undefined) return <span className="mention">@Deleted person</span>;
     if (!canOpen) return <bdi className="mention">@{name}</bdi>;
@@ -31,7 +48,13 @@ export function MarkdownText({ text, mentions }: { text: string; mentions: reado
         return <code>{part.text}</code>;
       case 'link':
         return (
-          <a href={part.href} target="_blank" rel="noreferrer">
+          <a
+            href={part.href}
+            target="_blank"
+            rel="noopener noreferrer"
+            // On paper, the address follows its name.
+            data-address={isAddress(part) ? undefined : part.href}
+          >
             {inline(part.children)}
           </a>
         );
@@ -57,5 +80,9 @@ export function MarkdownText({ text, mentions }: { text: string; mentions: reado
       }
     }
   };
-  return <div className="markdown">{blocks(parseMarkdown(text))}</div>;
+  return { inline, blocks };
 }
+
+/** Whether the text of a link is its address, up to the slash that the browser adds. */
+const isAddress = ({ href, children: [text] }: { href: string; children: Inline[] }) =>
+  text === href || `${text}/` === href;

@@ -1,4 +1,4 @@
-/** The Markdown of comments: emphasis, code, links, lists and quotes. Everything else is plain text. */
+/** The Markdown of comments and long texts: emphasis, code, links, lists and quotes. Everything else is plain text. */
 export type Inline =
   | string
   | { kind: 'strong' | 'emphasis'; children: Inline[] }
@@ -18,7 +18,7 @@ const maxDepth = 6;
 export const parseMarkdown = (text: string): Block[] => parseBlocks(text.split('\n'), 0);
 
 /** The words of a text on one line, without its markup. `nameOf` returns the name of a mentioned person. */
-export function plainText(text: string, nameOf: (userId: string) => string): string {
+export function plainText(text: string, nameOf = (userId: string) => userId): string {
   const ofInline = (part: Inline): string => {
     if (typeof part === 'string') return part;
     if (part.kind === 'code') return part.text;
@@ -101,7 +101,7 @@ const bareUrl = /https?:\/\/[^\s<>"`]*[^\s<>"`.,:;!?'*_)\]]/y;
 const linkTarget = /\]\(([^\s()]+)\)/y;
 
 /** Emphasis that is opened but not closed is text. */
-function parseInline(text: string, depth = 0): Inline[] {
+export function parseInline(text: string, depth = 0): Inline[] {
   if (depth > maxDepth) return [text];
   const parts: Inline[] = [];
   /** Delimiters without another one further on. They are not searched for again, which would take quadratic time. */
