@@ -24,9 +24,12 @@ export const formatNumber = (value: number) => numberFormat.format(value);
 export const formatDay = (value: string) => dayFormat.format(new Date(`${value}T00:00:00Z`));
 export const formatShortDay = (value: string) => shortDayFormat.format(new Date(`${value}T00:00:00Z`));
 
+/** Whether a text from the URL or an input is a day. */
+export const isDay = (value: string) =>
+  /^[12]\d{3}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
+
 /** For a day from the URL, which can be any text. */
-export const formatDayOrText = (value: string) =>
-  /^\d{4}-\d\d-\d\d$/.test(value) ? formatDay(value) : value;
+export const formatDayOrText = (value: string) => (isDay(value) ? formatDay(value) : value);
 
 /** Formats the days in a text of the service. */
 export const formatDaysIn = (text: string) => text.replace(/\b\d{4}-\d\d-\d\d\b/g, formatDay);

@@ -40,7 +40,9 @@ export function useFilters(names: readonly string[]) {
     filters,
     isFiltered: countFilters(filters) > 0,
     set,
-    clear: () => set(Object.fromEntries(names.map((name) => [name, null]))),
+    /** Keeps the day that the list is shown as of. */
+    clear: () =>
+      set(Object.fromEntries(names.filter((name) => name !== 'as_of').map((name) => [name, null]))),
     /** The props of the control of one filter. */
     bind: (name: string) => ({
       value: filters[name],
@@ -49,8 +51,8 @@ export function useFilters(names: readonly string[]) {
   };
 }
 
-/** The order of a list is in the URL too, but hides no rows. */
-const countFilters = ({ sort, ...filters }: Filters) => Object.keys(filters).length;
+/** The order and the day of a list are in the URL too, but hide no rows. */
+const countFilters = ({ sort, as_of, ...filters }: Filters) => Object.keys(filters).length;
 
 export type FilterState = ReturnType<typeof useFilters>;
 

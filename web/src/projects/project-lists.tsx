@@ -10,7 +10,7 @@ import { DialogButton } from '../components/dialog.tsx';
 import { type FilterState, type Filters, NoMatches, useFilters } from '../components/filters.tsx';
 import { List } from '../components/list.tsx';
 import type { Column } from '../components/table.tsx';
-import { pluralize } from '../format.ts';
+import { formatDayOrText, pluralize } from '../format.ts';
 import { AssigneeName } from '../issues/assign.tsx';
 import { issueColumns } from '../issues/columns.tsx';
 import { IssueFilters } from '../issues/filters.tsx';
@@ -126,7 +126,9 @@ function ProjectList<Row extends BulkItem>(props: ListProps<Row>) {
           isFiltered ? (
             <NoMatches title={`No ${noun}s match these filters`} clear={clear} />
           ) : (
-            <p className="quiet">No {noun}s</p>
+            <p className="quiet">
+              No {noun}s{filters.as_of && ` on ${formatDayOrText(filters.as_of)}`}
+            </p>
           )
         }
       />

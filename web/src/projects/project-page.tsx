@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Link, useParams } from 'wouter';
+import { Link, useParams, useSearchParams } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Project, ProjectPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
@@ -43,9 +43,12 @@ export function ProjectPage() {
 function ProjectContents({ project }: { project: Project }) {
   const lead = useLead(project);
   const editor = useProjectEditor(project, lead);
+  const [search] = useSearchParams();
+  // Nothing is changed beside the risks of an earlier day.
+  const isPast = search.has('as_of');
   return (
     <>
-      <Head editor={editor} />
+      <Head editor={isPast ? { ...editor, canEdit: false } : editor} canManage={!isPast} />
       <ProjectTabs project={project} overview={<Overview editor={editor} lead={lead} />} />
     </>
   );
@@ -67,7 +70,7 @@ const Overview = ({ editor, lead }: Props & { lead: string | null }) => (
   </div>
 );
 
-function Head({ editor }: Props) {
+function Head({ editor, canManage }: Props & { canManage: boolean }) {
   const [open, setOpen] = useState<'edit' | 'risk' | 'issue' | null>(null);
   const hasScope = useHasScope();
   const project = editor.item;
@@ -111,7 +114,7 @@ function Head({ editor }: Props) {
           </Button>
         </>
       )}
-      {hasScope('projects.manage') && (
+      {canManage && hasScope('projects.manage') && (
         <>
           {project.archived_at === null ? <Archive project={project} /> : <Unarchive project={project} />}
           <DeleteButton name={project.key} list="/projects" remove={remove}>

@@ -1,9 +1,10 @@
 import { useIsFetching } from '@tanstack/react-query';
-import { useEffect, useId, useState } from 'react';
 import { Link } from 'wouter';
 import type { Project, RiskSummary } from '../api/openapi.ts';
+import { AsOfInput, AsOfNotice } from '../components/as-of.tsx';
 import { Button } from '../components/button.tsx';
 import { Card } from '../components/card.tsx';
+import { DayInput } from '../components/day-input.tsx';
 import { Empty } from '../components/empty.tsx';
 import { useFilters } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
@@ -15,15 +16,7 @@ import { Changes } from './changes.tsx';
 import { Comparison, criticalIn, TopRisksOfBoth } from './comparison.tsx';
 import { Decisions } from './decisions.tsx';
 import { ProjectSections, ProjectTable, worstFirst } from './projects.tsx';
-import {
-  dayName,
-  isDay,
-  listHref,
-  type Period,
-  useComparison,
-  useIssueCounts,
-  validDays,
-} from './queries.ts';
+import { dayName, listHref, type Period, useComparison, useIssueCounts, validDays } from './queries.ts';
 import { OverdueIssues, TopRisks } from './tables.tsx';
 import { Timeline } from './timeline.tsx';
 import './report.css';
@@ -49,13 +42,14 @@ export function ReportPage() {
           max={period.asOf ?? today()}
           onChange={(since) => set({ since })}
         />
-        <DayInput
-          label="As of"
-          day={period.asOf ?? today()}
-          max={today()}
-          onChange={(day) => set({ as_of: day === today() ? null : day })}
-        />
+        <AsOfInput value={period.asOf} onChange={(as_of) => set({ as_of })} />
       </search>
+      {period.asOf && (
+        <AsOfNotice day={period.asOf} onToday={() => set({ as_of: null })}>
+          Only the risk register is known for earlier days, so issues, tasks, decisions and project health are
+          left out.
+        </AsOfNotice>
+      )}
       <Loaded query={projects}>
         {(all) => {
           const chosen = all.filter(({ key }) => !period.project || period.project.includes(key));
@@ -80,33 +74,6 @@ const Subject = ({ period, projects }: { period: Period; projects: readonly Proj
       : 'All projects'}
   </p>
 );
-
-type DayProps = { label: string; day: string; max: string; onChange: (day: string) => void };
-
-/** While a year is typed, the browser reports years such as 0002. */
-function DayInput({ label, day, max, onChange }: DayProps) {
-  const id = useId();
-  const [text, setText] = useState(day);
-  // The choice of one day can move the other.
-  useEffect(() => setText(day), [day]);
-  return (
-    <span className="since">
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        type="date"
-        value={text}
-        min="2000-01-01"
-        max={max}
-        onChange={({ target: { value } }) => {
-          setText(value);
-          if (isDay(value) && value >= '2000-01-01' && value <= max) onChange(value);
-        }}
-        onBlur={() => setText(day)}
-      />
-    </span>
-  );
-}
 
 type Props = { projects: readonly Project[]; period: Period };
 
@@ -136,30 +103,36 @@ const Today = ({ projects, period }: Props) => (
 /** Only the risk register can be read as of an earlier day. */
 const EarlierDay = ({ period }: Props) => (
   <div className="stack">
-    <RegisterHeadline period={period} />
-    <p className="notice">
-      This report shows the risk register as of an earlier day. Issues, tasks, decisions and project health
-      are known only for today.
-    </p>
-    <TopRisksOfBoth period={period} limit={10} />
-    <Comparison period={period} />
+    <Loaded query={useComparison(period)}>
+      {({ before, after }) =>
+        before.total === 0 && after.total === 0 ? (
+          <Empty title={`No risks on ${dayName(period)}`}>
+            The register had no active risks at the end of that day, nor on {formatDay(period.since)}.
+          </Empty>
+        ) : (
+          <>
+            <RegisterHeadline comparison={{ before, after }} period={period} />
+            <TopRisksOfBoth period={period} limit={10} />
+            <Comparison period={period} />
+          </>
+        )
+      }
+    </Loaded>
     <Changes period={period} />
   </div>
 );
 
-function RegisterHeadline({ period }: { period: Period }) {
-  const { data: comparison } = useComparison(period);
-  if (!comparison) return <p className="headline" />;
-  const { after } = comparison;
-  return (
-    <p className="headline">
-      On {dayName(period)}, {pluralize(after.total, 'risk')} {after.total === 1 ? 'was' : 'were'} active;{' '}
-      <CriticalRisks comparison={comparison} since={period.since} />.
-    </p>
-  );
-}
+type Registers = { before: RiskSummary; after: RiskSummary };
 
-type CriticalProps = { comparison: { before: RiskSummary; after: RiskSummary }; since: string };
+const RegisterHeadline = ({ comparison, period }: { comparison: Registers; period: Period }) => (
+  <p className="headline">
+    On {dayName(period)}, {pluralize(comparison.after.total, 'risk')}{' '}
+    {comparison.after.total === 1 ? 'was' : 'were'} active;{' '}
+    <CriticalRisks comparison={comparison} since={period.since} />.
+  </p>
+);
+
+type CriticalProps = { comparison: Registers; since: string };
 
 /** How many risks are critical, and how many more that is than before. */
 function CriticalRisks({ comparison: { before, after }, since }: CriticalProps) {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { paths, RankedRisk } from '../api/openapi.ts';
-import { formatDay, today } from '../format.ts';
+import { formatDay, isDay, today } from '../format.ts';
 
 /** What the report is about: some projects, or all, the day that everything is compared with, and the day it shows. */
 export type Period = {
@@ -38,9 +38,6 @@ export const listHref = (
   { project }: Period,
   filters: Record<string, string> = {},
 ) => `${list}?${new URLSearchParams({ ...filters, ...(project && { project: project.join() }) })}`;
-
-export const isDay = (value: string) =>
-  /^[12]\d{3}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
 
 /** The start of the day after: a register of a past day is that of its end. */
 const endOf = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString();

@@ -1,5 +1,6 @@
+import { AsOfInput, AsOfNotice } from '../components/as-of.tsx';
 import { FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
-import { enumOptions, formatDayOrText, humanize } from '../format.ts';
+import { enumOptions, humanize } from '../format.ts';
 import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 import { checks, levels, riskStatuses } from './model.ts';
@@ -11,17 +12,25 @@ type Props = {
 };
 
 export function RiskFilters({ state, isInProject = false }: Props) {
-  const { bind } = state;
+  const { bind, filters, set } = state;
   return (
-    <FilterBar state={state} search="Search by title or key" applied={appliedFilters}>
-      {!isInProject && <ProjectFilter {...bind('project')} />}
-      <FilterMenu label="Status" options={statuses} {...bind('status')} />
-      <FilterMenu label="Level" options={enumOptions(levels)} {...bind('level')} />
-      <FilterMenu label="Needs attention" options={enumOptions(checks)} {...bind('check')} />
-      <PersonFilter label="Owner" {...bind('owner_user_id')} />
-      <GroupFilter label="Owning group" {...bind('owner_group_id')} />
-      <FilterToggle label="Above appetite" {...bind('above_appetite')} />
-    </FilterBar>
+    <>
+      <FilterBar state={state} search="Search by title or key" applied={appliedFilters}>
+        {!isInProject && <ProjectFilter {...bind('project')} />}
+        <FilterMenu label="Status" options={statuses} {...bind('status')} />
+        <FilterMenu label="Level" options={enumOptions(levels)} {...bind('level')} />
+        <FilterMenu label="Needs attention" options={enumOptions(checks)} {...bind('check')} />
+        <PersonFilter label="Owner" {...bind('owner_user_id')} />
+        <GroupFilter label="Owning group" {...bind('owner_group_id')} />
+        <FilterToggle label="Above appetite" {...bind('above_appetite')} />
+        <AsOfInput {...bind('as_of')} />
+      </FilterBar>
+      {filters.as_of && (
+        <AsOfNotice day={filters.as_of} onToday={() => set({ as_of: null })}>
+          A risk opens as it is today.
+        </AsOfNotice>
+      )}
+    </>
   );
 }
 
@@ -31,7 +40,6 @@ const statuses = enumOptions([...riskStatuses, 'all']);
 const appliedFilters = {
   probability: (value: string) => `Probability ${value}`,
   impact: (value: string) => `Impact ${value}`,
-  as_of: (value: string) => `As of ${formatDayOrText(value)}`,
   kind: humanize,
   category: (value: string) => `Category: ${value}`,
   unowned: (value: string) => (value === 'true' ? 'No owner' : 'Has an owner'),

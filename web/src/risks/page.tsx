@@ -9,7 +9,7 @@ import { ExportButton, PrintButton } from '../components/export.tsx';
 import { type Filters, NoMatches, useFilters } from '../components/filters.tsx';
 import { List } from '../components/list.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { formatNumber, pluralize } from '../format.ts';
+import { formatDayOrText, formatNumber, pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { ViewsMenu } from '../views/views-menu.tsx';
 import { riskColumns } from './columns.tsx';
@@ -36,7 +36,7 @@ export function RisksPage() {
         <ViewsMenu list="risks" filters={filters} columns={value} />
         <PrintButton loadMore={hasNextPage ? fetchNextPage : undefined} />
         <ExportButton path="/v1/risks" filters={filters} name="risks" />
-        {hasScope('projects.manage') && (
+        {hasScope('projects.manage') && !filters.as_of && (
           <CreateButton
             dialog={(onClose) => (
               <NewRisk
@@ -74,6 +74,10 @@ export function RisksPage() {
             empty={
               isFiltered ? (
                 <NoMatches title="No risks match these filters" clear={clear} />
+              ) : filters.as_of ? (
+                <Empty title={`No risks on ${formatDayOrText(filters.as_of)}`}>
+                  The register had no active risks at the end of that day.
+                </Empty>
               ) : (
                 <Empty title="No risks yet">
                   Create a risk for each thing that could go wrong. Its probability and impact determine its

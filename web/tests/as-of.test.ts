@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { assertAccessible } from './axe.ts';
+import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
+import { tabTo } from './focus.ts';
+
+let console: Console;
+
+before(async () => {
+  console = await startConsole();
+});
+
+after(() => console.stop());
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+
+const shown = (day: string) =>
+  new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(day));
+
+/** Before the first data of the demo. */
+const longAgo = '2001-02-03';
+
+test('the risks are shown as of an earlier day, which is in the URL, and nothing can be changed', async (t) => {
+  const day = daysAgo(100);
+  const page = await console.open(t, '/risks', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  assert.equal(await page.getByRole('textbox', { name: 'As of' }).inputValue(), daysAgo(0));
+  await tabTo(page, 'As of');
+  await page.getByRole('textbox', { name: 'As of' }).fill(day);
+  await page.waitForURL(new RegExp(`as_of=${day}`));
+  const notice = page.locator('.as-of');
+  await notice.getByText(`As of ${shown(day)}.`).waitFor();
+  await waitUntilLoaded(page);
+  const then = await console.get(`/v1/risks?as_of=${day}&limit=5&count=true`);
+  const now = await console.get('/v1/risks?limit=1&count=true');
+  assert.notEqual(then.page.total, now.page.total, 'the register of the demo has changed since');
+  await page.getByText(`${then.page.total} risks`).waitFor();
+  const titles = (await page.locator('main .table tbody a').allTextContents()).join();
+  for (const { title } of then.data) assert.ok(titles.includes(title), title);
+  await page.getByRole('columnheader', { name: 'Rank', exact: true }).waitFor();
+  const cells = (await console.get(`/v1/risks/heatmap?as_of=${day}`)).data;
+  for (const { probability, impact, count } of cells.slice(0, 5)) {
+    const name = `Probability ${probability}, impact ${impact}: ${count} risk`;
+    await page.getByRole('link', { name }).waitFor();
+  }
+
+  assert.equal(await page.getByRole('button', { name: 'Create risk' }).count(), 0);
+  assert.equal(await page.getByRole('checkbox').count(), 0, 'nothing can be selected');
+  await page.keyboard.press('c');
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await screenshot(page, `as-of-${colorScheme}`);
+    await assertAccessible(page, `the risks of an earlier day, ${colorScheme}`);
+  }
+  await page.emulateMedia({ media: 'print' });
+  assert.equal(await notice.isVisible(), true, 'the printout says which day it shows');
+  await page.emulateMedia({ media: 'screen' });
+
+  await page.goto(`${page.url()}&level=low&category=none`);
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByText(`${then.page.total} risks`).waitFor();
+  assert.equal(new URL(page.url()).searchParams.get('as_of'), day, 'the day is no filter');
+  await tabTo(page, 'Back to today');
+  await page.keyboard.press('Enter');
+  await notice.waitFor({ state: 'detached' });
+  await page.waitForFunction(() => document.activeElement?.id === 'main');
+  assert.equal(new URL(page.url()).searchParams.has('as_of'), false);
+  await page.getByRole('button', { name: 'Create risk' }).waitFor();
+  await page.goBack();
+  await notice.waitFor();
+});
+
+test('before the first data there is an empty state', async (t) => {
+  const page = await console.open(t, `/risks?as_of=${longAgo}`);
+  if (!page) return;
+  await page.getByRole('heading', { name: `No risks on ${shown(longAgo)}` }).waitFor();
+  await screenshot(page, 'as-of-empty');
+  await assertAccessible(page, 'a day before the first risk');
+  await page.goto(`${console.app.baseUrl}/report?as_of=${longAgo}`);
+  await page.getByRole('heading', { name: `No risks on ${shown(longAgo)}` }).waitFor();
+  await waitUntilLoaded(page);
+  await assertAccessible(page, 'a report of a day before the first risk');
+  await page.getByRole('button', { name: 'Back to today' }).click();
+  await page.getByRole('heading', { name: 'Decisions needed' }).waitFor();
+  for (const day of ['tomorrow', daysAgo(-3)]) {
+    await page.goto(`${console.app.baseUrl}/risks?as_of=${day}`);
+    await page.getByRole('alert').first().waitFor();
+    await page.getByRole('button', { name: 'Back to today' }).click();
+    await page.getByRole('button', { name: 'Create risk' }).waitFor();
+  }
+});
+
+test('the risks of a project are shown as of an earlier day', async (t) => {
+  const day = daysAgo(100);
+  const page = await console.open(t, '/projects/APOLLO?tab=risks');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.getByRole('button', { name: 'Create risk' }).waitFor();
+  await page.getByRole('textbox', { name: 'As of' }).fill(day);
+  const { page: then } = await console.get(`/v1/risks?as_of=${day}&project=APOLLO&limit=1&count=true`);
+  await page.getByText(new RegExp(`^${then.total} active risks?$`)).waitFor();
+  for (const name of ['Create risk', 'Import', 'Edit', 'Archive', 'Edit Name'])
+    assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name);
+  assert.equal(await page.getByRole('checkbox').count(), 0);
+  await page.getByRole('button', { name: 'Back to today' }).click();
+  await page.getByRole('button', { name: 'Archive' }).waitFor();
+  await page.goto(`${console.app.baseUrl}/projects/APOLLO?tab=risks&as_of=${longAgo}`);
+  await page.getByText(`No active risks on ${shown(longAgo)}`).waitFor();
+});
