@@ -57,7 +57,8 @@ export function RisksPage() {
             label="Risks"
             menu={menu}
             list={risks}
-            columns={columns}
+            // There is no movement as of an earlier day.
+            columns={filters.as_of ? columns.filter(({ name }) => name !== 'movement') : columns}
             minWidth={minWidth}
             rowKey={({ id }) => id}
             sort={bind('sort')}
