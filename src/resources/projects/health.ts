@@ -1,28 +1,31 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { jsonObject, parsedJson } from '../../database/sql/functions.ts';
+import { checkConditions } from '../risks/checks.ts';
 import { ranksAbove } from '../risks/ranking.ts';
 
 /**
  * Computes the health of a project with human-readable reasons. Each rule that applies adds a reason; the most severe rule
  * sets the state. A project without any data is `unknown`, not `on_track`.
  */
-export const projectHealth = (moment: Moment) => {
-  const rules = healthRules(moment);
+export function projectHealth(moment: Moment) {
   const anyRuleOf = (state: string) =>
     sql.join(
-      rules.filter((rule) => rule.state === state).map(({ applies }) => sql`(${applies})`),
+      healthRules(moment)
+        .filter((rule) => rule.state === state)
+        .map(({ applies }) => sql`(${applies})`),
       sql` or `,
     );
-  const reasons = rules.map(
+  const reasons = healthRules(moment).map(
     ({ applies, reason }) => sql`case when ${applies} then '"' || ${reason} || '",' else '' end`,
   );
-  return jsonObject({
+  const health = jsonObject({
     state: sql`case when ${anyRuleOf('off_track')} then 'off_track' when ${anyRuleOf('at_risk')} then 'at_risk'
       when ${anyRuleOf('unknown')} then 'unknown' else 'on_track' end`,
     reasons: parsedJson(sql`'[' || rtrim(${sql.join(reasons, sql` || `)}, ',') || ']'`),
   });
-};
+  return parsedJson(sql`(select ${health} from ${measures(moment)})`);
+}
 
 type HealthRule = {
   state: 'off_track' | 'at_risk' | 'unknown';
@@ -30,7 +33,10 @@ type HealthRule = {
   reason: RawBuilder<string>;
 };
 
-/** Reasons contain only numbers, days and keys, so they need no JSON escaping. */
+/**
+ * One late task or one high risk among many says little about a project, so those count from a quarter on. Reasons contain
+ * only numbers, days and keys, so they need no JSON escaping.
+ */
 const healthRules = ({ today }: Moment): HealthRule[] => [
   {
     state: 'off_track',
@@ -39,49 +45,79 @@ const healthRules = ({ today }: Moment): HealthRule[] => [
   },
   {
     state: 'off_track',
-    applies: sql`coalesce(${topScore}, 0) >= 20 and ${topScore} > projects.appetite`,
-    reason: appetiteReason(),
+    applies: sql`measures.unplanned is not null`,
+    reason: sql`'No response plan for critical risk ' || measures.unplanned`,
   },
   {
     state: 'at_risk',
-    applies: sql`coalesce(${topScore}, 0) < 20 and ${topScore} > projects.appetite`,
-    reason: appetiteReason(),
+    applies: sql`measures.top_level = 'critical' and measures.above > 0
+      or ${isQuarter(sql`measures.above`, assessedRisks)}`,
+    reason: sql`${partOf(sql`measures.above`, assessedRisks, 'assessed risk')} || ' above appetite ' || projects.appetite
+      || ', highest ' || measures.top_key || ' at ' || measures.top_score`,
   },
   {
     state: 'at_risk',
-    applies: sql`projects.critical_issues > 0`,
-    reason: countOf(sql`projects.critical_issues`, 'critical issue', ' open'),
+    applies: sql`measures.late_issues > 0`,
+    reason: countOf(sql`measures.late_issues`, 'critical issue', ' overdue'),
   },
   {
     state: 'at_risk',
-    // A fifth of them: one late task among many says little about a project.
-    applies: sql`${overdueTasks(today)} > 0 and ${overdueTasks(today)} * 5 >= ${openTasks}`,
-    reason: sql`${overdueTasks(today)} || ' of ' || ${countOf(openTasks, 'open task', '')} || ' overdue'`,
+    applies: isQuarter(sql`projects.critical_issues`, sql`projects.open_issues`),
+    reason: sql`${partOf(sql`projects.critical_issues`, sql`projects.open_issues`, 'open issue')} || ' critical'`,
+  },
+  {
+    state: 'at_risk',
+    applies: isQuarter(sql`measures.late_tasks`, sql`measures.open_tasks`),
+    reason: sql`${partOf(sql`measures.late_tasks`, sql`measures.open_tasks`, 'open task')} || ' overdue'`,
   },
   {
     state: 'unknown',
-    applies: sql`projects.active_risks = projects.unassessed_risks and projects.open_issues = 0`,
+    applies: sql`${assessedRisks} = 0 and projects.open_issues = 0`,
     reason: sql`'No assessed risks and no open issues'`,
   },
 ];
 
-/** The score of the top-ranked risk, read from the ranking index. */
-export const topScore = sql<number>`(select score from risks
-  where project_id = projects.id and active = 1 order by rank_key limit 1)`;
+const assessedRisks = sql<number>`(projects.active_risks - projects.unassessed_risks)`;
+
+/** Because of its limit, neither engine merges this subquery into the rules, which would count everything again. */
+const measures = (moment: Moment) => sql`(select
+  ${topScore} as top_score,
+  ${topRisk(sql`level`)} as top_level,
+  ${topRisk(sql`key`)} as top_key,
+  (select count(*) from risks
+    where project_id = projects.id and active = 1 and ${ranksAbove(sql`projects.appetite`)}) as above,
+  (select key from risks where project_id = projects.id and ${ranksAbove(sql`projects.appetite`)}
+    and level = 'critical' and kind = 'threat' and ${checkConditions(moment).no_response_plan}
+    order by rank_key limit 1) as unplanned,
+  ${sql.join(['11', '12', '13', '14'].map(overdueIssues(moment.today)), sql` + `)} as late_issues,
+  ${overdueTasks(moment.today)} as late_tasks,
+  (select count(*) from tasks where project_id = projects.id and open = 1) as open_tasks
+  limit 1) as measures`;
+
+/** A column of the top-ranked risk, which the ranking index finds. */
+function topRisk(column: RawBuilder<unknown>) {
+  return sql<number>`(select risks.${column} from risks
+    where project_id = projects.id and active = 1 order by rank_key limit 1)`;
+}
+
+export const topScore = topRisk(sql`score`);
 
 export const overdueTasks = (today: string) => sql<number>`(select count(*) from tasks
   where project_id = projects.id and open = 1 and due_key < ${today})`;
 
-const openTasks = sql<number>`(select count(*) from tasks where project_id = projects.id and open = 1)`;
+/** The issues of a severity and a priority are a range of the ranking index, in which they are ordered by due date. */
+const overdueIssues = (today: string) => (prefix: string) =>
+  sql<number>`(select count(*) from issues
+  where project_id = projects.id and open = 1 and rank_key >= ${prefix} and rank_key < ${prefix + today})`;
 
-function appetiteReason(): RawBuilder<string> {
-  const above = sql`(select count(*) from risks where project_id = projects.id and active = 1
-    and ${ranksAbove(sql`projects.appetite`)})`;
-  const topKey = sql`(select risks.key from risks
-    where project_id = projects.id and active = 1 order by rank_key limit 1)`;
-  return sql`${countOf(above, 'risk', '')} || ' above appetite ' || projects.appetite
-    || ', highest ' || ${topKey} || ' at ' || ${topScore}`;
+function isQuarter(part: RawBuilder<unknown>, whole: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql`(${part} > 0 and ${part} * 4 >= ${whole})`;
 }
 
-const countOf = (count: RawBuilder<unknown>, noun: string, state: string): RawBuilder<string> =>
-  sql`${count} || case when ${count} = 1 then ${sql.lit(` ${noun}${state}`)} else ${sql.lit(` ${noun}s${state}`)} end`;
+function partOf(part: RawBuilder<unknown>, whole: RawBuilder<unknown>, noun: string): RawBuilder<string> {
+  return sql`${part} || ' of ' || ${countOf(whole, noun)}`;
+}
+
+function countOf(count: RawBuilder<unknown>, noun: string, state = ''): RawBuilder<string> {
+  return sql`${count} || case when ${count} = 1 then ${sql.lit(` ${noun}${state}`)} else ${sql.lit(` ${noun}s${state}`)} end`;
+}

@@ -170,31 +170,87 @@ onBothEngines('project updates', (start) => {
     await make('issues', { severity: 'critical' });
     assert.deepEqual(await health('APOLLO'), {
       state: 'at_risk',
-      reasons: ['1 risk above appetite 12, highest APOLLO-R2 at 16', '1 critical issue open'],
+      reasons: [
+        '1 of 2 assessed risks above appetite 12, highest APOLLO-R2 at 16',
+        '1 of 1 open issue critical',
+      ],
     });
     await make('risks', { probability: 5, impact: 4 });
     await make('tasks', { due_on: '2026-11-14' });
     await make('tasks', { due_on: '2026-11-14' });
+    await make('issues', { severity: 'critical', raised_on: '2026-11-01', due_on: '2026-11-14' });
     assert.deepEqual(await health('APOLLO'), {
       state: 'off_track',
       reasons: [
-        '2 risks above appetite 12, highest APOLLO-R3 at 20',
-        '1 critical issue open',
+        'No response plan for critical risk APOLLO-R3',
+        '2 of 3 assessed risks above appetite 12, highest APOLLO-R3 at 20',
+        '1 critical issue overdue',
+        '2 of 2 open issues critical',
         '2 of 2 open tasks overdue',
       ],
     });
-    // A fifth of the open tasks makes a difference, less does not.
-    await service.make('/v1/projects', key, { name: 'Mercury' });
-    const makeMercury = (what: string, body: object = {}) =>
-      service.make(`/v1/projects/MERCURY/${what}`, key, { title: 'x', ...body });
-    await makeMercury('risks', { probability: 2, impact: 2 });
-    await makeMercury('tasks', { due_on: '2026-11-14' });
-    for (let i = 0; i < 4; i++) await makeMercury('tasks');
-    const late = { state: 'at_risk', reasons: ['1 of 5 open tasks overdue'] };
-    assert.deepEqual(await health('MERCURY'), late);
-    await makeMercury('tasks');
-    assert.deepEqual(await health('MERCURY'), { state: 'on_track', reasons: [] });
     await service.make('/v1/projects', key, { name: 'Gemini', due_on: '2026-11-14' });
     assert.deepEqual((await health('GEMINI')).reasons[0], 'Was due on 2026-11-14');
+  });
+
+  test('are at risk from a quarter of what is open', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key('projects.manage');
+    await service.make('/v1/projects', key, { name: 'Mercury' });
+    const make = async (what: string, body: object, count = 1) => {
+      for (let i = 0; i < count; i++)
+        await service.make(`/v1/projects/MERCURY/${what}`, key, { title: 'x', ...body });
+    };
+    const health = async () => (await service.get('/v1/projects/MERCURY', key)).body.health;
+    const onTrack = { state: 'on_track', reasons: [] };
+    const low = { probability: 1, impact: 1 };
+    for (const [what, bad, good, reason] of [
+      [
+        'risks',
+        { probability: 4, impact: 4 },
+        low,
+        '1 of 4 assessed risks above appetite 12, highest MERCURY-R1 at 16',
+      ],
+      ['issues', { severity: 'critical', due_on: '2026-11-15' }, {}, '1 of 4 open issues critical'],
+      ['tasks', { due_on: '2026-11-14' }, {}, '1 of 4 open tasks overdue'],
+    ] as const) {
+      await make(what, bad);
+      await make(what, good, 3);
+      assert.deepEqual(await health(), { state: 'at_risk', reasons: [reason] });
+      await make(what, good);
+      assert.deepEqual(await health(), onTrack, what);
+    }
+    // A critical issue that is late counts alone.
+    await make('issues', { severity: 'critical', raised_on: '2026-11-01', due_on: '2026-11-14' });
+    await make('issues', {}, 3);
+    assert.deepEqual(await health(), { state: 'at_risk', reasons: ['1 critical issue overdue'] });
+  });
+
+  test('are off track with a critical threat only if nobody has planned a response', async (t) => {
+    const service = await start(t, { clock });
+    const key = await service.key('projects.manage');
+    await service.make('/v1/projects', key, { name: 'Mercury' });
+    const path = '/v1/projects/MERCURY/risks';
+    for (let i = 0; i < 8; i++) await service.make(path, key, { title: 'x', probability: 1, impact: 1 });
+    const critical = { title: 'x', probability: 5, impact: 5 };
+    const { key: risk } = await service.make(path, key, critical);
+    const health = async () => (await service.get('/v1/projects/MERCURY', key)).body.health;
+    const reason = '1 of 9 assessed risks above appetite 12, highest MERCURY-R9 at 25';
+    const unplanned = {
+      state: 'off_track',
+      reasons: ['No response plan for critical risk MERCURY-R9', reason],
+    };
+    const patch = (body: object) => service.call('PATCH', `${path}/${risk}`, key, body);
+    assert.deepEqual(await health(), unplanned);
+    await patch({ response_plan: 'A second supplier.' });
+    assert.deepEqual(await health(), { state: 'at_risk', reasons: [reason] });
+    await patch({ response_plan: null });
+    assert.deepEqual(await health(), unplanned);
+    await patch({ status: 'accepted', acceptance_reason: 'Insured.', accepted_until: '2026-12-31' });
+    assert.deepEqual(await health(), { state: 'at_risk', reasons: [reason] });
+    await patch({ status: 'open', kind: 'opportunity' });
+    assert.deepEqual(await health(), { state: 'at_risk', reasons: [reason] });
+    await service.call('PATCH', '/v1/projects/MERCURY', key, { appetite: 25 });
+    assert.deepEqual(await health(), { state: 'on_track', reasons: [] });
   });
 });

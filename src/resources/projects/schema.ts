@@ -55,7 +55,7 @@ export const Project = Strict(
       {
         state: OneOf(['on_track', 'at_risk', 'off_track', 'unknown']),
         reasons: Type.Array(Type.String(), {
-          examples: [['2 risks above appetite 12, highest APOLLO-R7 at 20']],
+          examples: [['2 of 9 assessed risks above appetite 12, highest APOLLO-R7 at 20']],
         }),
       },
       { description: 'Computed from the risks, issues and tasks of the project.' },

@@ -8,7 +8,7 @@ import { Bars } from '../components/bars.tsx';
 import { ButtonLink } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
-import { HealthReasonsLine } from '../components/health-reasons.tsx';
+import { HealthReasonsLine, HealthRules } from '../components/health-reasons.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { Loaded, Loading } from '../components/loading.tsx';
 import { daysFromToday, formatNumber, humanize, pluralize } from '../format.ts';
@@ -133,15 +133,7 @@ function ProjectHealth({ projects }: { projects: Project[] }) {
           </li>
         ))}
       </ul>
-      <details className="health-rules">
-        <summary>How health is determined</summary>
-        <p>Off track: past its due date, or a critical risk is above its appetite.</p>
-        <p>
-          At risk: another risk is above its appetite, a critical issue is open, or a fifth of its open tasks
-          is overdue.
-        </p>
-        <p>Unknown: no risk is assessed and no issue is open.</p>
-      </details>
+      <HealthRules />
       {worst.length > 5 && (
         <Link className="view-all" href="/projects?health=off_track,at_risk">
           View {pluralize(worst.length, 'project')}

@@ -10,7 +10,7 @@ import { Button } from '../components/button.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { Confirm, DialogButton } from '../components/dialog.tsx';
-import { HealthReasons } from '../components/health-reasons.tsx';
+import { HealthReasons, HealthRules } from '../components/health-reasons.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
 import { Attributes } from '../fields/attributes.tsx';
@@ -190,6 +190,7 @@ const HealthCard = ({ project: { key, health, counts, archived_at } }: { project
       </p>
     )}
     <HealthReasons health={health} />
+    <HealthRules />
     <ul className="numbers">
       <Count href={`/risks?project=${key}`} count={counts.active_risks} name="active risks" />
       <Count
