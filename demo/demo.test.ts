@@ -345,7 +345,11 @@ describe('the demo organization', () => {
       Promise.all(rows.map(read));
     assertAllValid(Person, await all(people, ({ user_id }) => getPerson(db, user_id, moment)));
     assertAllValid(Group, await all(groups, ({ id }) => getGroup(db, id)));
-    assertAllValid(Project, await all(projects, ({ id }) => getProject(db, id, moment)));
+    const readProjects = await all(projects, ({ id }) => getProject(db, id, moment));
+    assertAllValid(Project, readProjects);
+    const shown = readProjects.filter(({ archived_at }) => archived_at === null);
+    const onTrack = shown.filter(({ health }) => health.state === 'on_track').length;
+    assert.ok(onTrack >= shown.length / 4 && onTrack <= shown.length / 2, `${onTrack} are on track`);
     assertAllValid(Risk, await all(risks, ({ project_id, key }) => getRisk(db, project_id, key, moment)));
     assertAllValid(Issue, await all(issues, ({ project_id, key }) => getIssue(db, project_id, key, moment)));
     assertAllValid(Task, await all(tasks, ({ project_id, key }) => getTask(db, project_id, key, moment)));

@@ -34,7 +34,7 @@ export const projectColumns: readonly Column<Project>[] = [
   {
     name: 'reasons',
     header: 'Reasons',
-    width: 19,
+    width: 23,
     from: 'desktop',
     cell: ({ health }) => (
       <span className="quiet">
