@@ -6,6 +6,7 @@ import { newStamps, rowAsJson } from '../../database/sql/rows.ts';
 import type { Tables } from '../../database/tables.ts';
 import { rejectDuplicate, toView } from '../../database/writes/references.ts';
 import { deleteRow, insertRows, notBefore, updateRow } from '../../database/writes/rows.ts';
+import { lockTable } from '../../database/writes/table-versions.ts';
 import { type List, memoizedList } from '../../lists/list.ts';
 import { maxViews, View, type ViewedList, type ViewInput, type ViewPatch } from './schema.ts';
 
@@ -37,6 +38,8 @@ export async function createView(
   { list, name, query }: ViewInput,
   { now }: Moment,
 ): Promise<View> {
+  // Otherwise transactions on PostgreSQL that count at the same time would all find room.
+  await lockTable(db, 'views');
   await rejectTakenName(db, list, name);
   const { stored } = await db
     .selectFrom('views')

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { sql, type Transaction } from 'kysely';
 import { onBothEngines } from '../../../test/service.ts';
+import { systemClock } from '../../core/clock.ts';
+import type { Tables } from '../../database/tables.ts';
+import { createView } from './queries.ts';
 import { maxViews } from './schema.ts';
 
-onBothEngines('shared views', (start) => {
+onBothEngines('shared views', (start, engine) => {
   const overdue = { list: 'issues', name: 'Overdue', query: 'overdue=true&sort=due_on' };
 
   test('are created, listed, renamed and deleted, with versions', async (t) => {
@@ -99,13 +103,52 @@ onBothEngines('shared views', (start) => {
     assert.deepEqual([write.status, write.body.code], [403, 'key_limited']);
   });
 
-  test('are at most 200 of a list', async (t) => {
+  test('are at most 200 of a list, even if many are created at once', { timeout: 60_000 }, async (t) => {
     const service = await start(t);
     const key = await service.key();
-    for (let i = 0; i < maxViews; i++)
-      await service.make('/v1/views', key, { ...overdue, name: `View ${i}` });
-    const { status, body } = await service.post('/v1/views', key, overdue);
-    assert.deepEqual([status, body.errors[0].pointer], [422, '#/list']);
-    await service.make('/v1/views', key, { ...overdue, list: 'tasks' });
+    const { id, ...first } = await service.make('/v1/views', key, overdue);
+    const rows = Array.from({ length: maxViews - 6 }, (_, i) => ({
+      ...first,
+      id: `${id}${i}`,
+      name: `${i}`,
+    }));
+    await service.database.write((db) => db.insertInto('views').values(rows).execute());
+    const post = (list: string, name: string) => service.post('/v1/views', key, { ...overdue, list, name });
+    const names = Array.from({ length: 20 }, (_, i) => `At once ${i}`);
+    const [responses, others] = await Promise.all([
+      Promise.all(names.map((name) => post('issues', name))),
+      Promise.all(names.map((name) => post('tasks', name))),
+    ]);
+    const statuses = responses.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [...Array(5).fill(201), ...Array(15).fill(422)]);
+    assert.deepEqual(new Set(others.map(({ status }) => status)), new Set([201]));
+    const refused = await post('issues', 'One more');
+    assert.deepEqual([refused.status, refused.body.errors[0].pointer], [422, '#/list']);
+  });
+
+  // SQLite has one writer.
+  if (engine === 'sqlite') return;
+  test('count those that another transaction is creating', { timeout: 60_000 }, async (t) => {
+    const service = await start(t);
+    const moment = systemClock();
+    const create = (name: string) => (db: Transaction<Tables>) =>
+      createView(db, { list: 'issues', name, query: '' }, moment);
+    for (let i = 1; i < maxViews; i++) await service.database.write(create(`${i}`));
+    const isWaiting = async () => {
+      const { rows } = await sql`select 1 from pg_locks where not granted`.execute(service.database.db);
+      return rows.length > 0;
+    };
+    let isSettled = false;
+    const settle = () => {
+      isSettled = true;
+    };
+    let second: Promise<unknown> | undefined;
+    await service.database.write(async (db) => {
+      await create('First')(db);
+      second = service.database.write(create('Second'));
+      second.then(settle, settle);
+      while (!isSettled && !(await isWaiting()));
+    });
+    await assert.rejects(second ?? Promise.resolve(), { code: 'invalid_body' });
   });
 });
