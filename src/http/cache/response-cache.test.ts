@@ -105,6 +105,37 @@ onBothEngines('the response cache', (start) => {
     },
   );
 
+  test('the download of a list that is too long to be cached leaves its ETag in the cache', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const attributes = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`a${i}`, 'x'.repeat(500)]));
+    const file = Array.from({ length: 60 }, (_, i) => JSON.stringify({ name: `Person ${i}`, attributes }));
+    const type = { 'content-type': 'application/x-ndjson' };
+    await service.post('/v1/personnel/import', key, file.join('\n'), type);
+    for (const path of ['/v1/personnel', '/v1/personnel?format=csv']) {
+      for (const encoding of ['identity', 'gzip']) {
+        const get = (headers = {}) => service.get(path, key, { 'accept-encoding': encoding, ...headers });
+        const etag = (await get()).headers.get('etag') ?? '';
+        const isKnown = async () => {
+          const { hits } = service.app.responseCache;
+          const { status, headers } = await get({ 'if-none-match': etag });
+          assert.deepEqual([status, headers.get('etag')], [304, etag]);
+          return service.app.responseCache.hits > hits;
+        };
+        assert.equal(await isKnown(), false);
+        for (let i = 0; i < 2; i++) {
+          assert.equal(await isKnown(), true);
+          const download = await get();
+          assert.deepEqual([download.status, download.headers.get('etag')], [200, etag]);
+          assert.ok(download.text.length > 600_000);
+        }
+        await service.make('/v1/personnel', key, { name: `${path} ${encoding}` });
+        assert.equal((await get({ 'if-none-match': etag })).status, 200);
+        assert.equal((await get()).headers.get('etag') === etag, false);
+      }
+    }
+  });
+
   test('a 304 after an unrelated change keeps the cached body', async (t) => {
     const service = await start(t);
     const key = await service.key();

@@ -21,7 +21,7 @@ export type CachedResponse = CacheDependencies & {
   /** Alternating names and values. The headers of a 304 leave out those that describe a body. */
   headers: readonly string[];
   headersOf304: readonly string[];
-  /** Undefined if the service has only sent a 304, because each client had the response already. */
+  /** Undefined if the response is streamed, or if the service has only sent a 304. */
   body: Buffer | undefined;
 };
 
@@ -86,7 +86,7 @@ export class ResponseCache {
     this.#settle(name, this.#refreshes.get(name));
   }
 
-  /** For a response that has become too long to be cached: no request may wait until its client has received it. */
+  /** For a response that can no longer be cached: no request may wait until its client has received it. */
   remove(name: string): void {
     this.#responses.delete(name);
     this.#settle(name, this.#refreshes.get(name));
@@ -110,21 +110,23 @@ export function installResponseCache(app: FastifyInstance): void {
     app.responseCache.misses++;
     const name = cacheKey(request.originalUrl, request, request.actor);
     if (statusCode === 304) storeNotModified(reply, name, cacheDependencies);
-    else if (!isBuffered) app.responseCache.remove(name);
-    else if (app.responseCache.isRepeated(name)) storeFull(reply, name, cacheDependencies, asBytes(payload));
+    else if (app.responseCache.isRepeated(name)) {
+      if (isBuffered) storeFull(reply, name, cacheDependencies, asBytes(payload));
+      else storeStreamed(reply, name, cacheDependencies);
+    }
     return done(null, payload);
   });
 
   function storeFull(reply: FastifyReply, name: string, dependencies: CacheDependencies, body: Buffer): void {
     const headers = sharedHeaders({ ...reply.getHeaders(), 'content-length': body.byteLength });
-    app.responseCache.store(name, {
-      ...dependencies,
-      ...routeOf(reply),
-      etag: etagWithoutEncoding(String(reply.getHeader('etag')), reply.getHeader('content-encoding')),
-      headers: headers.flat(),
-      headersOf304: headers.filter(([name]) => !name.startsWith('content-')).flat(),
-      body,
-    });
+    const entry = { ...withoutBody(reply, dependencies), headers: headers.flat(), body };
+    app.responseCache.store(name, entry);
+  }
+
+  /** A stream is too long to be cached, but its ETag is: clients that have it already get a 304. */
+  function storeStreamed(reply: FastifyReply, name: string, dependencies: CacheDependencies): void {
+    if (reply.hasHeader('etag')) app.responseCache.store(name, withoutBody(reply, dependencies));
+    else app.responseCache.remove(name);
   }
 
   /** A client that revalidates its copy may never get the body, but each of its requests is a repeated one. */
@@ -137,6 +139,17 @@ export function installResponseCache(app: FastifyInstance): void {
     app.responseCache.store(name, { ...entry, ...dependencies });
   }
 }
+
+const withoutBody = (reply: FastifyReply, dependencies: CacheDependencies): CachedResponse => ({
+  ...dependencies,
+  ...routeOf(reply),
+  etag: etagWithoutEncoding(String(reply.getHeader('etag')), reply.getHeader('content-encoding')),
+  headers: [],
+  headersOf304: sharedHeaders(reply.getHeaders())
+    .filter(([name]) => !name.startsWith('content-'))
+    .flat(),
+  body: undefined,
+});
 
 const routeOf = ({ request: { routeOptions } }: FastifyReply) => ({
   access: routeOptions.config.access ?? 'any key',
