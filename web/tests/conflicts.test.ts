@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { type Console, startConsole, waitUntilLoaded } from './console.ts';
 
 let console: Console;
@@ -173,6 +173,10 @@ test('Undo restores the exact status, and is not offered where it cannot', async
   const page = await console.open(t, `/issues/${key}`, { scopes: ['projects.manage', 'personnel.read'] });
   if (!page) return;
   const undo = page.locator('.toasts').getByRole('button', { name: 'Undo' });
+  const resolve = async () => {
+    await page.getByRole('button', { name: 'Resolve…' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resolve', exact: true }).click();
+  };
   for (const before of [
     { status: 'open', blocked_reason: null },
     { status: 'blocked', blocked_reason: 'No crane' },
@@ -180,13 +184,28 @@ test('Undo restores the exact status, and is not offered where it cannot', async
   ]) {
     await console.patch(path, before);
     await page.reload();
-    await page.getByRole('button', { name: 'Resolve…' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Resolve', exact: true }).click();
+    await resolve();
+    await undo.waitFor();
+    const sent: string[] = [];
+    const record = (request: Request) => {
+      if (request.method() !== 'GET') sent.push(request.method());
+    };
+    page.on('request', record);
     await undo.click();
     await page.getByText('Undone').waitFor();
+    page.off('request', record);
+    assert.deepEqual(sent, ['POST']);
     const { status, blocked_reason, resolution } = await console.get(path);
     assert.deepEqual({ status, blocked_reason, resolution }, { ...before, resolution: null });
   }
+  await console.patch(path, { status: 'open' });
+  await page.reload();
+  await resolve();
+  await undo.waitFor();
+  await console.patch(path, { priority: 'low' });
+  await undo.click();
+  await page.getByText(`Changed since by someone else: ${key}.`).waitFor();
+  assert.equal((await console.get(path)).status, 'resolved');
 
   const risk = await newRisk({ status: 'monitoring' });
   await page.goto(`${console.app.baseUrl}/risks/${risk.key}`);

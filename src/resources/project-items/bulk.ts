@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { type TObject, type TSchema, type TString, Type } from 'typebox';
 import type { Moment } from '../../core/clock.ts';
-import { fieldError, invalidBody, maxErrors, Problem } from '../../core/errors.ts';
+import { maxErrors, Problem } from '../../core/errors.ts';
 import { asKey } from '../../core/ids.ts';
 import { limits, Strict } from '../../core/schemas.ts';
 import { capitalized } from '../../core/text.ts';
@@ -45,7 +45,8 @@ export function bulkRoute(app: App, kind: BulkKind): void {
         summary: `Update up to ${limits.bulk_items} ${tag} of any projects at once`,
         description:
           `All or nothing: if one of the ${tag} cannot be changed, none is. Each goes through the same rules as a PATCH, ` +
-          'with its own history and event. To undo, send the `previous` values back, with the new versions.',
+          'with its own history and event. An item that is in the list several times is changed step by step. To undo, send ' +
+          'the `previous` values back, with the new versions.',
         tags: [tag],
         body: inputOf(name, ref, patch) as TSchema,
         response: { 200: outputOf(name, patch) },
@@ -133,38 +134,60 @@ async function updateAll(
   moment: Moment,
   change: Change,
 ) {
-  const refs = items.map(({ id }) => id);
-  const found = await findItems(db, updates.subject, refs, moment);
-  const seen = new Set<string>();
-  const checked = items.map(({ id, version, changes }, index) => {
-    const current = found.get(asKey(id));
-    const problem = !current
-      ? missing(noun, id)
-      : seen.has(current.id)
-        ? twice(index, current)
-        : version !== undefined && version !== current.version
-          ? changedMeanwhile(version, current)
-          : undefined;
-    seen.add(current?.id ?? id);
-    return { id, current, problem, patch: merged(shared, changes) };
-  });
-  const allowed = checked.filter(({ problem }) => !problem);
-  const updated = await updateItems(db, updates, allowed, change);
-  const results = new Map(allowed.map((one, i) => [one, updated[i] as Item | Problem]));
-  const failures: Failure[] = [];
-  const data: object[] = [];
-  for (const one of checked) {
-    const { id, current } = one;
-    const result = one.problem ?? results.get(one);
-    if (result instanceof Problem) {
-      failures.push({ id, ...(current && { key: current.key }), problem: result });
-    } else if (result && current) {
-      const { key, version } = result;
-      data.push({ id: result.id, key, version, previous: previousValues(patch, current, result) });
+  const found = await findItems(
+    db,
+    updates.subject,
+    items.map(({ id }) => id),
+    moment,
+  );
+  const data = new Map<BulkInput['items'][number], object>();
+  for (const round of roundsOf(items, found)) {
+    const checked = round.map((item) => {
+      const current = found.get(asKey(item.id));
+      return {
+        item,
+        current,
+        problem: problemOf(noun, item, current),
+        patch: merged(shared, item.changes),
+      };
+    });
+    const allowed = checked.filter(({ problem }) => !problem);
+    const updated = await updateItems(db, updates, allowed, change);
+    const results = new Map(allowed.map((one, i) => [one, updated[i] as Item | Problem]));
+    const failures: Failure[] = [];
+    for (const one of checked) {
+      const { item, current } = one;
+      const result = one.problem ?? results.get(one);
+      if (result instanceof Problem) {
+        failures.push({ id: item.id, ...(current && { key: current.key }), problem: result });
+      } else if (result && current) {
+        const { id, key, version } = result;
+        data.set(item, { id, key, version, previous: previousValues(patch, current, result) });
+        found.set(asKey(id), result).set(asKey(key), result);
+      }
     }
+    if (failures.length > 0) throw refused(noun, failures, items.length);
   }
-  if (failures.length > 0) throw refused(noun, failures, items.length);
-  return { data };
+  return { data: items.map((item) => data.get(item)) };
+}
+
+/** An item that is in the list several times is changed step by step: each round has the next change of its items. */
+function roundsOf(items: BulkInput['items'], found: ReadonlyMap<string, Item>) {
+  const rounds = new Map<string, number>();
+  const byRound = Map.groupBy(items, ({ id }) => {
+    const itemId = found.get(asKey(id))?.id ?? id;
+    const round = rounds.get(itemId) ?? 0;
+    rounds.set(itemId, round + 1);
+    return round;
+  });
+  return byRound.values();
+}
+
+function problemOf(noun: string, { id, version }: BulkInput['items'][number], current?: Item) {
+  if (!current) return missing(noun, id);
+  return version === undefined || version === current.version
+    ? undefined
+    : changedMeanwhile(version, current);
 }
 
 /** Reads items by their ids and keys, with one query each; the results are under both. */
@@ -214,11 +237,6 @@ const previousMembers = (from: Patch, to: Patch): Patch =>
 
 const missing = (noun: string, id: string) =>
   new Problem('not_found', `There is no ${noun} ${id}. Check the id; it may have been deleted.`);
-
-const twice = (index: number, { key }: Item) =>
-  invalidBody([
-    fieldError(`items/${index}`, 'uniqueItems', `${key} is in the list twice. Remove one of them.`),
-  ]);
 
 const changedMeanwhile = (version: number, { key, version: stored }: Item) =>
   new Problem(

@@ -2,6 +2,7 @@ import { useLocation } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { Issue, IssueInput, IssuePatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
+import { restore } from '../bulk/change.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import { type FieldOf, inForm } from '../components/form-values.ts';
@@ -132,16 +133,22 @@ export function useIssueEditor(issue: Issue): Editor<IssuePatch, Issue> {
 
 export function ResolveIssue({ issue, onClose }: { issue: Issue; onClose: () => void }) {
   const patch = usePatchIssue();
+  const refresh = useRefresh();
   // The list of open issues no longer has an issue that someone else has resolved.
   const { data: latest = issue } = useIssue(issue.key);
   const resolve = async (values: IssuePatch) => {
     const current = latest.version > issue.version ? latest : issue;
-    const next = await patch(current, { ...values, status: 'resolved' });
-    toast(`Resolved ${issue.key}`, async () => {
-      // A resolved issue reaches the other open statuses only through this one.
-      const reopened = await patch(next, { status: 'in_progress' });
-      const { status, blocked_reason } = current;
-      if (status !== 'in_progress') await patch(reopened, { status, blocked_reason });
+    const { id, key, version } = await patch(current, { ...values, status: 'resolved' });
+    const { status, blocked_reason } = current;
+    // A resolved issue reaches the other open statuses only through this one. The service makes both steps or none.
+    const steps: IssuePatch[] = [{ status: 'in_progress' }];
+    if (status !== 'in_progress') steps.push({ status, blocked_reason });
+    toast(`Resolved ${key}`, async () => {
+      await restore(
+        'issues',
+        steps.map((previous, i) => ({ id, key, version: version + i, previous })),
+      );
+      await refresh();
     });
   };
   return (
