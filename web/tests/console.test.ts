@@ -35,7 +35,11 @@ describe('signing in', () => {
     if (!page) return;
     await page.getByLabel('API key').fill('mst_nonsense');
     await page.keyboard.press('Enter');
-    await page.getByRole('alert').getByText('Check it for typing errors').waitFor();
+    await page.getByRole('alert').getByText("That key isn't valid. Check it for typing errors.").waitFor();
+    const { secret } = await console.newKey(['projects.read'], '2020-01-01T00:00:00.000Z');
+    await page.getByLabel('API key').fill(secret);
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('That key has expired. Ask for a new one.').waitFor();
   });
 
   test('a revoked key leads back to the sign-in page with the reason', async (t) => {
@@ -304,7 +308,9 @@ describe('risks', () => {
 
   test('an edit does not overwrite a change that someone else made meanwhile', async (t) => {
     const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Contended' });
-    const page = await console.open(t, `/risks/${key}`);
+    // The form is taller than the window.
+    const viewport = { width: 1024, height: 560 };
+    const page = await console.open(t, `/risks/${key}`, { viewport });
     if (!page) return;
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const dialog = page.getByRole('dialog');
@@ -313,6 +319,8 @@ describe('risks', () => {
     await console.patch(path, { title: 'Theirs', category: 'supply' });
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByRole('alert').getByText('Someone else changed this').waitFor();
+    const review = await dialog.getByRole('button', { name: 'Review' }).boundingBox();
+    assert.ok(review && review.y > 0 && review.y + review.height <= viewport.height, 'it is in view');
     assert.equal((await console.get(path)).title, 'Theirs');
     await dialog.getByRole('button', { name: 'Review' }).click();
     await dialog.getByText('Title: Theirs (yours: Mine)').waitFor();
@@ -642,7 +650,8 @@ describe('keys', () => {
     const { id } = await console.newKey(['personnel.read'], '2020-01-01T00:00:00.000Z');
     const page = await console.open(t, '/keys?status=expired');
     if (!page) return;
-    await page.getByRole('button', { name: 'Edit test' }).click();
+    const row = page.getByRole('row', { name: /Read personnel/ });
+    await row.getByRole('button', { name: 'Edit test' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('long gone');
     await dialog.getByLabel('Expires').fill('2021-01-01');

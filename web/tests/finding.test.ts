@@ -33,6 +33,7 @@ test('resolved and closed issues are found in the list and in the palette', asyn
 test('people whose name starts with the searched text come first', async (t) => {
   await console.post('/v1/personnel', { name: 'Aaron Zqa', title: 'Lorbeer designer' });
   await console.post('/v1/personnel', { name: 'Lorbeer Quist' });
+  await console.post('/v1/personnel', { name: 'Berta Lorbeerson' });
   const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Relevance 5123' });
   const page = await console.open(t, '/issues?q=5123');
   if (!page) return;
@@ -40,7 +41,10 @@ test('people whose name starts with the searched text come first', async (t) => 
   await page.getByRole('button', { name: `Assign…, ${key}` }).click();
   await page.getByRole('combobox', { name: 'Assign to' }).fill('lorbeer');
   await page.getByRole('option', { name: 'Lorbeer Quist' }).waitFor();
-  assert.match((await page.getByRole('option').first().textContent()) ?? '', /^Lorbeer Quist/);
+  const options = await page.getByRole('option').allTextContents();
+  const expected = [/^Lorbeer Quist/, /^Berta Lorbeerson/, /^Aaron Zqa/];
+  assert.equal(options.length, expected.length);
+  for (const [index, name] of expected.entries()) assert.match(options[index] ?? '', name);
 });
 
 test('a risk, its issue and its tasks link to each other', async (t) => {

@@ -90,6 +90,7 @@ test('a form survives the end of the session and can be saved after signing in a
   await page.context().clearCookies();
   await dialog.getByRole('button', { name: 'Create group' }).click();
   await page.getByText('Your session has ended. Sign in again.').waitFor();
+  assert.equal(await page.getByText('Authorization').count(), 0);
   await page.getByLabel('API key').fill(first.secret);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByLabel('API key').waitFor({ state: 'detached' });
@@ -98,7 +99,7 @@ test('a form survives the end of the session and can be saved after signing in a
   await page.getByRole('heading', { level: 1, name: 'Survivors' }).waitFor();
 });
 
-test('a status button is busy while it saves, and a key that can only read sees why a risk is accepted', async (t) => {
+test('a status button is busy while it saves; a key that can only read sees why a risk is accepted or closed', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Slow write' });
   const page = await console.open(t, `/risks/${key}`);
   if (!page) return;
@@ -125,6 +126,12 @@ test('a status button is busy while it saves, and a key that can only read sees 
   });
   const reader = await console.open(t, `/risks/${key}`, { scopes: ['projects.read'] });
   await reader?.locator('.facts').getByText(acceptance_reason).waitFor();
+
+  const closed = { status: 'closed', closure_reason: 'The contract has ended.', lessons: 'Insure earlier.' };
+  await console.patch(`/v1/projects/APOLLO/risks/${key}`, closed);
+  await reader?.reload();
+  await reader?.locator('.facts').getByText(closed.closure_reason).waitFor();
+  await reader?.locator('.facts').getByText(closed.lessons).waitFor();
 });
 
 test('the focus stays on the page after a row is removed and after a row is opened', async (t) => {
@@ -158,7 +165,7 @@ test('the focus stays on the page after a row is removed and after a row is open
   await page.waitForFunction(() => document.activeElement !== document.body);
 });
 
-test('Back undoes a filter, and does not open the dialog for a new project again', async (t) => {
+test('Back undoes a filter or a cell of the heat map, and does not open the dialog for a new project again', async (t) => {
   const page = await console.open(t, '/issues');
   if (!page) return;
   await waitUntilLoaded(page);
@@ -168,9 +175,22 @@ test('Back undoes a filter, and does not open the dialog for a new project again
   await page.waitForURL(/unassigned=true/);
   await page.goBack();
   await page.waitForURL((url) => url.search === '?overdue=true');
+  await page.goto(`${console.app.baseUrl}/risks?level=critical`);
+  await page.getByRole('link', { name: /^Probability 5, impact 4/ }).click();
+  await page.waitForURL(/probability=5&impact=4/);
+  await page.goBack();
+  await page.waitForURL((url) => url.search === '?level=critical');
+
   await page.goto(`${console.app.baseUrl}/projects?new=true`);
-  await page.getByRole('dialog', { name: 'Create project' }).waitFor();
+  const dialog = page.getByRole('dialog', { name: 'Create project' });
+  await dialog.getByLabel('Name').fill('No way back');
   assert.equal(new URL(page.url()).search, '');
+  await dialog.getByRole('button', { name: 'Create project' }).click();
+  await page.getByRole('heading', { level: 1, name: 'No way back' }).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor();
+  await waitUntilLoaded(page);
+  assert.equal(await dialog.count(), 0);
 });
 
 test('Back, Forward and the palette do not lose what was entered in a dialog', async (t) => {

@@ -76,6 +76,8 @@ test('the error report contains the rows with errors, which can be corrected and
   );
   const dialog = page.getByRole('dialog', { name: 'Import people' });
   await dialog.getByText('2 rows: 1 new, 1 with errors.').waitFor();
+  await dialog.getByRole('button', { name: 'New 1' }).click();
+  await dialog.locator('.import-rows tbody').getByText('New').waitFor();
   assert.doesNotMatch((await dialog.textContent()) ?? '', /usr_/);
   const download = page.waitForEvent('download');
   await dialog.getByRole('button', { name: 'Download error report' }).click();

@@ -218,6 +218,24 @@ test('the first Tab reaches the skip link, and a closed dialog returns the focus
   await focused(page, 'Create project');
 });
 
+test('a skip link leads to the first row of a list', async (t) => {
+  const page = await console.open(t, '/risks');
+  if (!page) return;
+  for (const path of ['/risks', '/issues', '/tasks', '/projects', '/personnel', '/groups', '/keys']) {
+    await page.goto(`${console.app.baseUrl}${path}`);
+    await waitUntilLoaded(page);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await focused(page, 'Skip to list');
+    await page.keyboard.press('Enter');
+    const row = page.locator('tbody tr:not(.spacer), [role=treegrid] [role=row]').first();
+    assert.ok(await row.evaluate((one) => one.contains(document.activeElement)), path);
+  }
+  await page.goto(`${console.app.baseUrl}/`);
+  await waitUntilLoaded(page);
+  assert.equal(await page.getByRole('link', { name: 'Skip to list' }).count(), 0);
+});
+
 async function press(page: Page, name: string): Promise<void> {
   await tabTo(page, name);
   await page.keyboard.press('Enter');

@@ -147,6 +147,89 @@ test('the fields that one request has changed are one entry, with its reason onc
   assert.equal(await entry.locator('time').count(), 1);
 });
 
+test('the counts of the heat map take one line, also on a laptop', async (t) => {
+  const page = await console.open(t, '/risks');
+  if (!page) return;
+  await page.route('**/v1/risks/heatmap**', async (route) => {
+    const response = await route.fetch();
+    const body = await response.json();
+    await route.fulfill({ response, json: { ...body, data: body.data.map(manyRisks) } });
+  });
+  for (const [path, width] of [
+    ['/', 1440],
+    ['/risks', 1440],
+    ['/risks', 1210],
+    ['/', 390],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto(`${console.app.baseUrl}${path}`);
+    await waitUntilLoaded(page);
+    const cell = page.locator('a.heat-cell').first();
+    await cell.getByText('1,980').waitFor();
+    const lines: number = await cell.evaluate((one) => {
+      const range = document.createRange();
+      range.selectNodeContents(one);
+      return range.getClientRects().length;
+    });
+    assert.equal(lines, 1, `${path} at ${width}`);
+    assert.ok(await cell.evaluate((one) => one.scrollWidth <= one.clientWidth), `${path} at ${width}`);
+  }
+});
+
+const manyRisks = (cell: object) => ({ ...cell, count: 1980 });
+
+test('facts have space to the buttons above them', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Spaced' });
+  await console.patch(`/v1/projects/APOLLO/risks/${key}`, { status: 'closed', closure_reason: 'Over.' });
+  const issue = await console.post('/v1/projects/APOLLO/issues', { title: 'Spaced' });
+  await console.patch(`/v1/projects/APOLLO/issues/${issue.key}`, {
+    status: 'blocked',
+    blocked_reason: 'No crane.',
+  });
+  const page = await console.open(t, `/risks/${key}`);
+  if (!page) return;
+  for (const path of [`/risks/${key}`, `/issues/${issue.key}`]) {
+    await page.goto(`${console.app.baseUrl}${path}`);
+    await waitUntilLoaded(page);
+    const card = page.locator('.card', { has: page.locator('#status') });
+    const buttons = await boxOf(card.locator('.button-row'));
+    const facts = await boxOf(card.locator('.facts'));
+    assert.ok(facts.y - (buttons.y + buttons.height) >= 8, path);
+  }
+});
+
+test('a message with Undo expires, and covers no field or button of a dialog', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Uncovered' });
+  const page = await console.open(t, `/risks/${key}`, { viewport: { width: 390, height: 844 } });
+  if (!page) return;
+  await page.clock.install();
+  await page.getByRole('button', { name: 'Mitigate' }).click();
+  const message = page.locator('.toast', { hasText: `Moved ${key} to Mitigating` });
+  await message.getByRole('button', { name: 'Undo' }).waitFor();
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: `Edit ${key}` });
+  const top = (await boxOf(dialog)).y;
+  const { y, height } = await boxOf(message);
+  assert.ok(y + height <= top, `it ends at ${y + height}, the dialog starts at ${top}`);
+  const { backgroundColor: strip } = await page.locator('html').evaluate(styleOf);
+  assert.notEqual(strip, 'rgba(0, 0, 0, 0)', 'the space of the scroll bar is as dark as the overlay');
+  await page.clock.fastForward(16_000);
+  await message.waitFor({ state: 'detached' });
+
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Monitor' }).click();
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  const next = page.locator('.toast', { hasText: `Moved ${key} to Monitoring` });
+  await next.getByRole('button', { name: 'Dismiss' }).click();
+  await next.waitFor({ state: 'detached' });
+  assert.equal(await dialog.isVisible(), true);
+});
+
+const styleOf = (element: Element) => {
+  const { backgroundColor } = getComputedStyle(element);
+  return { backgroundColor };
+};
+
 test('the text of the chart is as large at every width', async (t) => {
   const page = await console.open(t, '/');
   if (!page) return;

@@ -95,9 +95,9 @@ function rejectWithoutKey(request: FastifyRequest): void {
 
 /** Finds the key with this secret, or the reason why the secret is not accepted. */
 async function findKey(request: FastifyRequest, secret: string): Promise<Actor | { error: string }> {
-  if (!looksLikeSecret(secret)) return { error: 'This is not a Muster API key. Check it for typing errors.' };
+  if (!looksLikeSecret(secret)) return { error: "That key isn't valid. Check it for typing errors." };
   const key = await request.server.keyCache.find(secret, request.moment);
-  if (!key) return { error: 'This API key is unknown.' };
+  if (!key) return { error: "That key isn't valid." };
   const error = keyError(key, request.moment);
   return error === undefined ? key : { error };
 }
@@ -108,8 +108,8 @@ export const bearerToken = ({ authorization, cookie }: IncomingHttpHeaders): str
 
 /** The reason why a key no longer works; undefined while it does. */
 export function keyError({ revoked_at, expires_at }: Key, { now }: Moment): string | undefined {
-  if (revoked_at !== null) return 'This API key has been revoked. Ask for a new one.';
-  if (expires_at !== null && expires_at <= now) return 'This API key has expired. Ask for a new one.';
+  if (revoked_at !== null) return 'That key has been revoked. Ask for a new one.';
+  if (expires_at !== null && expires_at <= now) return 'That key has expired. Ask for a new one.';
   return undefined;
 }
 

@@ -42,7 +42,8 @@ const subscribe = (listener: () => void) => {
 export function ToastRegion() {
   const current = useSyncExternalStore(subscribe, () => toasts);
   return (
-    <div className="toasts" role="status">
+    // An open dialog neither hides it nor is closed by a click in it.
+    <div className="toasts" role="status" data-react-aria-top-layer="true">
       {current.map((one) => (
         <ToastBox key={one.id} {...one} />
       ))}

@@ -40,6 +40,9 @@ export function Frame({ children }: { children: ReactNode }) {
       <a className="skip" href={`${basePath}${path}#main`} onClick={skipToMain}>
         Skip to main content
       </a>
+      <a className="skip to-list" href={`${basePath}${path}#main`} onClick={skipToList}>
+        Skip to list
+      </a>
       <aside className="sidebar">
         <Navigation openPalette={() => setOpen('palette')} />
       </aside>
@@ -165,6 +168,14 @@ function ThemeChoice() {
 function skipToMain(event: React.MouseEvent): void {
   event.preventDefault();
   document.getElementById('main')?.focus();
+}
+
+/** To the first row of a list, which many filters precede. */
+function skipToList(event: React.MouseEvent): void {
+  event.preventDefault();
+  document
+    .querySelector<HTMLElement>('#main .table tbody :is(a, .cell-name), #main [role=treegrid] [role=row]')
+    ?.focus();
 }
 
 /** Works everywhere, also while the user types, but not above a dialog, which it would close with what was entered. */

@@ -77,7 +77,7 @@ const CellLink = ({ cell, share, href, isSelected }: CellProps) => (
   <Link
     href={href}
     style={{ '--share': share } as React.CSSProperties}
-    className={`heat-cell level-${cell.level} ${cell.count === 0 ? 'none' : ''}`}
+    className={`heat-cell level-${cell.level} ${cell.count === 0 ? 'none' : cell.count > 999 ? 'long' : ''}`}
     aria-current={isSelected ? 'true' : undefined}
     aria-label={`Probability ${cell.probability}, impact ${cell.impact}: ${pluralize(cell.count, 'risk')}`}
   >
