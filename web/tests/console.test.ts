@@ -315,6 +315,7 @@ describe('risks', () => {
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Title').fill('Mine');
+    await dialog.getByLabel('Trigger').focus();
     const path = `/v1/projects/APOLLO/risks/${key}`;
     await console.patch(path, { title: 'Theirs', category: 'supply' });
     await dialog.getByRole('button', { name: 'Save' }).click();
