@@ -83,6 +83,12 @@ const fieldLabels: Readonly<Record<string, string>> = {
   accepted_by_user_id: 'Accepted by',
   owner_group_id: 'Owning group',
   external_id: 'External ID',
+  accountable_user_id: 'Accountable person',
+  attributes: 'Custom fields',
+  parent_id: 'Parent group',
+  blocked_reason: 'Blocker',
+  lessons: 'Lessons learned',
+  source_url: 'Source',
   project_ids: 'Projects',
 };
 

@@ -150,13 +150,16 @@ test('a printout names the filters as their controls do, and leaves out the orde
   assert.match(await text(), /^Printed .*Status: Open, Closed\s*Owning group: Printed Group$/s);
 });
 
-test('history shows entered text unchanged, and labels of statuses', async (t) => {
+test('history shows entered text unchanged, and the labels of fields and statuses', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Free text', category: 'check' });
   const path = `/v1/projects/APOLLO/risks/${key}`;
-  await console.patch(path, { category: 'todo', strategy: 'mitigate' });
+  await console.patch(path, { category: 'todo', strategy: 'mitigate', attributes: { Contract: 'C-17' } });
+  await console.patch(path, { status: 'closed', closure_reason: 'Over.', lessons: 'Ask twice.' });
   const page = await console.open(t, `/risks/${key}`);
   if (!page) return;
   const history = page.locator('.history');
   await history.getByText(/Category check to\s+→ todo/).waitFor();
   await history.getByText(/Strategy set to\s+Mitigate/).waitFor();
+  await history.getByText(/Custom fields set to\s+Contract: C-17/).waitFor();
+  await history.getByText(/Lessons learned set to\s+Ask twice/).waitFor();
 });

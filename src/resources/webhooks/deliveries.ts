@@ -90,7 +90,7 @@ export async function redeliver(
 }
 
 const stillPending = (id: string) =>
-  new Problem('invalid_transition', `${id} is still pending: it is attempted again by itself.`, {
+  new Problem('invalid_transition', `${id} is still pending and will be retried automatically.`, {
     extra: { from: 'pending', to: 'pending', allowed: [] },
   });
 

@@ -116,10 +116,10 @@ export function formatValue(field: string, value: unknown, nameOf: NameOf): stri
   if (Array.isArray(value)) return value.map((one) => formatValue(field, one, nameOf)).join(', ') || noValue;
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (typeof value === 'number') return formatNumber(value);
-  if (typeof value === 'object')
-    return Object.entries(value)
-      .map(([name, one]) => `${name}: ${one}`)
-      .join(', ');
+  if (typeof value === 'object') {
+    const parts = Object.entries(value).map(([name, one]) => `${name}: ${one}`);
+    return parts.join(', ') || noValue;
+  }
   const text = String(value);
   if (isId(text)) return nameOf(text);
   if (/^\d{4}-\d\d-\d\dT/.test(text)) return formatTime(text);
