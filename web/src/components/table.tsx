@@ -105,7 +105,11 @@ export function Table<Row>({
                 style={column.width ? { width: `${column.width}rem` } : undefined}
                 aria-sort={sort && directionOf(column, sort)}
               >
-                {sort && column.sorts ? <SortButton column={column} sort={sort} /> : column.header}
+                {sort && column.sorts ? (
+                  <SortButton column={column} sort={sort} />
+                ) : (
+                  <Header column={column} />
+                )}
               </th>
             ))}
           </tr>
@@ -165,6 +169,10 @@ function SortButton<Row>({ column, sort }: { column: Column<Row>; sort: Sort }) 
     </button>
   );
 }
+
+/** The buttons of the rows need no visible heading. */
+const Header = <Row,>({ column: { name, header } }: { column: Column<Row> }) =>
+  name === 'actions' ? <span className="visually-hidden">{header}</span> : header;
 
 type CellButtonProps = { label: string; onClick: () => void; children: ReactNode };
 

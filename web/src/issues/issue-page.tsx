@@ -2,7 +2,7 @@ import { useParams } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Issue, IssuePatch } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
-import { PersonLabel, Severity, Status } from '../components/badges.tsx';
+import { Severity, Status } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
@@ -17,7 +17,7 @@ import { formatDay, humanize, pluralize } from '../format.ts';
 import { activityOf, ItemColumns } from '../layout/item-page.tsx';
 import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
-import { PersonLink } from '../personnel/person-link.tsx';
+import { OwnerLink, PersonLink } from '../personnel/person-link.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
 import { Assignee, AssigneeName } from './assign.tsx';
 import { blockerField, ResolveIssue, useIssueEditor } from './issue-form.tsx';
@@ -164,11 +164,13 @@ function ReasonDialog({ issue, to, changeStatus, onClose }: ReasonProps) {
   );
 }
 
+const ageOf = ({ age_days }: Issue) => (age_days === 0 ? 'today' : `${pluralize(age_days, 'day')} ago`);
+
 function Details({ editor }: Props) {
   const fact = useInlineFacts(editor);
   const hasScope = useHasScope();
   const issue = editor.item;
-  const owner = issue.owner_name && <PersonLabel key="owner" name={issue.owner_name} />;
+  const owner = issue.owner_name && <OwnerLink key="owner" item={issue} />;
   return (
     <Card id="details" title="Details">
       <Facts
@@ -185,7 +187,7 @@ function Details({ editor }: Props) {
           ],
           fact('owner_user_id', issue.owner_user_id && owner),
           fact('owner_group_id', issue.owner_group_id && owner),
-          fact('raised_on', `${formatDay(issue.raised_on)}, ${pluralize(issue.age_days, 'day')} ago`),
+          fact('raised_on', `${formatDay(issue.raised_on)}, ${ageOf(issue)}`),
           ...(hasScope('personnel.read')
             ? [
                 fact(

@@ -192,14 +192,14 @@ const HealthCard = ({ project: { key, health, counts, archived_at } }: { project
     <HealthReasons health={health} />
     <HealthRules />
     <ul className="numbers">
-      <Count href={`/risks?project=${key}`} count={counts.active_risks} name="active risks" />
+      <Count href={`/risks?project=${key}`} count={counts.active_risks} name="Active risks" />
       <Count
         href={`/risks?project=${key}&assessed=false`}
         count={counts.unassessed_risks}
-        name="not assessed"
+        name="Not assessed"
       />
-      <Count href={`/issues?project=${key}`} count={counts.open_issues} name="open issues" />
-      <Count href={`/tasks?project=${key}&overdue=true`} count={counts.overdue_tasks} name="overdue tasks" />
+      <Count href={`/issues?project=${key}`} count={counts.open_issues} name="Open issues" />
+      <Count href={`/tasks?project=${key}&overdue=true`} count={counts.overdue_tasks} name="Overdue tasks" />
     </ul>
   </Card>
 );

@@ -12,7 +12,7 @@ import { formatDay, humanize } from '../format.ts';
 import { activityOf, ItemColumns } from '../layout/item-page.tsx';
 import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
-import { PersonLink } from '../personnel/person-link.tsx';
+import { OwnerLink, PersonLink } from '../personnel/person-link.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
 import { riskPath, useRisk } from './queries.ts';
 import { RankExplanation } from './rank-explanation.tsx';
@@ -90,7 +90,7 @@ function Details({ editor }: Props) {
   const fact = useInlineFacts(editor);
   const hasScope = useHasScope();
   const risk = editor.item;
-  const owner = risk.owner_name && <Owner key="owner" risk={risk} />;
+  const owner = risk.owner_name && <OwnerLink key="owner" item={risk} />;
   return (
     <Card id="details" title="Details">
       <Facts
@@ -119,19 +119,6 @@ function Details({ editor }: Props) {
         ]}
       />
     </Card>
-  );
-}
-
-function Owner({ risk }: { risk: Risk }) {
-  const hasScope = useHasScope();
-  const name = <PersonLabel name={risk.owner_name ?? ''} />;
-  if (!hasScope('personnel.read')) return name;
-  const href = risk.owner_user_id ? `/personnel/${risk.owner_user_id}` : `/groups/${risk.owner_group_id}`;
-  return (
-    <>
-      <Link href={href}>{name}</Link>
-      {risk.owner_active === false && <span className="chip level-high">Inactive</span>}
-    </>
   );
 }
 

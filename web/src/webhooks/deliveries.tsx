@@ -102,7 +102,7 @@ const columns: readonly Column<WebhookDelivery>[] = [
   {
     name: 'time',
     header: 'Created',
-    width: 9.5,
+    width: 11,
     from: 'tablet',
     cell: ({ created_at }) => <time dateTime={created_at}>{formatTime(created_at)}</time>,
   },
