@@ -13,16 +13,17 @@ export const screens = [
   { width: 390, colorScheme: 'dark' },
 ] as const;
 
-export async function assertAccessible(page: Page, where: string): Promise<void> {
+export async function assertAccessible(page: Page, where: string, rules = tags): Promise<void> {
   // Colors of what is fading in are not its final ones.
   await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)));
-  await page.evaluate(axe.source);
+  // It stays until another page is loaded.
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate(
-    (tags) =>
+    (rules) =>
       (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
-        runOnly: tags,
+        runOnly: rules,
       }),
-    tags,
+    rules,
   );
   const messages = violations
     // The list of an open combo box belongs to the combo box, although it is outside the landmarks in the DOM.
