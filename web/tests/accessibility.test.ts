@@ -137,8 +137,9 @@ test('dialogs, menus and popovers meet WCAG 2.2 AA on a desktop and a phone in b
     .getByRole('menuitem', { name: /Opened 7310/ })
     .first()
     .waitFor();
-  await check('palette');
-  await page.setViewportSize({ width: 390, height: 900 });
+  await assertAccessibleAt(page, 'palette', [1440, 390], [1440]);
+  await page.goto(console.app.baseUrl);
+  await waitUntilLoaded(page);
   await page.getByRole('button', { name: 'Menu' }).click();
   await assertAccessibleAt(page, 'menu', [390], [390]);
   await page.getByRole('dialog', { name: 'Menu' }).getByRole('link', { name: 'Risks' }).click();
