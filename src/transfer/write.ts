@@ -171,10 +171,7 @@ async function updateRow(
   row: ParsedRow,
   change: Change,
 ): Promise<Written> {
-  const identity = {
-    id: idOf(current),
-    ...('key' in current && { key: String(current.key) }),
-  };
+  const identity = { id: idOf(current), ...('key' in current && { key: String(current.key) }) };
   const patch = patchOf(importable, current, row);
   if (Object.keys(patch).length === 0) return { status: 'unchanged', ...identity };
   try {
