@@ -66,6 +66,11 @@ async function hasFewRows(db: Kysely<Tables>): Promise<boolean> {
   return (created ?? 0) <= maxRowsToSort;
 }
 
+const ofVisibleWebhook = sql`exists (select 1 from webhooks where webhooks.id = webhook_deliveries.webhook_id)`;
+
+/** Conditions for changes that differ from those for reads: a webhook is deleted with its hidden deliveries. */
+const changeableRows: Partial<VisibleRows> = { webhook_deliveries: ofVisibleWebhook };
+
 type VisibleRows = Record<TableName, Expression<unknown> | 'all'>;
 
 /**
@@ -98,14 +103,16 @@ function visibleRows(project_ids: readonly string[], hasFew: boolean): VisibleRo
     views: sql`1 = 0`,
     keys: isWithin('keys.project_ids'),
     webhooks: isWithin('webhooks.project_ids'),
-    webhook_deliveries: sql`exists (select 1 from webhooks where webhooks.id = webhook_deliveries.webhook_id)`,
+    // Hides the events of keys and webhooks, whose former `project_ids` may include hidden projects.
+    events: sql`(${isVisible('events.project_id')} or events.subject_type in ('person', 'group'))`,
+    // Hides deliveries from before the webhook was limited to these projects. A test has no event.
+    webhook_deliveries: sql`(${ofVisibleWebhook} and (webhook_deliveries.sequence is null
+        or exists (select 1 from events where events.sequence = webhook_deliveries.sequence)))`,
     // Hides the `project_ids` a key or webhook had before: they may include hidden projects.
     history: sql`(substr(history.subject_id, 1, 4) in ('usr_', 'grp_')
       or ${belongsTo('projects')} or ${belongsTo('risks')} or ${belongsTo('issues')} or ${belongsTo('tasks')}
       or ${belongsTo('comments')}
       or ((${belongsTo('keys')} or ${belongsTo('webhooks')}) and history.field <> 'project_ids'))`,
-    // Hides the events of keys and webhooks, whose former `project_ids` may include hidden projects.
-    events: sql`(${isVisible('events.project_id')} or events.subject_type in ('person', 'group'))`,
   };
 }
 
@@ -118,7 +125,9 @@ function createFilter(rows: VisibleRows): KyselyPlugin {
       if (!(SelectQueryNode.is(node) || table))
         throw new Error(`A ${node.kind} cannot be limited to projects.`);
       if (table) rejectOutOfScope(node, table);
-      return filterChange(addExpressions(node as QueryNode, expressions), rows[table as TableName] ?? 'all');
+      const name = table as TableName;
+      const changeable = changeableRows[name] ?? rows[name] ?? 'all';
+      return filterChange(addExpressions(node as QueryNode, expressions), changeable);
     },
     transformResult: async ({ result }) => result,
   };

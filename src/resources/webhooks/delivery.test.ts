@@ -120,6 +120,49 @@ onBothEngines('webhook delivery', (start) => {
     }
   });
 
+  test('after project_ids are narrowed, events of other projects are neither sent nor shown to limited keys', async (t) => {
+    const service = await setUp(t);
+    const { key, call, get } = service;
+    let status = 500;
+    const receiver = await startReceiver(t, (response) => response.writeHead(status).end());
+    const open = await service.make('/v1/projects', key, { name: 'Open', key: 'OPEN' });
+    const { id } = await service.subscribe(receiver.url);
+    const path = `/v1/webhooks/${id}`;
+    const secret = await service.raise('Secret');
+    await service.drain();
+    status = 204;
+    await service.rename(secret, 'Secret, too');
+    const narrowed = await call('PATCH', path, key, { project_ids: ['OPEN'] });
+    assert.equal(narrowed.status, 200);
+    await service.make(`/v1/projects/${open.id}/risks`, key, { title: 'Public' });
+    await service.drainAt(later(start0, 3600));
+    assert.deepEqual(
+      receiver.received.map(({ event }) => event.data.title),
+      ['Secret', 'Public'],
+      'the retry is not sent',
+    );
+    const [shown, hidden, ...rest] = await deliveries(service, key, id);
+    assert.deepEqual([shown?.status, hidden?.status, rest], ['delivered', 'failed', []]);
+    assert.match(String(hidden?.error), /outside of the projects/);
+    assert.equal((await webhookNow(service, key, id)).failing_since, null);
+
+    const limited = await service.limitedKey([open.id]);
+    await service.post(`${path}/test`, limited, undefined);
+    const types = (await deliveries(service, limited, id)).map(({ event_type }) => event_type);
+    assert.deepEqual(types, ['webhook.test', 'risk.created']);
+    const redeliver = (by: string) =>
+      service.post(`${path}/deliveries/${hidden?.id}/redeliver`, by, undefined);
+    assert.equal((await redeliver(limited)).status, 404);
+    assert.equal((await redeliver(key)).status, 201);
+    await service.drain();
+    assert.equal(receiver.received.length, 3, 'nothing but the test was sent');
+
+    assert.equal((await call('DELETE', path, limited)).status, 204);
+    assert.equal((await get(path, key)).status, 404);
+    const left = await service.database.db.selectFrom('webhook_deliveries').select('id').execute();
+    assert.deepEqual(left, []);
+  });
+
   test('a failed delivery is retried on schedule with the same id, and given up after the last retry', async (t) => {
     const service = await setUp(t);
     const receiver = await startReceiver(t, (response) => response.writeHead(500).end('broken'));

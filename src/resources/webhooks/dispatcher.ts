@@ -143,7 +143,7 @@ export function createDispatcher({
   }
 
   async function attempt(claim: Claim, message: Message | undefined): Promise<void> {
-    const result = message ? await send(claim, message) : notStored;
+    const result = message ? await send(claim, message) : noMessage;
     const isOrdinary = message !== undefined && claim.payload === null;
     if (!abort.signal.aborted) await record({ claim, attempt: result, moment: clock(), isOrdinary });
   }
@@ -240,7 +240,9 @@ export function createDispatcher({
   };
 }
 
-const notStored = noAttempt('The event is no longer stored: see MUSTER_EVENT_RETENTION_DAYS.');
+const noMessage = noAttempt(
+  'The event is no longer stored (MUSTER_EVENT_RETENTION_DAYS), or outside of the projects of the webhook.',
+);
 
 const isThrottled = ({ throttled_until }: ActiveWebhook, now: string) =>
   throttled_until !== null && throttled_until > now;

@@ -2,13 +2,17 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import type { Tables } from '../../database/tables.ts';
+import { isReadable, type Reader } from '../events/queries.ts';
 import type { Claim } from './deliveries.ts';
 import type { Message } from './send.ts';
 
 /** Standard Webhooks recommends payloads below this size. */
 const maxPayloadBytes = 20_000;
 
-/** The signed messages of deliveries, by id. A delivery whose event is no longer stored has none. */
+/**
+ * The signed messages of deliveries, by id. A delivery has none if its event is no longer stored, or outside of the
+ * projects to which the webhook was limited since.
+ */
 export async function findMessages(
   db: Kysely<Tables>,
   claims: readonly Claim[],
@@ -17,9 +21,10 @@ export async function findMessages(
   const [webhooks, events] = [await webhooksOf(db, claims), await eventsOf(db, claims)];
   const messages = claims.flatMap(({ id, webhook_id, event_id, sequence, payload }) => {
     const webhook = webhooks.get(webhook_id);
+    if (!webhook) return [];
     const event = events.get(sequence);
-    const body = payload ?? (event && payloadOf(event));
-    if (!webhook || body === undefined) return [];
+    const body = payload ?? (event && webhook.isReadable(event) ? payloadOf(event) : undefined);
+    if (body === undefined) return [];
     const headers = {
       ...signedHeaders(secretsOf(webhook, now), event_id, now, body),
       traceparent: newTraceparent(),
@@ -39,11 +44,16 @@ async function webhooksOf(db: Kysely<Tables>, claims: readonly Claim[]) {
   if (ids.size === 0) return new Map<string, never>();
   const rows = await db
     .selectFrom('webhooks')
-    .select(['id', 'url', 'secret', 'previous_secret', 'previous_until'])
+    .select(['id', 'url', 'scopes', 'project_ids', 'secret', 'previous_secret', 'previous_until'])
     .where('id', 'in', [...ids])
     .execute();
-  return new Map(rows.map((row) => [row.id, row]));
+  return new Map(rows.map((row) => [row.id, { ...row, isReadable: isReadable(readerOf(row)) }]));
 }
+
+const readerOf = ({ scopes, project_ids }: Pick<Tables['webhooks'], 'scopes' | 'project_ids'>): Reader => ({
+  scopes: JSON.parse(scopes),
+  project_ids: project_ids === null ? null : JSON.parse(project_ids),
+});
 
 async function eventsOf(db: Kysely<Tables>, claims: readonly Claim[]) {
   const sequences = new Set(claims.flatMap(({ sequence }) => sequence ?? []));
