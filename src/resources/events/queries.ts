@@ -30,7 +30,8 @@ export const eventList = (filters: EventFilters, reader: Reader, moment: Moment,
     isIndexed: filters.subject !== undefined || (!filters.types && readsAll(reader)),
     order: { key: sql.ref('events.sequence'), descending: sort === '-sequence', isNumber: true },
     from: (db) => db.selectFrom('events'),
-    id: sql.ref('events.id'),
+    // Not `id`, which has no index.
+    id: sql.ref('events.sequence'),
     matches: eventConditions(filters, reader),
     meta: async (db, lastKey) => {
       // Checked in the snapshot of the list as well, because events may have been deleted since the request started.

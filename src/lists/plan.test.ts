@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { CompiledQuery, sql } from 'kysely';
+import { onBothEngines, type TestService } from '../../test/service.ts';
+import { momentOf } from '../core/clock.ts';
+import { newId } from '../core/ids.ts';
+import { openDatabase } from '../database/open.ts';
+import { scopeToProjects } from '../database/project-scope.ts';
+import { insertRows } from '../database/writes/rows.ts';
+import { eventList } from '../resources/events/queries.ts';
+import { historyList } from '../resources/history/queries.ts';
+import { type List, listPage } from './list.ts';
+
+const moment = momentOf(new Date('2026-11-15T09:00:00Z'));
+const count = 5_000;
+
+/** Reads all rows for the sake of a few: in PostgreSQL a scan, in SQLite an index for one statement. */
+const wholeTable = /Seq Scan on (events|history)|AUTOMATIC/;
+
+onBothEngines('the plan of a page that no index finds', (start, engine) => {
+  /** The plan of the statement that reads the page for a key that is limited to these projects. */
+  async function planOf(t: TestContext, { url }: TestService, project_ids: string[] | null, list: List) {
+    const statements: CompiledQuery[] = [];
+    const database = openDatabase(url, undefined, {}, ({ query }) => statements.push(query));
+    t.after(() => database.close());
+    const { db } = scopeToProjects(database, project_ids);
+    const rows = await listPage(db, { ...list, isIndexed: false }, undefined, 11);
+    assert.equal(rows.length, 11);
+    const { sql: text, parameters } = statements.at(-1) ?? assert.fail();
+    const explain = engine === 'sqlite' ? 'explain query plan' : 'explain';
+    const plan = await database.db.executeQuery<object>(
+      CompiledQuery.raw(`${explain} ${text}`, [...parameters]),
+    );
+    return plan.rows.map((row) => ('detail' in row ? row.detail : Object.values(row)[0])).join('\n');
+  }
+
+  test('events are found by their number', async (t) => {
+    const service = await start(t);
+    const { id } = await service.make('/v1/projects', await service.key(), { name: 'Apollo' });
+    const [first] = await service.database.db
+      .selectFrom('events')
+      .selectAll()
+      .where('subject_id', '=', id)
+      .execute();
+    assert.ok(first);
+    const rows = Array.from({ length: count }, (_, i) => ({ ...first, id: newId('event'), sequence: i + 1 }));
+    await service.database.write(async (db) => {
+      await insertRows(db, 'events', rows);
+      await sql`analyze`.execute(db);
+    });
+    for (const project_ids of [null, [id]]) {
+      const list = eventList(
+        { types: ['project.created'] },
+        { scopes: ['projects.read'], project_ids },
+        moment,
+      );
+      assert.doesNotMatch(await planOf(t, service, project_ids, list), wholeTable);
+    }
+  });
+
+  test('history is found by its subject', async (t) => {
+    const service = await start(t);
+    const { id } = await service.make('/v1/projects', await service.key(), { name: 'Apollo' });
+    const [first] = await service.database.db
+      .selectFrom('history')
+      .selectAll()
+      .where('subject_id', '=', id)
+      .execute();
+    assert.ok(first);
+    const rows = Array.from({ length: count }, (_, i) => ({
+      ...first,
+      id: newId('history'),
+      subject_id: i % 100 === 0 ? id : newId('project'),
+    }));
+    await service.database.write(async (db) => {
+      await insertRows(db, 'history', rows);
+      await sql`analyze`.execute(db);
+    });
+    for (const project_ids of [null, [id]]) {
+      assert.doesNotMatch(await planOf(t, service, project_ids, historyList(id)), wholeTable);
+    }
+  });
+});
