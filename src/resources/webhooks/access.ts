@@ -6,15 +6,10 @@ import type { Key, Scope } from '../keys/schema.ts';
 import type { Webhook, WebhookInput } from './schema.ts';
 
 const typeNames = Object.keys(eventTypes);
-const subjectTypes = Object.keys(subjectScopes) as SubjectType[];
 const readScopes = [...new Set<Scope>(Object.values(subjectScopes))];
 
 /** The read scopes of a key. A webhook keeps those of the key that created it. */
 export const readScopesOf = ({ scopes }: Key): Scope[] => readScopes.filter((scope) => grants(scopes, scope));
-
-/** The subjects whose events a webhook may send. */
-export const readableSubjects = (scopes: readonly Scope[]): SubjectType[] =>
-  subjectTypes.filter((subject) => scopes.includes(subjectScopes[subject]));
 
 /** The event types that the patterns stand for. */
 export const expandTypes = (patterns: readonly string[]): string[] =>

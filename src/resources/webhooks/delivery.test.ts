@@ -7,6 +7,7 @@ import { type Received, startReceiver } from '../../../test/receiver.ts';
 import { onBothEngines, type Start, type TestService } from '../../../test/service.ts';
 import { systemClock } from '../../core/clock.ts';
 import { purgeDeliveries } from './deliveries.ts';
+import { fanOut } from './fan-out.ts';
 import { later, retryDelays } from './outcome.ts';
 
 const environment = { MUSTER_WEBHOOK_ALLOW: '127.0.0.1' };
@@ -324,6 +325,51 @@ onBothEngines('webhook delivery', (start) => {
     assert.ok(silent.received.length <= 16, 'attempts of one webhook are bounded');
   });
 
+  test('a webhook that cannot be advanced holds up no other webhook', async (t) => {
+    const service = await setUp(t);
+    const receiver = await startReceiver(t);
+    const broken = await service.subscribe(receiver.url);
+    await service.subscribe(receiver.url);
+    await service.database.write((db) =>
+      db.updateTable('webhooks').set({ types: '{}' }).where('id', '=', broken.id).execute(),
+    );
+    await service.raise('Flood');
+    await service.drain();
+    assert.deepEqual(typesOf(receiver.received), ['risk.created']);
+  });
+
+  test('many events that do not match are skipped in rounds', async (t) => {
+    const service = await setUp(t);
+    const receiver = await startReceiver(t);
+    const webhook = await service.subscribe(receiver.url);
+    const rows = Array.from({ length: 1200 }, (_, i) => ({ name: `Person ${i}` }));
+    await service.post(
+      '/v1/personnel/import',
+      service.key,
+      rows.map((row) => JSON.stringify(row)).join('\n'),
+      {
+        'content-type': 'application/x-ndjson',
+      },
+    );
+    await service.raise('Flood');
+    const { last_sequence } = await service.database.db
+      .selectFrom('webhooks')
+      .select('last_sequence')
+      .executeTakeFirstOrThrow();
+    const { events: head } = await service.database.versions();
+    const position = { last_sequence, from: last_sequence, pending: 0 };
+    const first = await fanOut(service.database, { ...webhook, ...position }, head, start0);
+    const { skipped } = await service.database.db
+      .selectFrom('events')
+      .select((eb) => eb.fn.countAll<number>().as('skipped'))
+      .where('sequence', '>', last_sequence)
+      .where('sequence', '<=', first.upTo)
+      .executeTakeFirstOrThrow();
+    assert.deepEqual({ created: first.created, skipped }, { created: 0, skipped: 500 });
+    await service.drain();
+    assert.deepEqual(typesOf(receiver.received), ['risk.created']);
+  });
+
   test('events of one subject wait for earlier ones, until those have failed for minutes', async (t) => {
     const service = await setUp(t);
     const receiver = await startReceiver(t, (response, { event }) =>
@@ -387,6 +433,49 @@ onBothEngines('webhook delivery', (start) => {
         .status,
       404,
     );
+  });
+
+  test('new types apply to new events and to a replay, on every instance', async (t) => {
+    const service = await setUp(t);
+    const receiver = await startReceiver(t);
+    const { id } = await service.subscribe(receiver.url);
+    const path = `/v1/webhooks/${id}`;
+    await service.make('/v1/personnel', service.key, { name: 'Ada' });
+    await service.drain();
+    await service.raise('Flood');
+    const types = ['risk.*', 'person.*'];
+    assert.equal((await service.call('PATCH', path, service.key, { types })).status, 200);
+    await service.make('/v1/personnel', service.key, { name: 'Grace' });
+    // Another instance, as after a restart, has not seen that Ada did not match the former types.
+    const restarted = await start(t, {
+      environment,
+      clock: service.clock,
+      target: { url: service.url, drop: async () => {} },
+    });
+    await restarted.app.webhooks.drain();
+    await service.drain();
+    const subjects = () => receiver.received.map(({ event }) => event.data.name ?? event.data.title);
+    assert.deepEqual(subjects().toSorted(), ['Flood', 'Grace']);
+    const [ada] = (await service.get('/v1/events?types=person.created', service.key)).body.data;
+    await service.post(`${path}/replay`, service.key, { after: ada.sequence - 1 });
+    await service.drain();
+    assert.deepEqual(subjects().slice(2).toSorted(), ['Ada', 'Flood', 'Grace']);
+  });
+
+  test('after a change of types, a replay looks at the events again that did not match', async (t) => {
+    const service = await setUp(t);
+    const receiver = await startReceiver(t);
+    const { id } = await service.subscribe(receiver.url);
+    const path = `/v1/webhooks/${id}`;
+    await service.make('/v1/personnel', service.key, { name: 'Ada' });
+    const [ada] = (await service.get('/v1/events?types=person.created', service.key)).body.data;
+    await service.drain();
+    await service.call('PATCH', path, service.key, { types: ['person.*'] });
+    await service.drain();
+    assert.deepEqual(typesOf(receiver.received), []);
+    await service.post(`${path}/replay`, service.key, { after: ada.sequence - 1 });
+    await service.drain();
+    assert.deepEqual(typesOf(receiver.received), ['person.created']);
   });
 
   test('a large event is sent without its data', async (t) => {

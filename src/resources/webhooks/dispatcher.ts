@@ -62,8 +62,11 @@ export function createDispatcher({
   let isStopped = false;
   /** What the last round has seen. It is repeated only if something has changed since, or becomes due. */
   let seen: { version: number; nextDueAt: string | null } | undefined;
-  /** Up to where the event log contains nothing for a webhook at this position. Not stored, to save a write per event. */
-  const scanned = new Map<string, { from: number; upTo: number }>();
+  /**
+   * Up to where the event log contains nothing for this version of a webhook at this position. Not stored, to save a
+   * write per event.
+   */
+  const scanned = new Map<string, { version: number; from: number; upTo: number }>();
 
   /** Webhooks whose due deliveries wait for earlier ones, or for a free place. */
   const blocked = new Set<string>();
@@ -77,10 +80,17 @@ export function createDispatcher({
     watchEvents(webhooks.length > 0);
     forgetInactive(webhooks);
     counts.pending = webhooks.reduce((sum, { pending }) => sum + pending, 0);
-    const created = await Promise.all(webhooks.map((webhook) => advance(webhook, versions.events, now)));
+    const advanced = await Promise.allSettled(
+      webhooks.map((webhook) => advance(webhook, versions.events, now)),
+    );
+    // A webhook that fails holds up no other.
+    const errors = advanced.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    errors.forEach(onError);
     await sendDue(webhooks, now);
-    seen = { version, nextDueAt: earliest(webhooks.flatMap((webhook) => nextDueAt(webhook, now, pollMs))) };
-    if (created.some((count) => count > 0)) wake();
+    const hasMore = advanced.some((result) => result.status === 'fulfilled' && result.value);
+    const next = earliest(webhooks.flatMap((webhook) => nextDueAt(webhook, now, pollMs)));
+    seen = hasMore || errors.length > 0 ? undefined : { version, nextDueAt: next };
+    if (hasMore) wake();
   }
 
   /** Forgets webhooks that were deleted or disabled. */
@@ -109,14 +119,16 @@ export function createDispatcher({
     }
   }
 
-  async function advance(webhook: ActiveWebhook, head: number, now: string): Promise<number> {
-    const { id, last_sequence } = webhook;
+  /** Returns whether another round has more to do. */
+  async function advance(webhook: ActiveWebhook, head: number, now: string): Promise<boolean> {
+    const { id, version, last_sequence } = webhook;
     const known = scanned.get(id);
-    const from = known?.from === last_sequence ? known.upTo : last_sequence;
-    if (from >= head) return 0;
+    const isKnown = known?.version === version && known.from === last_sequence;
+    const from = isKnown ? known.upTo : last_sequence;
+    if (from >= head) return false;
     const { upTo, created } = await fanOut(database, { ...webhook, from }, head, now);
-    scanned.set(id, { from: created > 0 ? upTo : last_sequence, upTo });
-    return created;
+    scanned.set(id, { version, from: created > 0 ? upTo : last_sequence, upTo });
+    return created > 0 || (upTo > from && upTo < head);
   }
 
   async function sendDue(webhooks: readonly ActiveWebhook[], now: string): Promise<void> {

@@ -1,13 +1,15 @@
-import { sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Database } from '../../database/open.ts';
-import { scopeToProjects } from '../../database/project-scope.ts';
-import { inJsonArray } from '../../database/sql/functions.ts';
+import type { Tables } from '../../database/tables.ts';
 import { insertRows } from '../../database/writes/rows.ts';
-import { expandTypes, readableSubjects } from './access.ts';
+import { dataVersion } from '../../database/writes/table-versions.ts';
+import { isReadable } from '../events/queries.ts';
+import { expandTypes } from './access.ts';
 import { newDelivery } from './deliveries.ts';
 import type { Webhook } from './schema.ts';
 
-const maxEventsPerTransaction = 500;
+/** Events to read at once, whether they match or not: the main thread of SQLite reads them. */
+const maxEventsPerRound = 500;
 
 /** A webhook is given no more events while this many deliveries are pending: the rest waits in the event log. */
 const maxPending = 5_000;
@@ -20,7 +22,8 @@ type Position = { last_sequence: number; from: number; pending: number };
 
 /**
  * Creates deliveries for the events after the position of the webhook, and moves the position, in one transaction.
- * `head` is the latest sequence number. Returns the position up to which there is nothing left to create.
+ * `head` is the latest sequence number. Returns the position up to which there is nothing left to create: less than
+ * `head` if there are many events.
  */
 export async function fanOut(
   database: Database,
@@ -28,11 +31,10 @@ export async function fanOut(
   head: number,
   now: string,
 ): Promise<{ upTo: number; created: number }> {
-  const { id, last_sequence } = webhook;
-  const limit = Math.min(maxEventsPerTransaction, maxPending - webhook.pending);
-  if (limit <= 0) return { upTo: webhook.from, created: 0 };
-  const events = await findEvents(database, webhook, head, limit);
-  const upTo = events.length === limit ? (events.at(-1)?.sequence ?? head) : head;
+  const { id, version, from, last_sequence } = webhook;
+  const limit = maxPending - webhook.pending;
+  if (limit <= 0) return { upTo: from, created: 0 };
+  const { events, upTo } = await findEvents(database.db, webhook, { from, head, limit });
   if (events.length === 0 && upTo - last_sequence < storeEvery) return { upTo, created: 0 };
   const isMoved = await database.write(async (db) => {
     // Another instance may have moved the position. Then it has also created the deliveries.
@@ -42,6 +44,8 @@ export async function fanOut(
       .where('id', '=', id)
       .where('status', '=', 'enabled')
       .where('last_sequence', '=', last_sequence)
+      // Its types or projects may have changed.
+      .where('version', '=', version)
       .executeTakeFirst();
     if (numUpdatedRows === 0n) return false;
     const deliveries = events.map((event) =>
@@ -63,22 +67,45 @@ export async function fanOut(
   return isMoved ? { upTo, created: events.length } : { upTo: last_sequence, created: 0 };
 }
 
-/** The events that the webhook asks for and a key with its scopes and projects could read. */
-function findEvents(
-  database: Database,
-  { types, scopes, project_ids, from }: Webhook & Position,
-  head: number,
-  limit: number,
+/**
+ * Up to where the log contains nothing for the webhook, as far as some rounds of `fanOut` would find. Instances remember
+ * this without storing it; after a change of its types or projects, it could not be found again.
+ */
+export async function unmatchedUpTo(db: Kysely<Tables>, webhook: Webhook): Promise<number> {
+  const { last_sequence } = await db
+    .selectFrom('webhooks')
+    .select('last_sequence')
+    .where('id', '=', webhook.id)
+    .executeTakeFirstOrThrow();
+  // Before the events, so that none is skipped that is committed in between.
+  const head = await dataVersion(db, ['events']);
+  let position = last_sequence;
+  for (let round = 0; round < 20 && position < head; round++) {
+    const { events, upTo } = await findEvents(db, webhook, { from: position, head, limit: 1 });
+    if (events[0]) return events[0].sequence - 1;
+    position = upTo;
+  }
+  return position;
+}
+
+/** The events in the next part of the log that the webhook asks for and a key with its scopes and projects could read. */
+async function findEvents(
+  db: Kysely<Tables>,
+  webhook: Webhook,
+  { from, head, limit }: { from: number; head: number; limit: number },
 ) {
-  const { db } = scopeToProjects(database, project_ids);
-  return db
+  const rows = await db
     .selectFrom('events')
-    .select(['sequence', 'id', 'type', 'subject_id'])
+    .select(['sequence', 'id', 'type', 'subject_type', 'subject_id', 'project_id'])
     .where('sequence', '>', from)
     .where('sequence', '<=', head)
-    .where(inJsonArray(sql.ref('type'), expandTypes(types)))
-    .where(inJsonArray(sql.ref('subject_type'), readableSubjects(scopes)))
     .orderBy('sequence')
-    .limit(limit)
+    .limit(maxEventsPerRound)
     .execute();
+  const types = new Set(expandTypes(webhook.types));
+  const isVisible = isReadable(webhook);
+  const matching = rows.filter((event) => types.has(event.type) && isVisible(event));
+  const events = matching.slice(0, limit);
+  const last = matching.length > limit ? events.at(-1) : rows[maxEventsPerRound - 1];
+  return { events, upTo: last?.sequence ?? head };
 }

@@ -20,6 +20,7 @@ import type { Filters } from '../../lists/query.ts';
 import { withProjectIds } from '../keys/queries.ts';
 import type { Key } from '../keys/schema.ts';
 import { readScopesOf } from './access.ts';
+import { unmatchedUpTo } from './fan-out.ts';
 import { newWebhookSecret } from './message.ts';
 import { later } from './outcome.ts';
 import { Webhook, WebhookInput, type WebhookPatch, type webhookFilters } from './schema.ts';
@@ -102,12 +103,20 @@ export async function updateWebhook(
   if (isEnabled) Object.assign(next, { disabled_reason: null, failing_since: null });
   const differences = differencesBetween(current, next, webhookColumns);
   if (Object.keys(differences).length === 0) return current;
+  const isFilterChanged = 'types' in differences || 'project_ids' in differences;
   const columns = {
     ...storedChanges(Webhook, differences),
     ...(isEnabled && { failures: 0, throttled_until: null }),
+    // New types and projects are for new events. A disabled webhook looks at those since then when it is enabled.
+    ...(isFilterChanged &&
+      current.status === 'enabled' && { last_sequence: notBelow(await unmatchedUpTo(db, current)) }),
   };
   return changeWebhook(db, current, columns, differences, change);
 }
+
+/** An instance may have moved the position further meanwhile. */
+const notBelow = (sequence: number) =>
+  sql<number>`case when last_sequence < ${sequence} then ${sequence} else last_sequence end`;
 
 /** Gives the webhook a new secret. For a day, the former one signs too, so that receivers can change over. */
 export async function rotateWebhook(
@@ -167,7 +176,7 @@ export async function replayWebhook(
   change: Change,
 ): Promise<Webhook> {
   const replayed = { from: null, to: after };
-  // Not beyond the present: the webhook would miss the events until then.
+  // Not beyond its position: the webhook would miss the events until then.
   const last_sequence = sql<number>`case when last_sequence < ${after} then last_sequence else ${after} end`;
   const event = { type: 'webhook.replayed', differences: {} } as const;
   return changeWebhook(db, current, { last_sequence }, { replayed }, change, event);
