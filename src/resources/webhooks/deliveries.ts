@@ -123,7 +123,7 @@ export const leaseSeconds = 60;
 
 const purgeBatch = 1000;
 
-/** Deletes the log before a time, in short transactions. */
+/** Deletes the log before a time, but no pending delivery, in short transactions. */
 export async function purgeDeliveries(database: Database, before: string): Promise<void> {
   for (let deleted = purgeBatch; deleted === purgeBatch; ) {
     deleted = await database.write(async (db) => {
@@ -131,6 +131,7 @@ export async function purgeDeliveries(database: Database, before: string): Promi
         .selectFrom('webhook_deliveries')
         .select('id')
         .where('created_at', '<', before)
+        .where('next_attempt_at', 'is', null)
         .limit(purgeBatch)
         .execute();
       if (old.length > 0) {

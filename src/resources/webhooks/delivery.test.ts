@@ -494,11 +494,14 @@ onBothEngines('webhook delivery', (start) => {
     assert.ok(text.length < 1000);
   });
 
-  test('the delivery log is bounded by its retention', async (t) => {
+  test('the delivery log is bounded by its retention, except for pending deliveries', async (t) => {
     const service = await setUp(t);
-    const receiver = await startReceiver(t);
+    const receiver = await startReceiver(t, (response, { event }) =>
+      response.writeHead(event.data.title === 'Theft' ? 500 : 204).end(),
+    );
     const { id } = await service.subscribe(receiver.url);
     await service.raise('Flood');
+    await service.raise('Theft');
     await service.drain();
     service.clock.set(later(start0, 86_400));
     await service.raise('Fire');
@@ -506,8 +509,11 @@ onBothEngines('webhook delivery', (start) => {
     await purgeDeliveries(service.database, later(start0, 3600));
     const rows = await deliveries(service, service.key, id);
     assert.deepEqual(
-      rows.map(({ created_at }) => created_at),
-      [later(start0, 86_400)],
+      rows.map(({ created_at, status }) => [created_at, status]),
+      [
+        [later(start0, 86_400), 'delivered'],
+        [start0, 'pending'],
+      ],
     );
   });
 
