@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import type { KyselyPlugin } from 'kysely';
 import { settableClock } from '../../../test/clock.ts';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
+import type { Database } from '../../database/open.ts';
 import { getKey } from '../keys/queries.ts';
 import { createEventFeed } from './feed.ts';
 import { createEventStream } from './stream.ts';
@@ -37,6 +39,75 @@ onBothEngines('the feed of events', (start) => {
     await setImmediate();
     assert.deepEqual(errors, []);
     assert.match(await second.received(/closed/), /service_stopping/);
+  });
+
+  test('ends a stream that is added while the service stops', async (t) => {
+    const service = await start(t);
+    const feed = createEventFeed(service.app);
+    const key = await createKey(service);
+    const { response, received } = await connectClient(t);
+    const following = feed.follow(createEventStream(response, key, {}), undefined);
+    for (const end of service.app.endlessResponses) end();
+    await following;
+    assert.ok(response.writableEnded);
+    assert.match(await received(/closed/), /service_stopping/);
+  });
+
+  test('sends an event once, even if the last stream ends while another one starts', {
+    timeout: 60_000,
+  }, async (t) => {
+    const service = await start(t);
+    const all = await service.key();
+    const key = await createKey(service);
+    const make = (name: string) => service.make('/v1/personnel', all, { name });
+    const [versionsRead, eventsRead] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const isReadingEvents = Promise.withResolvers<void>();
+    let holdsVersions = true;
+    let holdsEvents = false;
+    const holdEvents: KyselyPlugin = {
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        if (holdsEvents) {
+          holdsEvents = false;
+          isReadingEvents.resolve();
+          await eventsRead.promise;
+        }
+        return result;
+      },
+    };
+    const database: Database = {
+      ...service.database,
+      db: service.database.db.withPlugin(holdEvents),
+      async versions() {
+        if (holdsVersions) {
+          holdsVersions = false;
+          await versionsRead.promise;
+        }
+        return service.database.versions();
+      },
+    };
+    const feed = createEventFeed(Object.create(service.app, { database: { value: database } }));
+    const { events: after } = await service.database.versions();
+    const [first, second] = [await connectClient(t), await connectClient(t)];
+    const following = feed.follow(createEventStream(second.response, key, {}), after);
+    await feed.follow(createEventStream(first.response, key, {}), undefined);
+    await make('Ada');
+    await first.received(/Ada/);
+    holdsEvents = true;
+    await make('Bob');
+    await isReadingEvents.promise;
+    first.response.destroy();
+    await once(first.response, 'close');
+    await make('Cleo');
+    versionsRead.resolve();
+    await make('Dora');
+    await make('Eve');
+    eventsRead.resolve();
+    await following;
+    await make('Finn');
+    const text = await second.received(/"Finn"/);
+    const names = [...text.matchAll(/"data":\{[^}]*?"name":"(\w+)"/g)].map(([, name]) => name);
+    assert.deepEqual(names, ['Ada', 'Bob', 'Cleo', 'Dora', 'Eve', 'Finn']);
   });
 
   test('ends a stream whose key was revoked before it was added', async (t) => {

@@ -39,6 +39,7 @@ export function createEventFeed(app: App): EventFeed {
   let stop: (() => void) | undefined;
   let running: Promise<void> | undefined;
   let isAgain = false;
+  let isStopping = false;
 
   function wake(): void {
     isAgain = true;
@@ -155,6 +156,7 @@ export function createEventFeed(app: App): EventFeed {
   }
 
   endlessResponses.add(() => {
+    isStopping = true;
     for (const stream of streams) end(stream, 'service_stopping');
   });
 
@@ -165,11 +167,13 @@ export function createEventFeed(app: App): EventFeed {
 
     async follow(stream, after) {
       if (streams.size === 0) {
-        await running;
         const versions = await database.versions();
-        // Another stream may have started meanwhile.
-        if (streams.size === 0) position = versions.events;
+        // Other streams may have come and gone meanwhile: their last round still moves the position.
+        while (running) await running;
+        if (streams.size === 0) position = Math.max(position, versions.events);
       }
+      // Streams that start from now on would never end, and the shutdown would wait for them.
+      if (isStopping) return stream.end('service_stopping');
       streams.add(stream);
       unchecked.add(stream);
       stream.onClosed(() => remove(stream));
