@@ -66,7 +66,7 @@ async function sendWhole(request: FastifyRequest, reply: FastifyReply, listReque
     const versionTag =
       version === undefined || list.isTimeDependent
         ? undefined
-        : `"${fingerprint([program, version, query, cursor, countAll, format.type])}"`;
+        : `"${fingerprint([program, version, request.actor.scopes, query, cursor, countAll, format.type])}"`;
     const matchedTag = versionTag && matchRequestEtag(request, versionTag);
     if (!list.isTimeDependent)
       reply.cacheDependencies = { reads, version: currentVersion, today: request.moment.today };

@@ -271,6 +271,23 @@ onBothEngines('events', (start) => {
     assert.deepEqual(joined.data, { ...membership, user_id: successor.user_id });
   });
 
+  test('a streamed list has another ETag for a key that sees other events', async (t) => {
+    const service = await start(t);
+    const all = await service.key();
+    const rows = Array.from({ length: 600 }, (_, i) => JSON.stringify({ name: `Person ${i}` }));
+    const imported = await service.post('/v1/personnel/import', all, rows.join('\n'), {
+      'content-type': 'application/x-ndjson',
+    });
+    assert.equal(imported.status, 200);
+    const personnel = await service.key('events.read', 'personnel.read');
+    const { headers, body } = await service.get('/v1/events', all);
+    const etag = headers.get('etag') ?? '';
+    const other = await service.get('/v1/events', personnel, { 'if-none-match': etag });
+    assert.equal(other.status, 200);
+    assert.ok(other.body.data.length >= 600 && other.body.data.length < body.data.length);
+    assert.equal((await service.get('/v1/events', all, { 'if-none-match': etag })).status, 304);
+  });
+
   test('old events are deleted, and a follower that is too far behind gets 410', async (t) => {
     const clock = settableClock('2026-01-01T12:00:00Z');
     const service = await start(t, { clock });
