@@ -300,6 +300,8 @@ onBothEngines('events', (start) => {
     clock.set('2026-03-01T12:00:00Z');
     await make('/v1/personnel', key, { name: 'New' });
     clock.set('2026-04-02T12:00:00Z');
+    // The second response is cached.
+    for (let n = 0; n < 2; n++) assert.equal((await listEvents(service, key)).length, 7);
     assert.equal(await deleteOldEvents(service.database, clock(), 90), 6);
     assert.equal(await deleteOldEvents(service.database, clock(), 90), 0);
     const gone = await get(`/v1/events?after=${next_after}`, key);

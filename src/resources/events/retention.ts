@@ -28,6 +28,14 @@ export async function deleteOldEvents(
         .where('table_name', '=', 'deleted_events')
         .where('version', '<', last)
         .execute();
+      // Cached lists of events depend on this version. As in `advanceSequence`, no event gets the number.
+      if (rows.length > 0) {
+        await db
+          .updateTable('data_versions')
+          .set((eb) => ({ version: eb('version', '+', 1) }))
+          .where('table_name', '=', 'events')
+          .execute();
+      }
       return rows.length;
     });
     total += deleted;
