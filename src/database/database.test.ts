@@ -191,6 +191,36 @@ onBothEngines('database', (start, engine) => {
     assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 1);
   });
 
+  test('watchers of events share one connection, and each is woken until it ends', {
+    timeout: 30_000,
+  }, async (t) => {
+    const { database } = await start(t);
+    const watch = () => {
+      let woken = Promise.withResolvers<void>();
+      const end = database.watchEvents(() => woken.resolve());
+      t.after(end);
+      const next = () => {
+        woken = Promise.withResolvers();
+        return woken.promise;
+      };
+      return { end, woken: woken.promise, next };
+    };
+    const append = () => database.write((db) => createPerson(db, { name: 'Ada' }, bySystem(systemClock())));
+    const [first, second] = [watch(), watch()];
+    await append();
+    await Promise.all([first.woken, second.woken]);
+    if (engine === 'postgres') {
+      const connections = await sql`select pid from pg_stat_activity
+        where datname = current_database() and application_name = 'muster events'`.execute(database.db);
+      assert.ok(connections.rows.length <= 1);
+    }
+    first.end();
+    first.end();
+    const next = second.next();
+    await append();
+    await next;
+  });
+
   test('orders texts by their bytes', async (t) => {
     const { database } = await start(t);
     const names = ['a', 'B', 'é', 'Z', 'b', '-', '_', 'ä'];

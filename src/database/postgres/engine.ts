@@ -22,7 +22,7 @@ import { coalesced, type Versions } from '../versions.ts';
 import { type PostgresOptions, pool } from './connections.ts';
 import { codeOf, explainError, isAway, readOnly } from './errors.ts';
 import type { IsAlive, Limits } from './limits.ts';
-import { listenForEvents } from './listen.ts';
+import { createEventWatch } from './listen.ts';
 import { statementName } from './prepared.ts';
 
 /** Uses separate pools, so that a short read never waits for a connection behind long reads. */
@@ -69,7 +69,7 @@ export function postgresEngine(
       }
     },
     versions: coalesced(createVersionsReader(versions)),
-    watchEvents: (wake) => listenForEvents(url, wake),
+    watchEvents: createEventWatch(url),
     checkReady: () => rejectReadOnly(versions),
     pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, useOf(pool)])),
     close: () => versions.end(),

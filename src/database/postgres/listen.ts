@@ -4,8 +4,31 @@ import pg from 'pg';
 const pollMs = 1_000;
 const reconnectMs = 5_000;
 
+/** Returns a function that watches events. All that watch at the same time share one connection. */
+export function createEventWatch(connectionString: string): (wake: () => void) => () => void {
+  const watchers = new Set<() => void>();
+  let end: (() => void) | undefined;
+  return (wake) => {
+    const watcher = () => wake();
+    watchers.add(watcher);
+    if (end) {
+      // As after a new connection: events may have been committed just before.
+      queueMicrotask(() => watchers.has(watcher) && wake());
+    } else {
+      end = listenForEvents(connectionString, () => {
+        for (const watcher of watchers) watcher();
+      });
+    }
+    return () => {
+      if (!watchers.delete(watcher) || watchers.size > 0) return;
+      end?.();
+      end = undefined;
+    };
+  };
+}
+
 /** Calls `wake` when an instance has committed events (`wakeFollowers`), and at an interval. Returns a function that ends it. */
-export function listenForEvents(connectionString: string, wake: () => void): () => void {
+function listenForEvents(connectionString: string, wake: () => void): () => void {
   let client: pg.Client | undefined;
   let reconnect: NodeJS.Timeout | undefined;
   let isEnded = false;
