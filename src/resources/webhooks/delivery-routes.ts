@@ -14,6 +14,9 @@ const oneWebhook = Strict({ id: Id('webhook') });
 
 /** The delivery log of a webhook, and what sends something now. */
 export function deliveryRoutes(app: App): void {
+  /** Tests in flight, by the id of their delivery, for concurrent requests with the same `Idempotency-Key`. */
+  const tests = new Map<string, Promise<void>>();
+
   app.post(
     '/v1/webhooks/:id/test',
     {
@@ -37,7 +40,12 @@ export function deliveryRoutes(app: App): void {
         return createTest(db, webhook, request.change.now);
       });
       if (isReplay) reply.header('idempotent-replayed', 'true');
-      else await app.webhooks.deliver(claim);
+      else
+        tests.set(
+          claim.id,
+          app.webhooks.deliver(claim).finally(() => tests.delete(claim.id)),
+        );
+      await tests.get(claim.id);
       return getDelivery(request.database.db, id, claim.id);
     },
   );

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
 import { startReceiver } from '../../../test/receiver.ts';
 import { onBothEngines, type Start } from '../../../test/service.ts';
@@ -169,6 +170,26 @@ onBothEngines('webhooks', (start) => {
     for (let n = 0; n < 2; n++) assert.equal((await service.get(`${path}/deliveries`, limited)).status, 200);
     assert.equal((await service.call('PATCH', path, all, { project_ids: null })).status, 200);
     assert.equal((await service.get(`${path}/deliveries`, limited)).status, 404);
+  });
+
+  test('concurrent tests with one idempotency key send one event and get the same response', async (t) => {
+    const service = await startService(t);
+    const key = await service.key();
+    const responses: ServerResponse[] = [];
+    const receiver = await startReceiver(t, (response) => responses.push(response));
+    const { id } = await service.make('/v1/webhooks', key, { ...target, url: receiver.url });
+    const send = () => service.post(`/v1/webhooks/${id}/test`, key, undefined, { 'idempotency-key': 'once' });
+    const first = send();
+    await receiver.receive(1);
+    const second = send();
+    // Without a result to wait for, the second request would have its response by then.
+    for (const name of ['Ops', 'Works', 'Field']) await service.make('/v1/groups', key, { name });
+    responses[0]?.writeHead(204).end();
+    const [a, b] = await Promise.all([first, second]);
+    assert.equal(a.body.status, 'delivered');
+    assert.deepEqual(b.body, a.body);
+    assert.equal(b.headers.get('idempotent-replayed'), 'true');
+    assert.equal(receiver.received.length, 1);
   });
 
   test('a test is sent at once, even if the webhook is disabled, and its result is returned', async (t) => {
