@@ -32,6 +32,10 @@ before(async () => {
     task: `/tasks/${(await first('/v1/tasks')).key}`,
     issue: `/issues/${(await first('/v1/issues')).key}`,
     project: '/projects/APOLLO',
+    'project-risks': '/projects/OPENED?tab=risks',
+    'project-issues': '/projects/OPENED?tab=issues',
+    'project-tasks': '/projects/OPENED?tab=tasks',
+    'project-activity': '/projects/OPENED?tab=activity',
     person: `/personnel/${person.user_id}`,
     group: `/groups/${(await first('/v1/groups')).id}`,
     'not-found': '/groups/grp_00000000000000000000000000',
@@ -53,10 +57,10 @@ before(async () => {
     [`/issues/${issue.key}`, ['Edit', 'Mark as blocked…', 'Resolve…', `Assign…, ${issue.key}`]],
     [`/tasks/${task.key}`, ['Edit']],
     [`/projects/${project.key}`, ['Edit', 'Archive', 'Import']],
-    [`/personnel/${person.user_id}`, ['Edit', 'Deactivate…']],
+    [`/personnel/${person.user_id}`, ['Edit', 'Deactivate…', 'Add to group']],
     [`/groups/${group.id}`, ['Edit']],
     ['/risks?q=7310', ['Create risk', 'Views', 'Columns', 'Export', 'Project', 'Level', 'Owner']],
-    ['/risks?q=7310', [['Views', 'Save as view…']]],
+    ['/risks?q=7310', [['Views', 'Save as view…'], 'Status', 'Needs attention', 'Owning group']],
     ['/issues?q=7310', ['Create issue']],
     [
       '/issues?q=7310',
@@ -129,6 +133,18 @@ test('dialogs, menus and popovers meet WCAG 2.2 AA on a desktop and a phone in b
       await check(`${path.split('/')[1]} ${[names].flat().join(' ')}`);
     }
   }
+  await page.goto(`${console.app.baseUrl}/keys?q=7310`);
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('Opened 7310');
+  await page.keyboard.press('Escape');
+  await page.getByRole('alertdialog').waitFor();
+  await assertAccessibleAt(page, 'discard', [1440, 390], [1440]);
+  await page.getByRole('button', { name: 'Keep editing' }).click();
+  await page.getByRole('checkbox', { name: 'Read personnel' }).check();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
+  await page.getByText("you won't see it again").waitFor();
+  await assertAccessibleAt(page, 'secret', [1440, 390], [1440]);
+  await page.getByRole('button', { name: 'Done' }).click();
   await page.keyboard.press('?');
   await check('shortcuts');
   await page.keyboard.press('Control+k');

@@ -122,7 +122,7 @@ const columns = (usedKeyId: string): readonly Column<Key>[] => [
   {
     name: 'scopes',
     header: 'Scopes',
-    width: 15,
+    width: 22,
     from: 'desktop',
     cell: ({ scopes }) => <span title={scopes.join('\n')}>{scopes.map(scopeLabel).join(', ')}</span>,
   },
