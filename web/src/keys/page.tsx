@@ -122,7 +122,7 @@ const columns = (usedKeyId: string): readonly Column<Key>[] => [
   {
     name: 'scopes',
     header: 'Scopes',
-    width: 22,
+    width: 15,
     from: 'desktop',
     cell: ({ scopes }) => <span title={scopes.join('\n')}>{scopes.map(scopeLabel).join(', ')}</span>,
   },
