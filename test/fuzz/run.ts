@@ -224,9 +224,13 @@ function bearerToken({ keys, known }: Side, { actor, operation }: Draft, pick: n
     exact: byScope[operation.scope ?? ''] ?? all,
     other: otherKeys[pick % Math.max(otherKeys.length, 1)]?.[1] ?? all,
     none: undefined,
-    garbage: ['nonsense', 'mst_', `${all.slice(0, -1)}x`, all.toUpperCase(), `mst_${'0'.repeat(38)}`][
-      pick % 5
-    ],
+    garbage: [
+      'nonsense',
+      'mst_',
+      `${all.slice(0, -1)}${all.endsWith('x') ? 'y' : 'x'}`,
+      all.toUpperCase(),
+      `mst_${'0'.repeat(38)}`,
+    ][pick % 5],
     revoked: keys.revoked,
     expired: keys.expired,
     limited: keys.limited?.secret ?? all,
