@@ -121,6 +121,8 @@ test('a person is added to a group on their page and removed from it; both can b
   await undo('Removed Joining Jo from Joined Juniors').click();
   await link.click();
   await page.getByRole('heading', { name: '1 member' }).waitFor();
+  await page.getByRole('combobox', { name: 'Add member' }).fill('joining');
+  await page.getByText('No results').waitFor();
 });
 
 test('the keyboard adds a person to a group and removes them, and the focus stays in place', async (t) => {

@@ -21,7 +21,7 @@ type Options<Page> = {
 };
 
 /** The largest page of the API. */
-const maxLimit = 1000;
+export const maxLimit = 1000;
 
 /** Pages that were not read again after a change, because none of their rows was visible. */
 const outdated = new WeakSet<ListPage>();

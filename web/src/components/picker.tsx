@@ -2,6 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button, ComboBox, Input, ListBox, ListBoxItem, Popover } from 'react-aria-components';
 import { api, dataOrThrow } from '../api/client.ts';
+import { maxLimit } from '../api/pages.ts';
 import { errorLine } from './error-text.ts';
 import { Icon } from './icon.tsx';
 import { useDebounced } from './use-debounced.ts';
@@ -82,7 +83,7 @@ function SearchBox({
     error,
   } = useQuery({
     queryKey: ['pick', kind, q, excluded.length],
-    queryFn: () => search(q, maxOptions + excluded.length),
+    queryFn: () => search(q, Math.min(maxOptions + excluded.length, maxLimit)),
     placeholderData: keepPreviousData,
   });
   const others = data.filter(({ id }) => id !== selected?.id && !excluded.includes(id)).slice(0, maxOptions);

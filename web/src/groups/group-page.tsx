@@ -131,6 +131,8 @@ function Members({ group }: { group: Group }) {
         <div className="add-member">
           <PersonPicker
             clearsOnSelect
+            // Undo would end a membership that existed before.
+            excluded={members.rows.map(({ user_id }) => user_id)}
             label="Add member"
             placeholder="Add a member by name"
             value=""
