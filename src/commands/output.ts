@@ -1,9 +1,10 @@
 import { createWriteStream } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { UsageError } from '../core/errors.ts';
+import { flush } from '../database/backup/file.ts';
 
 /** Writes to a temporary name and renames at the end, so that a file is complete or absent. */
 export async function writeOutput(
@@ -18,22 +19,12 @@ export async function writeOutput(
     await rm(unfinished, { force: true });
     await pipeline(content, createWriteStream(unfinished, { flags: 'wx', ...options }));
     await rename(unfinished, output);
-    if (options.flush) await flushFolder(dirname(output));
+    if (options.flush) flush(dirname(output));
   } catch (error) {
     await rm(unfinished, { force: true });
     if (error instanceof Error && 'syscall' in error) {
       throw new UsageError(`The file ${output} cannot be written (${error.message}).`, { cause: error });
     }
     throw error;
-  }
-}
-
-/** Without this, the new name may be lost with the power. */
-async function flushFolder(folder: string): Promise<void> {
-  const opened = await open(folder, 'r');
-  try {
-    await opened.sync();
-  } finally {
-    await opened.close();
   }
 }

@@ -1,18 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { UsageError } from '../../core/errors.ts';
 import type { StoredTable, Tables } from '../tables.ts';
+import { flush } from './file.ts';
 
 export async function describeTables(db: Kysely<Tables>): Promise<StoredTable[]> {
   const { rows } = await sql<{ table: string; name: string; type: string; key: number }>`
@@ -71,7 +62,7 @@ export async function buildFile(
   const folder = mkdtempSync(`${restoreFolder(file)}${process.pid}-`);
   const built = join(folder, 'new.db');
   try {
-    closeSync(openSync(built, 'wx', 0o600));
+    writeFileSync(built, '', { flag: 'wx', mode: 0o600 });
     const { db, close } = open(built);
     try {
       // Only the finished file is ever used. New pages need no journal, and it cannot be turned off.
@@ -94,10 +85,4 @@ export async function buildFile(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function flush(path: string): void {
-  const opened = openSync(path, 'r');
-  fsyncSync(opened);
-  closeSync(opened);
 }
