@@ -110,10 +110,8 @@ export function installResponseCache(app: FastifyInstance): void {
     app.responseCache.misses++;
     const name = cacheKey(request.originalUrl, request, request.actor);
     if (statusCode === 304) storeNotModified(reply, name, cacheDependencies);
-    else if (app.responseCache.isRepeated(name)) {
-      if (isBuffered) storeFull(reply, name, cacheDependencies, asBytes(payload));
-      else storeStreamed(reply, name, cacheDependencies);
-    }
+    else if (!isBuffered) storeStreamed(reply, name, cacheDependencies);
+    else if (app.responseCache.isRepeated(name)) storeFull(reply, name, cacheDependencies, asBytes(payload));
     return done(null, payload);
   });
 
@@ -125,7 +123,8 @@ export function installResponseCache(app: FastifyInstance): void {
 
   /** A stream is too long to be cached, but its ETag is: clients that have it already get a 304. */
   function storeStreamed(reply: FastifyReply, name: string, dependencies: CacheDependencies): void {
-    if (reply.hasHeader('etag')) app.responseCache.store(name, withoutBody(reply, dependencies));
+    const isStored = app.responseCache.isRepeated(name) && reply.hasHeader('etag');
+    if (isStored) app.responseCache.store(name, withoutBody(reply, dependencies));
     else app.responseCache.remove(name);
   }
 
