@@ -9,14 +9,13 @@ import { ranksAbove } from '../risks/ranking.ts';
  * sets the state. A project without any data is `unknown`, not `on_track`.
  */
 export function projectHealth(moment: Moment) {
+  const rules = healthRules(moment);
   const anyRuleOf = (state: string) =>
     sql.join(
-      healthRules(moment)
-        .filter((rule) => rule.state === state)
-        .map(({ applies }) => sql`(${applies})`),
+      rules.filter((rule) => rule.state === state).map(({ applies }) => sql`(${applies})`),
       sql` or `,
     );
-  const reasons = healthRules(moment).map(
+  const reasons = rules.map(
     ({ applies, reason }) => sql`case when ${applies} then '"' || ${reason} || '",' else '' end`,
   );
   const health = jsonObject({
@@ -89,7 +88,7 @@ const measures = (moment: Moment) => sql`(select
   (select key from risks where project_id = projects.id and ${ranksAbove(sql`projects.appetite`)}
     and level = 'critical' and kind = 'threat' and ${checkConditions(moment).no_response_plan}
     order by rank_key limit 1) as unplanned,
-  ${sql.join(['11', '12', '13', '14'].map(overdueIssues(moment.today)), sql` + `)} as late_issues,
+  ${sql.join(criticalPrefixes.map(overdueIssues(moment.today)), sql` + `)} as late_issues,
   ${overdueTasks(moment.today)} as late_tasks,
   (select count(*) from tasks where project_id = projects.id and open = 1) as open_tasks
   limit 1) as measures`;
@@ -104,6 +103,9 @@ export const topScore = topRisk(sql`score`);
 
 export const overdueTasks = (today: string) => sql<number>`(select count(*) from tasks
   where project_id = projects.id and open = 1 and due_key < ${today})`;
+
+/** How the rank keys of critical issues begin: with 1 for the severity, then a digit for each priority. */
+const criticalPrefixes = ['11', '12', '13', '14'];
 
 /** The issues of a severity and a priority are a range of the ranking index, in which they are ordered by due date. */
 const overdueIssues = (today: string) => (prefix: string) =>
