@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { onBothEngines } from '../../test/service.ts';
 import { systemClock } from '../core/clock.ts';
-import type { Problem } from '../core/errors.ts';
-import { unknownOutcome } from '../database/open.ts';
+import { Problem, unavailable } from '../core/errors.ts';
+import { type Database, unknownOutcome } from '../database/open.ts';
 import { byCommandLine } from '../database/writes/change.ts';
 import { groupImport } from '../resources/groups/import.ts';
 import { type ImportJob, runImport, type Store } from './run.ts';
@@ -26,31 +27,24 @@ onBothEngines('an import', (start) => {
 
   test('says that rows may have been saved if the connection is lost during a commit', async (t) => {
     const { database } = await start(t);
-    const names = Array.from({ length: 2000 }, (_, i) => `Group ${i}`);
-    const job: ImportJob = {
-      importable: groupImport(),
-      source: sourceOf('csv', Buffer.from(`name\n${names.join('\n')}\n`), {}),
-      options: { mode: 'create', atomic: false, dry_run: false },
-      recognition: { map: new Map(), map_values: new Map() },
-      seesPeople: true,
-      change: () => byCommandLine(systemClock()),
-    };
-    let transactions = 0;
-    const store: Store = {
-      ...database,
-      async write(work) {
-        // Another writer waits, so a transaction is one batch.
-        const result = await database.write((db) => work(db, () => true), 'bulk');
-        if (++transactions === 2) throw unknownOutcome(new Error('connection lost'));
-        return result;
-      },
-    };
-    await assert.rejects(runImport(store, job), ({ message, extra }: Problem) => {
-      assert.match(message, /Some rows after them may have been saved as well/);
-      assert.equal(extra.may_be_saved, true);
-      assert.ok(Number(extra.created) > 0 && Number(extra.created) < names.length);
-      return true;
-    });
+    const error = unknownOutcome(new Error('connection lost'));
+    const { message, extra } = await stopAfterFirstBatch(database, error);
+    assert.match(message, /Some rows after them may have been saved as well/);
+    assert.equal(extra.may_be_saved, true);
+  });
+
+  test('that fails in the middle keeps the code of the error', async (t) => {
+    const { database } = await start(t);
+    const archived = await stopAfterFirstBatch(
+      database,
+      new Problem('project_archived', 'The project X is archived.'),
+    );
+    assert.equal(archived.code, 'project_archived');
+    assert.match(archived.message, /rows\. The project X is archived\. Imported rows were saved\./);
+    assert.deepEqual(archived.headers, {});
+    assert.equal((await stopAfterFirstBatch(database, new Error('a bug'))).code, 'internal');
+    const away = await stopAfterFirstBatch(database, unavailable('away', 1));
+    assert.deepEqual([away.code, away.headers], ['unavailable', { 'retry-after': '5' }]);
   });
 
   test('does not keep other writers waiting while it reads the file', async (t) => {
@@ -69,16 +63,41 @@ onBothEngines('an import', (start) => {
         statuses.push((await service.post('/v1/groups', key, { name: `after pass ${passes}` })).status);
       },
     };
-    const job: ImportJob = {
-      importable: groupImport(),
-      source,
-      options: { mode: 'create', atomic: false, dry_run: false },
-      recognition: { map: new Map(), map_values: new Map() },
-      seesPeople: true,
-      change: () => byCommandLine(systemClock()),
-    };
-    const { results } = await runImport({ ...database, write: (work) => database.write(work, 'bulk') }, job);
+    const store: Store = { ...database, write: (work) => database.write(work, 'bulk') };
+    const { results } = await runImport(store, jobOf(source));
     assert.equal(results.counts.created, 1);
     assert.deepEqual(statuses, [201, 201, 201, 201]);
   });
 });
+
+const jobOf = (source: Source): ImportJob => ({
+  importable: groupImport(),
+  source,
+  options: { mode: 'create', atomic: false, dry_run: false },
+  recognition: { map: new Map(), map_values: new Map() },
+  seesPeople: true,
+  change: () => byCommandLine(systemClock()),
+});
+
+/** Imports groups. The error follows the commit of the second batch; the first one is reported as saved. */
+async function stopAfterFirstBatch(database: Database, error: Error): Promise<Problem> {
+  const prefix = randomUUID();
+  const names = Array.from({ length: 2000 }, (_, i) => `${prefix} ${i}`);
+  let transactions = 0;
+  const store: Store = {
+    ...database,
+    async write(work) {
+      // Another writer waits, so a transaction is one batch.
+      const result = await database.write((db) => work(db, () => true), 'bulk');
+      if (++transactions === 2) throw error;
+      return result;
+    },
+  };
+  const source = sourceOf('csv', Buffer.from(`name\n${names.join('\n')}\n`), {});
+  const stopped: Problem = await runImport(store, jobOf(source)).then(
+    () => assert.fail('the import went on'),
+    (problem) => problem,
+  );
+  assert.ok(Number(stopped.extra.created) > 0 && Number(stopped.extra.created) < names.length);
+  return stopped;
+}

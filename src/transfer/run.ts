@@ -87,13 +87,15 @@ function interrupted(
   cause: unknown,
 ) {
   const { code, message }: Pick<Problem, 'code' | 'message'> =
-    cause instanceof Problem ? cause : { code: 'internal', message: 'of an internal error.' };
+    cause instanceof Problem
+      ? cause
+      : { code: 'internal', message: 'An unexpected error occurred and was logged.' };
   const { created, updated, unchanged, failed } = results.counts;
   const isFull = code === 'storage_full';
   const reason = isFull
-    ? 'the disk of the database is full.'
+    ? 'The disk of the database is full.'
     : code === 'unavailable'
-      ? 'the database is unavailable.'
+      ? 'The database is unavailable.'
       : message;
   const hasKey = importable.keys.some(({ field }) => columns.columnFor(field) !== undefined);
   const importedLines = results.importedLines();
@@ -104,7 +106,7 @@ function interrupted(
   const maybeSaved = cause instanceof Problem && cause.extra.may_be_saved === true;
   return new Problem(
     code,
-    `The import stopped after ${results.done} of ${rows} rows because ${reason} Imported rows were saved. ` +
+    `The import stopped after ${results.done} of ${rows} rows. ${reason} Imported rows were saved. ` +
       (maybeSaved ? 'Some rows after them may have been saved as well: check those first. ' : '') +
       `${isFull ? 'Free up disk space, then' : 'To continue,'} ${advice}`,
     {

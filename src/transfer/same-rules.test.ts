@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onBothEngines } from '../../test/service.ts';
-import { systemClock } from '../core/clock.ts';
-import { Problem, unavailable } from '../core/errors.ts';
-import { byCommandLine } from '../database/writes/change.ts';
-import { groupImport } from '../resources/groups/import.ts';
-import { type ImportJob, runImport, type Store } from './run.ts';
-import { sourceOf } from './source.ts';
 
 type Result = { status: string; errors?: { pointer: string; code: string; detail: string }[] };
 
@@ -129,38 +123,5 @@ onBothEngines('an import follows the rules of single requests', (start) => {
     const path = '/v1/personnel/import?mode=upsert';
     const { body } = await service.call('POST', path, key, file, { 'content-type': 'text/csv' });
     assert.equal(body.results[0].status, 'unchanged', JSON.stringify(body));
-  });
-
-  test('an error in the middle keeps its code, and lists the rows that were saved', async (t) => {
-    const { database } = await start(t);
-    const stopWith = async (error: Error): Promise<Problem> => {
-      const names = Array.from({ length: 2000 }, (_, i) => `${error.name} ${error.message} ${i}`);
-      const job: ImportJob = {
-        importable: groupImport(),
-        source: sourceOf('csv', Buffer.from(`name\n${names.join('\n')}\n`), {}),
-        options: { mode: 'create', atomic: false, dry_run: false },
-        recognition: { map: new Map(), map_values: new Map() },
-        seesPeople: true,
-        change: () => byCommandLine(systemClock()),
-      };
-      let transactions = 0;
-      const store: Store = {
-        ...database,
-        async write(work) {
-          if (++transactions === 2) throw error;
-          return database.write((db) => work(db, () => true), 'bulk');
-        },
-      };
-      const stopped = await runImport(store, job).catch((problem) => problem);
-      assert.ok(Number(stopped.extra.created) > 0);
-      return stopped;
-    };
-    const archived = await stopWith(new Problem('project_archived', 'The project X is archived.'));
-    assert.equal(archived.code, 'project_archived');
-    assert.match(archived.message, /because The project X is archived\. Imported rows were saved/);
-    assert.deepEqual(archived.headers, {});
-    assert.equal((await stopWith(new Error('a bug'))).code, 'internal');
-    const away = await stopWith(unavailable('away', 1));
-    assert.deepEqual([away.code, away.headers], ['unavailable', { 'retry-after': '5' }]);
   });
 });
