@@ -13,7 +13,8 @@ export const resourceEtag = (version: number, text: string) => `"${version}-${di
 /** The ETag of a response without a version. */
 export const contentEtag = (text: string | Buffer) => `"${digest(text)}"`;
 
-const digest = (text: string | Buffer) => hash('sha256', text, 'base64url').slice(0, 22);
+/** SHA-1, because it takes less than half the time of SHA-256 on CPUs without instructions for them. */
+const digest = (text: string | Buffer) => hash('sha1', text, 'base64url').slice(0, 22);
 
 /** Returns the ETag in `If-None-Match` that matches, compared weakly (RFC 9110), if the response can be a 304. */
 export function matchRequestEtag({ method, headers }: FastifyRequest, tag: string): string | undefined {
