@@ -62,6 +62,26 @@ test('a form focuses its first field, asks before it loses text, and drops corre
   assert.deepEqual(data, []);
 });
 
+test('dialogs focus their first field', async (t) => {
+  const person = await console.post('/v1/personnel', { name: 'Focused Person' });
+  const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Focused' });
+  const page = await console.open(t, '/risks');
+  if (!page) return;
+  for (const [path, button, label] of [
+    ['/risks', 'Create risk', 'Project'],
+    [`/issues/${key}`, 'Resolve…', 'Resolution *'],
+    [`/personnel/${person.user_id}`, 'Deactivate…', 'Hand over to'],
+  ] as const) {
+    await page.goto(`${console.app.baseUrl}${path}`);
+    await page.getByRole('button', { name: button, exact: true }).click();
+    const field = page.getByRole('dialog').locator('input, select, textarea').first();
+    await field.waitFor();
+    assert.equal(await page.evaluate(focusedLabel), label, button);
+    // A list of suggestions would cover the other fields.
+    assert.equal(await page.getByRole('listbox').count(), 0, button);
+  }
+});
+
 test('the secret of a key is closed only with its button', async (t) => {
   const page = await console.open(t, '/keys');
   if (!page) return;
@@ -138,7 +158,8 @@ test('the focus stays on the page after a row is removed and after a row is open
   for (const title of ['Focus 8812 one', 'Focus 8812 two']) {
     await console.post('/v1/projects/APOLLO/issues', { title });
   }
-  const page = await console.open(t, '/issues?q=8812');
+  // Without `events.read`, no update of the page restores the focus later.
+  const page = await console.open(t, '/issues?q=8812', { scopes: ['projects.manage', 'personnel.manage'] });
   if (!page) return;
   await waitUntilLoaded(page);
   await page

@@ -38,6 +38,8 @@ export function Deactivate({ person, onClose }: { person: Person; onClose: () =>
           <PersonPicker
             id="handover-person"
             label="Hand over to"
+            autoFocus
+            menuTrigger="input"
             value=""
             name=""
             onChange={(id) => setHandover((current) => ({ ...current, handover_to_user_id: id || null }))}
