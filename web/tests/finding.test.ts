@@ -67,7 +67,7 @@ test('a risk, its issue and its tasks link to each other', async (t) => {
   await page.getByRole('link', { name: `${risk.key} Links 6001` }).waitFor();
 });
 
-test('history names people and formats days, and shows who took over from a deactivated person', async (t) => {
+test('history names people and groups, formats days and times, and shows who took over from a deactivated person', async (t) => {
   const leaver = await console.post('/v1/personnel', { name: 'Leaver Lind' });
   const heir = await console.post('/v1/personnel', { name: 'Heir Holm' });
   const risk = await console.post('/v1/projects/APOLLO/risks', { title: 'Named history' });
@@ -75,15 +75,35 @@ test('history names people and formats days, and shows who took over from a deac
     owner_user_id: leaver.user_id,
     due_on: '2031-02-03',
   });
+  await console.patch(`/v1/personnel/${leaver.user_id}`, { start_on: '2020-01-31' });
   await console.post(`/v1/personnel/${leaver.user_id}/deactivate`, { handover_to_user_id: heir.user_id });
-  const page = await console.open(t, `/risks/${risk.key}`);
+  const group = await console.post('/v1/groups', { name: 'Heirs' });
+  await console.post(`/v1/personnel/${heir.user_id}/deactivate`, { handover_to_group_id: group.id });
+  const project = await console.post('/v1/projects', { name: 'Put away' });
+  await console.post(`/v1/projects/${project.key}/archive`, {});
+  const page = await console.open(t, '/risks');
   if (!page) return;
   const history = page.locator('.history');
-  await history.getByText(/Owner Leaver Lind to\s+→ Heir Holm/).waitFor();
-  await history.getByText(/Due set to\s+3 Feb 2031/).waitFor();
-  assert.doesNotMatch((await history.textContent()) ?? '', /usr_|\d{4}-\d\d-\d\d/);
-  await page.goto(`${console.app.baseUrl}/personnel/${leaver.user_id}`);
-  await history.getByText(/Work handed over to\s+Heir Holm/).waitFor();
+  for (const [path, ...entries] of [
+    [
+      `/risks/${risk.key}`,
+      /Owner Leaver Lind to\s+→ Heir Holm/,
+      /Due set to\s+3 Feb 2031/,
+      /Owning group set to\s+Heirs/,
+    ],
+    [
+      `/personnel/${leaver.user_id}`,
+      /Work handed over to\s+Heir Holm/,
+      /Start set to\s+31 Jan 2020/,
+      /Status Active to\s+→ Inactive/,
+    ],
+    [`/personnel/${heir.user_id}`, /Risks and issues handed over to\s+Heirs/],
+    [`/projects/${project.key}?tab=activity`, /Archived set to\s+\d{1,2} \w+ \d{4}, \d\d:\d\d/],
+  ] as const) {
+    await page.goto(`${console.app.baseUrl}${path}`);
+    for (const entry of entries) await history.getByText(entry).waitFor();
+    assert.doesNotMatch((await history.textContent()) ?? '', /[a-z]{3}_\w{26}|\d{4}-\d\d-\d\d/, path);
+  }
 });
 
 test('a printout has the owner, status, due date, filters and date, and no buttons', async (t) => {
