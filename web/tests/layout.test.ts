@@ -198,7 +198,7 @@ test('facts have space to the buttons above them', async (t) => {
   }
 });
 
-test('a message with Undo expires, and covers no field or button of a dialog', async (t) => {
+test('messages with Undo expire, and cover no field or button of a dialog', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Uncovered' });
   const page = await console.open(t, `/risks/${key}`, { viewport: { width: 390, height: 844 } });
   if (!page) return;
@@ -206,29 +206,58 @@ test('a message with Undo expires, and covers no field or button of a dialog', a
   await page.getByRole('button', { name: 'Mitigate' }).click();
   const message = page.locator('.toast', { hasText: `Moved ${key} to Mitigating` });
   await message.getByRole('button', { name: 'Undo' }).waitFor();
+  await page.getByRole('button', { name: 'Monitor' }).click();
+  const next = page.locator('.toast', { hasText: `Moved ${key} to Monitoring` });
+  await next.waitFor();
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: `Edit ${key}` });
-  const top = (await boxOf(dialog)).y;
-  const { y, height } = await boxOf(message);
-  assert.ok(y + height <= top, `it ends at ${y + height}, the dialog starts at ${top}`);
-  const { backgroundColor: strip } = await page.locator('html').evaluate(styleOf);
-  assert.notEqual(strip, 'rgba(0, 0, 0, 0)', 'the space of the scroll bar is as dark as the overlay');
+  await dialog.waitFor();
+  for (const [width, height] of [
+    [390, 844],
+    [390, 560],
+    [1024, 560],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    const top = (await boxOf(dialog)).y;
+    const end: number = await page.locator('.toasts').evaluate((one) => one.getBoundingClientRect().bottom);
+    assert.ok(end <= top, `at ${width} × ${height} they end at ${end}, the dialog starts at ${top}`);
+    const save = await boxOf(dialog.getByRole('button', { name: 'Save' }));
+    assert.ok(save.y + save.height <= height, `the button is in view at ${width} × ${height}`);
+  }
   await page.clock.fastForward(16_000);
   await message.waitFor({ state: 'detached' });
+  await next.waitFor({ state: 'detached' });
 
   await dialog.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByRole('button', { name: 'Monitor' }).click();
+  await page.getByRole('button', { name: 'Mitigate' }).click();
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
-  const next = page.locator('.toast', { hasText: `Moved ${key} to Monitoring` });
-  await next.getByRole('button', { name: 'Dismiss' }).click();
-  await next.waitFor({ state: 'detached' });
+  await message.getByRole('button', { name: 'Dismiss' }).click();
+  await message.waitFor({ state: 'detached' });
   assert.equal(await dialog.isVisible(), true);
 });
 
-const styleOf = (element: Element) => {
-  const { backgroundColor } = getComputedStyle(element);
-  return { backgroundColor };
-};
+test('the space of the scroll bar beside a dialog is as dark as the page under it, in both themes', async (t) => {
+  const page = await console.open(t, '/groups?new=true');
+  if (!page) return;
+  await page.getByRole('dialog', { name: 'Create group' }).waitFor();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const [strip, covered]: [number[], number[]] = await page.evaluate(() => {
+      const paint = (...selectors: string[]) => {
+        const context = document.createElement('canvas').getContext('2d');
+        if (!context) throw new Error('no canvas');
+        for (const one of selectors) {
+          context.fillStyle = getComputedStyle(document.querySelector(one) as Element).backgroundColor;
+          context.fillRect(0, 0, 1, 1);
+        }
+        return [...context.getImageData(0, 0, 1, 1).data];
+      };
+      return [paint('html'), paint('body', '.overlay')];
+    });
+    for (const [index, value] of covered.entries())
+      assert.ok(Math.abs(value - (strip[index] ?? 0)) <= 1, `${colorScheme}: ${strip}, not ${covered}`);
+  }
+});
 
 test('the text of the chart is as large at every width', async (t) => {
   const page = await console.open(t, '/');
