@@ -42,23 +42,33 @@ describe('signing in', () => {
     await page.getByRole('alert').getByText('That key has expired. Ask for a new one.').waitFor();
   });
 
-  test('a revoked key leads back to the sign-in page with the reason', async (t) => {
-    const page = await console.open(t, '/risks', { signedIn: false });
-    if (!page) return;
-    const { id, secret } = await console.newKey();
-    await page.getByLabel('API key').fill(secret);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { level: 1, name: 'Risks' }).waitFor();
-    await console.revoke(id);
-    // A pending request of the page can end the session first; then the link is gone.
-    await page
-      .getByRole('link', { name: 'Issues', exact: true })
-      .click({ timeout: 2000 })
-      .catch(() => {});
-    await page.getByRole('alert').getByText('has been revoked').first().waitFor();
-    await page.reload();
-    await page.getByRole('alert').getByText('has been revoked').first().waitFor();
-  });
+  const expire = (id: string) =>
+    console.app.database.write((db) =>
+      db.updateTable('keys').set({ expires_at: '2020-01-01T00:00:00.000Z' }).where('id', '=', id).execute(),
+    );
+
+  for (const [name, text, end] of [
+    ['a revoked', 'That key has been revoked. Ask for a new one.', (id: string) => console.revoke(id)],
+    ['an expired', 'That key has expired. Ask for a new one.', expire],
+  ] as const) {
+    test(`${name} key leads back to the sign-in page with the reason`, async (t) => {
+      const page = await console.open(t, '/risks', { signedIn: false });
+      if (!page) return;
+      const { id, secret } = await console.newKey();
+      await page.getByLabel('API key').fill(secret);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'Risks' }).waitFor();
+      await end(id);
+      // A pending request of the page can end the session first; then the link is gone.
+      await page
+        .getByRole('link', { name: 'Issues', exact: true })
+        .click({ timeout: 2000 })
+        .catch(() => {});
+      await page.getByRole('alert').getByText(text).first().waitFor();
+      await page.reload();
+      await page.getByRole('alert').getByText(text).first().waitFor();
+    });
+  }
 
   test('the first visit shows no error', async (t) => {
     const page = await console.open(t, '/', { signedIn: false });
