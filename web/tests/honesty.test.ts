@@ -63,9 +63,13 @@ test('while filtered rows load, the old ones are marked and no count is shown', 
     await route.continue();
   });
   await page.getByRole('button', { name: 'Overdue' }).click();
-  await page.locator('[aria-busy="true"] .summary-line').getByText('Updating…').waitFor();
+  await page.locator('.updating[aria-busy="true"] .summary-line').getByText('Updating…').waitFor();
+  assert.notEqual(await page.locator('table').evaluate(opacityOf), '1');
   assert.ok(!(await page.locator('main').textContent())?.includes(before));
   release();
   const { page: counted } = await console.get('/v1/issues?overdue=true');
   await page.locator('.summary-line').getByText(`${counted.total} open issues`).waitFor();
+  assert.equal(await page.locator('table').evaluate(opacityOf), '1');
 });
+
+const opacityOf = (element: Element) => getComputedStyle(element).opacity;
