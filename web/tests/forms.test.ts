@@ -263,3 +263,37 @@ test('Cancel in the question before a task is deleted returns to its form, with 
   const { description } = await console.get(`/v1/projects/APOLLO/tasks/${task.key}`);
   assert.equal(description, 'A long text');
 });
+
+test('an empty form names every required field, focuses the first one and sends nothing', async (t) => {
+  const page = await console.open(t, '/risks');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const writes: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') writes.push(request.url());
+  });
+  await page.getByRole('button', { name: 'Create risk' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Create risk' });
+  await dialog.getByRole('button', { name: 'Create risk' }).click();
+  await dialog.getByText('Title is required.').waitFor();
+  assert.deepEqual(await dialog.locator('.field-error').allTextContents(), [
+    'Project is required.',
+    'Title is required.',
+  ]);
+  const project = dialog.getByRole('combobox', { name: 'Project' });
+  assert.ok(await project.evaluate((element) => element === document.activeElement));
+  assert.equal(await project.getAttribute('aria-invalid'), 'true');
+  await dialog.getByLabel('Title').fill('Corrected');
+  await dialog.getByText('Title is required.').waitFor({ state: 'detached' });
+
+  await page.goto(`${console.app.baseUrl}/keys?new=true`);
+  const keys = page.getByRole('dialog', { name: 'Create key' });
+  await keys.getByRole('button', { name: 'Create key' }).click();
+  await keys.getByText('Name is required.').waitFor();
+  await keys.getByText('Select at least one scope.').waitFor();
+  // Half a date has no value, so it would be lost without a word.
+  await keys.getByLabel('Expires').press('1');
+  await keys.getByRole('button', { name: 'Create key' }).click();
+  await keys.getByText('Enter a complete date.').waitFor();
+  assert.deepEqual(writes, []);
+});

@@ -14,6 +14,11 @@ export function errorsByField(error: Error | undefined, fields: readonly Field[]
   return new Map(errors.toReversed().map((one) => [nameOf(one), textOf(one, fields)]));
 }
 
+export const missingText = ({ kind, label }: Field) =>
+  kind === 'scopes' || kind === 'event-types'
+    ? `Select at least one ${label.toLowerCase().replace(/s$/, '')}.`
+    : `${label} is required.`;
+
 /** All that an error reports, for a place that is not beside its fields. */
 export function errorMessages(error: unknown, fields: readonly Field[] = []): string[] {
   if (!(error instanceof Error)) return [String(error)];
@@ -41,8 +46,7 @@ function textOf(error: FieldError, fields: readonly Field[]): string {
   const { code, detail } = error;
   const field = fields.find(({ name }) => name === nameOf(error));
   // A blank required field is sent as null.
-  if (field?.required && code === 'type' && field.kind !== 'number') return `${field.label} is required.`;
-  if (field && code === 'minItems')
-    return `Select at least one ${field.label.toLowerCase().replace(/s$/, '')}.`;
+  if (field?.required && code === 'type' && field.kind !== 'number') return missingText(field);
+  if (field && code === 'minItems') return missingText(field);
   return withLabels(detail, labelIn(fields));
 }

@@ -25,18 +25,20 @@ export function FieldRow({ field, value, error, onChange }: RowProps) {
   };
   const isGroup = field.kind === 'scopes' || field.kind === 'event-types';
   const Row = isGroup ? 'fieldset' : 'div';
+  const label = (
+    <>
+      {field.label}
+      {field.required && <span aria-hidden="true"> *</span>}
+    </>
+  );
   return (
     <>
       {field.section && <h3 className="form-section">{field.section}</h3>}
-      <Row className={field.half ? 'field half' : 'field'}>
-        {isGroup ? (
-          <legend>{field.label}</legend>
-        ) : (
-          <label htmlFor={id}>
-            {field.label}
-            {field.required && <span aria-hidden="true"> *</span>}
-          </label>
-        )}
+      <Row
+        className={field.half ? 'field half' : 'field'}
+        aria-describedby={(isGroup && described) || undefined}
+      >
+        {isGroup ? <legend>{label}</legend> : <label htmlFor={id}>{label}</label>}
         <FieldInput field={field} input={input} value={value} onChange={onChange} />
         {field.hint && (
           <p className="hint" id={`${id}-hint`}>

@@ -5,9 +5,17 @@ import { Button } from './button.tsx';
 import { ConflictNotice, theirChanges } from './conflict.tsx';
 import { useUnsavedChanges } from './dialog.tsx';
 import { ErrorNotice } from './error-notice.tsx';
-import { errorsByField } from './error-text.ts';
+import { errorsByField, missingText } from './error-text.ts';
 import { FieldRow } from './field-row.tsx';
-import { changedValues, createdValues, type FieldOf, isSameDraft, toDraft } from './form-values.ts';
+import {
+  changedValues,
+  createdValues,
+  type Draft,
+  type Field,
+  type FieldOf,
+  isSameDraft,
+  toDraft,
+} from './form-values.ts';
 import { type Names, readNames, withName } from './picked-names.ts';
 import { toast } from './toast.tsx';
 import { useConflict } from './use-conflict.ts';
@@ -32,7 +40,7 @@ type Props<Input, Item> = {
   children?: ReactNode;
 };
 
-/** A form that shows the validation errors of the service next to their fields. */
+/** A form that shows validation errors, its own and those of the service, next to their fields. */
 export function Form<Input, Item extends object = object>(props: Props<Input, Item>) {
   const { fields, initial, action, danger, submit, reload, onClose, children } = props;
   const hasScope = useHasScope();
@@ -46,6 +54,8 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   /** The names of what was picked here, and of what the latest version has. */
   const [names, setNames] = useState<Names>({});
   const [error, setError] = useState<Error>();
+  /** What is wrong before anything is sent, by field. */
+  const [rejected, setRejected] = useState<ReadonlyMap<string, string>>(new Map());
   const [corrected, setCorrected] = useState<readonly string[]>([]);
   const [latest, setLatest] = useState<Item>();
   const [reviewed, setReviewed] = useState<ReturnType<typeof theirChanges>>();
@@ -53,18 +63,26 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   // State changes only with the next render; Enter can be pressed twice before it.
   const isSending = useRef(false);
   const form = useRef<HTMLFormElement>(null);
-  const errors = errorsByField(error, visible);
+  const errors = error ? errorsByField(error, visible) : rejected;
   const isPlaced =
     errors.size > 0 && [...errors.keys()].every((name) => visible.some((one) => one.name === name));
   const requestClose = useUnsavedChanges(!isSameDraft(draft, toDraft(visible, base)));
 
   useEffect(() => form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus(), []);
   useEffect(() => {
-    if (error) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [error]);
+    if (!error && rejected.size === 0) return;
+    form.current
+      ?.querySelector<HTMLElement>('.field:has(> .field-error) :is(input, select, textarea)')
+      ?.focus();
+  }, [error, rejected]);
 
   const send = async (item = base) => {
     if (isSending.current) return;
+    const found = form.current ? rejectedInputs(form.current, visible, draft) : new Map();
+    setRejected(found);
+    setCorrected([]);
+    setError(undefined);
+    if (found.size > 0) return;
     isSending.current = true;
     setBusy(true);
     setLatest(undefined);
@@ -88,7 +106,6 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
       // The row that the form belongs to can be gone from its list.
       if (shown && !form.current) toast(shown.message);
       setError(shown);
-      setCorrected([]);
       setBusy(false);
       isSending.current = false;
     }
@@ -109,6 +126,8 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
     <form
       ref={form}
       className="form"
+      // The bubbles of the browser cover the fields, and are not in the language of the page.
+      noValidate
       onSubmit={(event: FormEvent) => {
         event.preventDefault();
         void send();
@@ -154,4 +173,19 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
       </footer>
     </form>
   );
+}
+
+/** Required fields that are blank, and inputs that the browser can't read, such as half a date. */
+function rejectedInputs(form: HTMLFormElement, fields: readonly Field[], draft: Draft): Map<string, string> {
+  const rejected = new Map<string, string>();
+  const rows = [...form.querySelectorAll('.fields > .field')];
+  fields.forEach((field, index) => {
+    const value = draft[field.name] ?? '';
+    const isBlank = typeof value === 'string' ? value.trim() === '' : value.length === 0;
+    const input = rows[index]?.querySelector<HTMLInputElement>('input');
+    if (input?.validity.badInput)
+      rejected.set(field.name, field.kind === 'day' ? 'Enter a complete date.' : 'Enter a number.');
+    else if (field.required && isBlank) rejected.set(field.name, missingText(field));
+  });
+  return rejected;
 }

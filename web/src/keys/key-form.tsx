@@ -36,6 +36,7 @@ function useFields(minExpiry: string): FieldOf<KeyInput>[] {
       name: 'scopes',
       label: 'Scopes',
       kind: 'scopes',
+      required: true,
       // A key can't grant a scope that it doesn't have.
       options: scopes.filter(hasScope).map((scope) => [scope, scope] as const),
       hint: 'Manage includes Read.',

@@ -28,6 +28,7 @@ function useFields(canRead: (scope: Scope) => boolean): FieldOf<WebhookInput>[] 
       name: 'types',
       label: 'Events',
       kind: 'event-types',
+      required: true,
       options: types.map((type) => [type, eventLabel(type)] as const),
     },
     ...(hasScope('projects.read') ? [projectsField(isLimited)] : []),
