@@ -100,6 +100,29 @@ test('on a phone, the actions of a list take one line, and the selected tab of a
   });
 });
 
+test('on a phone, all rows are as high as a virtual list expects, and names take two lines', async (t) => {
+  const name = 'Nightly export to the warehouse';
+  await console.post('/v1/keys', { name, scopes: ['projects.read'] });
+  const viewport = { width: 390, height: 844 };
+  const page = await console.open(t, '/keys', { viewport, hasTouch: true, isMobile: true });
+  if (!page) return;
+  await page
+    .getByRole('button', { name: `Edit ${name}` })
+    .locator('bdi')
+    .evaluate((element) => {
+      if (element.scrollHeight > element.clientHeight || element.scrollWidth > element.clientWidth)
+        throw new Error('the name is cut off');
+    });
+  for (const path of ['/keys', '/personnel', '/risks', '/projects']) {
+    await page.goto(`${console.app.baseUrl}${path}`);
+    await page.locator('.table .cell-name, .table .row-link').first().waitFor();
+    const heights: number[] = await page
+      .locator('.table tbody tr:not(.spacer)')
+      .evaluateAll((rows) => rows.map((row) => Math.round(row.getBoundingClientRect().height)));
+    assert.deepEqual([...new Set(heights)], [57], path);
+  }
+});
+
 test('a risk past its due date is marked in the list, on its page and in the report', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/risks', {
     title: 'Long overdue',

@@ -1,5 +1,13 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { flushSync } from 'react-dom';
 import type { Selection } from '../bulk/use-selection.ts';
 import { formatNumber, pluralize } from '../format.ts';
@@ -44,7 +52,9 @@ type Props<Row> = {
   loadMore?: (() => void) | undefined;
 };
 
-const rowHeight = 41;
+/** As in table.css. On a phone a title takes up to two lines. */
+const rowHeights = { phone: 57, other: 41 };
+const phone = matchMedia('(max-width: 52rem)');
 
 /** A virtualized table: only the visible rows are in the DOM, and scrolling near the end loads more. */
 export function Table<Row>({
@@ -63,6 +73,7 @@ export function Table<Row>({
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => setOffset(body.current?.offsetTop ?? 0), []);
   const isPrinting = usePrinting();
+  const rowHeight = useRowHeight();
   const virtualizer = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => rowHeight,
@@ -70,6 +81,8 @@ export function Table<Row>({
     scrollMargin: offset,
     getItemKey: (index) => rowKey(rows[index] as Row),
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the virtualizer keeps the heights that it has computed
+  useLayoutEffect(() => virtualizer.measure(), [rowHeight]);
   const items = virtualizer.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -253,6 +266,15 @@ function moveBetweenRows<Row>(
   if (shiftKey) selection?.select(passed);
   control.focus();
 }
+
+const useRowHeight = () =>
+  useSyncExternalStore(
+    (onChange) => {
+      phone.addEventListener('change', onChange);
+      return () => phone.removeEventListener('change', onChange);
+    },
+    () => (phone.matches ? rowHeights.phone : rowHeights.other),
+  );
 
 /** A printout contains all loaded rows, not only the visible ones. */
 function usePrinting(): boolean {

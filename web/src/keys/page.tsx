@@ -102,7 +102,9 @@ const nameColumn = (isEditable: (key: Key) => boolean, edit: (key: Key) => void)
       ) : (
         <bdi className="cell-name">{key.name}</bdi>
       )}
-      <span className="secondary-line">…{key.last_four}</span>
+      <span className="secondary-line">
+        {humanize(statusOf(key))} · …{key.last_four}
+      </span>
     </>
   ),
 });
@@ -130,6 +132,7 @@ const columns = (usedKeyId: string): readonly Column<Key>[] => [
     name: 'status',
     header: 'Status',
     width: 5.5,
+    from: 'tablet',
     cell: (key) => <span className={`chip key-${statusOf(key)}`}>{humanize(statusOf(key))}</span>,
   },
   {
