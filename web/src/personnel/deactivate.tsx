@@ -39,6 +39,7 @@ export function Deactivate({ person, onClose }: { person: Person; onClose: () =>
             id="handover-person"
             label="Hand over to"
             autoFocus
+            // An open list would cover the rest of the dialog.
             menuTrigger="input"
             value=""
             name=""

@@ -148,7 +148,11 @@ function Details({ editor }: Props) {
           fact(
             'email',
             person.email && (
-              <a href={`mailto:${encodeURIComponent(person.email).replace('%40', '@')}`}>{person.email}</a>
+              <a href={`mailto:${encodeURIComponent(person.email).replace('%40', '@')}`}>
+                {person.email.split('@')[0]}
+                {/* A long address breaks here rather than in a word. */}
+                <wbr />@{person.email.split('@')[1]}
+              </a>
             ),
           ),
           fact('phone'),
