@@ -95,10 +95,13 @@ test('custom fields are added, edited and removed, also with the keyboard', asyn
 });
 
 test('the status of a person is edited on the page, and a project has custom fields', async (t) => {
-  const person = await console.post('/v1/personnel', { name: 'Stella Status' });
+  // Such a local part is rare but valid.
+  const email = '"stella@status"@example.com';
+  const person = await console.post('/v1/personnel', { name: 'Stella Status', email });
   const page = await console.open(t, `/personnel/${person.user_id}`);
   if (!page) return;
   await waitUntilLoaded(page);
+  assert.equal(await fact(page, 'Email').textContent(), email);
   await edit(page, 'Status').click();
   await page.getByLabel('Status').selectOption('inactive');
   await closed(page);

@@ -149,9 +149,10 @@ function Details({ editor }: Props) {
             'email',
             person.email && (
               <a href={`mailto:${encodeURIComponent(person.email).replace('%40', '@')}`}>
-                {person.email.split('@')[0]}
+                {person.email.slice(0, person.email.lastIndexOf('@'))}
                 {/* A long address breaks here rather than in a word. */}
-                <wbr />@{person.email.split('@')[1]}
+                <wbr />
+                {person.email.slice(person.email.lastIndexOf('@'))}
               </a>
             ),
           ),
