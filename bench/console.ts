@@ -54,6 +54,11 @@ try {
     await visit.page.goto(service.origin + path);
     console.log(`${path}: ${await scrollToEnd(visit.page)}`);
   }
+  for (let i = 0; i < 3; i++) {
+    await using visit = await openPage(browser, service.origin, key);
+    await visit.page.goto(`${service.origin}/risks`);
+    console.log(`/risks: ${await changeMany(visit.page, `2030-01-0${i + 1}`)}`);
+  }
   console.log(`load average ${loadavg()[0]?.toFixed(1)}`);
   await browser.close();
 } finally {
@@ -118,6 +123,26 @@ async function scrollToEnd(page: Page): Promise<string> {
     if (performance.now() - startedAt > 300_000) throw new Error(`Only ${last} of ${all} rows were reached.`);
     await page.waitForTimeout(100);
   }
+}
+
+/** Selects as many rows as one request can change, and sets their due date. */
+async function changeMany(page: Page, day: string): Promise<string> {
+  const count = 500;
+  const row = (number: number) => page.locator(`tbody tr[aria-rowindex="${number + 1}"]`);
+  const select = (number: number) => row(number).getByRole('checkbox');
+  await select(1).click();
+  while ((await row(count).count()) === 0) await page.mouse.wheel(0, 2000);
+  await select(count).click({ modifiers: ['Shift'] });
+  await page.getByRole('button', { name: 'Set due date…' }).click();
+  await page.getByRole('dialog').getByLabel('Due').fill(day);
+  await page.getByRole('button', { name: `Update ${count} risks` }).click();
+  const startedAt = performance.now();
+  const elapsed = async (text: string) => {
+    await page.getByText(text).first().waitFor();
+    return `${(performance.now() - startedAt).toFixed(0)} ms`;
+  };
+  const progress = await elapsed(`Updating ${count} risks…`);
+  return `progress of a change of ${count} rows shown after ${progress}, finished after ${await elapsed(`Updated ${count} risks`)}`;
 }
 
 function formatRange(values: number[]): string {
