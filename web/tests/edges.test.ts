@@ -236,22 +236,29 @@ test('an empty page explains how to start', async (t) => {
   if (!page) return;
   const pages: [path: string, title: string, text: RegExp][] = [
     ['/', 'No projects yet', /Create a project/],
-    ['/risks', 'No risks yet', /Create a risk/],
-    ['/issues', 'No open issues', /Create an issue/],
     ['/projects', 'No projects yet', /Create a project/],
-    ['/report', 'No projects yet', /needs a project/],
     ['/personnel', 'No people yet', /Add the people/],
     ['/groups', 'No groups yet', /Create a group/],
     ['/webhooks', 'No webhooks yet', /Create a webhook/],
   ];
-  for (const [path, title, text] of pages) {
+  const assertExplained = async (path: string, title: string, text: RegExp) => {
     await page.goto(`${empty.app.baseUrl}${path}`);
     await page.getByRole('heading', { name: title }).waitFor();
     assert.match((await page.locator('.empty').textContent()) ?? '', text);
+  };
+  for (const [path, title, text] of pages) await assertExplained(path, title, text);
+  // Without a project nothing else can be created.
+  for (const path of ['/', '/risks', '/issues', '/tasks', '/report']) {
+    await assertExplained(path, 'No projects yet', /Create a project/);
+    await page.getByRole('link', { name: 'Create project' }).click();
+    await page.getByRole('dialog', { name: 'Create project' }).waitFor();
   }
-  await page.goto(`${empty.app.baseUrl}/`);
-  await page.getByRole('link', { name: 'Create project' }).click();
-  await page.getByRole('dialog', { name: 'Create project' }).waitFor();
+  const project = await empty.post('/v1/projects', { key: 'FIRST', name: 'First' });
+  await assertExplained('/risks', 'No risks yet', /Create a risk/);
+  await assertExplained('/issues', 'No open issues', /Create an issue/);
+  await assertExplained('/tasks', 'No open tasks', /Add tasks/);
+  await assertExplained('/report?project=OTHER', 'No projects match these filters', /Clear filters/);
+  await empty.delete(`/v1/projects/${project.id}`);
 });
 
 test('titles of risks have room next to the heat map on a laptop', async (t) => {

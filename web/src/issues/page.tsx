@@ -10,6 +10,7 @@ import { NoMatches, useFilters } from '../components/filters.tsx';
 import { List } from '../components/list.tsx';
 import { pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
+import { ProjectsFirst } from '../projects/no-projects.tsx';
 import { ViewsMenu } from '../views/views-menu.tsx';
 import { issueColumns, resolveColumn } from './columns.tsx';
 import { IssueFilters } from './filters.tsx';
@@ -67,9 +68,11 @@ export function IssuesPage() {
           isFiltered ? (
             <NoMatches title={`No ${noun}s match these filters`} clear={clear} />
           ) : (
-            <Empty title="No open issues">
-              Create an issue when something goes wrong, or mark a risk as occurred on its page.
-            </Empty>
+            <ProjectsFirst>
+              <Empty title="No open issues">
+                Create an issue when something goes wrong, or mark a risk as occurred on its page.
+              </Empty>
+            </ProjectsFirst>
           )
         }
       />

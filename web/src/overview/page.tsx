@@ -2,17 +2,16 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { IssueSummary, Project, RankedRisk } from '../api/openapi.ts';
-import { useHasScope, useIsLimited } from '../api/session.ts';
+import { useHasScope } from '../api/session.ts';
 import { Health, Movement, Score } from '../components/badges.tsx';
 import { Bars } from '../components/bars.tsx';
-import { ButtonLink } from '../components/button.tsx';
-import { Empty } from '../components/empty.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
 import { HealthReasonsLine, HealthRules } from '../components/health-reasons.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { Loaded, Loading } from '../components/loading.tsx';
 import { daysFromToday, formatNumber, humanize, pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
+import { NoProjects } from '../projects/no-projects.tsx';
 import { healthStates, useProjects } from '../projects/queries.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
 import { movementSince, useRisks } from '../risks/queries.ts';
@@ -33,26 +32,6 @@ export function OverviewPage() {
         {(all) => (all.length === 0 ? <NoProjects /> : <Portfolio projects={all} />)}
       </Loaded>
     </>
-  );
-}
-
-function NoProjects() {
-  const hasScope = useHasScope();
-  const isLimited = useIsLimited();
-  return (
-    <Empty
-      title="No projects yet"
-      action={
-        hasScope('projects.manage') &&
-        !isLimited && (
-          <ButtonLink primary icon="plus" href="/projects?new=true">
-            Create project
-          </ButtonLink>
-        )
-      }
-    >
-      Create a project, then add risks, issues and tasks to it.
-    </Empty>
   );
 }
 
@@ -236,7 +215,7 @@ function OpenIssues() {
                 <h3>By age</h3>
                 <Bars
                   bars={data.by_age.map(({ age, count }) => ({
-                    label: humanize(age),
+                    label: humanize(age).replace('-', '–'),
                     count,
                     href: `/issues?${ageFilters[age]()}`,
                   }))}

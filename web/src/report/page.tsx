@@ -6,10 +6,11 @@ import { Button } from '../components/button.tsx';
 import { Card } from '../components/card.tsx';
 import { DayInput } from '../components/day-input.tsx';
 import { Empty } from '../components/empty.tsx';
-import { useFilters } from '../components/filters.tsx';
+import { NoMatches, useFilters } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { formatDay, formatNumber, humanize, pluralize, today } from '../format.ts';
 import { Title } from '../layout/title.tsx';
+import { NoProjects } from '../projects/no-projects.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 import { useProjects } from '../projects/queries.ts';
 import { Changes } from './changes.tsx';
@@ -53,8 +54,9 @@ export function ReportPage() {
       <Loaded query={projects}>
         {(all) => {
           const chosen = all.filter(({ key }) => !period.project || period.project.includes(key));
+          if (all.length === 0) return <NoProjects />;
           if (chosen.length === 0)
-            return <Empty title="No projects yet">The report needs a project with risks or issues.</Empty>;
+            return <NoMatches title="No projects match these filters" clear={() => set({ project: null })} />;
           return <Contents projects={worstFirst(chosen)} period={period} />;
         }}
       </Loaded>

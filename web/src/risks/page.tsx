@@ -11,6 +11,7 @@ import { List } from '../components/list.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { formatDayOrText, formatNumber, pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
+import { ProjectsFirst } from '../projects/no-projects.tsx';
 import { ViewsMenu } from '../views/views-menu.tsx';
 import { riskColumns } from './columns.tsx';
 import { RiskFilters } from './filters.tsx';
@@ -80,10 +81,12 @@ export function RisksPage() {
                   The register had no active risks at the end of that day.
                 </Empty>
               ) : (
-                <Empty title="No risks yet">
-                  Create a risk for each thing that could go wrong. Its probability and impact determine its
-                  rank.
-                </Empty>
+                <ProjectsFirst>
+                  <Empty title="No risks yet">
+                    Create a risk for each thing that could go wrong. Its probability and impact determine its
+                    rank.
+                  </Empty>
+                </ProjectsFirst>
               )
             }
           />

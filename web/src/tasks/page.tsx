@@ -8,6 +8,7 @@ import { NoMatches, useFilters } from '../components/filters.tsx';
 import { List } from '../components/list.tsx';
 import { pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
+import { ProjectsFirst } from '../projects/no-projects.tsx';
 import { ViewsMenu } from '../views/views-menu.tsx';
 import { doneColumn, taskColumns } from './columns.tsx';
 import { TaskFilters } from './filters.tsx';
@@ -61,7 +62,11 @@ export function TasksPage() {
           isFiltered ? (
             <NoMatches title={`No ${noun}s match these filters`} clear={clear} />
           ) : (
-            <Empty title="No open tasks">Add tasks to a project, or to a risk or an issue on its page.</Empty>
+            <ProjectsFirst>
+              <Empty title="No open tasks">
+                Add tasks to a project, or to a risk or an issue on its page.
+              </Empty>
+            </ProjectsFirst>
           )
         }
       />

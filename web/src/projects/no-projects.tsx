@@ -1,0 +1,32 @@
+import type { ReactNode } from 'react';
+import { useHasScope, useIsLimited } from '../api/session.ts';
+import { ButtonLink } from '../components/button.tsx';
+import { Empty } from '../components/empty.tsx';
+import { useProjects } from './queries.ts';
+
+/** The first step in a new database. */
+export function NoProjects() {
+  const hasScope = useHasScope();
+  const isLimited = useIsLimited();
+  return (
+    <Empty
+      title="No projects yet"
+      action={
+        hasScope('projects.manage') &&
+        !isLimited && (
+          <ButtonLink primary icon="plus" href="/projects?new=true">
+            Create project
+          </ButtonLink>
+        )
+      }
+    >
+      Create a project, then add risks, issues and tasks to it.
+    </Empty>
+  );
+}
+
+/** For an empty list of items, which cannot be created without a project. */
+export function ProjectsFirst({ children }: { children: ReactNode }) {
+  const { data: projects } = useProjects();
+  return projects?.length === 0 ? <NoProjects /> : children;
+}
