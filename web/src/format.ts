@@ -15,8 +15,8 @@ const timeFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeSt
 
 const changeFormat = new Intl.NumberFormat(locale, { signDisplay: 'exceptZero' });
 
-/** With a sign: `+3`. */
-export const formatChange = (value: number) => changeFormat.format(value);
+/** With a sign: `+3`. Some languages use a hyphen, which is too short beside a plus. */
+export const formatChange = (value: number) => changeFormat.format(value).replace('-', '−');
 
 export const formatNumber = (value: number) => numberFormat.format(value);
 
@@ -61,6 +61,7 @@ export const daysFromToday = (days: number) =>
 /** Values of the API whose label is not the value itself with spaces. */
 const labels: Readonly<Record<string, string>> = {
   todo: 'To do',
+  materialized: 'Occurred',
   wont_fix: "Won't fix",
   unassessed: 'Not assessed',
   unowned: 'No owner',

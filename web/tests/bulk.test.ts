@@ -130,7 +130,7 @@ test('risks are closed together with a reason; Undo restores what nobody has cha
   await waitUntilLoaded(page);
   await page.getByRole('checkbox', { name: 'Select all loaded rows' }).click();
   await bar(page).getByRole('button', { name: 'Set status…' }).click();
-  assert.equal(await page.getByRole('menuitem', { name: 'Materialized' }).count(), 0);
+  assert.equal(await page.getByRole('menuitem', { name: 'Occurred' }).count(), 0);
   await page.getByRole('menuitem', { name: 'Closed' }).click();
   await page.getByLabel('Reason').fill('The project ended');
   await answer(page, 'Set status to Closed', 'Update 4 risks');
