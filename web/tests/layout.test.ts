@@ -57,6 +57,33 @@ test('the column without a fixed width has room on a small laptop', async (t) =>
   }
 });
 
+test('a first and a last name are not cut off, and rows keep their height', async (t) => {
+  const page = await console.open(t, '/issues');
+  if (!page) return;
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const path of ['/issues', '/tasks', '/risks', '/personnel']) {
+      await page.goto(`${console.app.baseUrl}${path}`);
+      await waitUntilLoaded(page);
+      const cut = await page
+        .locator('td .person bdi')
+        .evaluateAll((names) =>
+          names
+            .filter(({ textContent }) => textContent?.split(' ').length === 2)
+            .filter(
+              (name) => name.scrollWidth > name.clientWidth || name.scrollHeight > name.clientHeight + 1,
+            )
+            .map((name) => name.textContent),
+        );
+      assert.deepEqual(cut, [], `${path} at ${width}`);
+      const heights = await page
+        .locator('tbody tr:not(.spacer)')
+        .evaluateAll((rows) => rows.map((row) => Math.round(row.getBoundingClientRect().height)));
+      assert.deepEqual([...new Set(heights)], [41], `${path} at ${width}`);
+    }
+  }
+});
+
 test('the search of a list is wide enough for its label, also when filters are set', async (t) => {
   const page = await console.open(t, '/risks');
   if (!page) return;

@@ -12,7 +12,7 @@ import { Loaded } from '../components/loading.tsx';
 import { Secret } from '../components/secret.tsx';
 import { CellButton, type Column, Table } from '../components/table.tsx';
 import { toast } from '../components/toast.tsx';
-import { enumOptions, formatDay, formatNumber, formatTime, humanize, scopeLabel } from '../format.ts';
+import { enumOptions, formatDay, formatNumber, formatTime, humanize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { useProjectKeys } from '../projects/queries.ts';
 import { EditKey, NewKey } from './key-form.tsx';
@@ -109,6 +109,19 @@ const nameColumn = (isEditable: (key: Key) => boolean, edit: (key: Key) => void)
   ),
 });
 
+/** `Manage personnel, projects · Read metrics`: managing includes reading. */
+function summarizeScopes(scopes: readonly string[]): string {
+  const areas = (access: string) =>
+    scopes.filter((scope) => scope.endsWith(access)).map((scope) => scope.replace(access, ''));
+  const managed = areas('.manage');
+  const read = areas('.read').filter((area) => !managed.includes(area));
+  const parts = [
+    managed.length > 0 && `Manage ${managed.join(', ')}`,
+    read.length > 0 && `Read ${read.join(', ')}`,
+  ];
+  return parts.filter(Boolean).join(' · ');
+}
+
 const columns = (usedKeyId: string): readonly Column<Key>[] => [
   {
     name: 'secret',
@@ -126,7 +139,11 @@ const columns = (usedKeyId: string): readonly Column<Key>[] => [
     header: 'Scopes',
     width: 15,
     from: 'desktop',
-    cell: ({ scopes }) => <span title={scopes.join('\n')}>{scopes.map(scopeLabel).join(', ')}</span>,
+    cell: ({ scopes }) => (
+      <span className="two-lines" title={scopes.join('\n')}>
+        {summarizeScopes(scopes)}
+      </span>
+    ),
   },
   {
     name: 'status',

@@ -71,7 +71,7 @@ const applied = {
 
 const allColumns: readonly Column<Person>[] = [
   { ...nameColumn, sorts: ['', '-name'] },
-  { name: 'title', header: 'Title', width: 12, from: 'tablet', cell: ({ title }) => <bdi>{title}</bdi> },
+  { name: 'title', header: 'Title', width: 13, from: 'tablet', cell: ({ title }) => <bdi>{title}</bdi> },
   {
     name: 'department',
     header: 'Department',

@@ -37,7 +37,7 @@ export const projectColumns: readonly Column<Project>[] = [
     width: 23,
     from: 'desktop',
     cell: ({ health }) => (
-      <span className="quiet">
+      <span className="quiet two-lines">
         <HealthReasonsLine health={health} />
       </span>
     ),
