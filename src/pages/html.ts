@@ -131,6 +131,7 @@ h3 { font-size: 1.12rem; }
 h4 { font-size: .88rem; margin: 1.6rem 0 .25rem; }
 p, ol, ul, dl, pre, table, details { margin: .6rem 0; }
 .lead { font-size: 1.1rem; color: var(--quiet); max-width: 42rem; }
+.lead + table { margin-top: 1.5rem; }
 .quiet { color: var(--quiet); }
 ol { padding-left: 1.4rem; }
 li { margin: .4rem 0; }
@@ -209,7 +210,7 @@ h2 a:hover, h3 a:hover { text-decoration: underline; }
 .fields .quiet code { color: inherit; }
 
 @media (min-width: 62rem) {
-  .with-contents { grid-template-columns: 15.5rem minmax(0, 1fr); }
+  .with-contents { grid-template-columns: 17rem minmax(0, 1fr); }
   .with-contents main { padding: 2rem 2.5rem 6rem; }
   .contents {
     position: sticky; top: 0; align-self: start; max-height: 100vh; overflow-y: auto;

@@ -25,9 +25,11 @@ export const HealthRules = () => (
 
 type Props = { health: Project['health'] };
 
-/** Why a project is not on track, as a list. */
-export const HealthReasons = ({ health: { reasons } }: Props) =>
-  reasons.length > 0 && (
+/** Why a project has its health. */
+export const HealthReasons = ({ health: { state, reasons } }: Props) =>
+  reasons.length === 0 ? (
+    <p>{healthRules[state]}</p>
+  ) : (
     <ul className="health-reasons">
       {reasons.map((reason) => (
         <li key={reason}>{formatDaysIn(reason)}</li>

@@ -39,8 +39,8 @@ const ignore = () => {};
 
 const colors = [
   ['paper', 'surface', 'sunken', 'hover', 'line', 'line-strong', 'text', 'quiet'],
-  ['accent', 'accent-fill', 'accent-soft', 'low', 'low-soft', 'medium', 'medium-soft'],
-  ['high', 'high-soft', 'critical', 'critical-soft', 'unknown-soft'],
+  ['accent', 'accent-fill', 'accent-soft', 'unknown-soft'],
+  ['low', 'medium', 'high', 'critical'].flatMap((level) => [level, `${level}-soft`, `${level}-fill`]),
 ].flat();
 
 const fields: Field[] = [
