@@ -65,14 +65,14 @@ test('a first and a last name are not cut off, and rows keep their height', asyn
     for (const path of ['/issues', '/tasks', '/risks', '/personnel']) {
       await page.goto(`${console.app.baseUrl}${path}`);
       await waitUntilLoaded(page);
-      const cut = await page.locator('td .person bdi').evaluateAll((names) =>
+      const cut: (string | null)[] = await page.locator('td .person bdi').evaluateAll((names) =>
         names
           .filter(({ textContent }) => textContent?.split(' ').length === 2)
           .filter((name) => name.scrollWidth > name.clientWidth || name.scrollHeight > name.clientHeight + 1)
           .map((name) => name.textContent),
       );
       assert.deepEqual(cut, [], `${path} at ${width}`);
-      const heights = await page
+      const heights: number[] = await page
         .locator('tr:has(.row-link)')
         .evaluateAll((rows) => rows.map((row) => Math.round(row.getBoundingClientRect().height)));
       assert.deepEqual([...new Set(heights)], [41], `${path} at ${width}`);
