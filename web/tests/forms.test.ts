@@ -28,6 +28,22 @@ const typeThenEscape = async (input: HTMLElement, text: string) => {
   input.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
 };
 
+test('an open combo box leaves the form readable, and closing its list does not send the form', async (t) => {
+  const page = await console.open(t, '/groups');
+  if (!page) return;
+  await page.getByRole('button', { name: 'Create group' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Create group' });
+  await dialog.getByLabel('Name').fill('Not sent');
+  await dialog.getByRole('combobox', { name: 'Lead' }).fill('a');
+  await page.getByRole('listbox').getByRole('option').first().waitFor();
+  await dialog.getByRole('textbox', { name: 'Name' }).waitFor();
+  const close = page.locator('.popover').getByRole('button', { name: 'Dismiss' });
+  await close.dispatchEvent('click');
+  await page.getByRole('listbox').waitFor({ state: 'detached' });
+  assert.equal(await dialog.getByLabel('Name').inputValue(), 'Not sent');
+  assert.deepEqual((await console.get('/v1/groups?q=not sent')).data, []);
+});
+
 test('a form focuses its first field, asks before it loses text, and drops corrected errors', async (t) => {
   const page = await console.open(t, '/personnel', { viewport: { width: 1024, height: 560 } });
   if (!page) return;

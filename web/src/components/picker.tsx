@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useLayoutEffect, useState } from 'react';
 import { Button, ComboBox, Input, ListBox, ListBoxItem, Popover } from 'react-aria-components';
 import { api, dataOrThrow } from '../api/client.ts';
 import { maxLimit } from '../api/pages.ts';
@@ -75,6 +75,8 @@ function SearchBox({
 }: Omit<PickerProps, 'clearsOnSelect'>) {
   const [selected, setSelected] = useState<Option | undefined>(value ? { id: value, name } : undefined);
   const [text, setText] = useState(name);
+  const [box, setBox] = useState<HTMLElement | null>(null);
+  const setOpen = usePageStaysReadable();
   const searched = text === selected?.name ? '' : text.trim();
   const q = useDebounced(searched);
   const {
@@ -96,6 +98,7 @@ function SearchBox({
   };
   return (
     <ComboBox
+      ref={setBox}
       className="picker"
       aria-label={label}
       items={items}
@@ -106,6 +109,7 @@ function SearchBox({
       }}
       selectedKey={selected?.id ?? null}
       onSelectionChange={select}
+      onOpenChange={setOpen}
       menuTrigger={menuTrigger}
       allowsEmptyCollection
       isRequired={required ?? false}
@@ -116,7 +120,15 @@ function SearchBox({
           <Icon name="down" />
         </Button>
       </div>
-      <Popover className="popover">
+      <Popover
+        className="popover"
+        // Screen readers that move from element to element reach the list right after the input.
+        {...(box && { UNSTABLE_portalContainer: box })}
+        // React Aria measures it from the edge of a popover around the combo box, not of the window.
+        containerPadding={0}
+        // The hidden button with which screen readers close the list would submit the form around it.
+        onClick={(event) => event.preventDefault()}
+      >
         <ListBox<Option>
           className="options"
           renderEmptyState={() =>
@@ -140,6 +152,26 @@ function SearchBox({
       </Popover>
     </ComboBox>
   );
+}
+
+/**
+ * React Aria sets `aria-hidden` on everything but an open combo box, because its list is usually at the end of the
+ * document. The rest can still get the focus, then unheard, and a form around the combo box can't be read meanwhile.
+ * It leaves out elements with this attribute, and has no option for it:
+ * https://github.com/adobe/react-spectrum/issues/4937. The attribute is removed at once, because dialogs look for it too.
+ */
+function usePageStaysReadable() {
+  const [isOpen, setOpen] = useState(false);
+  const attribute = 'data-react-aria-top-layer';
+  // Before the effect of the combo box, which hides the elements.
+  useLayoutEffect(() => {
+    if (isOpen) for (const element of document.body.children) element.setAttribute(attribute, '');
+  }, [isOpen]);
+  // After it, as the effects of a parent run after those of its children.
+  useEffect(() => {
+    if (isOpen) for (const element of document.body.children) element.removeAttribute(attribute);
+  }, [isOpen]);
+  return setOpen;
 }
 
 /** Finds people that work can be assigned to. */

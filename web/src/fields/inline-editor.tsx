@@ -123,9 +123,9 @@ export function InlineEditor<Input, Item extends object>({
   };
 
   const onBlur = ({ currentTarget, relatedTarget }: FocusEvent<HTMLElement>) => {
-    // Another window has the focus, or a list of a picker, which is elsewhere in the DOM.
+    // Another window or a dialog has the focus.
     if (currentTarget.contains(document.activeElement) || currentTarget.contains(relatedTarget)) return;
-    if (relatedTarget?.closest('.popover, .overlay')) return;
+    if (relatedTarget?.closest('.overlay')) return;
     if (!error && !theirs) void save();
   };
 
