@@ -56,7 +56,7 @@ function QuickAssign({ issue }: { issue: Issue }) {
         )}
       </Button>
       <Popover
-        className="popover assign filter-options"
+        className="popover filter-picker filter-options"
         placement="bottom start"
         aria-label={`${issue.assignee_name ?? 'Assign…'}, ${issue.key}`}
       >
