@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useEffect, useLayoutEffect, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Button, ComboBox, Input, ListBox, ListBoxItem, Popover } from 'react-aria-components';
 import { api, dataOrThrow } from '../api/client.ts';
 import { maxLimit } from '../api/pages.ts';
@@ -163,13 +163,17 @@ function SearchBox({
 function usePageStaysReadable() {
   const [isOpen, setOpen] = useState(false);
   const attribute = 'data-react-aria-top-layer';
+  const marked = useRef<Element[]>([]);
   // Before the effect of the combo box, which hides the elements.
   useLayoutEffect(() => {
-    if (isOpen) for (const element of document.body.children) element.setAttribute(attribute, '');
+    if (!isOpen) return;
+    // Messages have the attribute all the time.
+    marked.current = [...document.body.children].filter((element) => !element.hasAttribute(attribute));
+    for (const element of marked.current) element.setAttribute(attribute, '');
   }, [isOpen]);
   // After it, as the effects of a parent run after those of its children.
   useEffect(() => {
-    if (isOpen) for (const element of document.body.children) element.removeAttribute(attribute);
+    if (isOpen) for (const element of marked.current) element.removeAttribute(attribute);
   }, [isOpen]);
   return setOpen;
 }
