@@ -123,6 +123,18 @@ test('on a phone, the actions of a list take one line, and the selected tab of a
   });
 });
 
+test('on a phone, the list of a combo box is as wide as its field', async (t) => {
+  const viewport = { width: 390, height: 844 };
+  const page = await console.open(t, '/issues', { viewport, hasTouch: true, isMobile: true });
+  if (!page) return;
+  await page.getByRole('button', { name: 'Create issue', exact: true }).click();
+  const field = page.getByRole('combobox', { name: 'Project', exact: true });
+  await field.fill('a');
+  await page.getByRole('option').first().waitFor();
+  const [list, input] = [await boxOf(page.locator('.picker .popover')), await boxOf(field)];
+  assert.ok(Math.abs(list.width - input.width) < 2, `${list.width} and ${input.width}`);
+});
+
 test('on a phone, all rows are as high as a virtual list expects, and names take two lines', async (t) => {
   const name = 'Nightly export to the warehouse';
   await console.post('/v1/keys', { name, scopes: ['projects.read'] });
