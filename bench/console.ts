@@ -131,7 +131,11 @@ async function changeMany(page: Page, day: string): Promise<string> {
   const row = (number: number) => page.locator(`tbody tr[aria-rowindex="${number + 1}"]`);
   const select = (number: number) => row(number).getByRole('checkbox');
   await select(1).click();
-  while ((await row(count).count()) === 0) await page.mouse.wheel(0, 2000);
+  while ((await row(count).count()) === 0) {
+    await page.mouse.wheel(0, 500);
+    // The page has scrolled before the rows are looked for again.
+    await page.waitForTimeout(50);
+  }
   await select(count).click({ modifiers: ['Shift'] });
   await page.getByRole('button', { name: 'Set due date…' }).click();
   await page.getByRole('dialog').getByLabel('Due').fill(day);
