@@ -84,7 +84,9 @@ async function readInSnapshot(
   limit: number,
 ): Promise<Page> {
   const { list, cursor, countAll } = listRequest;
-  const { db, end } = await request.database.snapshot(list.isIndexed === false ? 'slow' : 'quick');
+  // Counting takes long in a long list, even if an index finds the page.
+  const isQuick = list.isIndexed !== false && !countAll;
+  const { db, end } = await request.database.snapshot(isQuick ? 'quick' : 'slow');
   try {
     const version = await dataVersion(db, list.reads);
     const position = await countRowsBefore(db, listRequest, versionAt(request, list, version));
