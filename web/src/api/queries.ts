@@ -1,4 +1,5 @@
 import {
+  type Query,
   QueryCache,
   QueryClient,
   type UseInfiniteQueryResult,
@@ -104,8 +105,20 @@ export function useRows<Page extends ListPage>(
 export const latestOf = <Item extends { id: string }>(rows: readonly Item[] = [], item: Item): Item =>
   rows.find(({ id }) => id === item.id) ?? item;
 
-/** Invalidates every query after a write: one change affects many counts and lists. */
+/**
+ * Invalidates every query after a write: one change affects many counts and lists. Waits only for what the service reads
+ * at once: counting or comparing a large register takes longer than the write.
+ */
 export function useRefresh() {
   const client = useQueryClient();
-  return () => client.invalidateQueries();
+  return () => {
+    // First, because a browser sends only six requests at a time.
+    const refreshed = client.invalidateQueries({ predicate: (query) => !isSlow(query) });
+    void client.invalidateQueries({ predicate: isSlow });
+    return refreshed;
+  };
 }
+
+const slowKinds: readonly unknown[] = ['summary', 'heatmap', 'trend', 'movement', 'total'];
+
+const isSlow = ({ queryKey }: Pick<Query, 'queryKey'>) => queryKey.some((part) => slowKinds.includes(part));
