@@ -12,6 +12,17 @@ import { decodeCursor, encodeCursor } from './cursor.ts';
 import { listLines } from './list.ts';
 
 onBothEngines('lists', (start, engine) => {
+  test('are counted where they do not block other requests', async (t) => {
+    const service = await start(t);
+    const key = await service.key('personnel.read');
+    const { mock } = t.mock.method(service.database, 'snapshot');
+    assert.equal((await service.get('/v1/personnel?limit=1&count=true', key)).body.page.total, 0);
+    assert.deepEqual(
+      mock.calls.map((call) => call.arguments),
+      [['slow']],
+    );
+  });
+
   test('the rows of a whole list are read in the order of an index', async (t) => {
     const { database } = await start(t);
     await fillPeople(database, 5000);
