@@ -251,7 +251,8 @@ describe('risks', () => {
       closed: 'Close…',
     };
     const offers = async (status: keyof typeof labels) => {
-      await page.locator('#status .chip').getByText(status, { exact: false }).waitFor();
+      const shown = status === 'materialized' ? 'Occurred' : status;
+      await page.locator('#status .chip').getByText(shown, { exact: false }).waitFor();
       assert.deepEqual(
         await buttons.allTextContents(),
         riskTransitions[status].map((to) =>
