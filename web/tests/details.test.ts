@@ -162,7 +162,8 @@ test('the overview compares the number of risks with four weeks ago and stacks t
   for (const [i, field] of ['critical', 'high', 'count', 'unassessed'].entries()) {
     const text = (await tiles.nth(i).textContent()) ?? '';
     assert.ok(text.startsWith(String(now[field])), text);
-    assert.ok(text.endsWith(`${change.format(now[field] - before[field])} in 4 weeks`), text);
+    const sinceThen = change.format(now[field] - before[field]).replace('-', '−');
+    assert.ok(text.endsWith(`${sinceThen} in 4 weeks`), text);
   }
   const legend = page.locator('.legend span');
   const sums = (await legend.allTextContents()).map((text) => Number(text.replace(/\D/g, '')));

@@ -24,7 +24,7 @@ test('the errors of a form name its fields by their labels', async (t) => {
   await dialog.getByRole('combobox', { name: 'Owner', exact: true }).fill('adaeze');
   await page.getByRole('option', { name: /Adaeze Eze/ }).click();
   await dialog.getByRole('combobox', { name: 'Owning group' }).fill('a');
-  await page.getByRole('option').first().click();
+  await page.getByRole('listbox').getByRole('option').first().click();
   await dialog.getByRole('button', { name: 'Create risk' }).click();
   await dialog.getByText('Due is before Raised, which defaults to today.').waitFor();
   await dialog.getByText('Set Owner or Owning group, not both.').waitFor();
@@ -153,7 +153,7 @@ test('scopes have readable labels', async (t) => {
   const page = await console.open(t, '/keys', { viewport: { width: 1600, height: 900 } });
   if (!page) return;
   const row = page.getByRole('row', { name: /Labelled key/ });
-  await row.getByText('Read personnel, Manage projects').waitFor();
+  await row.getByText('Manage projects · Read personnel').waitFor();
   await row.getByRole('button', { name: 'Edit Labelled key' }).click();
   const box = page.getByRole('checkbox', { name: 'Manage projects' });
   assert.equal(await box.isChecked(), true);
