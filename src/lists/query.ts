@@ -28,7 +28,9 @@ export const SortableListQuery = <F extends TProperties>(filters: F, sorts: read
     ...filters,
     sort: OneOf(sorts, {
       ...(sorts[0] && { default: sorts[0] }),
-      description: '`-` sorts in descending order.',
+      description: sorts.includes('relevance')
+        ? '`-` sorts in descending order. `relevance` needs `q`: names and titles that start with it come first.'
+        : '`-` sorts in descending order.',
     }),
   });
 

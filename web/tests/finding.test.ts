@@ -30,6 +30,19 @@ test('resolved and closed issues are found in the list and in the palette', asyn
   await page.waitForURL(new RegExp(`/issues/${key}`));
 });
 
+test('the palette shows the titles that start with the searched text before higher risks that contain it', async (t) => {
+  const highest = { title: 'High', description: 'As in quorble', probability: 5, impact: 5 };
+  for (let i = 0; i < 6; i++) await console.post('/v1/projects/APOLLO/risks', highest);
+  await console.post('/v1/projects/APOLLO/risks', { title: 'Quorble at the gate' });
+  const page = await console.open(t, '/keys');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('searchbox', { name: 'Go to' }).fill('quorble');
+  await page.getByRole('menuitem', { name: /High/ }).first().waitFor();
+  assert.match((await page.getByRole('menuitem').first().textContent()) ?? '', /^Quorble at the gate/);
+});
+
 test('people whose name starts with the searched text come first', async (t) => {
   await console.post('/v1/personnel', { name: 'Aaron Zqa', title: 'Lorbeer designer' });
   await console.post('/v1/personnel', { name: 'Lorbeer Quist' });

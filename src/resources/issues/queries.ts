@@ -39,6 +39,7 @@ import { deleteCommentsOn } from '../comments/queries.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { createItems } from '../project-items/create.ts';
+import { itemOrder } from '../project-items/order.ts';
 import { itemReader } from '../project-items/read.ts';
 import { type ItemUpdates, updateItem } from '../project-items/update.ts';
 import { assertTransition, ownerAndDateErrors } from '../project-items/validation.ts';
@@ -65,7 +66,7 @@ export const issueList = (filters: IssueFilters, moment: Moment, sort = 'rank'):
     json: issueJson(moment),
     reads: issueTables,
     isIndexed: isIndexed(filters) && sort === 'rank',
-    order: issueOrders[sort] as Order,
+    order: itemOrder('issues', issueOrders, sort, filters.q),
     from: issueRows,
     id: sql.ref('issues.id'),
     matches: issueConditions(filters, moment),

@@ -5,6 +5,7 @@ import { ListOf, SummaryOf } from '../../lists/schema.ts';
 import { sendList, sendSummary } from '../../lists/send-list.ts';
 import { resolveFilters } from '../project-items/filters.ts';
 import { projectItemRoutes } from '../project-items/item-routes.ts';
+import { sortsOf } from '../project-items/order.ts';
 import { getProject } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { issueImport } from './import.ts';
@@ -30,7 +31,7 @@ import {
 } from './schema.ts';
 import { summarizeIssues } from './summaries.ts';
 
-const sorts = Object.keys(issueOrders);
+const sorts = sortsOf(issueOrders);
 
 export function issueRoutes(app: App): void {
   app.get(

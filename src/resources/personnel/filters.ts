@@ -1,10 +1,10 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import { invalidParameter } from '../../core/errors.ts';
 import { fold, lowerAscii } from '../../core/text.ts';
-import { containsText } from '../../database/sql/functions.ts';
 import { allOf, always, contains, equals, hasText, holds, isIn, since } from '../../lists/filters.ts';
+import type { Order } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
+import { byRelevance, hasWord, startsWith } from '../../lists/relevance.ts';
 import { isMember, rejectLoneTransitive } from '../groups/membership.ts';
 import type { personnelFilters } from './schema.ts';
 
@@ -42,10 +42,9 @@ export const isAssignable = ({ today }: Moment) =>
     and (people.end_on is null or people.end_on >= ${today}))`;
 
 /** Names that start with the text, then names with a word that starts with it, then the rest. */
-export function byRelevance(text: string | undefined): RawBuilder<string> {
-  if (text === undefined) throw invalidParameter('sort', '`sort=relevance` needs `q`.');
-  const folded = fold(text);
-  const name = sql.ref('people.name_folded');
-  return sql`(case when substr(${name}, 1, ${sql.lit([...folded].length)}) = ${folded} then '0'
-    when ${containsText(name, ` ${folded}`)} then '1' else '2' end || people.roster_key)`;
-}
+export const peopleByRelevance = (q: string | undefined): Order =>
+  byRelevance(
+    q,
+    (text) => [startsWith(sql.ref('people.name_folded'), text), hasWord(sql.ref('people.name_folded'), text)],
+    peopleKeys.name,
+  );

@@ -29,9 +29,9 @@ import { deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
 import { lockPerson, lockTable } from '../../database/writes/table-versions.ts';
 import { type List, memoizedList, type Order } from '../../lists/list.ts';
 import {
-  byRelevance,
   isAssignable,
   type PersonnelFilters,
+  peopleByRelevance,
   peopleKeys,
   personnelConditions,
 } from './filters.ts';
@@ -49,7 +49,7 @@ export const personnelList = (filters: PersonnelFilters, moment: Moment, sort = 
     json: personJson(moment),
     reads: ['people', 'memberships', 'groups'],
     isIndexed: Object.keys(filters).every((name) => ['user_ids', 'email', 'external_id'].includes(name)),
-    order: sort === 'relevance' ? { key: byRelevance(filters.q) } : orderOf(sort),
+    order: sort === 'relevance' ? peopleByRelevance(filters.q) : orderOf(sort),
     from: (db) => db.selectFrom('people'),
     id: sql.ref('people.user_id'),
     matches: personnelConditions(filters, moment),

@@ -20,6 +20,7 @@ import {
 import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
+import { itemOrder } from '../project-items/order.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
 import { checkConditions, checksOfRisk } from './checks.ts';
 import { hasLevel, isUnassessed, maxScore, scoresBetween } from './ranking.ts';
@@ -58,15 +59,13 @@ export function riskList(register: Register, sort: string, movement?: Movement):
 
 function newRiskList(register: Register, sort: string, movement: Movement | undefined): List {
   const { joins, extend } = movement ?? {};
-  const order = riskOrders[sort];
-  if (!order) throw invalidParameter('sort', `Unknown sort order ${sort}.`);
   const matches = riskConditions(register);
   const moment = momentOfRegister(register);
   return {
     schema: movement ? RankedRisk : UnmovedRisk,
     json: riskJson(moment, movement?.fields),
     reads: register.as_of || movement ? riskTables : currentRiskTables,
-    order,
+    order: itemOrder('risks', riskOrders, sort, register.filters.q),
     ranked: sort === 'rank',
     isIndexed: isIndexed(register, sort) && !movement,
     from: (db) => riskRows(db, register.as_of),

@@ -14,6 +14,7 @@ import { sendList, sendSummary } from '../../lists/send-list.ts';
 import { Issue } from '../issues/schema.ts';
 import { resolveFilters } from '../project-items/filters.ts';
 import { projectItemRoutes } from '../project-items/item-routes.ts';
+import { sortsOf } from '../project-items/order.ts';
 import { getProject } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { riskImport } from './import.ts';
@@ -43,7 +44,7 @@ import {
 } from './schema.ts';
 import { getRiskHeatmap, RiskHeatmap, RiskSummary, summarizeRisks } from './summaries.ts';
 
-const sorts = Object.keys(riskOrders);
+const sorts = sortsOf(riskOrders);
 const RiskListResponse = ListOf(RankedRisk, {
   as_of: Type.Optional(Day({ description: 'The day of the register, if the request has `as_of`.' })),
   unassessed: Type.Integer({

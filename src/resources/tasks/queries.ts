@@ -35,6 +35,7 @@ import type { Filters } from '../../lists/query.ts';
 import { deleteCommentsOn } from '../comments/queries.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { createItems } from '../project-items/create.ts';
+import { itemOrder } from '../project-items/order.ts';
 import { itemReader } from '../project-items/read.ts';
 import { type ItemUpdates, updateItem } from '../project-items/update.ts';
 import { periodErrors } from '../project-items/validation.ts';
@@ -59,7 +60,7 @@ export const taskList = (filters: TaskFilters, moment: Moment, sort = 'due_on'):
     json: taskJson,
     reads: ['tasks', 'projects', 'people'],
     isIndexed: isIndexed(filters) && sort === 'due_on',
-    order: taskOrders[sort] as Order,
+    order: itemOrder('tasks', taskOrders, sort, filters.q),
     from: taskRows,
     id: sql.ref('tasks.id'),
     matches: taskConditions(filters, moment),

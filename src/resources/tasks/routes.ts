@@ -5,6 +5,7 @@ import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
 import { resolveFilters } from '../project-items/filters.ts';
 import { projectItemRoutes } from '../project-items/item-routes.ts';
+import { sortsOf } from '../project-items/order.ts';
 import { getProject } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { taskImport } from './import.ts';
@@ -23,7 +24,7 @@ export function taskRoutes(app: App): void {
           'By default, sorted by `due_on`, earliest first, then by `id`. Tasks without the day that `sort` names come last. ' +
           'By default, the list contains open tasks of projects that are not archived.',
         tags: ['tasks'],
-        querystring: SortableListQuery(taskFilters, Object.keys(taskOrders)),
+        querystring: SortableListQuery(taskFilters, sortsOf(taskOrders)),
         response: { 200: ListOf(Task) },
       },
     },

@@ -39,13 +39,12 @@ type Item = { key: string; title: string; status: string };
  */
 export async function search(q: string, hasScope: HasScope): Promise<{ sections: Section[]; error?: Error }> {
   const few = { q, limit: 5 };
-  const all = { params: { query: { ...few, status: ['all' as const] } } };
+  const byRelevance = { ...few, sort: 'relevance' as const };
+  const all = { params: { query: { ...byRelevance, status: ['all' as const] } } };
   const readsProjects = hasScope('projects.read');
   const readsPeople = hasScope('personnel.read');
   const { results, error } = await settle([
-    readsPeople
-      ? dataOrThrow(api.GET('/v1/personnel', { params: { query: { ...few, sort: 'relevance' } } }))
-      : undefined,
+    readsPeople ? dataOrThrow(api.GET('/v1/personnel', { params: { query: byRelevance } })) : undefined,
     readsPeople ? dataOrThrow(api.GET('/v1/groups', { params: { query: few } })) : undefined,
     readsProjects ? dataOrThrow(api.GET('/v1/projects', { params: { query: few } })) : undefined,
     readsProjects ? dataOrThrow(api.GET('/v1/risks', all)) : undefined,
@@ -57,7 +56,7 @@ export async function search(q: string, hasScope: HasScope): Promise<{ sections:
     id,
     name,
     icon,
-    results: byRelevance(q, list?.data ?? []).map(({ key, title }) => ({
+    results: (list?.data ?? []).map(({ key, title }) => ({
       path: `/${id}/${key}`,
       name: title,
       note: key,
@@ -105,12 +104,4 @@ async function settle<Searches extends readonly unknown[]>(searches: readonly [.
     results: results as { [I in keyof Searches]: Awaited<Searches[I]> | undefined },
     error: errors[0],
   };
-}
-
-/** The item with exactly this key first, then titles that start with the text. */
-function byRelevance(q: string, items: readonly Item[]): Item[] {
-  const text = q.toLowerCase();
-  const rank = ({ key, title }: Item) =>
-    key.toLowerCase() === text ? 0 : title.toLowerCase().startsWith(text) ? 1 : 2;
-  return items.toSorted((a, b) => rank(a) - rank(b));
 }
