@@ -50,7 +50,7 @@ function TabLabel({ isSelected, children }: { isSelected: boolean; children: Rea
       if (inner.right > outer.right) list.scrollLeft += inner.right - outer.right;
       else if (inner.left < outer.left) list.scrollLeft -= outer.left - inner.left;
     });
-    for (const one of list.children) observer.observe(one);
+    for (const one of [list, ...list.children]) observer.observe(one);
     return () => observer.disconnect();
   }, [isSelected]);
   return <span ref={label}>{children}</span>;
