@@ -6,15 +6,16 @@ import { test } from 'node:test';
 const root = join(import.meta.dirname, '..');
 const list = join(import.meta.dirname, 'labels.txt');
 
-/** Text between tags, and literals that start like a label. */
+/** Text between tags, literals that start like a label, and literals that contain a sentence. */
 const patterns = [
-  /(?<!=)>\s*([A-Z][^<>{}=;]*?)\s*[<{]/g,
+  /(?<!=)>\s*([A-Z+*][^<>{}=;]*?)\s*[<{]/g,
   /(?<![\w.])(?:'([A-Z][^'\n]*)'|"([A-Z][^"\n]*)"|`([A-Z][^`\n]*)`)/g,
+  /(?<![\w.])(?:'([^A-Z'\n][^'\n]* [^'\n]*\w\. ?)'|`([^A-Z`\n][^`\n]* [^`\n]*\w\. ?)`)/g,
 ];
 
 /** Names of keys, methods and errors, which nobody reads. */
 const isCode = (text: string) =>
-  /^([A-Z]+|[A-Z]\d*|Arrow\w+|[A-Z]\S*\*?[$/\\]\S*)$/.test(text) || /=>|&&|\?\./.test(text);
+  /^(\W+|[A-Z]+|[A-Z]\d*|Arrow\w+|[A-Z]\S*\*?[$/\\]\S*)$/.test(text) || /=>|&&|\?\./.test(text);
 
 /** What the console can show, in the order of its files. */
 function labels(): string[] {

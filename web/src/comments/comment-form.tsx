@@ -96,7 +96,8 @@ export function CommentForm({ label, action, state, send, onCancel, conflict, au
       <footer>
         <p className="hint">
           {canMention && '@ mentions a person. '}
-          {isApple ? '⌘' : 'Ctrl'}+Enter sends. **Bold**, *italic*, `code`, lists and links work.
+          <span className="for-keyboards">{isApple ? '⌘' : 'Ctrl'}+Enter sends. </span>
+          **Bold**, *italic*, `code`, lists and links work.
         </p>
         {onCancel && (
           <Button small onPress={requestCancel}>

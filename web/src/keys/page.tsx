@@ -76,7 +76,11 @@ export function KeysPage() {
         }
       </Loaded>
       {created && (
-        <Secret title={created.name} secret={created.secret} onClose={() => setCreated(undefined)}>
+        <Secret
+          title={`New key: ${created.name}`}
+          secret={created.secret}
+          onClose={() => setCreated(undefined)}
+        >
           Copy this key now; you won't see it again.
         </Secret>
       )}

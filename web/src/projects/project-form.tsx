@@ -18,7 +18,9 @@ const fieldsOf = (project?: Project, lead: string | null = null): FieldOf<Projec
     label: 'Key',
     kind: 'line',
     half: true,
-    hint: '2 to 10 characters, A-Z and 0-9. Leave blank to derive it from the name.',
+    hint: project
+      ? '2 to 10 characters, A-Z and 0-9. Existing risks, issues and tasks keep their keys.'
+      : '2 to 10 characters, A-Z and 0-9. Leave blank to derive it from the name.',
   },
   {
     name: 'appetite',

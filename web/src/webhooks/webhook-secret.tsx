@@ -5,7 +5,7 @@ import { shortUrl } from './queries.ts';
 type Props = { webhook: WebhookWithSecret; onClose: () => void };
 
 export const WebhookSecret = ({ webhook, onClose }: Props) => (
-  <Secret title={shortUrl(webhook.url)} secret={webhook.secret} onClose={onClose}>
+  <Secret title={`New secret: ${shortUrl(webhook.url)}`} secret={webhook.secret} onClose={onClose}>
     Copy this secret now; you won't see it again. Your receiver verifies signatures with it.
   </Secret>
 );
