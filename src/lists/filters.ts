@@ -31,8 +31,12 @@ export const holds = (condition: Condition) => (expected: boolean) =>
 export const isNull = (column: string) => sql<boolean>`${sql.ref(column)} is null`;
 
 /** Whether the referenced person is active. A row without a person matches neither value. */
-export const isActive = (person: string) => (expected: boolean) =>
-  sql<boolean>`${sql.ref(`${person}.status`)} = ${expected ? 'active' : 'inactive'}`;
+export const isActive = (user_id: string) => (expected: boolean) =>
+  sql<boolean>`${statusOf(user_id)} = ${expected ? 'active' : 'inactive'}`;
+
+/** The status of the referenced person. */
+export const statusOf = (user_id: string) =>
+  sql<string | null>`(select people.status from people where people.user_id = ${sql.ref(user_id)})`;
 
 /** For dates and numbers: this value or a greater one. */
 export const from = (column: string | RawBuilder<string>) => (value: string | number) =>

@@ -187,6 +187,10 @@ function rowsAfter(
   return after === undefined ? rows : rows.where(beyond(list.order, after));
 }
 
+/** All rows, without the conditions and the order of the list. */
+export const jsonRows = (db: Kysely<Tables>, list: List) =>
+  withJoins(db, list, list.from(db)).select(list.json.as('json')).$castTo<{ json: string }>();
+
 const withJoins = (db: Kysely<Tables>, list: List, rows: RowsQuery) => list.joins?.(rows, db) ?? rows;
 
 const ordered = ({ order }: List, key: RawBuilder<string>, rows: RowsQuery) =>

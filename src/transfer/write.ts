@@ -7,6 +7,7 @@ import { param, type Statement, statement } from '../database/sql/statement.ts';
 import type { Tables } from '../database/tables.ts';
 import type { Change } from '../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../database/writes/create-many.ts';
+import { jsonRows } from '../lists/list.ts';
 import type { Importable, ImportKey, Resource } from './importable.ts';
 import type { ParsedRow } from './parse-rows.ts';
 import { completed, failed, failedFor, type Written } from './results.ts';
@@ -107,9 +108,7 @@ function findByKey({ existing }: Importable, key: ImportKey): Statement<{ json: 
   const find =
     statements.get(key) ??
     statement<{ json: string }>((db) =>
-      existing
-        .from(db)
-        .select(existing.json.as('json'))
+      jsonRows(db, existing)
         .where(existing.matches)
         .where(inJsonArray(key.column, param<string>('values'))),
     );

@@ -33,13 +33,14 @@ import {
   isNull,
   since,
 } from '../../lists/filters.ts';
-import { type List, memoizedList, type Order } from '../../lists/list.ts';
+import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
 import { deleteCommentsOn } from '../comments/queries.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { createItems } from '../project-items/create.ts';
 import { itemOrder } from '../project-items/order.ts';
+import { joinAssignee, joinOwner } from '../project-items/people.ts';
 import { itemReader } from '../project-items/read.ts';
 import { type ItemUpdates, updateItem } from '../project-items/update.ts';
 import { assertTransition, ownerAndDateErrors } from '../project-items/validation.ts';
@@ -68,13 +69,14 @@ export const issueList = (filters: IssueFilters, moment: Moment, sort = 'rank'):
     isIndexed: isIndexed(filters) && sort === 'rank',
     order: itemOrder('issues', issueOrders, sort, filters.q),
     from: issueRows,
+    joins: withPeople,
     id: sql.ref('issues.id'),
     matches: issueConditions(filters, moment),
   }));
 
 export const getIssue = itemReader<Issue>(
   'issue',
-  (db) => issueRows(db),
+  (db) => withPeople(issueRows(db)),
   (moment) => issueJson(moment),
 );
 
@@ -147,13 +149,10 @@ export const issueRow = (
   ...newStamps(now),
 });
 
-export const issueRows = (db: Kysely<Tables>) =>
-  db
-    .selectFrom('issues')
-    .innerJoin('projects', 'projects.id', 'issues.project_id')
-    .leftJoin('people as owner', 'owner.user_id', 'issues.owner_user_id')
-    .leftJoin('groups as owner_group', 'owner_group.id', 'issues.owner_group_id')
-    .leftJoin('people as assignee', 'assignee.user_id', 'issues.assignee_user_id');
+export const issueRows = (db: Kysely<Tables>): RowsQuery =>
+  db.selectFrom('issues').innerJoin('projects', 'projects.id', 'issues.project_id');
+
+const withPeople = (rows: RowsQuery) => joinAssignee(joinOwner(rows, 'issues'), 'issues');
 
 const issueJson = (moment: Moment) =>
   rowAsJson(Issue, 'issues', {
@@ -172,7 +171,7 @@ export const issueTables: readonly TableName[] = ['issues', 'projects', 'people'
 
 export const issueSubject: Subject = {
   type: 'issue',
-  from: issueRows,
+  from: (db) => withPeople(issueRows(db)),
   id: sql.ref('issues.id'),
   key: sql.ref('issues.key'),
   project_id: sql.ref('issues.project_id'),
@@ -195,8 +194,8 @@ export const issueUpdates: ItemUpdates<Issue, IssuePatch> = {
   delta: deltaOf,
   get: getIssue,
   read: daily((moment) =>
-    statement((db) =>
-      issueRows(db)
+    statement<{ json: string }>((db) =>
+      withPeople(issueRows(db))
         .select(issueJson(moment).as('json'))
         .where(inJsonArray(sql.ref('issues.id'), param<string>('ids'))),
     ),
@@ -223,8 +222,8 @@ export function issueConditions(filters: IssueFilters, moment: Moment) {
     owner_user_id: isIn('issues.owner_user_id'),
     owner_group_id: (ids) => isOwnedBy('issues', ids, filters.transitive ?? false),
     transitive: always,
-    owner_active: isActive('owner'),
-    assignee_active: isActive('assignee'),
+    owner_active: isActive('issues.owner_user_id'),
+    assignee_active: isActive('issues.assignee_user_id'),
     unassigned: holds(isNull('issues.assignee_user_id')),
     overdue: holds(isOverdue(moment)),
     min_age_days: (days) => sql<boolean>`issues.raised_on <= ${daysLater(moment.today, -days)}`,

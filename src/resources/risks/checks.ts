@@ -5,17 +5,19 @@ import { checks } from './schema.ts';
 
 export type Check = (typeof checks)[number];
 
+type Columns = { ownerStatus?: RawBuilder<unknown>; appetite?: RawBuilder<unknown> };
+
 /** The SQL condition of each check. All except `residual_above_current` flag only active risks. */
 export function checkConditions(
   { today }: Moment,
-  appetite = sql.ref('projects.appetite'),
+  { ownerStatus = sql`owner.status`, appetite = sql`projects.appetite` }: Columns = {},
 ): Record<Check, RawBuilder<boolean>> {
   const active = sql`risks.active = 1`;
   const never = '9999-99-99';
   return {
     unassessed: sql`(${active} and risks.score is null)`,
     unowned: sql`(${active} and risks.owner_user_id is null and risks.owner_group_id is null)`,
-    owner_inactive: sql`(${active} and coalesce(owner.status, 'active') = 'inactive')`,
+    owner_inactive: sql`(${active} and coalesce(${ownerStatus}, 'active') = 'inactive')`,
     review_overdue: sql`(${active} and coalesce(risks.review_on, ${never}) < ${today})`,
     due_overdue: sql`(${active} and coalesce(risks.due_on, ${never}) < ${today})`,
     no_response_plan: sql`(${active} and risks.status <> 'accepted' and risks.response_plan is null)`,

@@ -28,21 +28,21 @@ import { type ItemUpdates, saveItems, updateItem } from '../project-items/update
 import { assertTransition, ownerAndDateErrors } from '../project-items/validation.ts';
 import { riskDelta, updateCounts } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
-import { riskJson, riskRows } from './register.ts';
+import { riskJson, riskRows, withOwner } from './register.ts';
 import { activeStatuses, type MaterializeInput, Risk, RiskInput, type RiskPatch } from './schema.ts';
 import { levelOf, residualErrors, scoreOf, severityOf } from './scoring.ts';
 import { clearStaleRiskFields, riskStateErrors, riskTransitions } from './transitions.ts';
 
 export const riskSubject: Subject = {
   type: 'risk',
-  from: (db) => riskRows(db),
+  from: (db) => withOwner(riskRows(db)),
   id: sql.ref('risks.id'),
   key: sql.ref('risks.key'),
   project_id: sql.ref('risks.project_id'),
   json: (moment) => riskJson(moment),
 };
 
-export const getRisk = itemReader<Risk>('risk', riskRows, (moment) => riskJson(moment));
+export const getRisk = itemReader<Risk>('risk', riskSubject.from, (moment) => riskJson(moment));
 
 export async function createRisk(
   db: Transaction<Tables>,
@@ -114,7 +114,7 @@ export const riskUpdates: ItemUpdates<Risk, RiskPatch> = {
   get: getRisk,
   read: daily((moment) =>
     statement<{ json: string }>((db) =>
-      riskRows(db)
+      withOwner(riskRows(db))
         .select(riskJson(moment).as('json'))
         .where(inJsonArray(sql.ref('risks.id'), param<string>('ids'))),
     ),

@@ -16,11 +16,13 @@ import {
   isNarrowedByIndex,
   isNull,
   since,
+  statusOf,
 } from '../../lists/filters.ts';
 import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { itemOrder } from '../project-items/order.ts';
+import { joinOwner } from '../project-items/people.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
 import { checkConditions, checksOfRisk } from './checks.ts';
 import { hasLevel, isUnassessed, maxScore, scoresBetween } from './ranking.ts';
@@ -69,7 +71,7 @@ function newRiskList(register: Register, sort: string, movement: Movement | unde
     ranked: sort === 'rank',
     isIndexed: isIndexed(register, sort) && !movement,
     from: (db) => riskRows(db, register.as_of),
-    ...(joins && { joins }),
+    joins: (rows, db) => withOwner(joins?.(rows, db) ?? rows),
     ...(extend && { extend }),
     id: sql.ref('risks.id'),
     matches,
@@ -105,7 +107,7 @@ function isIndexed({ filters, as_of }: Register, sort: string): boolean {
 }
 
 /**
- * Selects risks with their projects and owners, now or as of the end of a day. `past_risks` has the same columns as
+ * Selects risks with their projects, now or as of the end of a day. `past_risks` has the same columns as
  * `risks`, so it can replace it in the query.
  */
 export function riskRows(
@@ -113,12 +115,11 @@ export function riskRows(
   as_of?: string,
   table: 'risks' | 'past_risks' = 'risks',
 ): RowsQuery {
-  return db
-    .selectFrom(storedRisks(as_of, table))
-    .innerJoin('projects', 'projects.id', 'risks.project_id')
-    .leftJoin('people as owner', 'owner.user_id', 'risks.owner_user_id')
-    .leftJoin('groups as owner_group', 'owner_group.id', 'risks.owner_group_id');
+  return db.selectFrom(storedRisks(as_of, table)).innerJoin('projects', 'projects.id', 'risks.project_id');
 }
+
+/** Adds what `riskJson` needs. */
+export const withOwner = (rows: RowsQuery) => joinOwner(rows, 'risks');
 
 export const storedRisks = (as_of: string | undefined, table: 'risks' | 'past_risks' = 'risks') =>
   (as_of ? risksAt(as_of).as('risks') : `${table} as risks`) as 'risks';
@@ -211,7 +212,7 @@ export function riskConditions(register: Register, active: Expression<unknown> =
     throw invalidParameter('as_of', '`as_of` is in the future. Use today or an earlier day.');
   }
   rejectLoneTransitive(filters, 'owner_group_id');
-  const conditions = checkConditions(moment);
+  const conditions = checkConditions(moment, { ownerStatus: statusOf('risks.owner_user_id') });
   return allOf(filters, {
     ...projectConditions('risks.project_id'),
     ...(as_of && { archived: wasArchived(endOf(as_of)) }),

@@ -86,7 +86,9 @@ type KnownValue = 'total' | (typeof levels)[number]['level'] | (typeof riskStatu
 
 async function countKnownValues(db: Kysely<Tables>, register: Register): Promise<Record<KnownValue, number>> {
   const appetite = sql.ref('project.appetite');
-  const { unowned, owner_inactive, ...conditions } = checkConditions(momentOfRegister(register), appetite);
+  const { unowned, owner_inactive, ...conditions } = checkConditions(momentOfRegister(register), {
+    appetite,
+  });
   const counted = {
     ...Object.fromEntries(levels.map(({ level }) => [level, sql<boolean>`risks.level = ${sql.lit(level)}`])),
     ...Object.fromEntries(

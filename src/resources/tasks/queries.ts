@@ -30,12 +30,13 @@ import {
   isNull,
   since,
 } from '../../lists/filters.ts';
-import { type List, memoizedList, type Order } from '../../lists/list.ts';
+import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
 import { deleteCommentsOn } from '../comments/queries.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { createItems } from '../project-items/create.ts';
 import { itemOrder } from '../project-items/order.ts';
+import { joinAssignee } from '../project-items/people.ts';
 import { itemReader } from '../project-items/read.ts';
 import { type ItemUpdates, updateItem } from '../project-items/update.ts';
 import { periodErrors } from '../project-items/validation.ts';
@@ -62,13 +63,14 @@ export const taskList = (filters: TaskFilters, moment: Moment, sort = 'due_on'):
     isIndexed: isIndexed(filters) && sort === 'due_on',
     order: itemOrder('tasks', taskOrders, sort, filters.q),
     from: taskRows,
+    joins: withAssignee,
     id: sql.ref('tasks.id'),
     matches: taskConditions(filters, moment),
   }));
 
 export const getTask = itemReader<Task>(
   'task',
-  (db) => taskRows(db),
+  (db) => withAssignee(taskRows(db)),
   () => taskJson,
 );
 
@@ -132,11 +134,10 @@ export const taskRow = (
   ...newStamps(now),
 });
 
-const taskRows = (db: Kysely<Tables>) =>
-  db
-    .selectFrom('tasks')
-    .innerJoin('projects', 'projects.id', 'tasks.project_id')
-    .leftJoin('people as assignee', 'assignee.user_id', 'tasks.assignee_user_id');
+const taskRows = (db: Kysely<Tables>): RowsQuery =>
+  db.selectFrom('tasks').innerJoin('projects', 'projects.id', 'tasks.project_id');
+
+const withAssignee = (rows: RowsQuery) => joinAssignee(rows, 'tasks');
 
 const taskJson = rowAsJson(Task, 'tasks', {
   project_key: sql.ref('projects.key'),
@@ -147,7 +148,7 @@ const taskJson = rowAsJson(Task, 'tasks', {
 
 export const taskSubject: Subject = {
   type: 'task',
-  from: taskRows,
+  from: (db) => withAssignee(taskRows(db)),
   id: sql.ref('tasks.id'),
   key: sql.ref('tasks.key'),
   project_id: sql.ref('tasks.project_id'),
@@ -166,8 +167,8 @@ export const taskUpdates: ItemUpdates<Task, TaskPatch> = {
   read: () => tasksByIds,
 };
 
-const tasksByIds = statement((db) =>
-  taskRows(db)
+const tasksByIds = statement<{ json: string }>((db) =>
+  withAssignee(taskRows(db))
     .select(taskJson.as('json'))
     .where(inJsonArray(sql.ref('tasks.id'), param<string>('ids'))),
 );
@@ -189,7 +190,7 @@ const taskConditions = (filters: TaskFilters, moment: Moment) =>
     status: hasStatus,
     kind: isIn('tasks.kind'),
     assignee_user_id: isIn('tasks.assignee_user_id'),
-    assignee_active: isActive('assignee'),
+    assignee_active: isActive('tasks.assignee_user_id'),
     unassigned: holds(isNull('tasks.assignee_user_id')),
     overdue: holds(isOverdue(moment)),
     risk_id: equals('tasks.risk_id'),
