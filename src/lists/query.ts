@@ -28,9 +28,12 @@ export const SortableListQuery = <F extends TProperties>(filters: F, sorts: read
     ...filters,
     sort: OneOf(sorts, {
       ...(sorts[0] && { default: sorts[0] }),
-      description: sorts.includes('relevance')
-        ? '`-` sorts in descending order. `relevance` needs `q`: names and titles that start with it come first.'
-        : '`-` sorts in descending order.',
+      description: [
+        ...(sorts.some((sort) => sort.startsWith('-')) ? ['`-` sorts in descending order.'] : []),
+        ...(sorts.includes('relevance')
+          ? ['`relevance` needs `q`: names and titles that start with it come first.']
+          : []),
+      ].join(' '),
     }),
   });
 

@@ -18,6 +18,13 @@ export function byRelevance(
   return { key: sql`(case ${sql.join(cases, sql` `)} else '9' end || ${key})` };
 }
 
+/** Names that start with the text, then names with a word that starts with it, then the rest. */
+export const namesByRelevance = (
+  q: string | undefined,
+  folded: Expression<string>,
+  key: RawBuilder<string>,
+): Order => byRelevance(q, (text) => [startsWith(folded, text), hasWord(folded, text)], key);
+
 export const startsWith = (text: Expression<string>, start: string) =>
   sql<boolean>`substr(${text}, 1, ${sql.lit([...start].length)}) = ${start}`;
 

@@ -43,6 +43,28 @@ test('the palette shows the titles that start with the searched text before high
   assert.match((await page.getByRole('menuitem').first().textContent()) ?? '', /^Quorble at the gate/);
 });
 
+test('the palette shows the groups and projects whose name starts with the searched text first', async (t) => {
+  for (const letter of 'ABCDE') {
+    await console.post('/v1/groups', { name: `${letter} team for vexil` });
+    await console.post('/v1/projects', { name: `${letter} work on vexil` });
+  }
+  await console.post('/v1/groups', { name: 'Vexil group' });
+  await console.post('/v1/projects', { name: 'Vexil project' });
+  const page = await console.open(t, '/keys');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('searchbox', { name: 'Go to' }).fill('vexil');
+  for (const [section, first] of [
+    ['Groups', /^Vexil group/],
+    ['Projects', /^Vexil project/],
+  ] as const) {
+    const results = page.getByRole('group', { name: section }).getByRole('menuitem');
+    await results.first().waitFor();
+    assert.match((await results.first().textContent()) ?? '', first);
+  }
+});
+
 test('people whose name starts with the searched text come first', async (t) => {
   await console.post('/v1/personnel', { name: 'Aaron Zqa', title: 'Lorbeer designer' });
   await console.post('/v1/personnel', { name: 'Lorbeer Quist' });

@@ -36,6 +36,7 @@ import { lockTable } from '../../database/writes/table-versions.ts';
 import { allOf, equals, hasText, since } from '../../lists/filters.ts';
 import { type List, memoizedList } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
+import { namesByRelevance } from '../../lists/relevance.ts';
 import {
   Group,
   GroupInput,
@@ -46,16 +47,23 @@ import {
   maxGroupDepth,
 } from './schema.ts';
 
-/** Groups by name; `include: 'members'` adds the ids of their members. */
-export const groupList = ({
-  include,
-  ...filters
-}: Filters<typeof groupFilters & typeof groupIncludes>): List =>
-  memoizedList(['groups', filters, include], () => ({
+const byName = sql.ref<string>('groups.name_key');
+
+export const groupSorts = ['name', 'relevance'] as const;
+
+/** Groups by name or by how well it matches `q`; `include: 'members'` adds the ids of their members. */
+export const groupList = (
+  { include, ...filters }: Filters<typeof groupFilters & typeof groupIncludes>,
+  sort = 'name',
+): List =>
+  memoizedList(['groups', filters, include, sort], () => ({
     schema: include ? GroupWithMembers : Group,
     json: include ? groupWithMembersJson : groupJson,
     reads: ['groups', 'memberships'],
-    order: { key: sql.ref('groups.name_key') },
+    order:
+      sort === 'relevance'
+        ? namesByRelevance(filters.q, sql.ref('groups.name_folded'), byName)
+        : { key: byName },
     from: (db) => db.selectFrom('groups'),
     id: sql.ref('groups.id'),
     matches: allOf(filters, {

@@ -1,7 +1,7 @@
 import { Id, NoContent, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
 import { done, sendIdempotent } from '../../http/request/idempotency.ts';
-import { ListQuery, splitQuery } from '../../lists/query.ts';
+import { ListQuery, SortableListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
 import { personnelList } from '../personnel/queries.ts';
@@ -9,7 +9,7 @@ import { Person } from '../personnel/schema.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { groupImport } from './import.ts';
 import { addMember, addMembers, removeMember } from './members.ts';
-import { createGroup, deleteGroup, getGroup, groupList, updateGroup } from './queries.ts';
+import { createGroup, deleteGroup, getGroup, groupList, groupSorts, updateGroup } from './queries.ts';
 import {
   Group,
   GroupInput,
@@ -29,13 +29,16 @@ export function groupRoutes(app: App): void {
       config: { access: 'personnel.read' },
       schema: {
         operationId: 'listGroups',
-        summary: 'List groups by name',
+        summary: 'List groups',
         tags: ['groups'],
-        querystring: ListQuery({ ...groupFilters, ...groupIncludes }),
+        querystring: SortableListQuery({ ...groupFilters, ...groupIncludes }, groupSorts),
         response: { 200: ListOf(ListedGroup) },
       },
     },
-    (request, reply) => sendList(request, reply, groupList(splitQuery(request.query).filters)),
+    (request, reply) => {
+      const { filters, sort } = splitQuery(request.query);
+      return sendList(request, reply, groupList(filters, sort));
+    },
   );
 
   resourceRoutes(app, {

@@ -2,9 +2,7 @@ import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { fold, lowerAscii } from '../../core/text.ts';
 import { allOf, always, contains, equals, hasText, holds, isIn, since } from '../../lists/filters.ts';
-import type { Order } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
-import { byRelevance, hasWord, startsWith } from '../../lists/relevance.ts';
 import { isMember, rejectLoneTransitive } from '../groups/membership.ts';
 import type { personnelFilters } from './schema.ts';
 
@@ -40,11 +38,3 @@ export const peopleKeys = {
 export const isAssignable = ({ today }: Moment) =>
   sql<boolean>`(people.status = 'active' and (people.start_on is null or people.start_on <= ${today})
     and (people.end_on is null or people.end_on >= ${today}))`;
-
-/** Names that start with the text, then names with a word that starts with it, then the rest. */
-export const peopleByRelevance = (q: string | undefined): Order =>
-  byRelevance(
-    q,
-    (text) => [startsWith(sql.ref('people.name_folded'), text), hasWord(sql.ref('people.name_folded'), text)],
-    peopleKeys.name,
-  );

@@ -28,13 +28,8 @@ import {
 import { deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
 import { lockPerson, lockTable } from '../../database/writes/table-versions.ts';
 import { type List, memoizedList, type Order } from '../../lists/list.ts';
-import {
-  isAssignable,
-  type PersonnelFilters,
-  peopleByRelevance,
-  peopleKeys,
-  personnelConditions,
-} from './filters.ts';
+import { namesByRelevance } from '../../lists/relevance.ts';
+import { isAssignable, type PersonnelFilters, peopleKeys, personnelConditions } from './filters.ts';
 import { Person, PersonInput, type PersonPatch } from './schema.ts';
 
 export const personnelSorts = [
@@ -49,7 +44,10 @@ export const personnelList = (filters: PersonnelFilters, moment: Moment, sort = 
     json: personJson(moment),
     reads: ['people', 'memberships', 'groups'],
     isIndexed: Object.keys(filters).every((name) => ['user_ids', 'email', 'external_id'].includes(name)),
-    order: sort === 'relevance' ? peopleByRelevance(filters.q) : orderOf(sort),
+    order:
+      sort === 'relevance'
+        ? namesByRelevance(filters.q, sql.ref('people.name_folded'), peopleKeys.name)
+        : orderOf(sort),
     from: (db) => db.selectFrom('people'),
     id: sql.ref('people.user_id'),
     matches: personnelConditions(filters, moment),

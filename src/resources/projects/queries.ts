@@ -11,7 +11,7 @@ import {
 } from '../../core/errors.ts';
 import { asKey } from '../../core/ids.ts';
 import { fold, foldAll, joinWords } from '../../core/text.ts';
-import { inJsonArray, jsonObject } from '../../database/sql/functions.ts';
+import { containsText, inJsonArray, jsonObject } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -28,8 +28,9 @@ import {
 } from '../../database/writes/references.ts';
 import { deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
 import { allOf, equals, hasText, isIn, since } from '../../lists/filters.ts';
-import { type List, memoizedList } from '../../lists/list.ts';
+import { type List, memoizedList, type Order } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
+import { byRelevance, hasWord, startsWith } from '../../lists/relevance.ts';
 import { deleteCommentsIn } from '../comments/queries.ts';
 import { periodErrors } from '../project-items/validation.ts';
 import { overdueTasks, projectHealth, topScore } from './health.ts';
@@ -43,13 +44,15 @@ import {
   type projectFilters,
 } from './schema.ts';
 
-/** Lists projects by name. */
-export const projectList = (filters: Filters<typeof projectFilters>, moment: Moment): List =>
-  memoizedList(['projects', filters, moment.today], () => ({
+export const projectSorts = ['name', 'relevance'] as const;
+
+/** Lists projects by name or by how well they match `q`. */
+export const projectList = (filters: Filters<typeof projectFilters>, moment: Moment, sort = 'name'): List =>
+  memoizedList(['projects', filters, moment.today, sort], () => ({
     schema: Project,
     json: projectJson(moment),
     reads: ['projects', 'risks', 'issues', 'tasks'],
-    order: { key: sql.ref('projects.name_key') },
+    order: sort === 'relevance' ? projectsByRelevance(filters.q) : { key: byName },
     from: (db) => db.selectFrom('projects'),
     id: sql.ref('projects.id'),
     matches: allOf(filters, {
@@ -61,6 +64,19 @@ export const projectList = (filters: Filters<typeof projectFilters>, moment: Mom
       updated_since: since('projects.updated_at'),
     }),
   }));
+
+const byName = sql.ref<string>('projects.name_key');
+
+/** Keys that start with the text, then names that start with it, then names with a word that starts with it. */
+const projectsByRelevance = (q: string | undefined): Order => {
+  // The folded key and name, each on a line.
+  const searched = sql.ref<string>('projects.search_folded');
+  return byRelevance(
+    q,
+    (text) => [startsWith(searched, text), containsText(searched, `\n${text}`), hasWord(searched, text)],
+    byName,
+  );
+};
 
 export async function getProject(db: Kysely<Tables>, ref: string, moment: Moment): Promise<Project> {
   const [row] = (await projectByRef(moment)(db, { id: ref, key: asKey(ref) })).rows;

@@ -3,7 +3,7 @@ import type { App } from '../../http/fastify.ts';
 import { done, sendIdempotent } from '../../http/request/idempotency.ts';
 import { assertIfMatch } from '../../http/response/etag.ts';
 import { actionErrors } from '../../http/route-errors.ts';
-import { ListQuery, splitQuery } from '../../lists/query.ts';
+import { SortableListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
 import { expireAcceptancesIn } from '../events/expiry.ts';
@@ -15,6 +15,7 @@ import {
   deleteProject,
   getProject,
   projectList,
+  projectSorts,
   updateProject,
 } from './queries.ts';
 import { Project, ProjectInput, ProjectPatch, ProjectRef, projectFilters } from './schema.ts';
@@ -26,14 +27,16 @@ export function projectRoutes(app: App): void {
       config: { access: 'projects.read' },
       schema: {
         operationId: 'listProjects',
-        summary: 'List projects, by name',
+        summary: 'List projects',
         tags: ['projects'],
-        querystring: ListQuery(projectFilters),
+        querystring: SortableListQuery(projectFilters, projectSorts),
         response: { 200: ListOf(Project) },
       },
     },
-    (request, reply) =>
-      sendList(request, reply, projectList(splitQuery(request.query).filters, request.moment)),
+    (request, reply) => {
+      const { filters, sort } = splitQuery(request.query);
+      return sendList(request, reply, projectList(filters, request.moment, sort));
+    },
   );
 
   resourceRoutes(app, {

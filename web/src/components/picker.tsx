@@ -184,7 +184,7 @@ export const PersonPicker = (props: Props) => (
     {...props}
     kind="person"
     search={async (q, limit) => {
-      const query = { limit, assignable: true, ...(q && { q, sort: 'relevance' as const }) };
+      const query = { ...bestMatches(q, limit), assignable: true };
       const { data } = await dataOrThrow(api.GET('/v1/personnel', { params: { query } }));
       return data.map(({ user_id, name, title }) => ({ id: user_id, name, note: title }));
     }}
@@ -196,9 +196,8 @@ export const GroupPicker = (props: Props) => (
     {...props}
     kind="group"
     search={async (q, limit) => {
-      const { data } = await dataOrThrow(
-        api.GET('/v1/groups', { params: { query: { limit, ...(q && { q }) } } }),
-      );
+      const query = bestMatches(q, limit);
+      const { data } = await dataOrThrow(api.GET('/v1/groups', { params: { query } }));
       return data.map(({ id, name }) => ({ id, name }));
     }}
   />
@@ -209,10 +208,11 @@ export const ProjectPicker = (props: Props) => (
     {...props}
     kind="project"
     search={async (q, limit) => {
-      const { data } = await dataOrThrow(
-        api.GET('/v1/projects', { params: { query: { limit, ...(q && { q }) } } }),
-      );
+      const query = bestMatches(q, limit);
+      const { data } = await dataOrThrow(api.GET('/v1/projects', { params: { query } }));
       return data.map(({ key, name }) => ({ id: key, name, note: key }));
     }}
   />
 );
+
+const bestMatches = (q: string, limit: number) => ({ limit, ...(q && { q, sort: 'relevance' as const }) });

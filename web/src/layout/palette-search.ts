@@ -38,15 +38,15 @@ type Item = { key: string; title: string; status: string };
  * other searches.
  */
 export async function search(q: string, hasScope: HasScope): Promise<{ sections: Section[]; error?: Error }> {
-  const few = { q, limit: 5 };
-  const byRelevance = { ...few, sort: 'relevance' as const };
-  const all = { params: { query: { ...byRelevance, status: ['all' as const] } } };
+  const query = { q, limit: 5, sort: 'relevance' as const };
+  const best = { params: { query } };
+  const all = { params: { query: { ...query, status: ['all' as const] } } };
   const readsProjects = hasScope('projects.read');
   const readsPeople = hasScope('personnel.read');
   const { results, error } = await settle([
-    readsPeople ? dataOrThrow(api.GET('/v1/personnel', { params: { query: byRelevance } })) : undefined,
-    readsPeople ? dataOrThrow(api.GET('/v1/groups', { params: { query: few } })) : undefined,
-    readsProjects ? dataOrThrow(api.GET('/v1/projects', { params: { query: few } })) : undefined,
+    readsPeople ? dataOrThrow(api.GET('/v1/personnel', best)) : undefined,
+    readsPeople ? dataOrThrow(api.GET('/v1/groups', best)) : undefined,
+    readsProjects ? dataOrThrow(api.GET('/v1/projects', best)) : undefined,
     readsProjects ? dataOrThrow(api.GET('/v1/risks', all)) : undefined,
     readsProjects ? dataOrThrow(api.GET('/v1/issues/all', all)) : undefined,
     readsProjects ? dataOrThrow(api.GET('/v1/tasks', all)) : undefined,
