@@ -183,6 +183,11 @@ test('dialogs, menus and popovers meet WCAG 2.2 AA on a desktop and a phone in b
       if (checked.has(key)) continue;
       checked.add(key);
       const count = await layers.count();
+      // A list closes when what it is in scrolls.
+      await trigger.scrollIntoViewIfNeeded();
+      await page.evaluate(
+        () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+      );
       await trigger.click();
       await layers.nth(count).waitFor();
       await check(`${where} ${name}`, count);
