@@ -41,6 +41,11 @@ onBothEngines('the order of items', (start) => {
       const first = await found('q=pipe&sort=relevance&limit=2');
       const rest = await found(`q=pipe&sort=relevance&limit=3&cursor=${first.page.next_cursor}`);
       assert.deepEqual([...first.titles, ...rest.titles], expected);
+      // The keys of the last of them start with the key of the first, and they are higher in the default order.
+      for (let number = 2; number <= 11; number++)
+        await service.make(`/v1/projects/PIPE/${list}`, key, { title: `Number ${number}`, ...rank });
+      const firstKey = `PIPE-${list.charAt(0)}1`;
+      assert.equal((await found(`q=${firstKey}&sort=relevance`)).titles[0], 'Found by its key');
       const without = await service.get(`/v1/${list}?sort=relevance`, key);
       assert.equal(without.status, 400);
       assert.match(without.body.errors[0].detail, /needs `q`/);

@@ -18,7 +18,7 @@ export function itemOrder(
 }
 
 /**
- * Keys that start with the text, then titles that start with it, titles with a word that starts with it, titles that contain
+ * The key, then keys that start with the text, titles that start with it, titles with a word that starts with it, titles that contain
  * it, then descriptions. The searched text is the folded key, title and description, each on a line; folding hardly changes
  * the length of a title.
  */
@@ -28,6 +28,7 @@ function itemsByRelevance(table: string, q: string | undefined, { key }: Order):
   return byRelevance(
     q,
     (text) => [
+      startsWith(column('search_folded'), `${text}\n`),
       startsWith(column('search_folded'), text),
       startsWith(title, text),
       hasWord(title, text),

@@ -67,13 +67,18 @@ export const projectList = (filters: Filters<typeof projectFilters>, moment: Mom
 
 const byName = sql.ref<string>('projects.name_key');
 
-/** Keys that start with the text, then names that start with it, then names with a word that starts with it. */
+/** The key, then keys and names that start with the text, then names with a word that starts with it. */
 const projectsByRelevance = (q: string | undefined): Order => {
   // The folded key and name, each on a line.
   const searched = sql.ref<string>('projects.search_folded');
   return byRelevance(
     q,
-    (text) => [startsWith(searched, text), containsText(searched, `\n${text}`), hasWord(searched, text)],
+    (text) => [
+      startsWith(searched, `${text}\n`),
+      startsWith(searched, text),
+      containsText(searched, `\n${text}`),
+      hasWord(searched, text),
+    ],
     byName,
   );
 };
