@@ -34,12 +34,13 @@ import {
   since,
 } from '../../lists/filters.ts';
 import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
+import { byFixedText, byText, positionIn } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
 import { deleteCommentsOn } from '../comments/queries.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { createItems } from '../project-items/create.ts';
-import { itemOrder } from '../project-items/order.ts';
+import { commonOrders, itemOrder, ownerName, personName } from '../project-items/order.ts';
 import { joinAssignee, joinOwner } from '../project-items/people.ts';
 import { itemReader } from '../project-items/read.ts';
 import { type ItemUpdates, updateItem } from '../project-items/update.ts';
@@ -47,17 +48,30 @@ import { assertTransition, ownerAndDateErrors } from '../project-items/validatio
 import { issueDelta, updateCounts } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
-import { Issue, IssueInput, type IssuePatch, openStatuses, type projectIssueFilters } from './schema.ts';
+import {
+  Issue,
+  IssueInput,
+  type IssuePatch,
+  issueStatuses,
+  openStatuses,
+  priorities,
+  type projectIssueFilters,
+} from './schema.ts';
 import { clearStaleIssueFields, issueStateErrors, issueTransitions } from './transitions.ts';
 
 export type IssueFilters = AcrossProjects & Filters<typeof projectIssueFilters>;
 
+const id = sql.ref<string>('issues.id');
+
 /** The sort orders of a list of issues; `rank` is by severity, then priority, then due date. */
 export const issueOrders: Record<string, Order> = {
   rank: { key: sql.ref('issues.rank_key') },
-  due_on: { key: sql`coalesce(issues.due_on, '9999-99-99') || issues.id` },
-  '-updated_at': { key: sql`issues.updated_at || issues.id`, descending: true },
-  raised_on: { key: sql`issues.raised_on || issues.id` },
+  ...commonOrders('issues', issueStatuses),
+  ...byFixedText('due_on', id, sql.ref('issues.due_on')),
+  ...byFixedText('priority', id, positionIn('issues.priority', priorities)),
+  ...byText('owner_name', id, ownerName('issues')),
+  ...byText('assignee_name', id, personName('issues.assignee_user_id')),
+  ...byFixedText('raised_on', id, sql.ref('issues.raised_on')),
 };
 
 /** Lists issues. */
@@ -70,7 +84,7 @@ export const issueList = (filters: IssueFilters, moment: Moment, sort = 'rank'):
     order: itemOrder('issues', issueOrders, sort, filters.q),
     from: issueRows,
     joins: withPeople,
-    id: sql.ref('issues.id'),
+    id,
     matches: issueConditions(filters, moment),
   }));
 
@@ -197,7 +211,7 @@ export const issueUpdates: ItemUpdates<Issue, IssuePatch> = {
     statement<{ json: string }>((db) =>
       withPeople(issueRows(db))
         .select(issueJson(moment).as('json'))
-        .where(inJsonArray(sql.ref('issues.id'), param<string>('ids'))),
+        .where(inJsonArray(id, param<string>('ids'))),
     ),
   ),
 };

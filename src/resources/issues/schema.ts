@@ -21,7 +21,7 @@ import {
 import { acrossProjects, ItemRef } from '../projects/schema.ts';
 
 export const openStatuses = ['open', 'in_progress', 'blocked'] as const;
-const statuses = [...openStatuses, 'resolved', 'closed'] as const;
+export const issueStatuses = [...openStatuses, 'resolved', 'closed'] as const;
 
 export const severities = ['critical', 'high', 'medium', 'low'] as const;
 export const priorities = ['urgent', 'high', 'normal', 'low'] as const;
@@ -57,7 +57,7 @@ export const Issue = Strict(
     project_name: Line(),
     ...required,
     ...fields,
-    status: OneOf(statuses),
+    status: OneOf(issueStatuses),
     resolution: OrNull(OneOf(['fixed', 'workaround', 'wont_fix', 'duplicate', 'not_an_issue'])),
     owner_name: OrNull(Line()),
     owner_active: OrNull(
@@ -87,7 +87,7 @@ export const IssuePatch = Writable(
     ...required,
     ...fields,
     attributes: AttributesPatch(),
-    status: OneOf(statuses),
+    status: OneOf(issueStatuses),
     resolution: Issue.properties.resolution,
     reason: Reason(),
   }),
@@ -126,7 +126,7 @@ export const issueFilters = {
 
 /** Filters for the issues of one project, in every status. */
 export const projectIssueFilters = {
-  status: ManyOf(OneOf(['all', ...statuses]), { default: ['all'] }),
+  status: ManyOf(OneOf(['all', ...issueStatuses]), { default: ['all'] }),
   ...filters,
   resolved_since: Time({ description: 'Issues that were resolved or closed since then, and still are.' }),
 };

@@ -269,7 +269,7 @@ onBothEngines('personnel', (start) => {
     const { next_cursor } = body.page;
     const other = await service.get(`/v1/personnel?sort=updated_at&limit=1&cursor=${next_cursor}`, key);
     assert.equal(other.body.code, 'cursor_mismatch');
-    const unknown = await service.get('/v1/personnel?sort=email', key);
+    const unknown = await service.get('/v1/personnel?sort=phone', key);
     assert.equal(unknown.status, 400);
     assert.equal(unknown.body.errors[0].parameter, 'sort');
     // A change is in the very next read of a cached page.

@@ -28,35 +28,42 @@ import {
 import { deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
 import { lockPerson, lockTable } from '../../database/writes/table-versions.ts';
 import { type List, memoizedList, type Order } from '../../lists/list.ts';
+import { byText } from '../../lists/orders.ts';
 import { namesByRelevance } from '../../lists/relevance.ts';
 import { isAssignable, type PersonnelFilters, peopleKeys, personnelConditions } from './filters.ts';
 import { Person, PersonInput, type PersonPatch } from './schema.ts';
 
-export const personnelSorts = [
-  ...Object.keys(peopleKeys).flatMap((field) => [field, `-${field}`]),
-  'relevance',
-] as const;
+const id = sql.ref<string>('people.user_id');
 
-/** All people, by name, by when they were created or last changed, or by how well the name matches `q`. */
+const peopleOrders: Record<string, Order> = {
+  ...Object.fromEntries(
+    Object.entries(peopleKeys).flatMap(([name, key]) => [
+      [name, { key }],
+      [`-${name}`, { key, descending: true }],
+    ]),
+  ),
+  ...byText('title', id, sql`lower(people.title)`),
+  ...byText('department', id, sql.ref('people.department_folded')),
+  ...byText('email', id, sql`lower(people.email)`),
+  ...byText('status', id, sql.ref('people.status')),
+};
+
+export const personnelSorts = [...Object.keys(peopleOrders), 'relevance'];
+
+/** All people, by one of their fields or by how well the name matches `q`. */
 export const personnelList = (filters: PersonnelFilters, moment: Moment, sort = 'name'): List =>
   memoizedList(['personnel', filters, moment.today, sort], () => ({
     schema: Person,
     json: personJson(moment),
     reads: ['people', 'memberships', 'groups'],
-    isIndexed: Object.keys(filters).every((name) => ['user_ids', 'email', 'external_id'].includes(name)),
-    order:
-      sort === 'relevance'
-        ? namesByRelevance(filters.q, sql.ref('people.name_folded'), peopleKeys.name)
-        : orderOf(sort),
+    isIndexed:
+      sort.replace('-', '') in peopleKeys &&
+      Object.keys(filters).every((name) => ['user_ids', 'email', 'external_id'].includes(name)),
+    order: peopleOrders[sort] ?? namesByRelevance(filters.q, sql.ref('people.name_folded'), peopleKeys.name),
     from: (db) => db.selectFrom('people'),
-    id: sql.ref('people.user_id'),
+    id,
     matches: personnelConditions(filters, moment),
   }));
-
-const orderOf = (sort: string): Order => ({
-  key: peopleKeys[sort.replace('-', '') as keyof typeof peopleKeys],
-  descending: sort.startsWith('-'),
-});
 
 export async function getPerson(db: Kysely<Tables>, user_id: string, moment: Moment): Promise<Person> {
   const [row] = (await personById(moment)(db, { user_id })).rows;

@@ -19,14 +19,15 @@ import {
   statusOf,
 } from '../../lists/filters.ts';
 import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
+import { byFixedText, byText, smallNumber } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
-import { itemOrder } from '../project-items/order.ts';
+import { commonOrders, itemOrder, ownerName } from '../project-items/order.ts';
 import { joinOwner } from '../project-items/people.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
 import { checkConditions, checksOfRisk } from './checks.ts';
 import { hasLevel, isUnassessed, maxScore, scoresBetween } from './ranking.ts';
-import { activeStatuses, type projectRiskFilters, RankedRisk, Risk } from './schema.ts';
+import { activeStatuses, type projectRiskFilters, RankedRisk, Risk, riskStatuses } from './schema.ts';
 import { rejectImpossibleScores } from './scoring.ts';
 
 export type RiskFilters = AcrossProjects & Filters<typeof projectRiskFilters>;
@@ -34,16 +35,19 @@ export type RiskFilters = AcrossProjects & Filters<typeof projectRiskFilters>;
 /** A filtered register: the current one, or the register as of the end of a past day. */
 export type Register = { filters: RiskFilters; moment: Moment; as_of?: string | undefined };
 
+const id = sql.ref<string>('risks.id');
+
 /** The sort orders of a list of risks. Rows have a rank only in the order `rank`. */
 export const riskOrders: Record<string, Order> = {
   rank: { key: sql.ref('risks.rank_key') },
-  '-residual_score': {
-    key: sql`coalesce(cast(10 + risks.residual_score as text), '00') || risks.id`,
-    descending: true,
-  },
-  due_on: { key: sql`coalesce(risks.due_on, '9999-99-99') || risks.id` },
-  '-updated_at': { key: sql`risks.updated_at || risks.id`, descending: true },
-  raised_on: { key: sql`risks.raised_on || risks.id` },
+  ...byFixedText('score', id, smallNumber('risks.score')),
+  ...byFixedText('residual_score', id, smallNumber('risks.residual_score')),
+  ...commonOrders('risks', riskStatuses),
+  ...byFixedText('due_on', id, sql.ref('risks.due_on')),
+  ...byText('owner_name', id, ownerName('risks')),
+  ...byText('category', id, sql`lower(risks.category)`),
+  ...byFixedText('review_on', id, sql.ref('risks.review_on')),
+  ...byFixedText('raised_on', id, sql.ref('risks.raised_on')),
 };
 
 /** How a list gets the movement of its risks since a day: by joins, or for the rows of a page together. */
@@ -73,7 +77,7 @@ function newRiskList(register: Register, sort: string, movement: Movement | unde
     from: (db) => riskRows(db, register.as_of),
     joins: (rows, db) => withOwner(joins?.(rows, db) ?? rows),
     ...(extend && { extend }),
-    id: sql.ref('risks.id'),
+    id,
     matches,
     counts: (db) => ({ unassessed: countUnassessed(db, register, matches) }),
     ...(register.as_of && { meta: async () => ({ as_of: register.as_of }) }),

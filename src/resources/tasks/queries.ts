@@ -31,11 +31,12 @@ import {
   since,
 } from '../../lists/filters.ts';
 import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
+import { byFixedText, byText } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
 import { deleteCommentsOn } from '../comments/queries.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { createItems } from '../project-items/create.ts';
-import { itemOrder } from '../project-items/order.ts';
+import { commonOrders, itemOrder, personName } from '../project-items/order.ts';
 import { joinAssignee } from '../project-items/people.ts';
 import { itemReader } from '../project-items/read.ts';
 import { type ItemUpdates, updateItem } from '../project-items/update.ts';
@@ -43,15 +44,28 @@ import { periodErrors } from '../project-items/validation.ts';
 import { zeroDelta } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
-import { openStatuses, type projectTaskFilters, Task, TaskInput, type TaskPatch } from './schema.ts';
+import {
+  openStatuses,
+  type projectTaskFilters,
+  Task,
+  TaskInput,
+  type TaskPatch,
+  taskStatuses,
+} from './schema.ts';
 
 export type TaskFilters = AcrossProjects & Filters<typeof projectTaskFilters>;
 
+const id = sql.ref<string>('tasks.id');
+
 /** The sort orders of a list of tasks. Tasks without the day come last. */
 export const taskOrders: Record<string, Order> = {
+  ...byFixedText('due_on', id, sql.ref('tasks.due_on')),
+  ...byFixedText('start_on', id, sql.ref('tasks.start_on')),
+  ...commonOrders('tasks', taskStatuses),
+  ...byText('kind', id, sql.ref('tasks.kind')),
+  ...byText('assignee_name', id, personName('tasks.assignee_user_id')),
+  // With an index.
   due_on: { key: sql.ref('tasks.due_key') },
-  start_on: { key: sql`coalesce(tasks.start_on, '9999-99-99') || tasks.id` },
-  '-updated_at': { key: sql`tasks.updated_at || tasks.id`, descending: true },
 };
 
 /** Lists tasks. */
@@ -64,7 +78,7 @@ export const taskList = (filters: TaskFilters, moment: Moment, sort = 'due_on'):
     order: itemOrder('tasks', taskOrders, sort, filters.q),
     from: taskRows,
     joins: withAssignee,
-    id: sql.ref('tasks.id'),
+    id,
     matches: taskConditions(filters, moment),
   }));
 
@@ -170,7 +184,7 @@ export const taskUpdates: ItemUpdates<Task, TaskPatch> = {
 const tasksByIds = statement<{ json: string }>((db) =>
   withAssignee(taskRows(db))
     .select(taskJson.as('json'))
-    .where(inJsonArray(sql.ref('tasks.id'), param<string>('ids'))),
+    .where(inJsonArray(id, param<string>('ids'))),
 );
 
 /** Whether an index yields the first rows in order, without sorting. */

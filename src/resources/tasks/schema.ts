@@ -18,14 +18,14 @@ import {
 import { acrossProjects, ItemRef } from '../projects/schema.ts';
 
 export const openStatuses = ['todo', 'in_progress', 'blocked'] as const;
-const statuses = [...openStatuses, 'done', 'cancelled'] as const;
+export const taskStatuses = [...openStatuses, 'done', 'cancelled'] as const;
 
 const required = { title: Line({ examples: ['Order the valves from a second supplier'] }) };
 
 const fields = {
   description: OrNull(Text()),
   kind: OneOf(['work', 'mitigation', 'resolution'], { default: 'work' }),
-  status: OneOf(statuses, { default: 'todo', description: 'Can change from any status to any other.' }),
+  status: OneOf(taskStatuses, { default: 'todo', description: 'Can change from any status to any other.' }),
   assignee_user_id: OrNull(Id('person', { description: 'The person must be assignable.' })),
   start_on: OrNull(Day()),
   due_on: OrNull(Day({ description: 'Not before `start_on`.' })),
@@ -72,7 +72,7 @@ export const TaskPatch = Writable(Task, patchable({ ...required, ...fields, reas
 export type TaskPatch = Static<typeof TaskPatch>;
 
 const statusFilter = (defaultStatus: 'open' | 'all') =>
-  ManyOf(OneOf(['open', 'all', ...statuses]), {
+  ManyOf(OneOf(['open', 'all', ...taskStatuses]), {
     default: [defaultStatus],
     description: `\`open\` is ${openStatuses.map((open) => `\`${open}\``).join(', ')}.`,
   });
