@@ -163,3 +163,49 @@ test('chosen columns have room: a table that is too wide scrolls, the page does 
     await page.waitForFunction(() => (document.querySelector('.scrolling')?.scrollLeft ?? 0) > 0);
   }
 });
+
+test('a list is sorted by its columns in both directions, and its order is remembered', async (t) => {
+  const page = await console.open(t, '/risks', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const titles = () => page.locator('tbody .row-link').allTextContents();
+  const assertSorted = async (sort: string) => {
+    await page.waitForURL((url) => url.searchParams.get('sort') === sort);
+    await waitUntilLoaded(page);
+    const { data } = await console.get(`/v1/risks?sort=${sort}&limit=10`);
+    const expected = data.map(({ title }: { title: string }) => title);
+    assert.deepEqual((await titles()).slice(0, 10), expected, sort);
+  };
+  await header(page, '30 days').waitFor();
+  for (const [name, ...sorts] of [
+    ['Score', '-score', 'score'],
+    ['Risk', 'title', '-title'],
+    ['Status', 'status', '-status'],
+    ['Owner', 'owner_name', '-owner_name'],
+    ['Due', 'due_on', '-due_on'],
+  ] as const) {
+    for (const sort of sorts) {
+      await header(page, name).getByRole('button').click();
+      await assertSorted(sort);
+    }
+  }
+  // The movement belongs to the ranks.
+  assert.equal(await header(page, '30 days').count(), 0);
+  await page.getByRole('link', { name: 'Issues', exact: true }).click();
+  await page.waitForURL(/issues$/);
+  await waitUntilLoaded(page);
+  await page.getByRole('link', { name: 'Risks', exact: true }).click();
+  await assertSorted('-due_on');
+  // A link with filters is shown as it was sent.
+  await page.goto(`${console.app.baseUrl}/risks?level=critical`);
+  await waitUntilLoaded(page);
+  assert.doesNotMatch(page.url(), /sort/);
+  await page.goto(`${console.app.baseUrl}/risks`);
+  await assertSorted('-due_on');
+  await header(page, 'Rank').getByRole('button').click();
+  await page.waitForURL(/risks$/);
+  await page.reload();
+  await waitUntilLoaded(page);
+  await header(page, '30 days').waitFor();
+  assert.doesNotMatch(page.url(), /sort/);
+});

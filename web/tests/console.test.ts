@@ -167,7 +167,7 @@ describe('risks', () => {
     await page.waitForURL(/probability=4&impact=4/);
     await waitUntilLoaded(page);
     for (const score of await page.locator('tbody .score').allTextContents()) assert.equal(score, '16');
-    await page.getByRole('button', { name: 'Status' }).click();
+    await page.getByRole('search').getByRole('button', { name: 'Status' }).click();
     await page.getByRole('checkbox', { name: 'Open' }).press('Space');
     await page.waitForURL(/status=open/);
     await page.keyboard.press('Escape');

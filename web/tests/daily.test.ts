@@ -97,7 +97,7 @@ test('tasks of all projects are listed, filtered by a person, added and complete
     .getByText(`${counted.total.toLocaleString('en-GB')} open tasks`)
     .waitFor();
   await assertAccessible(page, 'tasks');
-  await page.getByRole('button', { name: 'Assignee', exact: true }).click();
+  await page.getByRole('search').getByRole('button', { name: 'Assignee', exact: true }).click();
   await page.getByRole('combobox', { name: 'Assignee' }).fill('tessa');
   await page.getByRole('option', { name: 'Tessa Taskowner' }).click();
   await page.waitForURL(new RegExp(person.user_id));
@@ -167,7 +167,7 @@ test('lists are sorted by their headers, in the URL; long filters have a search'
     projects.toSorted((a, b) => a.localeCompare(b)),
   );
   await page.goto(`${console.app.baseUrl}/risks`);
-  await page.getByRole('button', { name: 'Project' }).click();
+  await page.getByRole('search').getByRole('button', { name: 'Project' }).click();
   await page.getByRole('searchbox', { name: 'Search Project' }).fill('apollo');
   assert.equal(await page.locator('.popover').getByRole('checkbox').count(), 1);
   await assertAccessible(page, 'a filter with a search');

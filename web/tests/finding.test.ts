@@ -19,7 +19,7 @@ test('resolved and closed issues are found in the list and in the palette', asyn
   const page = await console.open(t, '/issues?q=7741');
   if (!page) return;
   await page.getByText('No open issues match these filters').waitFor();
-  await page.getByRole('button', { name: 'Status' }).click();
+  await page.getByRole('search').getByRole('button', { name: 'Status' }).click();
   await page.getByRole('checkbox', { name: 'Closed' }).press('Space');
   await page.waitForURL(/status=closed/);
   await page.keyboard.press('Escape');

@@ -7,6 +7,7 @@ export const statusColumn = {
   name: 'status',
   header: 'Status',
   width: 6.6,
+  sorts: ['status', '-status'],
   from: 'tablet',
   cell: ({ status }: { status: string }) => <Status status={status} />,
 } as const;
@@ -15,6 +16,7 @@ export const ownerColumn = {
   name: 'owner',
   header: 'Owner',
   width: 8.5,
+  sorts: ['owner_name', '-owner_name'],
   from: 'tablet',
   cell: ({ owner_name }: { owner_name: string | null }) =>
     owner_name ? <PersonLabel name={owner_name} /> : <span className="quiet">No owner</span>,
@@ -25,6 +27,7 @@ export const projectColumn = {
   header: 'Project',
   width: 10,
   isOptional: true,
+  sorts: ['project_name', '-project_name'],
   cell: ({ project_name }: { project_name: string }) => <bdi>{project_name}</bdi>,
 } as const;
 
@@ -33,6 +36,7 @@ export const raisedColumn = {
   header: 'Raised',
   width: 7.5,
   isOptional: true,
+  sorts: ['raised_on', '-raised_on'],
   cell: ({ raised_on }: { raised_on: string }) => formatDay(raised_on),
 } as const;
 
@@ -41,5 +45,6 @@ export const updatedColumn = {
   header: 'Updated',
   width: 7.5,
   isOptional: true,
+  sorts: ['-updated_at', 'updated_at'],
   cell: ({ updated_at }: { updated_at: string }) => formatDayOf(updated_at),
 } as const;

@@ -24,6 +24,7 @@ export const issueColumns: readonly Column<Issue>[] = [
     name: 'title',
     header: 'Issue',
     isPinned: true,
+    sorts: ['title', '-title'],
     cell: (issue) => <TitleCell {...issue} href={`/issues/${issue.key}`} />,
   },
   {
@@ -31,6 +32,7 @@ export const issueColumns: readonly Column<Issue>[] = [
     header: 'Priority',
     width: 5.5,
     from: 'desktop',
+    sorts: ['priority', '-priority'],
     cell: ({ priority }) => humanize(priority),
   },
   statusColumn,
@@ -38,7 +40,7 @@ export const issueColumns: readonly Column<Issue>[] = [
     name: 'age',
     header: 'Age',
     width: 4.5,
-    sorts: ['raised_on'],
+    sorts: ['raised_on', '-raised_on'],
     end: true,
     from: 'desktop',
     cell: ({ age_days }) => `${formatNumber(age_days)} d`,
@@ -47,7 +49,7 @@ export const issueColumns: readonly Column<Issue>[] = [
     name: 'due',
     header: 'Due',
     width: 7.5,
-    sorts: ['due_on'],
+    sorts: ['due_on', '-due_on'],
     from: 'tablet',
     cell: ({ due_on, overdue }) =>
       due_on && <span className={overdue ? 'overdue' : undefined}>{formatDay(due_on)}</span>,
@@ -57,12 +59,13 @@ export const issueColumns: readonly Column<Issue>[] = [
     header: 'Assignee',
     width: 9.5,
     from: 'tablet',
+    sorts: ['assignee_name', '-assignee_name'],
     cell: (issue) => <Assignee issue={issue} />,
   },
   { ...ownerColumn, isOptional: true },
   projectColumn,
-  { ...raisedColumn, sorts: ['raised_on'] },
-  { ...updatedColumn, sorts: ['-updated_at'] },
+  raisedColumn,
+  updatedColumn,
 ];
 
 export const resolveColumn = (resolve: (issue: Issue) => void): Column<Issue> => ({

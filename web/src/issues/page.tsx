@@ -3,6 +3,7 @@ import type { Issue } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { useBulk } from '../bulk/use-bulk.tsx';
 import { useColumns } from '../columns/use-columns.tsx';
+import { useSort } from '../columns/use-sort.ts';
 import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton, PrintButton } from '../components/export.tsx';
@@ -20,7 +21,8 @@ import { includesClosed, issueFilterNames, useIssues } from './queries.ts';
 /** The open issues of all projects, worst first. */
 export function IssuesPage() {
   const filterState = useFilters(issueFilterNames);
-  const { filters, bind, isFiltered, clear } = filterState;
+  const sort = useSort('issues', filterState);
+  const { filters, isFiltered, clear } = filterState;
   const [resolved, setResolved] = useState<Issue>();
   const hasScope = useHasScope();
   const issues = useIssues(filters);
@@ -61,7 +63,7 @@ export function IssuesPage() {
         columns={columns}
         minWidth={minWidth}
         rowKey={({ id }) => id}
-        sort={bind('sort')}
+        sort={sort}
         selection={bulk.selection}
         summary={total !== null && pluralize(total, noun)}
         empty={

@@ -1,6 +1,7 @@
 import type { Person } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { useColumns } from '../columns/use-columns.tsx';
+import { useSort } from '../columns/use-sort.ts';
 import { updatedColumn } from '../components/columns.tsx';
 import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
@@ -20,6 +21,7 @@ import { personFilterNames, personKinds, usePersonnel } from './queries.ts';
 /** Everyone on the roster, by name. */
 export function PersonnelPage() {
   const filterState = useFilters(personFilterNames);
+  const sort = useSort('personnel', filterState);
   const { filters, bind, isFiltered, clear } = filterState;
   const hasScope = useHasScope();
   const people = usePersonnel(filters);
@@ -48,7 +50,7 @@ export function PersonnelPage() {
         columns={columns}
         minWidth={minWidth}
         rowKey={({ user_id }) => user_id}
-        sort={bind('sort')}
+        sort={sort}
         summary={people.total !== null && pluralize(people.total, 'person', 'people')}
         empty={
           isFiltered ? (
@@ -71,15 +73,30 @@ const applied = {
 
 const allColumns: readonly Column<Person>[] = [
   { ...nameColumn, sorts: ['', '-name'] },
-  { name: 'title', header: 'Title', width: 13, from: 'tablet', cell: ({ title }) => <bdi>{title}</bdi> },
+  {
+    name: 'title',
+    header: 'Title',
+    width: 13,
+    from: 'tablet',
+    sorts: ['title', '-title'],
+    cell: ({ title }) => <bdi>{title}</bdi>,
+  },
   {
     name: 'department',
     header: 'Department',
     width: 10,
     from: 'desktop',
+    sorts: ['department', '-department'],
     cell: ({ department }) => <bdi>{department}</bdi>,
   },
-  { name: 'email', header: 'Email', width: 17, from: 'tablet', cell: ({ email }) => email },
+  {
+    name: 'email',
+    header: 'Email',
+    width: 17,
+    from: 'tablet',
+    sorts: ['email', '-email'],
+    cell: ({ email }) => email,
+  },
   {
     name: 'groups',
     header: 'Groups',
@@ -91,6 +108,7 @@ const allColumns: readonly Column<Person>[] = [
     name: 'status',
     header: 'Status',
     width: 6,
+    sorts: ['status', '-status'],
     cell: ({ status, kind }) => (
       <span className={`chip status-${status}`}>
         {status === 'active' && kind !== 'human' ? humanize(kind) : humanize(status)}
@@ -135,5 +153,5 @@ const allColumns: readonly Column<Person>[] = [
     sorts: ['-created_at', 'created_at'],
     cell: ({ created_at }) => formatDayOf(created_at),
   },
-  { ...updatedColumn, sorts: ['-updated_at', 'updated_at'] },
+  updatedColumn,
 ];

@@ -2,6 +2,7 @@ import { useDeferredValue } from 'react';
 import type { Project } from '../api/openapi.ts';
 import { useHasScope, useIsLimited } from '../api/session.ts';
 import { type ColumnChoice, useColumns } from '../columns/use-columns.tsx';
+import { useSort } from '../columns/use-sort.ts';
 import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton } from '../components/export.tsx';
@@ -15,7 +16,7 @@ import {
 } from '../components/filters.tsx';
 import { ListHead } from '../components/list.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { Table } from '../components/table.tsx';
+import { type Sort, Table } from '../components/table.tsx';
 import { enumOptions, matchesText, pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
 import { projectImport } from '../imports/targets.ts';
@@ -30,6 +31,7 @@ const filterNames = ['q', 'status', 'health', 'archived', 'sort'] as const;
 /** All projects with their health. The list is complete, so it is filtered in the browser. */
 export function ProjectsPage() {
   const filterState = useFilters(filterNames);
+  const sort = useSort('projects', filterState);
   const { filters, bind } = filterState;
   const hasScope = useHasScope();
   const isLimited = useIsLimited();
@@ -54,16 +56,23 @@ export function ProjectsPage() {
         <FilterToggle label="Archived" {...bind('archived')} />
       </FilterBar>
       <Loaded query={query}>
-        {(projects) => <ProjectTable projects={projects} filterState={filterState} choice={choice} />}
+        {(projects) => (
+          <ProjectTable projects={projects} filterState={filterState} sort={sort} choice={choice} />
+        )}
       </Loaded>
     </>
   );
 }
 
-type TableProps = { projects: Project[]; filterState: FilterState; choice: ColumnChoice<Project> };
+type TableProps = {
+  projects: Project[];
+  filterState: FilterState;
+  sort: Sort;
+  choice: ColumnChoice<Project>;
+};
 
-function ProjectTable({ projects, filterState, choice: { columns, minWidth, menu } }: TableProps) {
-  const { filters, bind, isFiltered, clear } = filterState;
+function ProjectTable({ projects, filterState, sort, choice: { columns, minWidth, menu } }: TableProps) {
+  const { filters, isFiltered, clear } = filterState;
   const text = useDeferredValue(filters.q ?? '');
   const rows = projects.filter(
     ({ name, key, status, health }) =>
@@ -86,7 +95,7 @@ function ProjectTable({ projects, filterState, choice: { columns, minWidth, menu
         minWidth={minWidth}
         rows={sortProjects(rows, filters.sort)}
         rowKey={({ id }) => id}
-        sort={bind('sort')}
+        sort={sort}
       />
     </>
   );

@@ -34,12 +34,14 @@ export const riskColumns = (isFiltered: boolean): readonly Column<RankedRisk>[] 
     name: 'score',
     header: 'Score',
     width: 3.6,
+    sorts: ['-score', 'score'],
     cell: (risk) => <Score score={risk.score} level={risk.level} />,
   },
   {
     name: 'title',
     header: 'Risk',
     isPinned: true,
+    sorts: ['title', '-title'],
     cell: (risk) => <TitleCell {...risk} href={`/risks/${risk.key}`} />,
   },
   statusColumn,
@@ -49,7 +51,7 @@ export const riskColumns = (isFiltered: boolean): readonly Column<RankedRisk>[] 
     header: 'Due',
     width: 7.5,
     from: 'desktop',
-    sorts: ['due_on'],
+    sorts: ['due_on', '-due_on'],
     cell: ({ due_on, checks }) =>
       due_on && (
         <span className={checks.includes('due_overdue') ? 'overdue' : undefined}>{formatDay(due_on)}</span>
@@ -61,6 +63,7 @@ export const riskColumns = (isFiltered: boolean): readonly Column<RankedRisk>[] 
     header: 'Category',
     width: 8,
     isOptional: true,
+    sorts: ['category', '-category'],
     cell: ({ category }) => <bdi>{category}</bdi>,
   },
   { name: 'kind', header: 'Kind', width: 6.5, isOptional: true, cell: ({ kind }) => humanize(kind) },
@@ -70,7 +73,7 @@ export const riskColumns = (isFiltered: boolean): readonly Column<RankedRisk>[] 
     label: 'Residual score',
     width: 5.5,
     isOptional: true,
-    sorts: ['-residual_score'],
+    sorts: ['-residual_score', 'residual_score'],
     cell: (risk) => <Score score={risk.residual_score} level={risk.residual_level} />,
   },
   {
@@ -85,6 +88,7 @@ export const riskColumns = (isFiltered: boolean): readonly Column<RankedRisk>[] 
     header: 'Review',
     width: 7.5,
     isOptional: true,
+    sorts: ['review_on', '-review_on'],
     cell: ({ review_on, checks }) =>
       review_on && (
         <span className={checks.includes('review_overdue') ? 'overdue' : undefined}>
@@ -102,6 +106,6 @@ export const riskColumns = (isFiltered: boolean): readonly Column<RankedRisk>[] 
     cell: ({ tasks_done, tasks_total }) =>
       tasks_total > 0 && `${formatNumber(tasks_done)} of ${formatNumber(tasks_total)}`,
   },
-  { ...raisedColumn, sorts: ['raised_on'] },
-  { ...updatedColumn, sorts: ['-updated_at'] },
+  raisedColumn,
+  updatedColumn,
 ];

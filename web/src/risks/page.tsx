@@ -3,6 +3,7 @@ import type { RiskHeatmap } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { useBulk } from '../bulk/use-bulk.tsx';
 import { useColumns } from '../columns/use-columns.tsx';
+import { useSort } from '../columns/use-sort.ts';
 import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton, PrintButton } from '../components/export.tsx';
@@ -23,7 +24,8 @@ import { NewRisk } from './risk-form.tsx';
 /** The risks of all projects by rank, with a heat map. */
 export function RisksPage() {
   const filterState = useFilters(riskFilterNames);
-  const { filters, bind, isFiltered, clear } = filterState;
+  const sort = useSort('risks', filterState);
+  const { filters, isFiltered, clear } = filterState;
   const hasScope = useHasScope();
   const { columns, value, minWidth, menu } = useColumns('risks', riskColumns(isFiltered));
   const hasMovement = columns.some(({ name }) => name === 'movement');
@@ -58,11 +60,13 @@ export function RisksPage() {
             label="Risks"
             menu={menu}
             list={risks}
-            // There is no movement as of an earlier day.
-            columns={filters.as_of ? columns.filter(({ name }) => name !== 'movement') : columns}
+            // There is no movement as of an earlier day or in another order.
+            columns={
+              filters.as_of || filters.sort ? columns.filter(({ name }) => name !== 'movement') : columns
+            }
             minWidth={minWidth}
             rowKey={({ id }) => id}
-            sort={bind('sort')}
+            sort={sort}
             selection={bulk.selection}
             summary={
               total !== null && (

@@ -10,7 +10,7 @@ export const taskColumns: readonly Column<Task>[] = [
     name: 'due',
     header: 'Due',
     width: 7.5,
-    sorts: [''],
+    sorts: ['', '-due_on'],
     cell: (task) =>
       task.due_on && (
         <span className={task.due_on < today() && !isDone(task) ? 'overdue' : undefined}>
@@ -22,15 +22,24 @@ export const taskColumns: readonly Column<Task>[] = [
     name: 'title',
     header: 'Task',
     isPinned: true,
+    sorts: ['title', '-title'],
     cell: (task) => <TitleCell {...task} href={`/tasks/${task.key}`} />,
   },
-  { name: 'kind', header: 'Kind', width: 6.5, from: 'desktop', cell: ({ kind }) => humanize(kind) },
+  {
+    name: 'kind',
+    header: 'Kind',
+    width: 6.5,
+    from: 'desktop',
+    sorts: ['kind', '-kind'],
+    cell: ({ kind }) => humanize(kind),
+  },
   statusColumn,
   {
     name: 'assignee',
     header: 'Assignee',
     width: 9,
     from: 'tablet',
+    sorts: ['assignee_name', '-assignee_name'],
     cell: ({ assignee_name }) =>
       assignee_name ? <PersonLabel name={assignee_name} /> : <span className="quiet">Unassigned</span>,
   },
@@ -40,10 +49,10 @@ export const taskColumns: readonly Column<Task>[] = [
     header: 'Start',
     width: 7.5,
     isOptional: true,
-    sorts: ['start_on'],
+    sorts: ['start_on', '-start_on'],
     cell: ({ start_on }) => start_on && formatDay(start_on),
   },
-  { ...updatedColumn, sorts: ['-updated_at'] },
+  updatedColumn,
 ];
 
 export const doneColumn: Column<Task> = {

@@ -1,6 +1,7 @@
 import { useHasScope } from '../api/session.ts';
 import { useBulk } from '../bulk/use-bulk.tsx';
 import { useColumns } from '../columns/use-columns.tsx';
+import { useSort } from '../columns/use-sort.ts';
 import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton, PrintButton } from '../components/export.tsx';
@@ -18,6 +19,7 @@ import { NewTask } from './task-form.tsx';
 /** The tasks of all projects, earliest due date first; by default the open ones. */
 export function TasksPage() {
   const filterState = useFilters(taskFilterNames);
+  const sort = useSort('tasks', filterState);
   const { filters, isFiltered, clear } = filterState;
   const hasScope = useHasScope();
   const tasks = useTasks(filters);
@@ -55,7 +57,7 @@ export function TasksPage() {
         columns={columns}
         minWidth={minWidth}
         rowKey={({ id }) => id}
-        sort={filterState.bind('sort')}
+        sort={sort}
         selection={bulk.selection}
         summary={total !== null && pluralize(total, noun)}
         empty={
