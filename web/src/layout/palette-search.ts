@@ -4,7 +4,14 @@ import type { IconName } from '../components/icon.tsx';
 import { matchesText } from '../format.ts';
 import { destinations } from './navigation.ts';
 
-type Result = { path: string; name: string; note?: string | null; icon?: IconName };
+type Result = {
+  path: string;
+  name: string;
+  /** Of a project, a risk, an issue or a task. */
+  key?: string;
+  note?: string | null;
+  icon?: IconName;
+};
 export type Section = { id: string; name: string; icon: IconName; results: Result[] };
 type HasScope = (scope: Scope) => boolean;
 
@@ -59,7 +66,7 @@ export async function search(q: string, hasScope: HasScope): Promise<{ sections:
     results: (list?.data ?? []).map(({ key, title }) => ({
       path: `/${id}/${key}`,
       name: title,
-      note: key,
+      key,
     })),
   });
   const sections: Section[] = [
@@ -83,13 +90,51 @@ export async function search(q: string, hasScope: HasScope): Promise<{ sections:
       id: 'projects',
       name: 'Projects',
       icon: 'project',
-      results: (projects?.data ?? []).map(({ key, name }) => ({ path: `/projects/${key}`, name, note: key })),
+      results: (projects?.data ?? []).map(({ key, name }) => ({ path: `/projects/${key}`, name, key })),
     },
     items('risks', 'Risks', 'risk', risks),
     items('issues', 'Issues', 'issue', issues),
     items('tasks', 'Tasks', 'task', tasks),
   ];
   return { sections, ...(error && { error }) };
+}
+
+/** Whether a text is the key of a risk, an issue or a task, or ends like one. */
+const isItemKey = (text: string) => /-[rit]?\d+$/i.test(text);
+
+const hasKey = ({ key }: Result, text: string) => key?.toLowerCase() === text.toLowerCase();
+
+/** Until the results for a text arrive, Enter must not open a result for the text before, unless it fits both. */
+export const fitting = (sections: readonly Section[], text: string): Section[] =>
+  sections.map((section) => ({
+    ...section,
+    results: section.results.filter((result) =>
+      isItemKey(text)
+        ? hasKey(result, text)
+        : matchesText(text, `${result.name} ${result.key ?? result.note ?? ''}`),
+    ),
+  }));
+
+/**
+ * What has the typed key comes first, then the items of the kind that its letter names. The pages and commands need no
+ * request, so they come before everything else that was found.
+ */
+export function rankSections(local: readonly Section[], found: readonly Section[], text: string): Section[] {
+  const letter = /-([rit])\d+$/i.exec(text)?.[1]?.toLowerCase();
+  const rank = (section: Section) => {
+    if (section.results.some((result) => hasKey(result, text))) return 0;
+    if (letter && found.includes(section) && section.id.startsWith(letter)) return 1;
+    if (local.includes(section)) return 2;
+    // For the end of a key, items come before people and projects.
+    return isItemKey(text) && ['risks', 'issues', 'tasks'].includes(section.id) ? 3 : 4;
+  };
+  return [...local, ...found]
+    .filter(({ results }) => results.length > 0)
+    .toSorted((one, other) => rank(one) - rank(other))
+    .map((section) => ({
+      ...section,
+      results: section.results.toSorted((one, other) => +hasKey(other, text) - +hasKey(one, text)),
+    }));
 }
 
 /** The values of the searches that succeed and the first error. Throws if the session has ended or no search succeeds. */

@@ -18,8 +18,7 @@ import { useHasScope } from '../api/session.ts';
 import { errorLine } from '../components/error-text.ts';
 import { Icon } from '../components/icon.tsx';
 import { useDebounced } from '../components/use-debounced.ts';
-import { matchesText } from '../format.ts';
-import { localSections, type Section, search } from './palette-search.ts';
+import { fitting, localSections, rankSections, search } from './palette-search.ts';
 
 /** The command palette: runs commands and finds pages, people, groups, projects, risks, issues and tasks. */
 export function Palette({ onClose }: { onClose: () => void }) {
@@ -35,11 +34,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
   });
   const isBehind = q !== text.trim() || isPlaceholderData;
   const sent = data?.sections ?? [];
-  const found = text.trim() === '' ? [] : isBehind ? matching(sent, text.trim()) : sent;
+  const found = text.trim() === '' ? [] : isBehind ? fitting(sent, text.trim()) : sent;
   const failure = text.trim() === '' || isBehind ? undefined : (error ?? data?.error);
-  // For a key, items come before people and projects.
-  const ordered = isKey(text) ? found.toReversed() : found;
-  const sections = [...localSections(text, hasScope), ...ordered].filter(({ results }) => results.length > 0);
+  const sections = rankSections(localSections(text, hasScope), found, text.trim());
   return (
     <ModalOverlay className="overlay" isOpen isDismissable onOpenChange={(open) => open || onClose()}>
       <Modal className="modal palette">
@@ -71,7 +68,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
                       <MenuItem id={result.path} className="option" textValue={result.name}>
                         <Icon name={result.icon ?? section.icon} />
                         <bdi>{result.name}</bdi>
-                        {result.note && <span className="note">{result.note}</span>}
+                        <Note>{result.key ?? result.note}</Note>
                       </MenuItem>
                     )}
                   </Collection>
@@ -90,13 +87,5 @@ export function Palette({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Until the results for a text arrive, Enter must not open a result for the text before, unless it fits both. */
-const matching = (sections: readonly Section[], text: string): Section[] =>
-  sections.map((section) => ({
-    ...section,
-    results: section.results.filter(({ name, note }) =>
-      isKey(text) ? note?.toLowerCase() === text.toLowerCase() : matchesText(text, `${name} ${note ?? ''}`),
-    ),
-  }));
-
-const isKey = (text: string) => /-[rit]?\d+$/i.test(text.trim());
+const Note = ({ children }: { children: string | null | undefined }) =>
+  children ? <span className="note">{children}</span> : null;
