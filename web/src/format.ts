@@ -112,5 +112,9 @@ const fold = (text: string) => text.normalize('NFKD').replace(/\p{M}/gu, '').toL
 
 export const matchesText = (searched: string, text: string) => fold(text).includes(fold(searched.trim()));
 
+/** Whether a word of the text starts with what was searched. */
+export const startsWord = (searched: string, text: string) =>
+  fold(` ${text}`).includes(fold(` ${searched.trim()}`));
+
 export const pluralize = (count: number, singular: string, plural = `${singular}s`) =>
   `${formatNumber(count)} ${count === 1 ? singular : plural}`;

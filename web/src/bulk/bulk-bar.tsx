@@ -19,6 +19,8 @@ import './bulk.css';
 type Props = {
   kind: BulkKind;
   items: readonly BulkItem[];
+  /** Whether there is only the form that assigns the items, without a selection. */
+  isAssigning?: boolean;
   clear: () => void;
   deselect: (ids: readonly string[]) => void;
 };
@@ -26,12 +28,24 @@ type Props = {
 /** A form that asks for what a change needs. */
 type Question = { title: string; fields: Field[]; changes: (values: Changes) => Changes };
 
+function assignQuestion(kind: BulkKind): Question {
+  const { label, hint, group, changes } = responsible[kind];
+  return {
+    title: `Set ${label.toLowerCase()}`,
+    fields: [
+      { name: 'person', label, hint, kind: 'person' },
+      ...(group ? [{ name: 'group', label: group, kind: 'group' } as const] : []),
+    ],
+    changes: ({ person = null, group = null }) => changes(person as string | null, group as string | null),
+  };
+}
+
 /** What can be done with the selected rows. */
-export function BulkBar({ kind, items, clear, deselect }: Props) {
+export function BulkBar({ kind, items, isAssigning = false, clear, deselect }: Props) {
   const hasScope = useHasScope();
   const refresh = useRefresh();
   const isAllowed = useIsAllowed(kind);
-  const [question, setQuestion] = useState<Question>();
+  const [question, setQuestion] = useState(isAssigning ? assignQuestion(kind) : undefined);
   const [isMenuOpen, setMenuOpen] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [failures, setFailures] = useState<{ listed: Failure[]; count: number }>();
@@ -42,7 +56,7 @@ export function BulkBar({ kind, items, clear, deselect }: Props) {
   const close = () => {
     clear();
     // The bar takes the focus with it.
-    document.querySelector<HTMLElement>('#main th input')?.focus({ preventScroll: true });
+    if (!isAssigning) document.querySelector<HTMLElement>('#main th input')?.focus({ preventScroll: true });
   };
   /** Returns whether the service took the change; otherwise the reasons are shown. */
   const apply = async (changes: Changes): Promise<boolean> => {
@@ -87,17 +101,6 @@ export function BulkBar({ kind, items, clear, deselect }: Props) {
       changes: (values) => ({ ...values, status }),
     });
   };
-  const assign = () => {
-    const { label, hint, group: groupLabel, changes } = responsible[kind];
-    setQuestion({
-      title: `Set ${label.toLowerCase()}`,
-      fields: [
-        { name: 'person', label, hint, kind: 'person' },
-        ...(groupLabel ? [{ name: 'group', label: groupLabel, kind: 'group' } as const] : []),
-      ],
-      changes: ({ person = null, group = null }) => changes(person as string | null, group as string | null),
-    });
-  };
   const setDue = () =>
     setQuestion({
       title: 'Set due date',
@@ -119,6 +122,22 @@ export function BulkBar({ kind, items, clear, deselect }: Props) {
       }}
     />
   );
+  const closeQuestion = () => (isAssigning ? clear() : setQuestion(undefined));
+  const form = question && (
+    <Dialog title={question.title} onClose={closeQuestion}>
+      <Form<Changes>
+        fields={question.fields as FieldOf<Changes>[]}
+        action={`Update ${counted}`}
+        submit={async (values) => {
+          // The form stays open with what was entered.
+          if (!(await apply(question.changes(values)))) throw new Error('Nothing was changed.');
+        }}
+        onClose={closeQuestion}
+      />
+      {reasons}
+    </Dialog>
+  );
+  if (isAssigning) return form;
   return (
     <section className="bulk-bar no-print" aria-label="Selected rows">
       <p role="status">
@@ -126,7 +145,12 @@ export function BulkBar({ kind, items, clear, deselect }: Props) {
         {isTooMany && <span className="quiet"> (up to {formatNumber(maxItems)} at once)</span>}
       </p>
       {hasScope('personnel.read') && (
-        <Button small className="assign-button" isDisabled={isDisabled} onPress={assign}>
+        <Button
+          small
+          className="assign-button"
+          isDisabled={isDisabled}
+          onPress={() => setQuestion(assignQuestion(kind))}
+        >
           Assign…
         </Button>
       )}
@@ -151,20 +175,7 @@ export function BulkBar({ kind, items, clear, deselect }: Props) {
         Clear
       </Button>
       {isBusy && <progress aria-label={`Updating ${counted}`} />}
-      {question && (
-        <Dialog title={question.title} onClose={() => setQuestion(undefined)}>
-          <Form<Changes>
-            fields={question.fields as FieldOf<Changes>[]}
-            action={`Update ${counted}`}
-            submit={async (values) => {
-              // The form stays open with what was entered.
-              if (!(await apply(question.changes(values)))) throw new Error('Nothing was changed.');
-            }}
-            onClose={() => setQuestion(undefined)}
-          />
-          {reasons}
-        </Dialog>
-      )}
+      {form}
       {!question && reasons}
     </section>
   );

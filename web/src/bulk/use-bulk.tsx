@@ -1,7 +1,8 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useHasScope } from '../api/session.ts';
 import type { Filters } from '../components/filters.tsx';
 import { lazy } from '../components/lazy.tsx';
+import { useShortcut } from '../components/use-shortcut.ts';
 import type { BulkItem, BulkKind } from './kinds.ts';
 import { type Selection, useSelection } from './use-selection.ts';
 
@@ -15,8 +16,27 @@ export function useBulk<Row extends BulkItem>(
 ): { selection?: Selection<Row>; bar?: ReactNode } {
   const hasScope = useHasScope();
   const { selection, clear, deselect } = useSelection(rows, JSON.stringify(filters));
+  const [assignedId, setAssignedId] = useState<string>();
+  const assigned = rows.filter(({ id }) => id === assignedId);
   // A list of a past day shows former states.
-  if (!hasScope('projects.manage') || filters.as_of) return {};
+  const canChange = hasScope('projects.manage') && !filters.as_of;
+  useShortcut('a', () => {
+    const focused = document.activeElement?.closest('#main tbody tr');
+    const row = rows[Number(focused?.ariaRowIndex) - 2];
+    // The row of an issue has a button of its own.
+    const hasButton = focused?.querySelector('.assign-button');
+    if (!row || hasButton || selection.rows.length > 0 || !canChange || !hasScope('personnel.read'))
+      return false;
+    setAssignedId(row.id);
+  });
+  if (!canChange) return {};
+  if (assigned.length > 0) {
+    const close = () => setAssignedId(undefined);
+    return {
+      selection,
+      bar: <BulkBar kind={kind} items={assigned} isAssigning clear={close} deselect={close} />,
+    };
+  }
   const bar = selection.rows.length > 0 && (
     <BulkBar kind={kind} items={selection.rows} clear={clear} deselect={deselect} />
   );

@@ -1,22 +1,14 @@
-import { type ReactNode, useEffect, useState } from 'react';
-import { useSearchParams } from 'wouter';
+import { type ReactNode, useState } from 'react';
 import { Button } from './button.tsx';
+import { useOpenParam } from './use-open-param.ts';
 import { useShortcut } from './use-shortcut.ts';
 
 type Props = { children: ReactNode; dialog: (onClose: () => void) => ReactNode };
 
 /** The main button of a list. Its dialog also opens with `c` and, for links, with `?new=true`. */
 export function CreateButton({ children, dialog }: Props) {
-  const [params, setParams] = useSearchParams();
   const [isOpen, setOpen] = useState(false);
-  useEffect(() => {
-    if (!params.has('new')) return;
-    setOpen(true);
-    // Going back must not open the dialog again.
-    const rest = new URLSearchParams(params);
-    rest.delete('new');
-    setParams(rest, { replace: true });
-  }, [params, setParams]);
+  useOpenParam('new', setOpen);
   useShortcut('c', () => setOpen(true));
   return (
     <>

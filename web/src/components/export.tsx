@@ -70,7 +70,7 @@ export function PrintButton({
     setBusy(false);
   };
   return (
-    <Button icon="print" className="not-on-phone" isPending={isBusy} onPress={run}>
+    <Button icon="print" className="not-on-phone print-button" isPending={isBusy} onPress={run}>
       Print
     </Button>
   );

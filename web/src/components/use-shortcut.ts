@@ -3,8 +3,15 @@ import { useEffect, useRef } from 'react';
 /** Whether shortcuts use ⌘ in place of Ctrl. */
 export const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 
-/** Runs an action on a single key, except while the user types or a dialog, menu or popover is open. */
-export function useShortcut(key: string, act: () => void): void {
+/**
+ * Runs an action on a single key, except while the user types or a dialog, menu or popover is open. An action that
+ * returns `false` leaves the key to others. Shortcuts that listen on the body come after those of the page.
+ */
+export function useShortcut(
+  key: string,
+  act: () => unknown,
+  target: HTMLElement = document.documentElement,
+): void {
   const latest = useRef(act);
   useEffect(() => {
     latest.current = act;
@@ -14,14 +21,17 @@ export function useShortcut(key: string, act: () => void): void {
       if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
         return;
       if (isTyping(event.target) || document.querySelector('.overlay, .popover, .sign-in')) return;
+      if (latest.current() === false) return;
       event.preventDefault();
-      latest.current();
+      event.stopImmediatePropagation();
     };
-    addEventListener('keydown', listen);
-    return () => removeEventListener('keydown', listen);
-  }, [key]);
+    // While the event travels down, before a tree takes the letter for the name of a row.
+    target.addEventListener('keydown', listen, { capture: true });
+    return () => target.removeEventListener('keydown', listen, { capture: true });
+  }, [key, target]);
 }
 
 const isTyping = (target: EventTarget | null) =>
   target instanceof HTMLElement &&
-  target.closest('input:not([type="checkbox"]), textarea, select, [contenteditable]') !== null;
+  target.closest('input:not([type="checkbox"]), textarea, select, [contenteditable], [data-finding]') !==
+    null;

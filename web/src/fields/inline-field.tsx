@@ -65,6 +65,7 @@ export function InlineField<Input, Item extends object>({
         plain
         icon="edit"
         aria-label={`Edit ${field.label}`}
+        data-field={field.name}
         onPress={start}
         onKeyDown={(event) => {
           if (event.key !== 'e' || event.ctrlKey || event.metaKey || event.altKey) return;

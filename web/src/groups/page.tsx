@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { Button as AriaButton, Link, Tree, TreeItem, TreeItemContent } from 'react-aria-components';
 import { useLocation } from 'wouter';
 import { useHasScope } from '../api/session.ts';
@@ -8,6 +9,7 @@ import { Icon } from '../components/icon.tsx';
 import { ListHead } from '../components/list.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { plainText } from '../components/markdown.ts';
+import { useDebounced } from '../components/use-debounced.ts';
 import { pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
 import { groupImport } from '../imports/targets.ts';
@@ -52,19 +54,27 @@ export function GroupsPage() {
 
 function GroupTree({ branches }: { branches: Branch[] }) {
   const [, navigate] = useLocation();
+  // The tree finds a group by its name until nothing has been typed for a second. Then a letter is a shortcut again.
+  const [typed, setTyped] = useState(0);
+  const isFinding = useDebounced(typed, 1000) !== typed;
   const idsWithChildren = (list: Branch[]): string[] =>
     list.flatMap(({ id, children }) => (children.length > 0 ? [id, ...idsWithChildren(children)] : []));
   return (
-    <Tree
-      className="group-tree"
-      aria-label="Groups"
-      defaultExpandedKeys={idsWithChildren(branches)}
-      onAction={(id) => navigate(`/groups/${id}`)}
+    <div
+      data-finding={isFinding || undefined}
+      onKeyDownCapture={({ key }) => key.length === 1 && setTyped((count) => count + 1)}
     >
-      {branches.map((branch) => (
-        <GroupItem key={branch.id} branch={branch} />
-      ))}
-    </Tree>
+      <Tree
+        className="group-tree"
+        aria-label="Groups"
+        defaultExpandedKeys={idsWithChildren(branches)}
+        onAction={(id) => navigate(`/groups/${id}`)}
+      >
+        {branches.map((branch) => (
+          <GroupItem key={branch.id} branch={branch} />
+        ))}
+      </Tree>
+    </div>
   );
 }
 

@@ -3,16 +3,18 @@ import { Button } from '../components/button.tsx';
 import { DialogLoading } from '../components/dialog.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { toast } from '../components/toast.tsx';
+import { useOpenParam } from '../components/use-open-param.ts';
 import type { ImportTarget } from './targets.ts';
 import './imports.css';
 
 const ImportDialog = lazy(async () => (await import('./import-dialog.tsx')).ImportDialog, DialogLoading);
 
-/** Imports a file that the user selects or drops anywhere on the page. */
+/** Imports a file that the user selects or drops anywhere on the page. For links, `?import=true` opens the dialog. */
 export function ImportButton({ targets }: { targets: readonly [ImportTarget, ...ImportTarget[]] }) {
   const [isOpen, setOpen] = useState(false);
   const [file, setFile] = useState<File>();
   const [isLocked, setLocked] = useState(false);
+  useOpenParam('import', setOpen);
   const openFile = (dropped: File) => {
     if (isLocked) return;
     setFile(dropped);

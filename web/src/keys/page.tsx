@@ -104,7 +104,9 @@ const nameColumn = (isEditable: (key: Key) => boolean, edit: (key: Key) => void)
           <bdi>{key.name}</bdi>
         </CellButton>
       ) : (
-        <bdi className="cell-name">{key.name}</bdi>
+        <bdi className="cell-name" tabIndex={-1}>
+          {key.name}
+        </bdi>
       )}
       <span className="secondary-line">
         {humanize(statusOf(key))} · …{key.last_four}

@@ -3,26 +3,27 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
 import { Link, useLocation } from 'wouter';
 import { basePath } from '../api/client.ts';
-import { signOut, useHasScope, useMe } from '../api/session.ts';
+import { useHasScope, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { DialogLoading } from '../components/dialog.tsx';
 import { rememberFocus, restoreFocus } from '../components/focus.ts';
 import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
-import { toast } from '../components/toast.tsx';
 import { isApple } from '../components/use-shortcut.ts';
 import { destinations } from './navigation.ts';
-import { Shortcuts } from './shortcuts.tsx';
-import { type Theme, useTheme } from './theme.ts';
+import { ShortcutList, useShortcuts } from './shortcuts.tsx';
+import { signOutOrReport } from './sign-out.ts';
+import { setTheme, type Theme, useTheme } from './theme.ts';
 
 const Palette = lazy(async () => (await import('./palette.tsx')).Palette, DialogLoading);
 
 /** The layout around every page: navigation, command palette, theme and sign-out. */
 export function Frame({ children }: { children: ReactNode }) {
-  const [open, setOpen] = useState<'palette' | 'menu' | null>(null);
+  const [open, setOpen] = useState<'palette' | 'create' | 'shortcuts' | 'menu' | null>(null);
   const [path] = useLocation();
   const close = () => setOpen(null);
   usePaletteKey(() => setOpen('palette'));
+  useShortcuts(setOpen);
   // Preloads the palette, so that the first keys typed into it are not lost.
   // If this early load fails, opening the palette tries again and reports the error.
   useEffect(() => void setTimeout(() => Palette.load().catch(() => {}), 500), []);
@@ -52,8 +53,14 @@ export function Frame({ children }: { children: ReactNode }) {
         <Button plain icon="search" aria-label="Search" onPress={() => setOpen('palette')} />
       </header>
       <Main>{children}</Main>
-      <Shortcuts openPalette={() => setOpen('palette')} />
-      {open === 'palette' && <Palette onClose={close} />}
+      {(open === 'palette' || open === 'create') && (
+        <Palette
+          canOnlyCreate={open === 'create'}
+          openShortcuts={() => setOpen('shortcuts')}
+          onClose={close}
+        />
+      )}
+      {open === 'shortcuts' && <ShortcutList onClose={close} />}
       {open === 'menu' && (
         <ModalOverlay className="overlay drawer" isOpen isDismissable onOpenChange={close}>
           <Modal className="sidebar">
@@ -125,13 +132,7 @@ function Navigation({ openPalette }: { openPalette: () => void }) {
         <div className="signed-in">
           <Icon name="key" />
           <bdi title={me.scopes.join(', ')}>{me.name}</bdi>
-          <Button
-            plain
-            small
-            icon="out"
-            aria-label="Sign out"
-            onPress={() => signOut().catch((error: Error) => toast(error.message))}
-          />
+          <Button plain small icon="out" aria-label="Sign out" onPress={signOutOrReport} />
         </div>
       </div>
     </>
@@ -139,7 +140,7 @@ function Navigation({ openPalette }: { openPalette: () => void }) {
 }
 
 function ThemeChoice() {
-  const [theme, setTheme] = useTheme();
+  const theme = useTheme();
   const themes: [Theme, 'system' | 'sun' | 'moon', string][] = [
     ['system', 'system', 'System'],
     ['light', 'sun', 'Light'],

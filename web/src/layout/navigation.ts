@@ -15,3 +15,15 @@ export const destinations: readonly Destination[] = [
   { path: '/webhooks', name: 'Webhooks', scope: 'events.read', icon: 'webhook' },
   { path: '/keys', name: 'Keys', scope: 'keys.read', icon: 'key' },
 ];
+
+/** They open the form of a list. */
+export const createCommands: readonly Omit<Destination, 'icon'>[] = [
+  { path: '/risks?new=true', name: 'Create risk', scope: 'projects.manage' },
+  { path: '/issues?new=true', name: 'Create issue', scope: 'projects.manage' },
+  { path: '/tasks?new=true', name: 'Add task', scope: 'projects.manage' },
+  { path: '/projects?new=true', name: 'Create project', scope: 'projects.manage' },
+  { path: '/personnel?new=true', name: 'Add person', scope: 'personnel.manage' },
+  { path: '/groups?new=true', name: 'Create group', scope: 'personnel.manage' },
+  { path: '/webhooks?new=true', name: 'Create webhook', scope: 'events.manage' },
+  { path: '/keys?new=true', name: 'Create key', scope: 'keys.manage' },
+];

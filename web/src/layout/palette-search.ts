@@ -2,41 +2,21 @@ import { ApiError, api, dataOrThrow } from '../api/client.ts';
 import type { Scope } from '../api/session.ts';
 import type { IconName } from '../components/icon.tsx';
 import { matchesText } from '../format.ts';
-import { destinations } from './navigation.ts';
 
-type Result = {
+export type Result = {
+  /** Where several results can have the same path. */
+  id?: string;
   path: string;
+  /** Runs in place of opening the path. */
+  act?: () => unknown;
   name: string;
   /** Of a project, a risk, an issue or a task. */
   key?: string;
   note?: string | null;
   icon?: IconName;
 };
-export type Section = { id: string; name: string; icon: IconName; results: Result[] };
+export type Section = { id: string; name: string; icon: IconName; results: readonly Result[] };
 type HasScope = (scope: Scope) => boolean;
-
-const commands: readonly (Result & { scope: Scope })[] = [
-  { path: '/risks?new=true', name: 'Create risk', scope: 'projects.manage' },
-  { path: '/issues?new=true', name: 'Create issue', scope: 'projects.manage' },
-  { path: '/tasks?new=true', name: 'Add task', scope: 'projects.manage' },
-  { path: '/projects?new=true', name: 'Create project', scope: 'projects.manage' },
-  { path: '/personnel?new=true', name: 'Add person', scope: 'personnel.manage' },
-  { path: '/groups?new=true', name: 'Create group', scope: 'personnel.manage' },
-  { path: '/webhooks?new=true', name: 'Create webhook', scope: 'events.manage' },
-  { path: '/keys?new=true', name: 'Create key', scope: 'keys.manage' },
-];
-
-/** Pages and commands whose name matches. They need no request. */
-export function localSections(text: string, hasScope: HasScope): Section[] {
-  const matching = (items: readonly (Result & { scope: Scope })[]): Result[] =>
-    items
-      .filter(({ scope, name }) => hasScope(scope) && matchesText(text, name))
-      .map(({ scope, ...result }) => result);
-  return [
-    { id: 'pages', name: 'Pages', icon: 'right', results: matching(destinations) },
-    { id: 'commands', name: 'Commands', icon: 'plus', results: matching(commands) },
-  ];
-}
 
 type Item = { key: string; title: string; status: string };
 
@@ -100,7 +80,7 @@ export async function search(q: string, hasScope: HasScope): Promise<{ sections:
 }
 
 /** Whether a text is the key of a risk, an issue or a task, or ends like one. */
-const isItemKey = (text: string) => /-[rit]?\d+$/i.test(text);
+export const isItemKey = (text: string) => /-[rit]?\d+$/i.test(text);
 
 const hasKey = ({ key }: Result, text: string) => key?.toLowerCase() === text.toLowerCase();
 

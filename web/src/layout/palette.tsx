@@ -6,6 +6,7 @@ import {
   Dialog,
   Header,
   Input,
+  type Key,
   Menu,
   MenuItem,
   MenuSection,
@@ -18,42 +19,62 @@ import { useHasScope } from '../api/session.ts';
 import { errorLine } from '../components/error-text.ts';
 import { Icon } from '../components/icon.tsx';
 import { useDebounced } from '../components/use-debounced.ts';
-import { fitting, localSections, rankSections, search } from './palette-search.ts';
+import { useAllViews } from '../views/shared.ts';
+import { createSection, findPageActions, localSections } from './palette-commands.ts';
+import { fitting, isItemKey, type Result, rankSections, search } from './palette-search.ts';
 
-/** The command palette: runs commands and finds pages, people, groups, projects, risks, issues and tasks. */
-export function Palette({ onClose }: { onClose: () => void }) {
+type Props = {
+  /** Whether to offer only the commands that create something. */
+  canOnlyCreate: boolean;
+  openShortcuts: () => void;
+  onClose: () => void;
+};
+
+/** The command palette: runs commands and finds pages, views, people, groups, projects, risks, issues and tasks. */
+export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
   const [text, setText] = useState('');
-  const [, navigate] = useLocation();
+  const [path, navigate] = useLocation();
   const hasScope = useHasScope();
+  const views = useAllViews();
+  // Lists have their actions among the commands.
+  const [pageActions] = useState(() => (/^\/\w+\//.test(path) ? findPageActions() : []));
   const q = useDebounced(text.trim(), 120);
-  const { data, isFetching, isPlaceholderData, error } = useQuery({
+  const { data, isFetching, isLoading, isPlaceholderData, error } = useQuery({
     queryKey: ['palette', q],
     queryFn: () => search(q, hasScope),
-    enabled: q !== '',
+    enabled: q !== '' && !canOnlyCreate,
     placeholderData: keepPreviousData,
   });
   const isBehind = q !== text.trim() || isPlaceholderData;
   const sent = data?.sections ?? [];
   const found = text.trim() === '' ? [] : isBehind ? fitting(sent, text.trim()) : sent;
   const failure = text.trim() === '' || isBehind ? undefined : (error ?? data?.error);
-  const sections = rankSections(localSections(text, hasScope), found, text.trim());
+  // For a key nothing is shown before the item that has it, so that Enter opens the item.
+  const isWaiting = isItemKey(text.trim()) && (isBehind || isLoading);
+  const local = isWaiting ? [] : localSections(text, { hasScope, views, pageActions, openShortcuts });
+  const sections = rankSections(canOnlyCreate ? [createSection(text, hasScope)] : local, found, text.trim());
+  const run = (id: Key) => {
+    const result = sections.flatMap(({ results }) => results).find((one) => idOf(one) === id);
+    onClose();
+    // The palette has closed by then, so that it is not printed and takes no focus from a dialog.
+    if (result?.act) setTimeout(result.act);
+    else if (result) navigate(result.path);
+  };
+  const title = canOnlyCreate ? 'Create' : 'Go to';
   return (
     <ModalOverlay className="overlay" isOpen isDismissable onOpenChange={(open) => open || onClose()}>
       <Modal className="modal palette">
-        <Dialog aria-label="Go to" className="dialog">
+        <Dialog aria-label={title} className="dialog">
           <Autocomplete inputValue={text} onInputChange={setText}>
-            <SearchField className="palette-input" aria-label="Go to" autoFocus>
+            <SearchField className="palette-input" aria-label={title} autoFocus>
               <Icon name="search" />
-              <Input placeholder="Search or run a command" dir="auto" />
+              <Input placeholder={canOnlyCreate ? 'Create…' : 'Search or run a command'} dir="auto" />
             </SearchField>
             <Menu
               className="palette-results"
               aria-label="Results"
               items={sections}
-              onAction={(path) => {
-                onClose();
-                navigate(String(path));
-              }}
+              onAction={run}
               renderEmptyState={() =>
                 failure ? null : (
                   <p className="hint">{isFetching || isBehind ? 'Searching…' : 'No results'}</p>
@@ -65,7 +86,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
                   <Header>{section.name}</Header>
                   <Collection items={section.results}>
                     {(result) => (
-                      <MenuItem id={result.path} className="option" textValue={result.name}>
+                      <MenuItem id={idOf(result)} className="option" textValue={result.name}>
                         <Icon name={result.icon ?? section.icon} />
                         <bdi>{result.name}</bdi>
                         <Note>{result.key ?? result.note}</Note>
@@ -86,6 +107,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
     </ModalOverlay>
   );
 }
+
+const idOf = ({ id, path }: Result) => id ?? path;
 
 const Note = ({ children }: { children: string | null | undefined }) =>
   children ? <span className="note">{children}</span> : null;

@@ -1,6 +1,7 @@
-import { useState } from 'react';
+import { useHasScope } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { useShortcut } from '../components/use-shortcut.ts';
+import { createCommands } from './navigation.ts';
 
 const shortcuts: [keys: string[], action: string][] = [
   [['Ctrl', 'K'], 'Search or run a command'],
@@ -10,65 +11,86 @@ const shortcuts: [keys: string[], action: string][] = [
   [['Enter'], 'Open the row'],
   [['x'], 'Select the row'],
   [['Shift', '↓'], 'Select more rows'],
-  [['a'], 'Assign the selected rows, the row or the issue'],
+  [['a'], 'Assign the selected rows, the focused row or the item on the page'],
   [['s'], 'Set the status of the selected rows'],
   [['d'], 'Set the due date of the selected rows'],
-  [['c'], 'Create'],
+  [['c'], 'Create what the page lists, or choose what to create'],
   [['e'], 'Edit the focused field'],
   [['Ctrl', 'Enter'], 'Send the comment'],
   [['?'], 'Show shortcuts'],
 ];
 
-/** The shortcuts that work on every page, and the dialog that lists them. */
-export function Shortcuts({ openPalette }: { openPalette: () => void }) {
-  const [isOpen, setOpen] = useState(false);
-  useShortcut('?', () => setOpen(true));
-  useShortcut('/', () => {
-    const search = document.querySelector<HTMLInputElement>('#main .filters input');
-    if (search) search.focus();
-    else openPalette();
-  });
-  useShortcut('j', () => focusRow(1));
-  useShortcut('k', () => focusRow(-1));
-  useShortcut('a', () => {
-    const row =
-      document.querySelector('.bulk-bar') ??
-      document.activeElement?.closest('#main tr') ??
-      document.getElementById('main');
-    row?.querySelector<HTMLElement>('.assign-button')?.click();
-  });
-  useShortcut('x', () => {
-    document.activeElement?.closest('#main tbody tr')?.querySelector<HTMLElement>('.select input')?.click();
-  });
-  if (!isOpen) return null;
-  return (
-    <Dialog title="Keyboard shortcuts" onClose={() => setOpen(false)}>
-      <div className="dialog-body">
-        <dl className="facts">
-          {shortcuts.map(([keys, action]) => (
-            <div key={action} className="fact">
-              <dt className="keys">
-                {keys.map((key) => (
-                  <kbd key={key}>{key}</kbd>
-                ))}
-              </dt>
-              <dd>{action}</dd>
-            </div>
-          ))}
-        </dl>
-      </div>
-    </Dialog>
-  );
+type Open = (dialog: 'palette' | 'create' | 'shortcuts') => void;
+
+/** The shortcuts that work on every page. Those of the page itself come before them. */
+export function useShortcuts(open: Open): void {
+  const hasScope = useHasScope();
+  const frame = document.body;
+  useShortcut('?', () => open('shortcuts'), frame);
+  useShortcut('/', () => focusSearch() || open('palette'), frame);
+  useShortcut('j', () => focusRow(1), frame);
+  useShortcut('k', () => focusRow(-1), frame);
+  useShortcut('a', () => click(findAssignButton()), frame);
+  useShortcut('x', () => click(focusedRow()?.querySelector('.select input')), frame);
+  const canCreate = createCommands.some(({ scope }) => hasScope(scope));
+  // Nothing is created while the page shows an earlier day.
+  useShortcut('c', () => canCreate && !isPast() && open('create'), frame);
 }
 
+const isPast = () => new URLSearchParams(location.search).has('as_of');
+
+const focusedRow = () => document.activeElement?.closest('#main tbody tr');
+
+/** Of the selected rows, of the focused row, or of the item that the page shows. */
+const findAssignButton = () =>
+  document.querySelector('.bulk-bar .assign-button') ??
+  focusedRow()?.querySelector('.assign-button') ??
+  document.querySelector(
+    '#main :is(.assign-button, [data-field=assignee_user_id], [data-field=owner_user_id]):not(tr *)',
+  );
+
+function focusSearch(): boolean {
+  const search = document.querySelector<HTMLInputElement>('#main .filters input');
+  search?.focus();
+  return search !== null;
+}
+
+/** Returns whether there is something to click. */
+function click(element: Element | null | undefined): boolean {
+  if (element instanceof HTMLElement) element.click();
+  return element instanceof HTMLElement;
+}
+
+export const ShortcutList = ({ onClose }: { onClose: () => void }) => (
+  <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <div className="dialog-body">
+      <dl className="facts">
+        {shortcuts.map(([keys, action]) => (
+          <div key={action} className="fact">
+            <dt className="keys">
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{action}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  </Dialog>
+);
+
 /** Moves the focus to the next or the previous row of the list, or to its first row. */
-function focusRow(step: number): void {
-  const links = [
-    ...document.querySelectorAll<HTMLElement>('#main .row-link, #main .lines a, #main .ranking a'),
+function focusRow(step: number): boolean {
+  const names = [
+    ...document.querySelectorAll<HTMLElement>(
+      '#main :is(.row-link, .cell-name), #main :is(.lines, .ranking) a',
+    ),
   ];
-  const row = document.activeElement?.closest('tr, li');
-  const current = links.findIndex((link) => row?.contains(link));
-  const next = links[current === -1 ? 0 : current + step];
+  const row = document.activeElement?.closest('tr, li, [role=row]');
+  const current = names.findIndex((name) => row?.contains(name));
+  const next = names[current === -1 ? 0 : current + step];
   next?.focus();
   next?.scrollIntoView({ block: 'nearest' });
+  return names.length > 0;
 }

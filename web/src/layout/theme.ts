@@ -1,8 +1,9 @@
-import { useState } from 'react';
+import { useSyncExternalStore } from 'react';
 
 export type Theme = 'system' | 'light' | 'dark';
 
 const storageKey = 'muster-theme';
+const listeners = new Set<() => void>();
 
 const storedTheme = () => (localStorage.getItem(storageKey) ?? 'system') as Theme;
 
@@ -11,14 +12,15 @@ export function applyTheme(theme = storedTheme()): void {
   document.documentElement.dataset.theme = theme;
 }
 
-export function useTheme(): [Theme, (theme: Theme) => void] {
-  const [theme, setTheme] = useState(storedTheme);
-  return [
-    theme,
-    (next) => {
-      localStorage.setItem(storageKey, next);
-      applyTheme(next);
-      setTheme(next);
-    },
-  ];
+export function setTheme(theme: Theme): void {
+  localStorage.setItem(storageKey, theme);
+  applyTheme(theme);
+  for (const listener of listeners) listener();
 }
+
+const subscribe = (listener: () => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+export const useTheme = () => useSyncExternalStore(subscribe, storedTheme);

@@ -13,6 +13,7 @@ import { Confirm, DialogButton } from '../components/dialog.tsx';
 import { HealthReasons, HealthRules } from '../components/health-reasons.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
+import { useShortcut } from '../components/use-shortcut.ts';
 import { Attributes } from '../fields/attributes.tsx';
 import { Description } from '../fields/description.tsx';
 import { EditDialog } from '../fields/edit-dialog.tsx';
@@ -28,6 +29,7 @@ import { usePerson } from '../personnel/queries.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
 import { useHeatMap } from '../risks/queries.ts';
 import { NewRisk } from '../risks/risk-form.tsx';
+import { NewTask } from '../tasks/task-form.tsx';
 import { useProjectEditor } from './project-form.tsx';
 import { ProjectTabs } from './project-tabs.tsx';
 import { useProject } from './queries.ts';
@@ -70,11 +72,16 @@ const Overview = ({ editor, lead }: Props & { lead: string | null }) => (
   </div>
 );
 
+/** What `c` creates in a tab; in the others it creates a risk. */
+const createdIn: Record<string, 'issue' | 'task'> = { issues: 'issue', tasks: 'task' };
+
 function Head({ editor, canManage }: Props & { canManage: boolean }) {
-  const [open, setOpen] = useState<'edit' | 'risk' | 'issue' | null>(null);
+  const [open, setOpen] = useState<'edit' | 'risk' | 'issue' | 'task' | null>(null);
   const hasScope = useHasScope();
   const project = editor.item;
   const close = () => setOpen(null);
+  const [search] = useSearchParams();
+  useShortcut('c', () => editor.canEdit && setOpen(createdIn[search.get('tab') ?? ''] ?? 'risk'));
   const remove = () =>
     dataOrThrow(
       api.DELETE('/v1/projects/{project_id}', {
@@ -126,6 +133,7 @@ function Head({ editor, canManage }: Props & { canManage: boolean }) {
       {open === 'edit' && <EditDialog editor={editor} onClose={close} />}
       {open === 'risk' && <NewRisk project={project.key} onClose={close} />}
       {open === 'issue' && <NewIssue project={project.key} onClose={close} />}
+      {open === 'task' && <NewTask project={project.key} kind="work" onClose={close} />}
     </EditableTitle>
   );
 }

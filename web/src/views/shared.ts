@@ -24,7 +24,18 @@ export function useViews(list: ViewList): AnyView[] {
     queryKey: ['views', list],
     queryFn: async () => (await dataOrThrow(api.GET('/v1/views', { params: { query: { list } } }))).data,
   });
-  return [...usePrivateViews(list), ...shared].toSorted((one, other) => one.name.localeCompare(other.name));
+  const own = usePrivateViews().filter((view) => view.list === list);
+  return [...own, ...shared].toSorted((one, other) => one.name.localeCompare(other.name));
+}
+
+/** The private and the shared views of all lists. */
+export function useAllViews(): AnyView[] {
+  const { data: shared = [] } = useQuery({
+    queryKey: ['views'],
+    queryFn: async () =>
+      (await dataOrThrow(api.GET('/v1/views', { params: { query: { limit: 1000 } } }))).data,
+  });
+  return [...usePrivateViews(), ...shared];
 }
 
 /** Whether the key in use can change the shared views of a list. */

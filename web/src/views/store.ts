@@ -55,9 +55,8 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The private views of a list. */
-export const usePrivateViews = (list: ViewList): View[] =>
-  useSyncExternalStore(subscribe, readViews).filter((view) => view.list === list);
+/** The private views of all lists. */
+export const usePrivateViews = () => useSyncExternalStore(subscribe, readViews);
 
 /** The same filters always have the same text, in whatever order they were set. */
 export const queryOf = (filters: Filters): string => {

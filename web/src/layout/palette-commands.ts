@@ -1,0 +1,102 @@
+import { basePath } from '../api/client.ts';
+import type { Scope } from '../api/session.ts';
+import { matchesText, startsWord } from '../format.ts';
+import { type AnyView, isShared } from '../views/shared.ts';
+import { createCommands, destinations } from './navigation.ts';
+import type { Result, Section } from './palette-search.ts';
+import { signOutOrReport } from './sign-out.ts';
+import { setTheme } from './theme.ts';
+
+type HasScope = (scope: Scope) => boolean;
+
+const importCommands: readonly (Result & { scope: Scope })[] = [
+  { path: '/personnel?import=true', name: 'Import people', icon: 'import', scope: 'personnel.manage' },
+  { path: '/groups?import=true', name: 'Import groups', icon: 'import', scope: 'personnel.manage' },
+  { path: '/projects?import=true', name: 'Import projects', icon: 'import', scope: 'projects.manage' },
+];
+
+/** The commands that create something. */
+export const createSection = (text: string, hasScope: HasScope): Section => ({
+  id: 'create',
+  name: 'Create',
+  icon: 'plus',
+  results: matching(
+    text,
+    createCommands.filter(({ scope }) => hasScope(scope)),
+  ),
+});
+
+type Options = {
+  hasScope: HasScope;
+  views: readonly AnyView[];
+  /** The buttons of the page behind the palette. */
+  pageActions: readonly Result[];
+  openShortcuts: () => void;
+};
+
+/** The pages, commands and saved views whose name matches. They need no request. */
+export function localSections(text: string, options: Options): Section[] {
+  const { hasScope, pageActions, openShortcuts } = options;
+  const commands: Section['results'] = [
+    ...importCommands.filter(({ scope }) => hasScope(scope)),
+    { path: 'print', name: 'Print', icon: 'print', act: printPage },
+    { path: 'shortcuts', name: 'Keyboard shortcuts', icon: 'book', act: openShortcuts },
+    { path: 'light', name: 'Light theme', icon: 'sun', act: () => setTheme('light') },
+    { path: 'dark', name: 'Dark theme', icon: 'moon', act: () => setTheme('dark') },
+    { path: 'system', name: 'System theme', icon: 'system', act: () => setTheme('system') },
+    { path: 'docs', name: 'API reference', icon: 'book', act: () => location.assign(`${basePath}/docs`) },
+    { path: 'sign-out', name: 'Sign out', icon: 'out', act: signOutOrReport },
+  ];
+  const pages = destinations.filter(({ scope }) => hasScope(scope));
+  const views = text.trim() === '' ? [] : options.views;
+  return [
+    {
+      id: 'pages',
+      name: 'Pages',
+      icon: 'right',
+      results: pages.filter(({ name }) => matchesText(text, name)),
+    },
+    { id: 'page', name: 'On this page', icon: 'right', results: matching(text, pageActions) },
+    createSection(text, hasScope),
+    { id: 'commands', name: 'Commands', icon: 'right', results: matching(text, commands) },
+    {
+      id: 'views',
+      name: 'Saved views',
+      icon: 'right',
+      results: pages.flatMap(({ path, name, icon }) =>
+        views
+          .filter((view) => `/${view.list}` === path && matchesText(text, view.name))
+          .map((view) => ({
+            id: view.id,
+            path: `${path}${view.query && `?${view.query}`}`,
+            name: view.name,
+            note: isShared(view) ? `${name}, shared` : name,
+            icon,
+          })),
+      ),
+    },
+  ];
+}
+
+/** A command matches only from the start of a word, so that few letters of a title don't run one. */
+const matching = (text: string, results: readonly Result[]) =>
+  results.filter(({ name }) => startsWord(text, name));
+
+/** A list first loads the rows that it has not shown yet. */
+function printPage(): void {
+  const button = document.querySelector<HTMLElement>('#main .print-button');
+  if (button) button.click();
+  else print();
+}
+
+/** The buttons at the top of an item's page and those that change its status. */
+export function findPageActions(): Result[] {
+  const buttons = document.querySelectorAll<HTMLButtonElement>(
+    '#main .title .actions button:enabled, #main [aria-labelledby="status"] .button-row button:enabled',
+  );
+  return [...buttons].map((button, index) => ({
+    path: `action-${index}`,
+    name: button.ariaLabel ?? button.textContent,
+    act: () => button.click(),
+  }));
+}

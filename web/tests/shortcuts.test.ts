@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+
+let console: Console;
+
+before(async () => {
+  console = await startConsole();
+});
+
+after(() => console.stop());
+
+test('a assigns the focused row of risks and tasks', async (t) => {
+  const project = '/v1/projects/APOLLO';
+  const risk = await console.post(`${project}/risks`, { title: 'Row of 5523' });
+  const task = await console.post(`${project}/tasks`, { title: 'Row of 5523' });
+  await console.post(`${project}/risks`, { title: 'Other of 5523' });
+  const page = await console.open(t, '/risks?q=5523');
+  if (!page) return;
+  const assign = async (label: string) => {
+    await page.keyboard.press('a');
+    await page.getByRole('dialog', { name: `Set ${label.toLowerCase()}` }).waitFor();
+    const picker = page.getByRole('combobox', { name: label, exact: true });
+    await picker.focus();
+    await page.keyboard.type('adaeze');
+    await page.getByRole('option', { name: /Adaeze Eze/ }).click();
+    await page.getByRole('button', { name: /^Update 1 / }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  };
+  await waitUntilLoaded(page);
+  await page.getByRole('link', { name: 'Other of 5523' }).focus();
+  await page.keyboard.press('a');
+  await page.getByRole('dialog', { name: 'Set owner' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByRole('link', { name: risk.title }).focus();
+  await assign('Owner');
+  await hasFocus(page, risk.title);
+  assert.equal((await console.get(`${project}/risks/${risk.key}`)).owner_name, 'Adaeze Eze');
+  const { data } = await console.get('/v1/risks?q=5523');
+  assert.equal(data.filter((one: { owner_name: string | null }) => one.owner_name).length, 1);
+  assert.equal(await page.locator('.bulk-bar').count(), 0);
+  for (const path of ['/tasks?q=5523', '/projects/APOLLO?tab=tasks&q=5523']) {
+    await console.patch(`${project}/tasks/${task.key}`, { assignee_user_id: null });
+    await page.goto(`${console.app.baseUrl}${path}`);
+    await waitUntilLoaded(page);
+    await page.keyboard.press('j');
+    await assign('Assignee');
+    assert.equal((await console.get(`${project}/tasks/${task.key}`)).assignee_name, 'Adaeze Eze', path);
+  }
+});
+
+test('a edits the owner of a risk and the assignee of a task and an issue on their pages', async (t) => {
+  const page = await console.open(t, '/keys');
+  if (!page) return;
+  for (const [list, label] of [
+    ['risks', 'Owner'],
+    ['tasks', 'Assignee'],
+    ['issues', 'Assign to'],
+  ] as const) {
+    const { key } = await console.post(`/v1/projects/APOLLO/${list}`, { title: 'Page of 5524' });
+    await page.goto(`${console.app.baseUrl}/${list}/${key}`);
+    await waitUntilLoaded(page);
+    await page.keyboard.press('a');
+    const input = page.getByRole('combobox', { name: label, exact: true });
+    await input.waitFor();
+    await page.waitForFunction(() => document.activeElement?.role === 'combobox');
+    assert.equal(await input.inputValue(), '');
+  }
+});
+
+test('a without a focused row assigns nothing', async (t) => {
+  const page = await console.open(t, '/issues');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.keyboard.press('a');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  assert.equal(await page.getByRole('combobox', { name: 'Assign to' }).count(), 0);
+});
+
+test('c creates what the tab of a project lists, and a risk in its other tabs', async (t) => {
+  const page = await console.open(t, '/projects/APOLLO');
+  if (!page) return;
+  for (const [tab, dialog] of [
+    ['overview', 'Create risk'],
+    ['risks', 'Create risk'],
+    ['issues', 'Create issue'],
+    ['tasks', 'Add task'],
+    ['activity', 'Create risk'],
+  ] as const) {
+    await page.goto(`${console.app.baseUrl}/projects/APOLLO?tab=${tab}`);
+    await waitUntilLoaded(page);
+    await page.keyboard.press('c');
+    await page.getByRole('dialog', { name: dialog }).waitFor();
+  }
+});
+
+test('c on a page that creates nothing offers what the key can create', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Page of 5525' });
+  const page = await console.open(t, '/', { scopes: ['projects.manage', 'personnel.read'] });
+  if (!page) return;
+  for (const path of ['/', '/report', `/risks/${key}`]) {
+    await page.goto(`${console.app.baseUrl}${path}`);
+    await waitUntilLoaded(page);
+    await page.keyboard.press('c');
+    const dialog = page.getByRole('dialog', { name: 'Create' });
+    await dialog.waitFor();
+    assert.deepEqual(await dialog.getByRole('menuitem').allTextContents(), [
+      'Create risk',
+      'Create issue',
+      'Add task',
+      'Create project',
+    ]);
+  }
+  await page.keyboard.type('ta');
+  await page.locator('[role="menuitem"][data-focused]', { hasText: 'Add task' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Add task' }).waitFor();
+});
+
+test('c on a page that creates nothing does nothing for a key that only reads', async (t) => {
+  const page = await console.open(t, '/', { scopes: ['projects.read'] });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.keyboard.press('c');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  assert.equal(await page.getByRole('dialog').count(), 1);
+});
+
+test('j and k move through keys, groups and webhooks', async (t) => {
+  await console.post('/v1/webhooks', { url: 'http://127.0.0.1:9/one', types: ['risk.created'] });
+  await console.post('/v1/webhooks', { url: 'http://127.0.0.1:9/two', types: ['risk.created'] });
+  const { id } = await console.newKey();
+  await console.newKey();
+  await console.revoke(id);
+  const page = await console.open(t, '/keys');
+  if (!page) return;
+  for (const path of ['/keys', '/groups', '/webhooks']) {
+    await page.goto(`${console.app.baseUrl}${path}`);
+    await waitUntilLoaded(page);
+    const rowIndex = (): Promise<number> =>
+      page.evaluate(() => {
+        const rows = [...document.querySelectorAll('#main tbody tr, #main [role=treegrid] [role=row]')];
+        return rows.findIndex((row) => row.contains(document.activeElement));
+      });
+    for (const [key, index] of [
+      ['j', 0],
+      ['j', 1],
+      ['k', 0],
+      ['j', 1],
+    ] as const) {
+      await page.keyboard.press(key);
+      assert.equal(await rowIndex(), index, `${path} ${key}`);
+    }
+    if (path === '/webhooks') continue;
+    await page.keyboard.press('j');
+    assert.equal(await rowIndex(), 2, path);
+  }
+});
+
+test('c creates a group while a row of the tree has focus, not finding one by its name', async (t) => {
+  await console.post('/v1/groups', { name: 'Cranes' });
+  const page = await console.open(t, '/groups');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.keyboard.press('j');
+  await page.keyboard.press('c');
+  await page.getByRole('dialog', { name: 'Create group' }).waitFor();
+});
+
+const hasFocus = (page: Page, name: string) =>
+  page.waitForFunction((name) => document.activeElement?.textContent === name, name);
