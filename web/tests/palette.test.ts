@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type Console, startConsole, waitUntilLoaded } from './console.ts';
@@ -37,6 +38,104 @@ test('the palette opens the item whose key is typed, not one that mentions the k
     await waitUntilLoaded(page);
   }
 });
+
+test('the palette opens the import, the shortcuts and the API reference, sets the theme and signs out', async (t) => {
+  const page = await console.open(t, '/keys');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await run(page, 'Import people');
+  await page.getByRole('dialog', { name: 'Import people' }).waitFor();
+  assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, '/personnel');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await run(page, 'Keyboard shortcuts');
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  for (const name of ['Dark', 'Light', 'System']) {
+    await run(page, `${name} theme`);
+    await page.locator(`html[data-theme=${name.toLowerCase()}]`).waitFor();
+    await page.locator('.sidebar [aria-pressed=true]').and(page.getByLabel(name)).waitFor();
+  }
+  await run(page, 'API reference');
+  await page.waitForURL(/\/docs$/);
+  await page.goto(`${console.app.baseUrl}/keys`);
+  await waitUntilLoaded(page);
+  await run(page, 'Sign out');
+  await page.getByLabel('API key').waitFor();
+});
+
+test('the palette prints all rows of a list without itself', async (t) => {
+  const page = await console.open(t, '/tasks');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const total = (await console.get('/v1/tasks?limit=1&count=true')).page.total;
+  const printed = page.evaluate(
+    () =>
+      new Promise<{ hasDialog: boolean; rows: number }>((resolve) => {
+        window.print = () => {
+          window.dispatchEvent(new Event('beforeprint'));
+          resolve({
+            hasDialog: document.querySelector('[role=dialog]') !== null,
+            rows: document.querySelectorAll('tbody tr').length,
+          });
+        };
+      }),
+  );
+  await run(page, 'Print');
+  assert.deepEqual(await printed, { hasDialog: false, rows: total });
+});
+
+test('the palette finds private and shared views by their name', async (t) => {
+  await console.post('/v1/views', { list: 'issues', name: 'Zephyr shared', query: 'severity=critical' });
+  const page = await console.open(t, '/tasks?overdue=true');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.getByRole('button', { name: 'Views' }).click();
+  await page.getByRole('menuitem', { name: 'Save as view…' }).click();
+  await page.getByLabel('Name').fill('Zephyr private');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save view' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await run(page, 'Zephyr shared');
+  await page.waitForURL('**/issues?severity=critical');
+  await waitUntilLoaded(page);
+  await run(page, 'zephyr private');
+  await page.waitForURL('**/tasks?overdue=true');
+});
+
+test('the palette runs the actions of an item', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Acted on 5531' });
+  const page = await console.open(t, `/issues/${key}`);
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await run(page, 'Start work');
+  await page.locator('#status .chip').getByText('In progress').waitFor();
+  await run(page, 'Edit');
+  await page.getByRole('dialog', { name: `Edit ${key}` }).waitFor();
+});
+
+test('the palette offers only commands that the key has the scopes for, and none in the middle of a word', async (t) => {
+  const page = await console.open(t, '/', { scopes: ['projects.read', 'personnel.read'] });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.keyboard.press('Control+k');
+  const names = (section: string) =>
+    page.getByRole('group', { name: section }).getByRole('menuitem').allTextContents();
+  await page.getByRole('group', { name: 'Commands' }).waitFor();
+  assert.deepEqual(await names('Create'), []);
+  const everyones = ['Print', 'Keyboard shortcuts', 'Light theme', 'Dark theme', 'System theme'];
+  assert.deepEqual(await names('Commands'), [...everyones, 'API reference', 'Sign out']);
+  await page.keyboard.type('ig');
+  await page.getByRole('menuitem').first().waitFor();
+  assert.deepEqual(await names('Commands'), []);
+});
+
+/** Runs the first result for a text. */
+async function run(page: Page, text: string): Promise<void> {
+  await type(page, text);
+  await page.locator('[role="menuitem"][data-focused]').getByText(text).waitFor();
+  await page.keyboard.press('Enter');
+}
 
 /** Types a text into the palette. */
 async function type(page: Page, text: string): Promise<void> {
