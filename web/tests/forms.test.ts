@@ -231,6 +231,33 @@ test('Back undoes a filter or a cell of the heat map, and does not open the dial
   await page.waitForURL((url) => url.search === '?level=critical');
 });
 
+test('Back undoes a search as one step, and keeps the filter that was set before it', async (t) => {
+  const page = await console.open(t, '/issues');
+  if (!page) return;
+  await page.getByRole('button', { name: 'Overdue' }).click();
+  await page.waitForURL(/overdue=true$/);
+  const search = page.getByRole('searchbox', { name: 'Search by title or key' });
+  const shows = (text: string) =>
+    page.waitForFunction(
+      (expected) => document.querySelector<HTMLInputElement>('.filters .search input')?.value === expected,
+      text,
+    );
+  await search.pressSequentially('ga');
+  await page.waitForURL(/q=ga$/);
+  await search.pressSequentially('te');
+  await page.waitForURL(/q=gate$/);
+  await search.clear();
+  await page.waitForURL(/overdue=true$/);
+  await page.goBack();
+  await page.waitForURL(/overdue=true&q=gate$/);
+  await shows('gate');
+  await page.goBack();
+  await page.waitForURL(/overdue=true$/);
+  await shows('');
+  await page.goBack();
+  await page.waitForURL(/\/issues$/);
+});
+
 test('Back, Forward and the palette do not lose what was entered in a dialog', async (t) => {
   const page = await console.open(t, '/risks', { viewport: { width: 1024, height: 700 } });
   if (!page) return;

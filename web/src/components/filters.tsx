@@ -81,7 +81,8 @@ export const FilterBar = ({
     <Search
       label={search}
       value={filters.q ?? ''}
-      onChange={(q) => set({ q: q || null }, { replace: true })}
+      // A step back undoes a whole search, not one pause in typing.
+      onChange={(q) => set({ q: q || null }, { replace: q !== '' && filters.q !== undefined })}
     />
     {children}
     {Object.entries(applied).map(
