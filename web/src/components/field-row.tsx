@@ -3,7 +3,7 @@ import { humanize, scopeLabel } from '../format.ts';
 import { EventTypes } from './event-types.tsx';
 import type { Field } from './form-values.ts';
 import { Icon } from './icon.tsx';
-import { GroupPicker, PersonPicker, ProjectPicker } from './picker.tsx';
+import { GroupPicker, ItemPicker, PersonPicker, ProjectPicker } from './picker.tsx';
 
 type RowProps = {
   field: Field;
@@ -103,6 +103,9 @@ export function FieldInput({ field, input, value, onChange }: InputProps) {
       return <GroupPicker {...picker} />;
     case 'project':
       return <ProjectPicker {...picker} />;
+    case 'risk':
+    case 'issue':
+      return <ItemPicker {...picker} kind={kind} project={field.project ?? ''} />;
     case 'projects':
       return <Projects input={input} label={label} selected={[...value]} onChange={onChange} />;
     default: {

@@ -11,6 +11,8 @@ type Kind =
   | 'group'
   | 'project'
   | 'projects'
+  | 'risk'
+  | 'issue'
   | 'scopes'
   | 'event-types';
 
@@ -30,7 +32,9 @@ export type Field = {
   half?: boolean;
   /** Edited only on the page of the item, not in its form. */
   isOnPageOnly?: boolean;
-  /** The name of the person, group or project whose id is the initial value. */
+  /** For the kinds `risk` and `issue`: the project that has them, unless the form has a field for it. */
+  project?: string | undefined;
+  /** The name of the item whose id is the initial value. */
   selectedName?: string | null;
 };
 
@@ -41,7 +45,7 @@ type KindFor<Value> = Value extends readonly unknown[]
     ? 'number' | 'choice'
     : Value extends string
       ? string extends Value
-        ? 'line' | 'text' | 'day' | 'person' | 'group' | 'project'
+        ? 'line' | 'text' | 'day' | 'person' | 'group' | 'project' | 'risk' | 'issue'
         : 'choice'
       : never;
 
@@ -85,6 +89,8 @@ export function showDraft(field: Field, value: string | string[] = '', item: obj
   if (value.length === 0) return '';
   if (kind === 'person' || kind === 'group')
     return String((item as Values)[name.replace(/_(user|group)_id$/, '_name')] ?? '');
+  // An item has only the ids of these.
+  if (kind === 'risk' || kind === 'issue') return '';
   if (kind === 'day') return formatDayOrText(String(value));
   return options.find(([option]) => String(option) === value)?.[1] ?? String(value);
 }

@@ -45,12 +45,12 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   const { fields, initial, action, danger, submit, reload, onClose, children } = props;
   const hasScope = useHasScope();
   const explain = useConflict();
-  const visible = fields.filter(
-    ({ kind }) => !['person', 'group'].includes(kind) || hasScope('personnel.read'),
-  );
   // A refetch of the page must not replace the version that is being edited.
   const [base, setBase] = useState(initial);
-  const [draft, setDraft] = useState(() => toDraft(visible, initial));
+  const [draft, setDraft] = useState(() => toDraft(fields, initial));
+  const visible = inChosenProject(fields, draft).filter(
+    ({ kind }) => !['person', 'group'].includes(kind) || hasScope('personnel.read'),
+  );
   /** The names of what was picked here, and of what the latest version has. */
   const [names, setNames] = useState<Names>({});
   const [error, setError] = useState<Error>();
@@ -66,7 +66,7 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   const errors = error ? errorsByField(error, visible) : rejected;
   const isPlaced =
     errors.size > 0 && [...errors.keys()].every((name) => visible.some((one) => one.name === name));
-  const requestClose = useUnsavedChanges(!isSameDraft(draft, toDraft(visible, base)));
+  const requestClose = useUnsavedChanges(!isSameDraft(draft, toDraft(fields, base)));
 
   useEffect(() => form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus(), []);
   useEffect(() => {
@@ -117,7 +117,7 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
     const mine = Object.keys(changedValues<Input>(visible, draft, base) as object);
     setReviewed(theirChanges(visible, { base, latest, draft, mine, names }));
     const kept = Object.fromEntries(mine.map((name) => [name, draft[name] ?? '']));
-    setDraft({ ...toDraft(visible, latest), ...kept });
+    setDraft({ ...toDraft(fields, latest), ...kept });
     setBase(latest);
     setLatest(undefined);
   };
@@ -138,13 +138,13 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
         <div className="fields">
           {visible.map((field) => (
             <FieldRow
-              // A new key makes a picker show the name of a new value.
-              key={`${field.name} ${reviewed ? 'reviewed' : ''}`}
+              // A new key makes a picker show the name of a new value, or the items of another project.
+              key={`${field.name} ${reviewed ? 'reviewed' : ''} ${field.project}`}
               field={withName(field, draft[field.name], names)}
               value={draft[field.name] ?? ''}
               error={corrected.includes(field.name) ? undefined : errors.get(field.name)}
               onChange={(value, name) => {
-                setDraft((current) => ({ ...current, [field.name]: value }));
+                setDraft((current) => ({ ...current, ...changed(fields, field, value) }));
                 if (name) setNames((known) => ({ ...known, [String(value)]: name }));
                 setCorrected((current) => [...current, field.name]);
               }}
@@ -174,6 +174,24 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
     </form>
   );
 }
+
+const isItem = ({ kind }: Field) => kind === 'risk' || kind === 'issue';
+
+/** Risks and issues are picked from the project that the form asks for, once that is chosen. */
+function inChosenProject<F extends Field>(fields: readonly F[], draft: Draft): F[] {
+  const chosen = fields.find(({ kind }) => kind === 'project');
+  if (!chosen) return [...fields];
+  const project = String(draft[chosen.name] ?? '');
+  return fields
+    .filter((field) => project !== '' || !isItem(field))
+    .map((field) => (isItem(field) ? { ...field, project } : field));
+}
+
+/** Another project has none of the risks and issues that were picked. */
+const changed = (fields: readonly Field[], { name, kind }: Field, value: string | string[]): Draft => ({
+  ...(kind === 'project' && Object.fromEntries(fields.filter(isItem).map((item) => [item.name, '']))),
+  [name]: value,
+});
 
 /** Required fields that are blank, and inputs that the browser can't read, such as half a date. */
 function rejectedInputs(form: HTMLFormElement, fields: readonly Field[], draft: Draft): Map<string, string> {

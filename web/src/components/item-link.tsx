@@ -1,22 +1,12 @@
-import { useQuery } from '@tanstack/react-query';
 import { Fragment } from 'react';
 import { Link } from 'wouter';
-import { api, dataOrThrow } from '../api/client.ts';
+import { useItem } from '../api/items.ts';
 
 type Props = { project: string; list: 'risks' | 'issues' | 'tasks'; id: string };
 
 /** Links to the risk, the issue or the task with an id. */
 export function ItemLink({ project, list, id }: Props) {
-  const { data } = useQuery({
-    queryKey: ['item', list, id],
-    queryFn: async () => {
-      const params = { path: { project_id: project, id } };
-      const { key, title } = await dataOrThrow<{ key: string; title: string }>(
-        api.GET(`/v1/projects/{project_id}/${list}/{id}`, { params }),
-      );
-      return { key, title };
-    },
-  });
+  const data = useItem(project, list, id);
   if (!data) return null;
   return (
     <Link href={`/${list}/${data.key}`}>

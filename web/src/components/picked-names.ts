@@ -1,10 +1,11 @@
 import { api, dataOrThrow } from '../api/client.ts';
+import { itemName, readItem } from '../api/items.ts';
 import { type Field, showDraft, toDraft } from './form-values.ts';
 
-/** The names of people and groups by their ids, which a draft contains. */
+/** The names of people, groups, risks and issues by their ids, which a draft contains. */
 export type Names = Readonly<Record<string, string>>;
 
-/** The names of the people and groups that an item has in these fields. Names that can't be read are left out. */
+/** The names of what an item refers to in these fields. Names that can't be read are left out. */
 export async function readNames(fields: readonly Field[], item: object): Promise<Names> {
   const names = fields.map(async (field) => {
     const id = toDraft([field], item)[field.name];
@@ -23,9 +24,11 @@ export function withName<F extends Field>(field: F, value: string | string[] | u
   return selectedName ? { ...field, selectedName } : field;
 }
 
-const isNamed = ({ kind }: Field) => kind === 'person' || kind === 'group';
+const isNamed = ({ kind }: Field) => ['person', 'group', 'risk', 'issue'].includes(kind);
 
-async function readName({ kind }: Field, id: string): Promise<string> {
+async function readName({ kind, project }: Field, id: string): Promise<string> {
+  if (project && (kind === 'risk' || kind === 'issue'))
+    return readItem({ project, list: `${kind}s`, id }).then(itemName, () => '');
   const read =
     kind === 'person'
       ? api.GET('/v1/personnel/{user_id}', { params: { path: { user_id: id } } })

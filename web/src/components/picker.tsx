@@ -2,7 +2,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Button, ComboBox, Input, ListBox, ListBoxItem, Popover } from 'react-aria-components';
 import { api, dataOrThrow } from '../api/client.ts';
+import { itemName } from '../api/items.ts';
 import { maxLimit } from '../api/pages.ts';
+import { humanize } from '../format.ts';
 import { errorLine } from './error-text.ts';
 import { Icon } from './icon.tsx';
 import { useDebounced } from './use-debounced.ts';
@@ -30,10 +32,12 @@ type Props = {
   'aria-invalid'?: 'true';
 };
 
-const plurals = { person: 'people', group: 'groups', project: 'projects' };
+const plurals = { person: 'people', group: 'groups', project: 'projects', risk: 'risks', issue: 'issues' };
 
 type PickerProps = Props & {
   kind: keyof typeof plurals;
+  /** The project whose items are offered. */
+  project?: string;
   search: (q: string, limit: number) => Promise<Option[]>;
 };
 
@@ -65,6 +69,7 @@ function SearchBox({
   name,
   onChange,
   kind,
+  project,
   search,
   placeholder = `Search ${plurals[kind]}`,
   required,
@@ -76,6 +81,11 @@ function SearchBox({
   const [selected, setSelected] = useState<Option | undefined>(value ? { id: value, name } : undefined);
   const [text, setText] = useState(name);
   const [box, setBox] = useState<HTMLElement | null>(null);
+  // The name of the initial value can be read later than the box is shown.
+  if (selected?.name === '' && name !== '' && text === '') {
+    setSelected({ id: selected.id, name });
+    setText(name);
+  }
   const setOpen = usePageStaysReadable();
   const searched = text === selected?.name ? '' : text.trim();
   const q = useDebounced(searched);
@@ -84,7 +94,7 @@ function SearchBox({
     isFetching,
     error,
   } = useQuery({
-    queryKey: ['pick', kind, q, excluded.length],
+    queryKey: ['pick', kind, project, q, excluded.length],
     queryFn: () => search(q, Math.min(maxOptions + excluded.length, maxLimit)),
     placeholderData: keepPreviousData,
   });
@@ -211,6 +221,31 @@ export const ProjectPicker = (props: Props) => (
       const query = bestMatches(q, limit);
       const { data } = await dataOrThrow(api.GET('/v1/projects', { params: { query } }));
       return data.map(({ key, name }) => ({ id: key, name, note: key }));
+    }}
+  />
+);
+
+type ItemProps = Props & { kind: 'risk' | 'issue'; project: string };
+
+/** Finds risks or issues of a project, in every status. */
+export const ItemPicker = (props: ItemProps) => (
+  <Picker
+    {...props}
+    search={async (q, limit) => {
+      const query = {
+        ...bestMatches(q, limit),
+        project: [props.project],
+        status: ['all' as const],
+      };
+      const { data } =
+        props.kind === 'risk'
+          ? await dataOrThrow(api.GET('/v1/risks', { params: { query } }))
+          : await dataOrThrow(api.GET('/v1/issues/all', { params: { query } }));
+      return data.map(({ id, key, title, status }) => ({
+        id,
+        name: itemName({ key, title }),
+        note: humanize(status),
+      }));
     }}
   />
 );

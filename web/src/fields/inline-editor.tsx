@@ -101,7 +101,7 @@ export function InlineEditor<Input, Item extends object>({
     setError(undefined);
     const next = { ...open, value, name, isFocused: false };
     change(next);
-    const isPicked = ['person', 'group'].includes(field.kind) && value !== '';
+    const isPicked = ['person', 'group', 'risk', 'issue'].includes(field.kind) && value !== '';
     if (isPicked || (field.kind === 'choice' && !isByKeyboard.current)) void save(next);
   };
 

@@ -1,5 +1,6 @@
 import { useLocation } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
+import { itemName, useItem } from '../api/items.ts';
 import type { Issue, IssueInput, IssuePatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { restore } from '../bulk/change.ts';
@@ -15,7 +16,11 @@ import { priorities, resolutions, severities } from './model.ts';
 import { issuePath, useIssue, usePatchIssue } from './queries.ts';
 
 /** The fields of an issue without its status, which has dialogs of its own. */
-const fieldsOf = (issue?: Issue, raisedBy: string | null = null): FieldOf<IssueInput>[] => [
+const fieldsOf = (
+  project: string | undefined,
+  issue?: Issue,
+  names: { raisedBy?: string | undefined; risk?: string | undefined } = {},
+): FieldOf<IssueInput>[] => [
   { name: 'title', label: 'Title', kind: 'line', required: true },
   { name: 'description', label: 'Description', kind: 'text' },
   {
@@ -50,6 +55,7 @@ const fieldsOf = (issue?: Issue, raisedBy: string | null = null): FieldOf<IssueI
     selectedName: issue?.owner_user_id ? issue.owner_name : null,
   },
   { name: 'due_on', label: 'Due', kind: 'day', half: true },
+  { name: 'risk_id', label: 'Risk', kind: 'risk', project, selectedName: names.risk ?? null },
   {
     name: 'owner_group_id',
     label: 'Owning group',
@@ -62,7 +68,7 @@ const fieldsOf = (issue?: Issue, raisedBy: string | null = null): FieldOf<IssueI
     name: 'raised_by_user_id',
     label: 'Raised by',
     kind: 'person',
-    selectedName: raisedBy,
+    selectedName: names.raisedBy ?? null,
     isOnPageOnly: true,
   },
   { name: 'external_id', label: 'External ID', kind: 'line', isOnPageOnly: true },
@@ -103,7 +109,7 @@ export function NewIssue({ project, onClose }: { project: string | undefined; on
     toast(`Created ${issue.key}`);
     navigate(`/issues/${issue.key}`);
   };
-  const fields: FieldOf<NewIssueInput>[] = inForm(fieldsOf());
+  const fields: FieldOf<NewIssueInput>[] = inForm(fieldsOf(project));
   const projectField = { name: 'project', label: 'Project', kind: 'project', required: true } as const;
   return (
     <Dialog title="Create issue" onClose={onClose}>
@@ -119,12 +125,16 @@ export function NewIssue({ project, onClose }: { project: string | undefined; on
 
 export function useIssueEditor(issue: Issue): Editor<IssuePatch, Issue> {
   const raisedBy = useReadablePerson(issue.raised_by_user_id);
+  const risk = useItem(issue.project_key, 'risks', issue.risk_id);
   const patch = usePatchIssue();
   return {
     id: issue.id,
     name: issue.key,
     item: issue,
-    fields: [...fieldsOf(issue, raisedBy?.name), ...statusFields],
+    fields: [
+      ...fieldsOf(issue.project_key, issue, { raisedBy: raisedBy?.name, risk: risk && itemName(risk) }),
+      ...statusFields,
+    ],
     canEdit: useCanEditIn(issue.project_key),
     save: (values, base) => patch(base, withOneOwner(values)),
     reload: () => dataOrThrow(api.GET('/v1/projects/{project_id}/issues/{id}', { params: issuePath(issue) })),

@@ -202,12 +202,12 @@ function Details({ editor }: Props) {
               <span className={issue.overdue ? 'overdue' : undefined}>{formatDay(issue.due_on)}</span>
             ),
           ),
-          [
-            'Risk',
+          fact(
+            'risk_id',
             issue.risk_id && (
               <ItemLink key="risk" project={issue.project_key} list="risks" id={issue.risk_id} />
             ),
-          ],
+          ),
           fact('source_url', issue.source_url && <SourceLink key="source" url={issue.source_url} />),
           fact('external_id'),
         ]}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, dataOrThrow, enumValues, ifMatch } from '../api/client.ts';
+import { itemName, useItem } from '../api/items.ts';
 import type { Task, TaskInput, TaskPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { Button } from '../components/button.tsx';
@@ -54,7 +55,11 @@ export const taskStatuses = enumValues<Task['status']>({
 
 export const taskKinds = enumValues<Task['kind']>({ work: true, mitigation: true, resolution: true });
 
-const fieldsOf = (task?: Task): FieldOf<TaskInput>[] => [
+const fieldsOf = (
+  project: string | undefined,
+  task?: Task,
+  names: { risk?: string | undefined; issue?: string | undefined } = {},
+): FieldOf<TaskInput>[] => [
   { name: 'title', label: 'Title', kind: 'line', required: true },
   { name: 'description', label: 'Description', kind: 'text' },
   { name: 'assignee_user_id', label: 'Assignee', kind: 'person', selectedName: task?.assignee_name ?? null },
@@ -67,6 +72,8 @@ const fieldsOf = (task?: Task): FieldOf<TaskInput>[] => [
     required: true,
     options: enumOptions(taskStatuses),
   },
+  { name: 'risk_id', label: 'Risk', kind: 'risk', project, selectedName: names.risk ?? null },
+  { name: 'issue_id', label: 'Issue', kind: 'issue', project, selectedName: names.issue ?? null },
   {
     name: 'kind',
     label: 'Kind',
@@ -82,19 +89,22 @@ type NewTaskInput = TaskInput & { project: string };
 
 type NewProps = { project?: string | undefined; parent?: Parent; kind: Task['kind']; onClose: () => void };
 
-export function NewTask({ project, parent = {}, kind, onClose }: NewProps) {
+/** Without a parent, the form asks for the risk or the issue that the task addresses. */
+export function NewTask({ project, parent, kind, onClose }: NewProps) {
   const refresh = useRefresh();
   const create = async ({ project: project_id, ...values }: NewTaskInput) => {
     const task = await dataOrThrow(
       api.POST('/v1/projects/{project_id}/tasks', {
         params: { path: { project_id } },
-        body: { ...values, ...parent, kind },
+        body: { ...values, ...parent, kind: kindOf(values) ?? kind },
       }),
     );
     await refresh();
     toast(`Added ${task.key}`);
   };
-  const fields: FieldOf<NewTaskInput>[] = inForm(fieldsOf());
+  const fields: FieldOf<NewTaskInput>[] = inForm(fieldsOf(project)).filter(
+    ({ name }) => !parent || !['risk_id', 'issue_id'].includes(name),
+  );
   const projectField = { name: 'project', label: 'Project', kind: 'project', required: true } as const;
   return (
     <Dialog title="Add task" onClose={onClose}>
@@ -108,6 +118,12 @@ export function NewTask({ project, parent = {}, kind, onClose }: NewProps) {
   );
 }
 
+/** The kind that tasks have which are added on the page of a risk or an issue. */
+function kindOf({ risk_id, issue_id }: TaskInput): Task['kind'] | undefined {
+  if (risk_id) return 'mitigation';
+  return issue_id ? 'resolution' : undefined;
+}
+
 export const deleteTask = (task: Task) =>
   dataOrThrow(
     api.DELETE('/v1/projects/{project_id}/tasks/{id}', { params: taskPath(task), ...ifMatch(task) }),
@@ -117,12 +133,17 @@ export const deleteTask = (task: Task) =>
 export const deleteTaskNote = "This can't be undone. To keep the task, set its status to Cancelled instead.";
 
 export function useTaskEditor(task: Task): Editor<TaskPatch, Task> {
+  const risk = useItem(task.project_key, 'risks', task.risk_id);
+  const issue = useItem(task.project_key, 'issues', task.issue_id);
   const patch = usePatchTask();
   return {
     id: task.id,
     name: task.key,
     item: task,
-    fields: fieldsOf(task),
+    fields: fieldsOf(task.project_key, task, {
+      risk: risk && itemName(risk),
+      issue: issue && itemName(issue),
+    }),
     canEdit: useCanEditIn(task.project_key),
     save: (values, base) => patch(base, values),
     reload: () => dataOrThrow(api.GET('/v1/projects/{project_id}/tasks/{id}', { params: taskPath(task) })),

@@ -65,8 +65,8 @@ function Details({ editor }: { editor: Editor<TaskPatch, Task> }) {
           fact('assignee_user_id', task.assignee_name && <Assignee key="assignee" task={task} />),
           fact('start_on'),
           fact('due_on'),
-          ['Risk', link('risks', task.risk_id)],
-          ['Issue', link('issues', task.issue_id)],
+          fact('risk_id', link('risks', task.risk_id)),
+          fact('issue_id', link('issues', task.issue_id)),
           fact('external_id'),
         ]}
       />
