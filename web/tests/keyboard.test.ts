@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { assertAccessible } from './axe.ts';
 import { type Console, startConsole, waitUntilLoaded } from './console.ts';
 import { tabTo } from './focus.ts';
 
@@ -54,6 +55,33 @@ test('a user signs in, creates a risk and accepts it', async (t) => {
   await tabTo(page, 'Accept risk');
   await page.keyboard.press('Enter');
   await page.locator('#status .chip').getByText('Accepted').waitFor();
+});
+
+test('a risk is assessed with the arrow keys', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Assessed with keys' });
+  const page = await console.open(t, `/risks/${key}`);
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await tabTo(page, 'Assess');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: /^Probability 3 \w+, impact 3 .*score 9$/ }).waitFor();
+  const isFocused = (score: string) =>
+    page.waitForFunction((text) => document.activeElement?.textContent === text, score);
+  await isFocused('9');
+  await assertAccessible(page, 'the grid of scores');
+  await dialog.getByText('Probability', { exact: true }).waitFor();
+  for (const step of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowLeft']) await page.keyboard.press(step);
+  await isFocused('10');
+  // The grid is one stop of Tab.
+  await page.keyboard.press('Tab');
+  await page.waitForFunction(() => document.activeElement?.ariaLabel === 'Close');
+  await page.keyboard.press('Tab');
+  await isFocused('10');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  const { probability, impact } = await console.get(`/v1/projects/APOLLO/risks/${key}`);
+  assert.deepEqual([probability, impact], [5, 2]);
 });
 
 test('arrow keys move through a filtered list, and Enter opens a row', async (t) => {

@@ -1,3 +1,4 @@
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import type { Risk } from '../api/openapi.ts';
 import { useAction } from '../components/action-button.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -7,14 +8,33 @@ import { levelOf, scale, useRiskModel } from './model.ts';
 import { usePatchRisk } from './queries.ts';
 import './heat-map.css';
 
+type Cell = { probability: number; impact: number };
+
+/** The steps of the arrow keys; the highest probability is at the top. */
+const steps: Record<string, Cell> = {
+  ArrowUp: { probability: 1, impact: 0 },
+  ArrowDown: { probability: -1, impact: 0 },
+  ArrowRight: { probability: 0, impact: 1 },
+  ArrowLeft: { probability: 0, impact: -1 },
+};
+
+const clamp = (value: number) => Math.min(Math.max(value, 1), scale.length);
+
 /** Sets the probability and the impact of a risk with one click. */
 export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
   const { data: model } = useRiskModel();
   const patch = usePatchRisk();
   const { isBusy, run } = useAction();
+  const table = useRef<HTMLTableElement>(null);
+  /** The one cell that Tab reaches. */
+  const [current, setCurrent] = useState<Cell>({
+    probability: risk.probability ?? 3,
+    impact: risk.impact ?? 3,
+  });
+  useEffect(() => table.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus(), []);
   const word = (axis: 'probability' | 'impact', value: number) =>
     humanize(model?.[axis].find((step) => step.value === value)?.word ?? '');
-  const assess = (probability: number, impact: number) =>
+  const assess = ({ probability, impact }: Cell) =>
     run(async () => {
       const next = await patch(risk, { probability, impact });
       onClose();
@@ -22,6 +42,14 @@ export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
         patch(next, { probability: risk.probability, impact: risk.impact }),
       );
     });
+  const move = (event: KeyboardEvent) => {
+    const step = steps[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const probability = clamp(current.probability + step.probability);
+    const impact = clamp(current.impact + step.impact);
+    table.current?.querySelector<HTMLElement>(`[data-cell="${probability} ${impact}"]`)?.focus();
+  };
   return (
     <Dialog title={`Assess ${risk.key}`} isLocked={isBusy} onClose={onClose}>
       <div className="dialog-body">
@@ -29,7 +57,12 @@ export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
           <bdi>{risk.title}</bdi>
         </p>
         <div className="heat-map-box">
-          <table className="heat-map assess" aria-label="Probability and impact">
+          {/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: screen readers pass the arrow keys to a grid */}
+          <table ref={table} className="heat-map assess" role="grid" onKeyDown={move}>
+            <caption>
+              <span className="visually-hidden">Probability and impact. </span>
+              <span aria-hidden="true">Probability</span>
+            </caption>
             <tbody>
               {scale.toReversed().map((probability) => (
                 <tr key={probability}>
@@ -41,10 +74,13 @@ export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
                       <button
                         type="button"
                         className={`heat-cell level-${levelOf(probability * impact)}`}
+                        data-cell={`${probability} ${impact}`}
+                        tabIndex={current.probability === probability && current.impact === impact ? 0 : -1}
                         aria-pressed={risk.probability === probability && risk.impact === impact}
                         aria-label={`Probability ${probability} ${word('probability', probability)}, impact ${impact} ${word('impact', impact)}: score ${probability * impact}`}
                         aria-disabled={isBusy}
-                        onClick={() => assess(probability, impact)}
+                        onFocus={() => setCurrent({ probability, impact })}
+                        onClick={() => assess({ probability, impact })}
                       >
                         {probability * impact}
                       </button>
