@@ -84,6 +84,24 @@ test('selected issues are assigned, given a status and a due date, and restored 
   assert.deepEqual(await read('due_on'), ['2999-01-01', '2999-01-02', '2999-01-03', '2998-02-03']);
 });
 
+test('after a bulk change by mouse, the focus is at the top of the rows', async (t) => {
+  const { page, items } = await openList(t, 'issues');
+  if (!page) return;
+  const [first, second] = items as [Item, Item];
+  const isAtRows = () =>
+    page.waitForFunction(() => document.activeElement?.ariaLabel === 'Select all loaded rows');
+  await checkbox(page, first).click();
+  await bar(page).getByRole('button', { name: 'Set due date…' }).click();
+  await page.getByLabel('Due', { exact: true }).fill('2998-02-03');
+  await answer(page, 'Set due date', 'Update 1 issue');
+  await isAtRows();
+  await checkbox(page, second).click();
+  await bar(page).getByRole('button', { name: 'Set status…' }).click();
+  await page.getByRole('menuitem', { name: 'In progress' }).click();
+  await bar(page).waitFor({ state: 'detached' });
+  await isAtRows();
+});
+
 test('selected risks are given to a group', async (t) => {
   const { id } = await console.post('/v1/groups', { name: 'Bulk Owners' });
   const { page, items, read } = await openList(t, 'risks');

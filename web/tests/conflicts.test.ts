@@ -65,6 +65,30 @@ test('after a conflict, a form shows the people that it saves', async (t) => {
   assert.equal(await dialog.getByRole('combobox', { name: 'Lead' }).inputValue(), 'Cora Theirs');
 });
 
+test('Review focuses the field that both have changed, or else one that was changed', async (t) => {
+  const { key, path } = await newRisk({ category: 'supply' });
+  const page = await console.open(t, `/risks/${key}`);
+  if (!page) return;
+  const dialog = page.getByRole('dialog');
+  const reviewAfter = async (change: object) => {
+    await console.patch(path, change);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('button', { name: 'Review' }).click();
+    await dialog.getByText('Changed by someone else:').waitFor();
+  };
+  const isFocused = (label: string) =>
+    page.waitForFunction(
+      (text) => (document.activeElement as HTMLInputElement | null)?.labels?.[0]?.textContent === text,
+      label,
+    );
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await dialog.getByLabel('Category').fill('weather');
+  await reviewAfter({ description: 'Theirs', category: 'staff' });
+  await isFocused('Category');
+  await reviewAfter({ description: 'Theirs again' });
+  await isFocused('Description');
+});
+
 test('a person who was picked in place is shown after a conflict and after a reload', async (t) => {
   const [before, mine, theirs] = await Promise.all(
     ['Dora Before', 'Emil Mine', 'Fred Theirs'].map(newPerson),

@@ -15,14 +15,15 @@ export function rememberFocus({ target, currentTarget }: FocusEvent<HTMLElement>
 }
 
 /**
- * When the focused element has been removed, focuses the row that took its place, or else its section or the page.
- * Otherwise the next Tab would start at the top.
+ * When the focused element has been removed, focuses the row that took its place, or else its section, the box that
+ * selects all rows, or the page. Otherwise the next Tab would start at the top.
  */
 export function restoreFocus(): void {
   if (!last || last.element.isConnected || document.activeElement !== document.body) return;
   const row = last.rowIndex && document.querySelector(`#main tr[aria-rowindex="${last.rowIndex}"] a`);
   const inSection = last.section?.isConnected && last.section.querySelector('a, button');
-  const target = row || inSection || document.getElementById('main');
+  const selectAll = document.querySelector('#main th input');
+  const target = row || inSection || selectAll || document.getElementById('main');
   (target as HTMLElement | null)?.focus({ preventScroll: true });
 }
 

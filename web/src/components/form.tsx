@@ -76,6 +76,15 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
       ?.focus();
   }, [error, rejected]);
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once per review, not when the fields change
+  useEffect(() => {
+    if (!reviewed) return;
+    const first = reviewed.find(({ mine }) => mine !== undefined) ?? reviewed[0];
+    const index = visible.findIndex(({ label }) => label === first?.label);
+    const row = form.current?.querySelectorAll('.fields > .field')[Math.max(index, 0)];
+    row?.querySelector<HTMLElement>('input, select, textarea')?.focus();
+  }, [reviewed]);
+
   const send = async (item = base) => {
     if (isSending.current) return;
     const found = form.current ? rejectedInputs(form.current, visible, draft) : new Map();
