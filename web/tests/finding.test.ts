@@ -141,6 +141,46 @@ test('history names people and groups, formats days and times, and shows who too
   }
 });
 
+test('filters find people that nothing can be assigned to, and pickers that assign do not', async (t) => {
+  const people = [
+    { name: 'Gone Gudrun', title: 'Welder', status: 'inactive' },
+    { name: 'Gone Gil', title: 'Fitter', end_on: '2020-03-11' },
+    { name: 'Gone Gertrud', title: 'Turner', start_on: '2090-03-11' },
+    { name: 'Gone Gerda', title: 'Miller' },
+  ];
+  const [left] = await Promise.all(people.map((person) => console.post('/v1/personnel', person)));
+  const page = await console.open(t, '/issues', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const filter = page.getByRole('combobox');
+  for (const label of ['Assignee', 'Owner']) {
+    await page.getByRole('button', { name: label, exact: true }).click();
+    await filter.fill('gone');
+    for (const option of [
+      'Gone Gudrun Inactive',
+      'Gone Gil Last day 11 Mar 2020',
+      'Gone Gertrud Starts 11 Mar 2090',
+      'Gone Gerda Miller',
+    ])
+      await page.getByRole('option', { name: option, exact: true }).waitFor();
+    await assertAccessible(page, 'a filter with people who have left');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+  }
+  await page.getByRole('button', { name: 'Owner', exact: true }).click();
+  await filter.fill('gone gudrun');
+  await page.getByRole('option', { name: 'Gone Gudrun' }).click();
+  await page.waitForURL(new RegExp(`owner_user_id=${left.user_id}`));
+
+  await page.goto(`${console.app.baseUrl}/issues?new=true`);
+  const owner = page.getByRole('dialog').getByRole('combobox', { name: 'Owner' });
+  await owner.fill('gone');
+  await page.getByRole('option', { name: 'Gone Gerda Miller' }).waitFor();
+  assert.equal(await page.getByRole('listbox').getByRole('option').count(), 1);
+  await owner.fill('gone gudrun');
+  await page.getByText('No assignable people match').waitFor();
+});
+
 test('a printout has the owner, status, due date, filters and date, and no buttons', async (t) => {
   const page = await console.open(t, '/risks?project=APOLLO&level=high', {
     viewport: { width: 760, height: 900 },

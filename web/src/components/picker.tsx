@@ -3,8 +3,9 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { Button, ComboBox, Input, ListBox, ListBoxItem, Popover } from 'react-aria-components';
 import { api, dataOrThrow } from '../api/client.ts';
 import { itemName } from '../api/items.ts';
+import type { Person } from '../api/openapi.ts';
 import { maxLimit } from '../api/pages.ts';
-import { humanize } from '../format.ts';
+import { formatDay, humanize, today } from '../format.ts';
 import { errorLine } from './error-text.ts';
 import { Icon } from './icon.tsx';
 import { useDebounced } from './use-debounced.ts';
@@ -32,7 +33,14 @@ type Props = {
   'aria-invalid'?: 'true';
 };
 
-const plurals = { person: 'people', group: 'groups', project: 'projects', risk: 'risks', issue: 'issues' };
+const plurals = {
+  person: 'people',
+  assignee: 'people',
+  group: 'groups',
+  project: 'projects',
+  risk: 'risks',
+  issue: 'issues',
+};
 
 type PickerProps = Props & {
   kind: keyof typeof plurals;
@@ -143,7 +151,13 @@ function SearchBox({
           className="options"
           renderEmptyState={() =>
             error ? null : (
-              <p className="hint">{isFetching || q !== searched ? 'Searching…' : 'No results'}</p>
+              <p className="hint">
+                {isFetching || q !== searched
+                  ? 'Searching…'
+                  : kind === 'assignee' && data.length === 0
+                    ? 'No assignable people match'
+                    : 'No results'}
+              </p>
             )
           }
         >
@@ -190,16 +204,25 @@ function usePageStaysReadable() {
 
 /** Finds people that work can be assigned to. */
 export const PersonPicker = (props: Props) => (
-  <Picker
-    {...props}
-    kind="person"
-    search={async (q, limit) => {
-      const query = { ...bestMatches(q, limit), assignable: true };
-      const { data } = await dataOrThrow(api.GET('/v1/personnel', { params: { query } }));
-      return data.map(({ user_id, name, title }) => ({ id: user_id, name, note: title }));
-    }}
-  />
+  <Picker {...props} kind="assignee" search={(q, limit) => findPeople(q, limit, { assignable: true })} />
 );
+
+/** Finds everyone, also people who have left, to look for their work. */
+export const AnyonePicker = (props: Props) => <Picker {...props} kind="person" search={findPeople} />;
+
+async function findPeople(q: string, limit: number, filter: { assignable?: true } = {}): Promise<Option[]> {
+  const query = { ...bestMatches(q, limit), ...filter };
+  const { data } = await dataOrThrow(api.GET('/v1/personnel', { params: { query } }));
+  return data.map((person) => ({ id: person.user_id, name: person.name, note: noteOn(person) }));
+}
+
+/** The title, or why nothing can be assigned to the person. */
+function noteOn({ assignable, status, start_on, end_on, title }: Person): string | null {
+  if (assignable) return title;
+  if (status !== 'active') return 'Inactive';
+  if (start_on && start_on > today()) return `Starts ${formatDay(start_on)}`;
+  return end_on && `Last day ${formatDay(end_on)}`;
+}
 
 export const GroupPicker = (props: Props) => (
   <Picker

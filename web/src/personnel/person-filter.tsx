@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, dataOrThrow } from '../api/client.ts';
 import { useHasScope } from '../api/session.ts';
 import { FilterPicker } from '../components/filter-picker.tsx';
-import { GroupPicker, PersonPicker } from '../components/picker.tsx';
+import { AnyonePicker, GroupPicker } from '../components/picker.tsx';
 import { usePerson } from './queries.ts';
 
 type Props = { label: string; value: string | undefined; onChange: (value: string | null) => void };
@@ -21,7 +21,7 @@ export function PersonFilter({ label, value, onChange }: Props) {
       selected={value === undefined ? undefined : (data?.name ?? 'Selected person')}
       onChange={onChange}
       picker={(onSelect) => (
-        <PersonPicker
+        <AnyonePicker
           label={label}
           autoFocus
           menuTrigger={menuTriggerOf(value)}
