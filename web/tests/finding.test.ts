@@ -181,6 +181,31 @@ test('filters find people that nothing can be assigned to, and pickers that assi
   await page.getByText('No assignable people match').waitFor();
 });
 
+test('the history of a person shows the changes of one request together, and links to the successor', async (t) => {
+  const leaver = await console.post('/v1/personnel', { name: 'Leaver Lorenz' });
+  const heir = await console.post('/v1/personnel', { name: 'Heir Hedda' });
+  const path = `/v1/personnel/${leaver.user_id}`;
+  for (let i = 1; i < 12; i++) await console.patch(path, { title: `Title ${i}` });
+  await console.patch(path, { title: 'Last title', department: 'Docks', phone: '12' });
+  await console.post(`${path}/deactivate`, { handover_to_user_id: heir.user_id, reason: 'Retired' });
+  const page = await console.open(t, `/personnel/${leaver.user_id}`);
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const entries = page.locator('.history > li');
+  assert.equal(await entries.count(), 12);
+  const first = (await entries.first().innerText()).replaceAll(/\s+/g, ' ');
+  assert.match(first, /Status Active .*Inactive/);
+  assert.match(first, /Work handed over to Heir Hedda/);
+  assert.match(first, /Retired/);
+  assert.equal(await entries.first().locator('time').count(), 1, 'the time is shown once');
+  assert.match(await entries.nth(1).innerText(), /Title.*Department.*Phone/s);
+  await page.getByRole('button', { name: 'Show all 14' }).click();
+  assert.equal(await entries.count(), 14);
+  await assertAccessible(page, 'the history of a person');
+  await entries.first().getByRole('link', { name: 'Heir Hedda' }).click();
+  await page.waitForURL(new RegExp(`/personnel/${heir.user_id}`));
+});
+
 test('a printout has the owner, status, due date, filters and date, and no buttons', async (t) => {
   const page = await console.open(t, '/risks?project=APOLLO&level=high', {
     viewport: { width: 760, height: 900 },

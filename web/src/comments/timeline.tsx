@@ -5,9 +5,9 @@ import { useRefresh } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
-import { HistoryChange, Reason, useNames } from '../components/history.tsx';
+import { type ChangeGroup, Changes, groupChanges, useNames } from '../components/history.tsx';
 import { Loading } from '../components/loading.tsx';
-import { formatNumber, formatTime } from '../format.ts';
+import { formatNumber } from '../format.ts';
 import { CommentEntry } from './comment.tsx';
 import { CommentForm } from './comment-form.tsx';
 import { useDraft } from './draft.ts';
@@ -68,26 +68,6 @@ export function Timeline({ subject, project, isReadOnly = false }: TimelineProps
   );
 }
 
-type ChangeGroup = readonly [HistoryEntry, ...HistoryEntry[]];
-
-/** The fields that one request has changed, with its reason, time and author once. */
-const Changes = ({ changes, nameOf }: { changes: ChangeGroup; nameOf: ReturnType<typeof useNames> }) => {
-  const [first] = changes;
-  return (
-    <li className={changes.length > 1 ? 'change several' : 'change'}>
-      {changes.map((change, index) => (
-        <p key={change.id}>
-          <HistoryChange entry={change} nameOf={nameOf} />
-          {index === changes.length - 1 && <Reason entry={first} />}
-        </p>
-      ))}
-      <p className="quiet">
-        <time dateTime={first.at}>{formatTime(first.at)}</time> by <bdi>{first.key_name}</bdi>
-      </p>
-    </li>
-  );
-};
-
 type Entry = { comment: Comment; changes?: never } | { changes: ChangeGroup; comment?: never };
 
 /** Both lists are oldest first. At the same time, the change comes before the comment on it. */
@@ -98,20 +78,6 @@ function entriesOf(comments: readonly Comment[], changes: readonly HistoryEntry[
     ...comments.map((comment): Entry => ({ comment })),
   ].sort((a, b) => (timeOf(a) < timeOf(b) ? -1 : timeOf(a) > timeOf(b) ? 1 : 0));
 }
-
-function groupChanges(changes: readonly HistoryEntry[]): ChangeGroup[] {
-  const groups: [HistoryEntry, ...HistoryEntry[]][] = [];
-  for (const change of changes) {
-    const last = groups.at(-1);
-    if (last && areTogether(last[0], change)) last.push(change);
-    else groups.push([change]);
-  }
-  return groups;
-}
-
-/** Changes of one request have the same time, to the millisecond. */
-const areTogether = (a: HistoryEntry, b: HistoryEntry) =>
-  a.at === b.at && a.key_name === b.key_name && a.reason === b.reason;
 
 function NewComment({ subject }: { subject: Subject }) {
   const client = useQueryClient();

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Link } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { HistoryEntry } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
@@ -17,15 +18,17 @@ type Props = {
   read: (client: typeof api) => Promise<HistoryResponse>;
 };
 
+const maxShown = 12;
+
 /** The changes of a resource, newest first. */
 export function History({ id, project, read }: Props) {
   const query = useQuery({
     queryKey: ['history', id],
-    queryFn: async () => (await dataOrThrow(read(api))).data.toReversed(),
+    queryFn: async () => groupChanges((await dataOrThrow(read(api))).data).toReversed(),
   });
   const [isExpanded, setExpanded] = useState(false);
-  const entries = query.data?.slice(0, isExpanded ? undefined : 12) ?? [];
-  const nameOf = useNames(entries, project);
+  const shown = query.data?.slice(0, isExpanded ? undefined : maxShown) ?? [];
+  const nameOf = useNames(shown.flat(), project);
   return (
     <section className="card" aria-labelledby="history">
       <h2 id="history">History</h2>
@@ -34,19 +37,11 @@ export function History({ id, project, read }: Props) {
           <>
             {all.length === 0 && <p className="quiet">No changes yet</p>}
             <ol className="history">
-              {entries.map((entry) => (
-                <li key={entry.id}>
-                  <p>
-                    <HistoryChange entry={entry} nameOf={nameOf} />
-                    <Reason entry={entry} />
-                  </p>
-                  <p className="quiet">
-                    <time dateTime={entry.at}>{formatTime(entry.at)}</time> by <bdi>{entry.key_name}</bdi>
-                  </p>
-                </li>
+              {shown.map((changes) => (
+                <Changes key={changes[0].id} changes={changes} nameOf={nameOf} />
               ))}
             </ol>
-            {!isExpanded && all.length > 12 && (
+            {!isExpanded && all.length > maxShown && (
               <Button small plain onPress={() => setExpanded(true)}>
                 Show all {formatNumber(all.length)}
               </Button>
@@ -58,24 +53,67 @@ export function History({ id, project, read }: Props) {
   );
 }
 
+export type ChangeGroup = readonly [HistoryEntry, ...HistoryEntry[]];
+
+/** The fields that one request has changed, with its reason, time and author once. */
+export const Changes = ({ changes, nameOf }: { changes: ChangeGroup; nameOf: NameOf }) => {
+  const [first] = changes;
+  return (
+    <li className={changes.length > 1 ? 'change several' : 'change'}>
+      {changes.map((change, index) => (
+        <p key={change.id}>
+          <HistoryChange entry={change} nameOf={nameOf} />
+          {index === changes.length - 1 && <Reason entry={first} />}
+        </p>
+      ))}
+      <p className="quiet">
+        <time dateTime={first.at}>{formatTime(first.at)}</time> by <bdi>{first.key_name}</bdi>
+      </p>
+    </li>
+  );
+};
+
+export function groupChanges(changes: readonly HistoryEntry[]): ChangeGroup[] {
+  const groups: [HistoryEntry, ...HistoryEntry[]][] = [];
+  for (const change of changes) {
+    const last = groups.at(-1);
+    if (last && areTogether(last[0], change)) last.push(change);
+    else groups.push([change]);
+  }
+  return groups;
+}
+
+/** Changes of one request have the same time, to the millisecond. */
+const areTogether = (a: HistoryEntry, b: HistoryEntry) =>
+  a.at === b.at && a.key_name === b.key_name && a.reason === b.reason;
+
 type NameOf = (id: string) => string;
 
 /** What was changed. */
-export function HistoryChange({
-  entry: { field, from, to },
-  nameOf,
-}: {
-  entry: HistoryEntry;
-  nameOf: NameOf;
-}) {
+function HistoryChange({ entry: { field, from, to }, nameOf }: { entry: HistoryEntry; nameOf: NameOf }) {
   if (['created', 'deleted', 'rotated', 'revoked'].includes(field)) return <strong>{humanize(field)}</strong>;
   const [before, after] = [formatValue(field, from, nameOf), formatValue(field, to, nameOf)];
+  if (field.startsWith('handover_')) {
+    const path = field === 'handover_to_user_id' ? 'personnel' : 'groups';
+    return (
+      <>
+        <strong>{labelOf(field)}</strong> to{' '}
+        {Object.values(unnamed).includes(after) ? (
+          after
+        ) : (
+          <Link className="value" href={`/${path}/${to}`}>
+            {after}
+          </Link>
+        )}
+      </>
+    );
+  }
   return (
     <>
       <strong>{labelOf(field)}</strong>{' '}
       {before === noValue ? (
         <>
-          {field.startsWith('handover_') ? 'to' : 'set to'} <span className="value">{after}</span>
+          set to <span className="value">{after}</span>
         </>
       ) : after === noValue ? (
         <>
@@ -94,7 +132,7 @@ export function HistoryChange({
 }
 
 /** Why it was changed. */
-export const Reason = ({ entry: { reason } }: { entry: HistoryEntry }) =>
+const Reason = ({ entry: { reason } }: { entry: HistoryEntry }) =>
   reason && (
     <>
       {' '}
