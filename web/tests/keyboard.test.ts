@@ -246,6 +246,27 @@ test('the first Tab reaches the skip link, and a closed dialog returns the focus
   await focused(page, 'Create project');
 });
 
+test('a dialog that loads when it first opens returns the focus too', async (t) => {
+  const page = await console.open(t, '/personnel?status=active');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const closeAndLook = async (title: string, opener: string) => {
+    await page.getByRole('dialog', { name: title }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await focused(page, opener);
+  };
+  for (let opened = 1; opened <= 2; opened++) {
+    await press(page, 'Views');
+    await page.getByRole('menuitem', { name: 'Save as view…' }).press('Enter');
+    await closeAndLook('Save view', 'Views');
+  }
+  for (let opened = 1; opened <= 2; opened++) {
+    await press(page, 'Import');
+    await closeAndLook('Import people', 'Import');
+  }
+});
+
 test('a skip link leads to the first row of a list', async (t) => {
   const page = await console.open(t, '/risks');
   if (!page) return;

@@ -12,7 +12,7 @@ import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-c
 import { endSessionOn401 } from '../api/session.ts';
 import { Button, type ButtonProps } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
-import { restoreFocus } from './focus.ts';
+import { returnFocus } from './focus.ts';
 import { currentPlace, type Place, useLeaveWarning } from './leave-warning.ts';
 import { Loading } from './loading.tsx';
 import { useConflict } from './use-conflict.ts';
@@ -64,8 +64,9 @@ export function Dialog({
   }, []);
   const isClosable = !isLocked && !isPinned;
   useLeaveWarning(unsaved, requestClose);
-  // The element that opened the dialog can be gone.
-  useEffect(() => () => void setTimeout(restoreFocus), []);
+  // React Aria returns the focus, but not to an element that is gone, such as one in a dialog that this one replaced
+  // when its code had loaded.
+  useEffect(() => () => void setTimeout(returnFocus), []);
   return (
     <ModalOverlay
       className="overlay"
