@@ -285,6 +285,35 @@ test('the values of a file are shown with what they are read as, and can be chan
   for (const title of ['Kettle 817', 'Window 818']) assert.ok(titles.includes(title), title);
 });
 
+test('changed mappings are changes, which Escape does not drop without a question', async (t) => {
+  const page = await console.open(t, '/personnel');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const dialog = page.getByRole('dialog', { name: 'Import people' });
+  const discard = page.getByRole('alertdialog', { name: 'Discard changes?' });
+  const change = async (mapping: () => Promise<unknown>) => {
+    await drop(page, 'people.csv', 'Name,Badge,Status\nMapped Mo,B1,Enabled\n');
+    await dialog.getByText('1 row: 1 new.').waitFor();
+    await mapping();
+    await dialog.locator('.import-outdated').waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    await discard.waitFor();
+    await discard.getByRole('button', { name: 'Keep editing' }).click();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await discard.getByRole('button', { name: 'Discard' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  };
+  await change(() => dialog.getByLabel('Badge').selectOption('Title'));
+  await change(async () => {
+    await dialog.getByText('1 understood').click();
+    await dialog.getByLabel('Status: Enabled').selectOption('Inactive');
+  });
+  await drop(page, 'people.csv', 'Name,Badge\nMapped Mo,B1\n');
+  await dialog.getByText('1 row: 1 new.').waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+});
+
 test('a running import shows its progress, and its dialog cannot be closed', async (t) => {
   const page = await console.open(t, '/personnel');
   if (!page) return;

@@ -167,7 +167,7 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
       </div>
       <footer>
         <CancelButton
-          isDirty={edits.size > 0 || corrected !== undefined}
+          isDirty={edits.size > 0 || corrected !== undefined || hasMappings(settings)}
           isDisabled={running !== undefined}
           onClose={onClose}
         />
@@ -189,9 +189,12 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
   );
 }
 
+const hasMappings = ({ map, map_values }: Settings) =>
+  Object.keys(map).length > 0 || Object.keys(map_values).length > 0;
+
 type CancelProps = { isDirty: boolean; isDisabled: boolean; onClose: () => void };
 
-/** Asks first if corrections would be lost. */
+/** Asks first if corrections or mappings would be lost. */
 function CancelButton({ isDirty, isDisabled, onClose }: CancelProps) {
   const requestClose = useUnsavedChanges(isDirty);
   return (
