@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
+import { formatDay, today } from '../format.ts';
 
 export type TitleProps = {
   title: string;
@@ -34,6 +35,7 @@ export function TitleFrame({
       <div>
         {breadcrumbs && <p className="breadcrumbs">{breadcrumbs}</p>}
         {heading}
+        {breadcrumbs && <p className="print-only">Printed {formatDay(today())}</p>}
         {summary && <div className="title-summary">{summary}</div>}
       </div>
       {children && <div className="actions">{children}</div>}

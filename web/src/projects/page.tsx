@@ -5,7 +5,7 @@ import { type ColumnChoice, useColumns } from '../columns/use-columns.tsx';
 import { useSort } from '../columns/use-sort.ts';
 import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
-import { ExportButton } from '../components/export.tsx';
+import { ExportButton, PrintButton } from '../components/export.tsx';
 import {
   FilterBar,
   FilterMenu,
@@ -42,6 +42,7 @@ export function ProjectsPage() {
     <>
       <Title title="Projects">
         <ViewsMenu list="projects" filters={filters} columns={choice.value} />
+        <PrintButton loadMore={undefined} />
         {!filters.health && <ExportButton path="/v1/projects" filters={exported} name="projects" />}
         {hasScope('projects.manage') && !isLimited && (
           <>
