@@ -35,7 +35,7 @@ test('the risks are shown as of an earlier day, which is in the URL, and nothing
   const then = await console.get(`/v1/risks?as_of=${day}&limit=5&count=true`);
   const now = await console.get('/v1/risks?limit=1&count=true');
   assert.notEqual(then.page.total, now.page.total, 'the register of the demo has changed since');
-  await page.getByText(`${then.page.total} risks`).waitFor();
+  await page.getByText(`${then.page.total} active risks`).waitFor();
   const titles = (await page.locator('main .table tbody a').allTextContents()).join();
   for (const { title } of then.data) assert.ok(titles.includes(title), title);
   await page.getByRole('columnheader', { name: 'Rank', exact: true }).waitFor();
@@ -61,7 +61,7 @@ test('the risks are shown as of an earlier day, which is in the URL, and nothing
 
   await page.goto(`${page.url()}&level=low&category=none`);
   await page.getByRole('button', { name: 'Clear filters' }).click();
-  await page.getByText(`${then.page.total} risks`).waitFor();
+  await page.getByText(`${then.page.total} active risks`).waitFor();
   assert.equal(new URL(page.url()).searchParams.get('as_of'), day, 'the day is no filter');
   await tabTo(page, 'Back to today');
   await page.keyboard.press('Enter');

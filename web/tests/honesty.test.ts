@@ -73,3 +73,16 @@ test('while filtered rows load, the old ones are marked and no count is shown', 
 });
 
 const opacityOf = (element: Element) => getComputedStyle(element).opacity;
+
+test('the list of risks says whether it counts only the active ones', async (t) => {
+  const total = async (filters: string) =>
+    (await console.get(`/v1/risks?${filters}&limit=1&count=true`)).page.total;
+  const [active, all] = [await total(''), await total('status=all')];
+  assert.ok(active < all);
+  const page = await console.open(t, '/risks');
+  if (!page) return;
+  const summary = page.locator('.summary-line');
+  await summary.getByText(new RegExp(`^${active} active risks, `)).waitFor();
+  await page.goto(`${console.app.baseUrl}/risks?status=all`);
+  await summary.getByText(new RegExp(`^${all} risks, `)).waitFor();
+});

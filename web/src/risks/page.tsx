@@ -32,6 +32,7 @@ export function RisksPage() {
   const risks = useRisks(filters, { hasMovement });
   const bulk = useBulk('risks', risks.rows, filters);
   const { firstPage, total, hasNextPage, fetchNextPage, isPlaceholderData } = risks;
+  const noun = filters.status ? 'risk' : 'active risk';
   const unassessed = isPlaceholderData ? 0 : (firstPage?.meta.unassessed ?? 0);
   return (
     <>
@@ -71,7 +72,7 @@ export function RisksPage() {
             summary={
               total !== null && (
                 <>
-                  {pluralize(total, 'risk')}
+                  {pluralize(total, noun)}
                   {unassessed > 0 && `, ${formatNumber(unassessed)} not assessed`}
                   {isFiltered && !filters.sort && '. Ranks are within these filters.'}
                 </>
@@ -79,7 +80,7 @@ export function RisksPage() {
             }
             empty={
               isFiltered ? (
-                <NoMatches title="No risks match these filters" clear={clear} />
+                <NoMatches title={`No ${noun}s match these filters`} clear={clear} />
               ) : filters.as_of ? (
                 <Empty title={`No risks on ${formatDayOrText(filters.as_of)}`}>
                   The register had no active risks at the end of that day.
