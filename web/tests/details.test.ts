@@ -150,21 +150,31 @@ test('the overview shows what is overdue and due week by week, and the next date
   await page.waitForURL(new RegExp(`/tasks/${task.key}$`));
 });
 
-test('the overview compares the number of risks with four weeks ago and stacks their scores by level', async (t) => {
+test('the overview compares the number of risks with 30 days ago and stacks their scores by level', async (t) => {
   const page = await console.open(t, '/', { viewport: { width: 1440, height: 900 } });
   if (!page) return;
   await waitUntilLoaded(page);
   const from = new Date(Date.now() - 91 * 86_400_000).toISOString().slice(0, 10);
   const { data: points } = await console.get(`/v1/risks/trend?from=${from}&interval=week`);
-  const [before, now] = [points.at(-5), points.at(-1)];
+  const now = points.at(-1);
+  const day = new Date(Date.now() - 30 * 86_400_000).toISOString().slice(0, 10);
+  const before = (await console.get(`/v1/risks/trend?from=${day}&to=${day}`)).data[0];
+  assert.equal(before.day, day);
+  assert.notEqual(before.sum, points.at(-5).sum, 'the demo differs from the nearest point of the trend');
   const change = new Intl.NumberFormat('en-US', { signDisplay: 'exceptZero' });
+  const signed = (value: number) => change.format(value).replace('-', '−');
   const tiles = page.getByRole('list', { name: 'Risks' }).getByRole('listitem');
   for (const [i, field] of ['critical', 'high', 'count', 'unassessed'].entries()) {
     const text = (await tiles.nth(i).textContent()) ?? '';
     assert.ok(text.startsWith(String(now[field])), text);
-    const sinceThen = change.format(now[field] - before[field]).replace('-', '−');
-    assert.ok(text.endsWith(`${sinceThen} in 4 weeks`), text);
+    const sinceThen = signed(now[field] - before[field]);
+    assert.ok(text.endsWith(`${sinceThen} in 30 days`), text);
   }
+  await page.getByText(`${signed(now.sum - before.sum)} in 30 days · last 13 weeks`).waitFor();
+  const difference = now.critical - before.critical;
+  const comparison =
+    difference === 0 ? 'as many as' : `${Math.abs(difference)} ${difference > 0 ? 'more' : 'fewer'} than`;
+  await page.locator('.headline').getByText(`${comparison} 30 days ago`).waitFor();
   const legend = page.locator('.legend span');
   const sums = (await legend.allTextContents()).map((text) => Number(text.replace(/\D/g, '')));
   assert.equal(
@@ -210,7 +220,7 @@ test('the risks are counted by category and by owner, and each count leads to it
   await assertAccessible(page, 'the counts of risks');
   assert.equal(await bar.textContent(), `${largest.category}${largest.count}`);
   await bar.click();
-  await page.locator('.summary-line').getByText(`${largest.count} risks`).waitFor();
+  await page.locator('.summary-line').getByText(`${largest.count} active risks`).waitFor();
 });
 
 test('the items of an archived project are read-only, and say so', async (t) => {

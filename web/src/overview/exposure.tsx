@@ -1,30 +1,40 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
+import type { paths } from '../api/openapi.ts';
 import { Loaded } from '../components/loading.tsx';
 import { daysFromToday, formatChange, formatNumber } from '../format.ts';
+import { movementSince } from '../risks/queries.ts';
 import { Trend } from './trend.tsx';
 
-export const useRiskTrend = () =>
+type Query = NonNullable<paths['/v1/risks/trend']['get']['parameters']['query']>;
+
+const useTrend = (query: Query) =>
   useQuery({
-    queryKey: ['risks', 'trend'],
-    queryFn: () =>
-      dataOrThrow(
-        api.GET('/v1/risks/trend', { params: { query: { from: daysFromToday(-91), interval: 'week' } } }),
-      ),
+    queryKey: ['risks', 'trend', query],
+    queryFn: () => dataOrThrow(api.GET('/v1/risks/trend', { params: { query } })),
   });
+
+const useWeeks = () => useTrend({ from: daysFromToday(-91), interval: 'week' });
+
+/** The register today and 30 days ago, which is no day of the weekly trend. */
+export function useRiskChange() {
+  const since = movementSince();
+  const { data: weeks } = useWeeks();
+  const { data: days } = useTrend({ from: since, to: since, interval: 'day' });
+  return { now: weeks?.data.at(-1), before: days?.data[0] };
+}
 
 /** The total risk score over time. */
 export function Exposure() {
-  const query = useRiskTrend();
-  const points = query.data?.data ?? [];
-  const [before, now] = [points.at(-5)?.sum, points.at(-1)?.sum];
+  const query = useWeeks();
+  const { now, before } = useRiskChange();
   return (
     <section className="card exposure" aria-labelledby="exposure">
       <header>
-        <h2 id="exposure">Total risk score {now !== undefined && formatNumber(now)}</h2>
+        <h2 id="exposure">Total risk score {now && formatNumber(now.sum)}</h2>
         <span className="quiet">
-          {now !== undefined && before !== undefined && `${formatChange(now - before)} in 4 weeks · `}
+          {now && before && `${formatChange(now.sum - before.sum)} in 30 days · `}
           last 13 weeks
         </span>
       </header>
@@ -35,9 +45,7 @@ export function Exposure() {
 
 /** The number of risks and how it has changed. */
 export function RiskTiles() {
-  const { data: trend } = useRiskTrend();
-  const now = trend?.data.at(-1);
-  const before = trend?.data.at(-5);
+  const { now, before } = useRiskChange();
   return (
     <ul className="tiles risk-tiles" aria-label="Risks">
       {riskTiles.map(({ label, field, href }) => (
@@ -46,7 +54,7 @@ export function RiskTiles() {
             <strong>{now ? formatNumber(now[field]) : '–'}</strong>
             <span>{label}</span>
             <span className="change">
-              {now && before ? `${formatChange(now[field] - before[field])} in 4 weeks` : '\u00a0'}
+              {now && before ? `${formatChange(now[field] - before[field])} in 30 days` : '\u00a0'}
             </span>
           </Link>
         </li>

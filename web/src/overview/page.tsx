@@ -16,7 +16,7 @@ import { healthStates, useProjects } from '../projects/queries.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
 import { movementSince, useRisks } from '../risks/queries.ts';
 import { Activity } from './activity.tsx';
-import { Exposure, RiskTiles, useRiskTrend } from './exposure.tsx';
+import { Exposure, RiskTiles, useRiskChange } from './exposure.tsx';
 import './overview.css';
 
 /** Its code loads after the page's, which does not wait for it. */
@@ -55,10 +55,8 @@ function Portfolio({ projects }: { projects: Project[] }) {
 /** The state of the portfolio in one sentence. */
 function Headline({ projects }: { projects: Project[] }) {
   const { data: issues } = useIssueSummary();
-  const { data: trend } = useRiskTrend();
+  const { now, before } = useRiskChange();
   const offTrack = projects.filter(({ health }) => health.state === 'off_track').length;
-  const now = trend?.data.at(-1);
-  const before = trend?.data.at(-5);
   if (!issues || !now || !before) return <p className="headline" />;
   return (
     <p className="headline">
@@ -74,8 +72,8 @@ function Headline({ projects }: { projects: Project[] }) {
 }
 
 const comparison = (difference: number) => {
-  if (difference === 0) return 'as many as 4 weeks ago';
-  return `${formatNumber(Math.abs(difference))} ${difference > 0 ? 'more' : 'fewer'} than 4 weeks ago`;
+  if (difference === 0) return 'as many as 30 days ago';
+  return `${formatNumber(Math.abs(difference))} ${difference > 0 ? 'more' : 'fewer'} than 30 days ago`;
 };
 
 function ProjectHealth({ projects }: { projects: Project[] }) {
