@@ -61,6 +61,8 @@ export const daysFromToday = (days: number) =>
 /** Values of the API whose label is not the value itself with spaces. */
 const labels: Readonly<Record<string, string>> = {
   todo: 'To do',
+  cancelled: 'Canceled',
+  task_cancelled: 'Task canceled',
   materialized: 'Occurred',
   wont_fix: "Won't fix",
   unassessed: 'Not assessed',

@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import type { Issue, Project, RankedRisk, Risk } from '../api/openapi.ts';
 import { formatNumber, humanize } from '../format.ts';
-import { healthRules } from './health-reasons.tsx';
+import { describeHealth } from './health-reasons.tsx';
 
 /** The color shows the level; the tooltip names it, so that color is not the only signal. */
 export const Score = ({ score, level }: Pick<Risk, 'score' | 'level'>) =>
@@ -31,7 +31,7 @@ export const Status = ({ status }: { status: string }) => (
 );
 
 export const Health = ({ state }: { state: Project['health']['state'] }) => (
-  <span className={`health health-${state}`} title={healthRules[state]}>
+  <span className={`health health-${state}`} title={describeHealth(state)}>
     {humanize(state)}
   </span>
 );

@@ -9,7 +9,7 @@ import {
   SearchField,
 } from 'react-aria-components';
 import { useSearchParams } from 'wouter';
-import { formatDay, humanize, matchesText, today } from '../format.ts';
+import { formatDay, formatDayOrText, humanize, matchesText, today } from '../format.ts';
 import { Button } from './button.tsx';
 import { Empty } from './empty.tsx';
 import { Icon } from './icon.tsx';
@@ -99,6 +99,12 @@ export const FilterBar = ({
     {action}
   </search>
 );
+
+/** Labels of the filters by a day that only links set. */
+export const dayFilters = (name: string, label: string): BarProps['applied'] => ({
+  [`${name}_after`]: (day) => `${label} after ${formatDayOrText(day)}`,
+  [`${name}_before`]: (day) => `${label} before ${formatDayOrText(day)}`,
+});
 
 /** What a filter contributes to the printout, which has no controls. */
 export const PrintedFilter = ({ children }: { children: ReactNode }) => (

@@ -3,23 +3,36 @@ import { formatDaysIn, humanize } from '../format.ts';
 
 type State = Project['health']['state'];
 
-/** When a project has which health, worst first. */
-export const healthRules: Record<State, string> = {
-  off_track: 'Past its due date, or a critical threat above its appetite has no response plan.',
-  at_risk:
-    'A critical risk is above its appetite, or a critical issue is overdue, or at least a quarter of its assessed risks are above its appetite, of its open issues are critical, or of its open tasks are overdue.',
-  on_track: 'Nothing makes it at risk or off track.',
-  unknown: 'No risk is assessed and no issue is open.',
+/** When a project has which health, worst first: any one of the rules is enough. */
+const healthRules: Record<State, readonly string[]> = {
+  off_track: ['It is past its due date.', 'A critical threat above its appetite has no response plan.'],
+  at_risk: [
+    'A critical risk is above its appetite.',
+    'A critical issue is overdue.',
+    'At least a quarter of its assessed risks are above its appetite.',
+    'At least a quarter of its open issues are critical.',
+    'At least a quarter of its open tasks are overdue.',
+  ],
+  on_track: ['Nothing makes it at risk or off track.'],
+  unknown: ['No risk is assessed and no issue is open.'],
 };
+
+/** A line for each rule. */
+export const describeHealth = (state: State) => healthRules[state].join('\n');
 
 export const HealthRules = () => (
   <details className="health-rules">
     <summary>How health is determined</summary>
-    {Object.entries(healthRules).map(([state, rule]) => (
-      <p key={state}>
-        <strong>{humanize(state)}</strong>: {rule}
-      </p>
-    ))}
+    <dl>
+      {Object.entries(healthRules).map(([state, rules]) => (
+        <div key={state}>
+          <dt>{humanize(state)}</dt>
+          {rules.map((rule) => (
+            <dd key={rule}>{rule}</dd>
+          ))}
+        </div>
+      ))}
+    </dl>
   </details>
 );
 
@@ -28,7 +41,7 @@ type Props = { health: Project['health'] };
 /** Why a project has its health. */
 export const HealthReasons = ({ health: { state, reasons } }: Props) =>
   reasons.length === 0 ? (
-    <p>{healthRules[state]}</p>
+    <p>{describeHealth(state)}</p>
   ) : (
     <ul className="health-reasons">
       {reasons.map((reason) => (

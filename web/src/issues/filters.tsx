@@ -31,4 +31,6 @@ export function IssueFilters({ state, isInProject = false }: Props) {
 const appliedFilters = {
   min_age_days: (value: string) => `${value} days or older`,
   raised_since: (value: string) => `Raised since ${formatDayOrText(value)}`,
+  // Links set the start of a day in UTC.
+  resolved_since: (value: string) => `Resolved since ${formatDayOrText(value.slice(0, 10))}`,
 };

@@ -17,7 +17,7 @@ import { formatDay, humanize, pluralize } from '../format.ts';
 import { activityOf, ItemColumns } from '../layout/item-page.tsx';
 import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
-import { OwnerLink, PersonLink } from '../personnel/person-link.tsx';
+import { NoOwner, OwnerLink, PersonLink } from '../personnel/person-link.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
 import { Assignee, AssigneeName } from './assign.tsx';
 import { blockerField, ResolveIssue, useIssueEditor } from './issue-form.tsx';
@@ -185,7 +185,7 @@ function Details({ editor }: Props) {
               <AssigneeName key="assignee" name={issue.assignee_name} />
             ),
           ],
-          fact('owner_user_id', issue.owner_user_id && owner),
+          fact('owner_user_id', issue.owner_group_id ? null : (owner ?? <NoOwner key="owner" />)),
           fact('owner_group_id', issue.owner_group_id && owner),
           fact('raised_on', `${formatDay(issue.raised_on)}, ${ageOf(issue)}`),
           ...(hasScope('personnel.read')

@@ -21,11 +21,13 @@ export const issueFilterNames = [
   'overdue',
   'min_age_days',
   'raised_since',
+  'resolved_since',
   'sort',
 ] as const;
 
 /** Whether the filters ask for issues that are not open, which only the list of all issues contains. */
-export const includesClosed = ({ status = '' }: Filters) =>
+export const includesClosed = ({ status = '', resolved_since }: Filters) =>
+  resolved_since !== undefined ||
   status.split(',').some((one) => ['resolved', 'closed', 'all'].includes(one));
 
 export const useIssues = (filters: Filters) =>

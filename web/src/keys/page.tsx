@@ -161,7 +161,7 @@ const columns = (usedKeyId: string): readonly Column<Key>[] => [
   {
     name: 'used',
     header: 'Last used',
-    width: 10.5,
+    width: 13,
     from: 'tablet',
     // The service notes the last use once a minute, but this page has just used its own key.
     cell: ({ id, last_used_at }) => {

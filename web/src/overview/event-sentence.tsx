@@ -45,6 +45,7 @@ const outcomes: Partial<Record<EventType, { text: string; isAlways?: boolean }>>
 /** The words before and after the subject, where the verb says it all. */
 const verbs: Readonly<Record<string, readonly [before: string, after?: string]>> = {
   created: ['added'],
+  cancelled: ['canceled'],
   materialized: ['marked', ' as occurred'],
   rotated: ['rotated the secret of'],
   replayed: ['replayed events to'],

@@ -1,9 +1,11 @@
 import { useEffect, useRef, useState } from 'react';
+import { Button, DialogTrigger, Popover } from 'react-aria-components';
 import { Link } from 'wouter';
 import type { Project } from '../api/openapi.ts';
 import { Loaded } from '../components/loading.tsx';
 import { formatDay, formatNumber, pluralize, today } from '../format.ts';
-import { type DateKind, type DueDate, dateKinds, type Span, spansOf, useDueDates } from '../report/dates.ts';
+import { countDates, type DueDate, dateKinds, type Span, spansOf, useDueDates } from '../report/dates.ts';
+import { KindLink } from '../report/timeline.tsx';
 import './upcoming.css';
 
 const maxShown = 6;
@@ -56,30 +58,40 @@ function Weeks({ spans }: { spans: readonly Span[] }) {
     <ol className="weeks">
       {spans.map((span) => (
         <li key={span.title} title={describe(span)} className={span.isOverdue ? 'overdue' : undefined}>
-          <span className="visually-hidden">{describe(span)}</span>
-          <span aria-hidden="true" className="week-count">
-            {formatNumber(span.dates.length)}
-          </span>
-          <span
-            aria-hidden="true"
-            className="week-bar"
-            style={{ height: `${(6 * span.dates.length) / max}rem` }}
-          />
-          <span aria-hidden="true" className="week-name">
-            {span.title.split(' – ')[0]}
-          </span>
+          <Week span={span} max={max} />
         </li>
       ))}
     </ol>
   );
 }
 
+/** A bar that opens the links to its dates, which are in several lists. */
+const Week = ({ span, max }: { span: Span; max: number }) => (
+  <DialogTrigger>
+    <Button className="week" isDisabled={span.dates.length === 0}>
+      <span className="visually-hidden">{describe(span)}</span>
+      <span aria-hidden="true">{formatNumber(span.dates.length)}</span>
+      <span
+        aria-hidden="true"
+        className="week-bar"
+        style={{ height: `${(6 * span.dates.length) / max}rem` }}
+      />
+      <span aria-hidden="true" className="week-name">
+        {span.title.split(' – ')[0]}
+      </span>
+    </Button>
+    <Popover className="popover week-links" placement="top" aria-label={span.title}>
+      <h3>{span.title}</h3>
+      {countDates(span.dates).map(({ kind, count }) => (
+        <KindLink key={kind} kind={kind} count={count} days={span} period={{ project: undefined }} />
+      ))}
+    </Popover>
+  </DialogTrigger>
+);
+
 /** `16 Nov – 22 Nov: 3 (Risk due 1, Task due 2)`. */
 function describe({ title, dates, projects }: Span): string {
-  const counts = (Object.keys(dateKinds) as DateKind[])
-    .map((kind) => [dateKinds[kind], dates.filter((date) => date.kind === kind).length] as const)
-    .filter(([, count]) => count > 0)
-    .map(([label, count]) => `${label} ${formatNumber(count)}`);
+  const counts = countDates(dates).map(({ kind, count }) => `${dateKinds[kind]} ${formatNumber(count)}`);
   const due = projects.length > 0 ? [`${pluralize(projects.length, 'project')} due`] : [];
   const parts = [...counts, ...due];
   return `${title}: ${formatNumber(dates.length)}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`;

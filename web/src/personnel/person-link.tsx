@@ -30,3 +30,6 @@ export function OwnerLink({ item }: { item: Risk | Issue }) {
     </>
   );
 }
+
+/** In place of the owner of an item without one. */
+export const NoOwner = () => <span className="quiet">No owner</span>;

@@ -3,7 +3,14 @@ import { Score } from '../components/badges.tsx';
 import { Card } from '../components/card.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { formatDay } from '../format.ts';
-import { type Period, useRaisedIssues, useResolvedIssues, useRiskChanges } from './queries.ts';
+import {
+  endOf,
+  listHref,
+  type Period,
+  useRaisedIssues,
+  useResolvedIssues,
+  useRiskChanges,
+} from './queries.ts';
 import { ItemGroup, ItemName } from './tables.tsx';
 
 const maxShown = 8;
@@ -37,12 +44,29 @@ export function Changes({ period }: { period: Period }) {
 }
 
 function IssueChanges({ period }: { period: Period }) {
+  const start = endOf(period.since);
   const raised = useRaisedIssues(period, maxShown);
   const resolved = useResolvedIssues(period, maxShown);
   return (
     <>
-      <Loaded query={raised}>{(list) => <Issues title="New issues" list={list} />}</Loaded>
-      <Loaded query={resolved}>{(list) => <Issues title="Resolved or closed issues" list={list} />}</Loaded>
+      <Loaded query={raised}>
+        {(list) => (
+          <Issues
+            title="New issues"
+            list={list}
+            href={listHref('/issues', period, { status: 'all', raised_since: start.slice(0, 10) })}
+          />
+        )}
+      </Loaded>
+      <Loaded query={resolved}>
+        {(list) => (
+          <Issues
+            title="Resolved or closed issues"
+            list={list}
+            href={listHref('/issues', period, { resolved_since: start })}
+          />
+        )}
+      </Loaded>
     </>
   );
 }
@@ -74,8 +98,8 @@ const ScoreChange = ({ risk: { score, level, movement } }: { risk: RankedRisk })
   );
 };
 
-const Issues = ({ title, list }: { title: string; list: IssueList }) => (
-  <ItemGroup title={title} total={list.page.total ?? list.data.length} shown={list.data.length}>
+const Issues = ({ title, list, href }: { title: string; list: IssueList; href: string }) => (
+  <ItemGroup title={title} total={list.page.total ?? list.data.length} shown={list.data.length} href={href}>
     {list.data.map((issue) => (
       <li key={issue.id}>
         <ItemName list="issues" item={issue} />

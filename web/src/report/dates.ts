@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { Project } from '../api/openapi.ts';
 import { daysFromToday, formatShortDay, today } from '../format.ts';
-import { inProjects, maxRows, type Period } from './queries.ts';
+import { daysBefore, inProjects, listHref, maxRows, type Period } from './queries.ts';
 
 export const dateKinds = { risk: 'Risk due', review: 'Risk review', issue: 'Issue due', task: 'Task due' };
 
@@ -66,7 +66,26 @@ const toDate = (
 ): DueDate[] => (day === null ? [] : [{ day, kind, list, key, title, person }]);
 
 /** A week, or all that is overdue. */
-export type Span = { title: string; isOverdue: boolean; dates: DueDate[]; projects: Project[] };
+export type Span = Days & { title: string; isOverdue: boolean; dates: DueDate[]; projects: Project[] };
+
+/** From a day on and before another one. What is overdue has no first day. */
+export type Days = { from: string; to: string };
+
+/** The list of the dates of a kind. The API filters issues by their due dates only if they are overdue. */
+export function datesHref(kind: DateKind, { from, to }: Days, period: Pick<Period, 'project'>) {
+  if (kind === 'issue') return from === '' ? listHref('/issues', period, { overdue: 'true' }) : undefined;
+  const name = kind === 'review' ? 'review' : 'due';
+  return listHref(kind === 'task' ? '/tasks' : '/risks', period, {
+    ...(from && { [`${name}_after`]: daysBefore(from, 1) }),
+    [`${name}_before`]: to,
+  });
+}
+
+/** How many dates there are of each kind, without the kinds that have none. */
+export const countDates = (dates: readonly DueDate[]) =>
+  (Object.keys(dateKinds) as DateKind[])
+    .map((kind) => ({ kind, count: dates.filter((date) => date.kind === kind).length }))
+    .filter(({ count }) => count > 0);
 
 const weeks = Math.ceil(timelineDays / 7);
 
@@ -79,6 +98,8 @@ export function spansOf(dates: readonly DueDate[], projects: readonly Project[])
     const isIn = between(from, to);
     return {
       title,
+      from,
+      to,
       isOverdue: from === '',
       dates: dates.filter(({ day }) => isIn(day)),
       projects: open.filter(({ due_on }) => isIn(due_on)),

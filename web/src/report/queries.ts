@@ -27,20 +27,20 @@ export function validDays(since = '', asOf = ''): Pick<Period, 'since' | 'asOf'>
   };
 }
 
-const daysBefore = (day: string, days: number) =>
+export const daysBefore = (day: string, days: number) =>
   new Date(Date.parse(day) - days * 86_400_000).toISOString().slice(0, 10);
 
 export const dayName = ({ asOf }: Period) => (asOf ? formatDay(asOf) : 'Today');
 
 /** A list in the console with the projects of the report. */
 export const listHref = (
-  list: '/risks' | '/issues',
-  { project }: Period,
+  list: '/risks' | '/issues' | '/tasks',
+  { project }: Pick<Period, 'project'>,
   filters: Record<string, string> = {},
 ) => `${list}?${new URLSearchParams({ ...filters, ...(project && { project: project.join() }) })}`;
 
 /** The start of the day after: a register of a past day is that of its end. */
-const endOf = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString();
+export const endOf = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString();
 
 export const inProjects = ({ project }: Pick<Period, 'project'>) => (project ? { project } : {});
 

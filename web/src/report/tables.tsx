@@ -147,18 +147,24 @@ type GroupProps = {
   shown: number;
   /** The list of all of them, where there is one. */
   href?: string;
+  /** In place of a link to all of them, where several lists contain them. */
+  more?: ReactNode;
   /** An entry of the list for each item. */
   children: ReactNode;
 };
 
 /** The first few items of a kind, and how many there are. */
-export const ItemGroup = ({ title, total, shown, href, children }: GroupProps) => (
+export const ItemGroup = ({ title, total, shown, href, more, children }: GroupProps) => (
   <section>
     <h3>
       {title} <span className="quiet">{formatNumber(total)}</span>
     </h3>
     {total === 0 ? <p className="quiet">None</p> : <ul>{children}</ul>}
-    <More total={total} shown={shown} href={href} />
+    {more ? (
+      total > shown && <p className="more">{more}</p>
+    ) : (
+      <More total={total} shown={shown} href={href} />
+    )}
   </section>
 );
 

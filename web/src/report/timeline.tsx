@@ -4,9 +4,12 @@ import { Card } from '../components/card.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { daysFromToday, formatDay, formatNumber, today } from '../format.ts';
 import {
+  countDates,
   type DateKind,
+  type Days,
   type DueDate,
   dateKinds,
+  datesHref,
   type Span,
   spansOf,
   timelineDays,
@@ -17,23 +20,25 @@ import { ItemGroup, ItemName, type ReportColumn, ReportTable } from './tables.ts
 
 const maxShown = 8;
 
-const countColumn = (kind: DateKind): ReportColumn<Span> => ({
+const countColumn = (kind: DateKind, period: Period): ReportColumn<Span> => ({
   header: dateKinds[kind],
   className: 'from-tablet',
-  cell: ({ dates }) => {
-    const count = dates.filter((date) => date.kind === kind).length;
-    return count === 0 ? '–' : formatNumber(count);
+  cell: (span) => {
+    const count = span.dates.filter((date) => date.kind === kind).length;
+    const href = datesHref(kind, span, period);
+    if (count === 0) return '–';
+    return href ? <Link href={href}>{formatNumber(count)}</Link> : formatNumber(count);
   },
 });
 
 /** The widths are relative to the fullest span. */
-const columnsOf = (max: number): ReportColumn<Span>[] => [
+const columnsOf = (max: number, period: Period): ReportColumn<Span>[] => [
   {
     header: 'Week',
     className: 'day',
     cell: ({ title, isOverdue }) => <span className={isOverdue ? 'overdue' : undefined}>{title}</span>,
   },
-  ...(Object.keys(dateKinds) as DateKind[]).map(countColumn),
+  ...(Object.keys(dateKinds) as DateKind[]).map((kind) => countColumn(kind, period)),
   {
     header: 'All',
     className: 'load',
@@ -71,13 +76,20 @@ export function Timeline({ projects, period }: { projects: readonly Project[]; p
           return (
             <>
               <div className="changes">
-                <DateList title="Overdue" dates={dates.filter(({ day }) => day < today())} />
+                <DateList title="Overdue" dates={dates} days={{ from: '', to: today() }} period={period} />
                 <DateList
                   title="Next 14 days"
-                  dates={dates.filter(({ day }) => day >= today() && day < soon)}
+                  dates={dates}
+                  days={{ from: today(), to: soon }}
+                  period={period}
                 />
               </div>
-              <ReportTable isCounts columns={columnsOf(max)} rows={spans} rowKey={({ title }) => title} />
+              <ReportTable
+                isCounts
+                columns={columnsOf(max, period)}
+                rows={spans}
+                rowKey={({ title }) => title}
+              />
               {!isComplete && (
                 <p className="notice">
                   There are so many entries that some are left out. Choose fewer projects.
@@ -91,16 +103,46 @@ export function Timeline({ projects, period }: { projects: readonly Project[]; p
   );
 }
 
-const DateList = ({ title, dates }: { title: string; dates: readonly DueDate[] }) => (
-  <ItemGroup title={title} total={dates.length} shown={maxShown}>
-    {dates.slice(0, maxShown).map(({ day, kind, list, key, title: name, person }) => (
-      <li key={`${kind} ${key}`}>
-        <span className={day < today() ? 'overdue day' : 'day'}>{formatDay(day)}</span>{' '}
-        <ItemName list={list} item={{ key, title: name }} />{' '}
-        <span className="quiet">
-          · {dateKinds[kind]} · <bdi>{person ?? (list === 'risks' ? 'No owner' : 'Unassigned')}</bdi>
-        </span>
-      </li>
-    ))}
-  </ItemGroup>
-);
+type ListProps = { title: string; dates: readonly DueDate[]; days: Days; period: Period };
+
+/** The first dates of some days. They are in several lists, so each kind has its own link to the others. */
+function DateList({ title, dates: all, days, period }: ListProps) {
+  const dates = all.filter(({ day }) => day >= days.from && day < days.to);
+  return (
+    <ItemGroup
+      title={title}
+      total={dates.length}
+      shown={maxShown}
+      more={
+        <>
+          All:{' '}
+          {countDates(dates).map(({ kind, count }, index) => (
+            <span key={kind}>
+              {index > 0 && ' · '}
+              <KindLink kind={kind} count={count} days={days} period={period} />
+            </span>
+          ))}
+        </>
+      }
+    >
+      {dates.slice(0, maxShown).map(({ day, kind, list, key, title: name, person }) => (
+        <li key={`${kind} ${key}`}>
+          <span className={day < today() ? 'overdue day' : 'day'}>{formatDay(day)}</span>{' '}
+          <ItemName list={list} item={{ key, title: name }} />{' '}
+          <span className="quiet">
+            · {dateKinds[kind]} · <bdi>{person ?? (list === 'risks' ? 'No owner' : 'Unassigned')}</bdi>
+          </span>
+        </li>
+      ))}
+    </ItemGroup>
+  );
+}
+
+type LinkProps = { kind: DateKind; count: number; days: Days; period: Pick<Period, 'project'> };
+
+/** `Risk due 3`, with a link to them where the API can list them. */
+export function KindLink({ kind, count, days, period }: LinkProps) {
+  const text = `${dateKinds[kind]} ${formatNumber(count)}`;
+  const href = datesHref(kind, days, period);
+  return href ? <Link href={href}>{text}</Link> : <span>{text}</span>;
+}

@@ -1,5 +1,5 @@
 import { AsOfInput, AsOfNotice } from '../components/as-of.tsx';
-import { FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
+import { dayFilters, FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
 import { enumOptions, humanize } from '../format.ts';
 import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
@@ -45,4 +45,6 @@ const appliedFilters = {
   unowned: (value: string) => (value === 'true' ? 'No owner' : 'Has an owner'),
   assessed: (value: string) => (value === 'true' ? 'Assessed' : 'Not assessed'),
   review_overdue: (value: string) => (value === 'true' ? 'Review overdue' : 'Review not overdue'),
+  ...dayFilters('due', 'Due'),
+  ...dayFilters('review', 'Review'),
 };

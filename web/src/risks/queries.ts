@@ -26,6 +26,10 @@ export const riskFilterNames = [
   'assessed',
   'above_appetite',
   'review_overdue',
+  'due_after',
+  'due_before',
+  'review_after',
+  'review_before',
   'as_of',
   'sort',
 ] as const;

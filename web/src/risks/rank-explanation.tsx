@@ -43,7 +43,12 @@ export function RankExplanation({ risk, explain }: { risk: Risk; explain: Explan
           </DialogButton>
         )}
       </p>
-      {explain.rank !== null && (
+      {explain.rank === null ? (
+        <p>
+          Not ranked, because only active risks are: this one{' '}
+          {risk.status === 'closed' ? 'is closed' : 'has occurred'}.
+        </p>
+      ) : (
         <p>
           Rank <strong>{formatNumber(explain.rank)}</strong> of {formatNumber(explain.of)} active risks in all
           projects. Risks with equal scores are ordered by impact, probability, earliest due date (

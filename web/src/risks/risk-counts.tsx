@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { RiskSummary } from '../api/openapi.ts';
 import { Bars } from '../components/bars.tsx';
+import { Button } from '../components/button.tsx';
 import type { Filters } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { pluralize } from '../format.ts';
@@ -62,12 +63,17 @@ const ownerFilter = ({ owner_user_id, owner_group_id }: RiskSummary['by_owner'][
   owner_user_id ? { owner_user_id } : owner_group_id ? { owner_group_id } : { unowned: 'true' };
 
 function TopBars({ bars }: { bars: { label: string; count: number; href: string }[] }) {
+  const [isWhole, setWhole] = useState(false);
   if (bars.length === 0) return <p className="quiet">None</p>;
   const most = bars.toSorted((one, other) => other.count - one.count);
   return (
     <>
-      <Bars bars={most.slice(0, maxShown)} />
-      {most.length > maxShown && <p className="hint">{pluralize(most.length - maxShown, 'other')}</p>}
+      <Bars bars={isWhole ? most : most.slice(0, maxShown)} />
+      {most.length > maxShown && (
+        <Button small plain onPress={() => setWhole(!isWhole)}>
+          {isWhole ? 'Show fewer' : `Show ${pluralize(most.length - maxShown, 'other')}`}
+        </Button>
+      )}
     </>
   );
 }

@@ -12,7 +12,7 @@ import { formatDay, humanize } from '../format.ts';
 import { activityOf, ItemColumns } from '../layout/item-page.tsx';
 import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
-import { OwnerLink, PersonLink } from '../personnel/person-link.tsx';
+import { NoOwner, OwnerLink, PersonLink } from '../personnel/person-link.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
 import { riskPath, useRisk } from './queries.ts';
 import { RankExplanation } from './rank-explanation.tsx';
@@ -69,7 +69,7 @@ const Head = ({ editor }: Props) => {
         <>
           <Score score={risk.score} level={risk.level} />
           <Status status={risk.status} />
-          {risk.owner_name ? <PersonLabel name={risk.owner_name} /> : <span className="quiet">No owner</span>}
+          {risk.owner_name ? <PersonLabel name={risk.owner_name} /> : <NoOwner />}
           <span className={risk.checks.includes('due_overdue') ? 'overdue' : 'quiet'}>
             {risk.due_on ? `Due ${formatDay(risk.due_on)}` : 'No due date'}
           </span>
@@ -91,6 +91,7 @@ function Details({ editor }: Props) {
   const hasScope = useHasScope();
   const risk = editor.item;
   const owner = risk.owner_name && <OwnerLink key="owner" item={risk} />;
+  const isOverdue = risk.checks.includes('due_overdue');
   return (
     <Card id="details" title="Details">
       <Facts
@@ -99,7 +100,7 @@ function Details({ editor }: Props) {
           fact('kind'),
           fact('category'),
           fact('strategy'),
-          fact('owner_user_id', risk.owner_user_id && owner),
+          fact('owner_user_id', risk.owner_group_id ? null : (owner ?? <NoOwner key="owner" />)),
           fact('owner_group_id', risk.owner_group_id && owner),
           fact('raised_on'),
           ...(hasScope('personnel.read')
@@ -110,7 +111,12 @@ function Details({ editor }: Props) {
                 ),
               ]
             : []),
-          fact('due_on'),
+          fact(
+            'due_on',
+            risk.due_on && (
+              <span className={isOverdue ? 'overdue' : undefined}>{formatDay(risk.due_on)}</span>
+            ),
+          ),
           fact('review_on'),
           ['Needs attention', risk.checks.length > 0 && <Checks key="checks" checks={risk.checks} />],
           ['Issues', risk.issue_ids.length > 0 && <LinkedIssues key="issues" risk={risk} />],

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
+import { dayFilters, FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
 import { enumOptions } from '../format.ts';
 import { PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
@@ -15,7 +15,7 @@ type Props = {
 export function TaskFilters({ state, action, isInProject = false }: Props) {
   const { bind } = state;
   return (
-    <FilterBar state={state} search="Search by title or key" action={action}>
+    <FilterBar state={state} search="Search by title or key" applied={appliedFilters} action={action}>
       {!isInProject && <ProjectFilter {...bind('project')} />}
       <FilterMenu label="Status" options={enumOptions([...taskStatuses, 'all'])} {...bind('status')} />
       <FilterMenu label="Kind" options={enumOptions(taskKinds)} {...bind('kind')} />
@@ -25,3 +25,6 @@ export function TaskFilters({ state, action, isInProject = false }: Props) {
     </FilterBar>
   );
 }
+
+/** Labels of the filters that only links set. */
+const appliedFilters = dayFilters('due', 'Due');

@@ -14,6 +14,8 @@ export const taskFilterNames = [
   'assignee_user_id',
   'unassigned',
   'overdue',
+  'due_after',
+  'due_before',
   'sort',
 ] as const;
 

@@ -130,7 +130,7 @@ export const deleteTask = (task: Task) =>
   );
 
 /** Shown before a task is deleted. */
-export const deleteTaskNote = "This can't be undone. To keep the task, set its status to Cancelled instead.";
+export const deleteTaskNote = "This can't be undone. To keep the task, set its status to Canceled instead.";
 
 export function useTaskEditor(task: Task): Editor<TaskPatch, Task> {
   const risk = useItem(task.project_key, 'risks', task.risk_id);

@@ -20,9 +20,10 @@ export function TaskPage() {
   return <LoadedPage query={useTask(key)}>{(task) => <TaskContents task={task} />}</LoadedPage>;
 }
 
+const isOverdue = (task: Task) => task.due_on !== null && task.due_on < today() && !isDone(task);
+
 function TaskContents({ task }: { task: Task }) {
   const editor = useTaskEditor(task);
-  const isOverdue = task.due_on !== null && task.due_on < today() && !isDone(task);
   return (
     <>
       <ItemTitle
@@ -32,7 +33,7 @@ function TaskContents({ task }: { task: Task }) {
           <>
             <Status status={task.status} />
             <AssigneeName name={task.assignee_name} />
-            <span className={isOverdue ? 'overdue' : 'quiet'}>
+            <span className={isOverdue(task) ? 'overdue' : 'quiet'}>
               {task.due_on ? `Due ${formatDay(task.due_on)}` : 'No due date'}
             </span>
           </>
@@ -62,9 +63,21 @@ function Details({ editor }: { editor: Editor<TaskPatch, Task> }) {
         facts={[
           fact('status', <Status key="status" status={task.status} />),
           fact('kind'),
-          fact('assignee_user_id', task.assignee_name && <Assignee key="assignee" task={task} />),
+          fact(
+            'assignee_user_id',
+            task.assignee_name ? (
+              <Assignee key="assignee" task={task} />
+            ) : (
+              <AssigneeName key="assignee" name={null} />
+            ),
+          ),
           fact('start_on'),
-          fact('due_on'),
+          fact(
+            'due_on',
+            task.due_on && (
+              <span className={isOverdue(task) ? 'overdue' : undefined}>{formatDay(task.due_on)}</span>
+            ),
+          ),
           fact('risk_id', link('risks', task.risk_id)),
           fact('issue_id', link('issues', task.issue_id)),
           fact('external_id'),

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { assertAccessible } from './axe.ts';
+import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+
+let console: Console;
+
+before(async () => {
+  console = await startConsole();
+});
+
+after(() => console.stop());
+
+const numberIn = (text: string | null) => Number(text?.replace(/\D/g, ''));
+
+/** Opens a link and compares its number with the count of the list. */
+async function assertLeadsToItsList(page: Page, link: Locator, filters: RegExp): Promise<void> {
+  const expected = numberIn(await link.textContent());
+  assert.ok(expected > 0);
+  await link.click();
+  const summary = page.locator('.summary-line').getByText(new RegExp(`^${expected} (active|open)? ?\\w+`));
+  await summary.waitFor();
+  const chips = await page.getByRole('search').locator('.filter.set').allTextContents();
+  assert.match(chips.join('; '), filters);
+  await page.goBack();
+  await waitUntilLoaded(page);
+}
+
+const dueFilters = /Due after \d.*; Due before \d/;
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+
+test('the counts of the timeline lead to their lists', async (t) => {
+  await console.post('/v1/projects', { name: 'Linked', key: 'LINKED' });
+  const add = (list: string, item: object) => console.post(`/v1/projects/LINKED/${list}`, item);
+  for (const day of [daysAgo(3), daysAgo(-9)]) {
+    await add('risks', { title: 'Risk', raised_on: daysAgo(90), due_on: day, review_on: day });
+    await add('issues', { title: 'Issue', raised_on: daysAgo(90), due_on: day });
+    for (let count = 0; count < 8; count++) await add('tasks', { title: 'Task', due_on: day });
+  }
+  const page = await console.open(t, '/report?project=LINKED', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const card = page.locator('[aria-labelledby=timeline]');
+  // The columns are the due dates and reviews of risks, and the due dates of issues and tasks.
+  const cell = (row: number, column: number) =>
+    card.locator('tbody tr').nth(row).locator('td').nth(column).getByRole('link');
+  await assertLeadsToItsList(page, cell(0, 0), /; Due before \d/);
+  await assertLeadsToItsList(page, cell(0, 1), /; Review before \d/);
+  await assertLeadsToItsList(page, cell(0, 2), /; Overdue$/);
+  await assertLeadsToItsList(page, cell(0, 3), /; Due before \d/);
+  await assertLeadsToItsList(page, cell(2, 0), dueFilters);
+  await assertLeadsToItsList(page, cell(2, 1), /Review after \d.*; Review before \d/);
+  await assertLeadsToItsList(page, cell(2, 3), dueFilters);
+  const overdue = card.locator('section').filter({ has: page.getByRole('heading', { name: /^Overdue/ }) });
+  await assertLeadsToItsList(page, overdue.getByRole('link', { name: /^Task due \d/ }), /; Due before \d/);
+  assert.doesNotMatch((await card.textContent()) ?? '', /and \d+ more/);
+  await assertAccessible(page, 'the timeline with links');
+});
+
+test('the new and the resolved issues of the report lead to their lists', async (t) => {
+  const issues = Array.from({ length: 10 }, (_, index) => `New ${index}`);
+  await console.post('/v1/projects', { name: 'Changes', key: 'CHANGES' });
+  for (const title of issues) {
+    const { key } = await console.post('/v1/projects/CHANGES/issues', { title });
+    await console.patch(`/v1/projects/CHANGES/issues/${key}`, { status: 'resolved', resolution: 'fixed' });
+  }
+  const page = await console.open(t, '/report?project=CHANGES');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  for (const [title, chip] of [
+    ['New issues', /Raised since \d/],
+    ['Resolved or closed issues', /^Resolved since \d/],
+  ] as const) {
+    const group = page.locator('section section').filter({ has: page.getByRole('heading', { name: title }) });
+    await group.getByRole('link', { name: '2 more' }).click();
+    await page.locator('.summary-line').getByText('10 issues', { exact: true }).waitFor();
+    await page.getByRole('search').locator('.filter.set', { hasText: chip }).waitFor();
+    await page.goBack();
+    await waitUntilLoaded(page);
+  }
+});
+
+test('a week of the overview opens the links to what is due in it', async (t) => {
+  const page = await console.open(t, '/', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const card = page.locator('.upcoming');
+  await card.scrollIntoViewIfNeeded();
+  const weeks = card.locator('.weeks').getByRole('button');
+  await weeks.first().waitFor();
+  await waitUntilLoaded(page);
+  const open = async (week: number) => {
+    await weeks.nth(week).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+  };
+  for (const [week, name, chips] of [
+    [0, /^Issue due/, /^Overdue$/],
+    [0, /^Risk review/, /^Review before/],
+    [2, /^Task due/, dueFilters],
+  ] as const) {
+    await open(week);
+    if (week === 2) await assertAccessible(page, 'the links of a week');
+    const link = page.getByRole('dialog').getByRole('link', { name });
+    await assertLeadsToItsList(page, link, chips);
+    await card.scrollIntoViewIfNeeded();
+  }
+  await open(1);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  assert.equal(await weeks.nth(1).evaluate((button) => button === document.activeElement), true);
+});
+
+test('all owners of risks can be shown with their counts', async (t) => {
+  const page = await console.open(t, '/risks', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const { data } = await console.get('/v1/risks/summary');
+  await page.getByText('By category and owner').click();
+  const owners = page.locator('.risk-counts .bars').last().getByRole('link');
+  await page
+    .getByRole('button', { name: `Show ${data.by_owner.length - 8} others` })
+    .last()
+    .click();
+  assert.equal(await owners.count(), data.by_owner.length);
+  await page.getByRole('button', { name: 'Show fewer' }).click();
+  assert.equal(await owners.count(), 8);
+});
