@@ -87,7 +87,6 @@ const columns: readonly Column<WebhookDelivery>[] = [
   {
     name: 'response',
     header: 'Response',
-    width: 12,
     from: 'tablet',
     cell: (delivery) => <span title={resultOf(delivery)}>{resultOf(delivery)}</span>,
   },
@@ -96,14 +95,14 @@ const columns: readonly Column<WebhookDelivery>[] = [
     header: 'Attempts',
     width: 5,
     end: true,
-    from: 'desktop',
+    from: 'wide',
     cell: ({ attempts }) => formatNumber(attempts),
   },
   {
     name: 'time',
     header: 'Created',
-    width: 11,
-    from: 'tablet',
+    width: 10.4,
+    from: 'laptop',
     cell: ({ created_at }) => <time dateTime={created_at}>{formatTime(created_at)}</time>,
   },
 ];
@@ -117,7 +116,7 @@ function resultOf({ response_status, latency_ms, error }: WebhookDelivery): stri
 const redeliverColumn = (webhook: Webhook): Column<WebhookDelivery> => ({
   name: 'actions',
   header: 'Actions',
-  width: 7,
+  width: 6.4,
   end: true,
   cell: (delivery) => <Redeliver small webhook={webhook} delivery={delivery} />,
 });

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Locator } from 'playwright-core';
+import { startReceiver } from '../../test/receiver.ts';
+import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+
+let console: Console;
+
+before(async () => {
+  console = await startConsole();
+});
+
+after(() => console.stop());
+
+const height = 900;
+
+/** The words of the elements that take more than one line, or only the elements' whole texts that do. */
+const brokenTexts = (elements: Locator, { isWhole = false } = {}): Promise<string[]> =>
+  elements.evaluateAll((found, isWhole) => {
+    const broken: string[] = [];
+    for (const element of found) {
+      const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+        // A line may also end at a hyphen.
+        for (const word of (node.textContent ?? '').matchAll(isWhole ? /\S.*\S|\S/g : /[^\s/—–-]+/g)) {
+          const range = document.createRange();
+          range.setStart(node, word.index);
+          range.setEnd(node, word.index + word[0].length);
+          const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+          if (lines.size > 1) broken.push(word[0]);
+        }
+      }
+    }
+    return broken;
+  }, isWhole);
+
+test('the events of deliveries can be read at every width', async (t) => {
+  const receiver = await startReceiver(t, (response) => response.writeHead(200).end());
+  const webhook = await console.post('/v1/webhooks', { url: receiver.url, types: ['*'] });
+  await console.post('/v1/projects/APOLLO/issues', { title: 'Delivered' });
+  await receiver.receive(1);
+  const page = await console.open(t, `/webhooks/${webhook.id}`);
+  if (!page) return;
+  const event = page.locator('td').filter({ has: page.getByRole('button', { name: /, details$/ }) });
+  for (const width of [390, 600, 831, 840, 1023, 1030, 1199, 1210, 1280, 1366, 1440, 1599, 1610]) {
+    await page.setViewportSize({ width, height });
+    await event.first().waitFor({ state: 'attached' });
+    const room = (await event.first().boundingBox())?.width ?? 0;
+    assert.ok(room >= 130, `${room} at ${width}`);
+  }
+});
