@@ -49,3 +49,16 @@ test('the events of deliveries can be read at every width', async (t) => {
     assert.ok(room >= 130, `${room} at ${width}`);
   }
 });
+
+test('a score over time takes one line', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Assessed late' });
+  await console.patch(`/v1/projects/APOLLO/risks/${key}`, { probability: 4, impact: 5 });
+  const page = await console.open(t, `/risks/${key}`);
+  if (!page) return;
+  const score = page.locator('.score-history strong');
+  await score.getByText('20').waitFor();
+  for (const width of [390, 1210, 1280, 1366, 1440, 1536]) {
+    await page.setViewportSize({ width, height });
+    assert.deepEqual(await brokenTexts(page.locator('.score-history li')), [], `at ${width}`);
+  }
+});

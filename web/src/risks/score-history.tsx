@@ -31,8 +31,10 @@ export function ScoreHistory({ risk }: { risk: Risk }) {
           .slice(0, maxShown)
           .map(({ at, before, score }) => (
             <li key={at}>
-              <time dateTime={at}>{formatTime(at)}</time> {before ?? 'Not assessed'} →{' '}
-              <strong>{score ?? 'Not assessed'}</strong>
+              <time dateTime={at}>{formatTime(at)}</time>{' '}
+              <span>
+                {before ?? 'Not assessed'} → <strong>{score ?? 'Not assessed'}</strong>
+              </span>
             </li>
           ))}
       </ol>
