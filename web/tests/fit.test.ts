@@ -62,3 +62,17 @@ test('a score over time takes one line', async (t) => {
     assert.deepEqual(await brokenTexts(page.locator('.score-history li')), [], `at ${width}`);
   }
 });
+
+test('a title that is cut off stays in place when its row gets the focus', async (t) => {
+  const page = await console.open(t, '/risks', { viewport: { width: 1280, height } });
+  if (!page) return;
+  for (const path of ['/risks', '/issues']) {
+    await page.goto(`${console.app.baseUrl}${path}`);
+    await waitUntilLoaded(page);
+    for (let row = 0; row < 10; row++) {
+      await page.keyboard.press('j');
+      const scrolled: number = await page.locator('td:has(:focus)').evaluate((cell) => cell.scrollLeft);
+      assert.equal(scrolled, 0, `${path}, row ${row}`);
+    }
+  }
+});
