@@ -76,3 +76,17 @@ test('a title that is cut off stays in place when its row gets the focus', async
     }
   }
 });
+
+test('a printout of the register breaks no word and no date', async (t) => {
+  // The width of A4 without its margins, which some browsers print upright.
+  const page = await console.open(t, '/risks', { viewport: { width: 703, height } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.emulateMedia({ media: 'print' });
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  assert.ok((await page.locator('.table tbody tr').count()) > 50);
+  assert.deepEqual(await brokenTexts(page.locator('.table :is(td, th)')), []);
+  assert.deepEqual(await brokenTexts(page.locator('.table td:last-child'), { isWhole: true }), []);
+  const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(tooWide <= 0, `${tooWide} too wide`);
+});
