@@ -209,3 +209,18 @@ test('a list is sorted by its columns in both directions, and its order is remem
   await header(page, '30 days').waitFor();
   assert.doesNotMatch(page.url(), /sort/);
 });
+
+test('the menu has a mark only at shown columns, also beside an open heat map', async (t) => {
+  const page = await console.open(t, '/risks', { viewport: { width: 1280, height: 800 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  for (const isOpen of [true, false]) {
+    if (!isOpen) await page.locator('summary', { hasText: 'Heat map' }).click();
+    await header(page, 'Due').waitFor({ state: isOpen ? 'detached' : 'visible' });
+    await button(page).click();
+    await menu(page).waitFor();
+    assert.equal(await option(page, 'Due').getAttribute('aria-checked'), String(!isOpen));
+    assert.equal(await option(page, 'Owner').getAttribute('aria-checked'), 'true');
+    await closeMenu(page);
+  }
+});

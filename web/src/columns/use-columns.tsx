@@ -71,7 +71,7 @@ export function useColumns<Row>(
 }
 
 /** The widths from which table.css shows columns, so that the menu has a mark only at those that are shown. */
-const screens = { tablet: '52rem', laptop: '64rem', desktop: '75rem', wide: '100rem' };
+const screens = { tablet: '52rem', laptop: '64rem', desktop: '75rem', large: '88rem', wide: '100rem' };
 
 const isOnScreen = (from: keyof typeof screens) => matchMedia(`(width > ${screens[from]})`).matches;
 

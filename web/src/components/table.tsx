@@ -27,7 +27,7 @@ export type Column<Row> = {
   width?: number;
   end?: boolean;
   /** The smallest screen that shows the column. */
-  from?: 'tablet' | 'laptop' | 'desktop' | 'wide';
+  from?: 'tablet' | 'laptop' | 'desktop' | 'large' | 'wide';
   /** The orders that the header switches between; `-` is descending, and '' is the order of the list itself. */
   sorts?: readonly string[];
 };

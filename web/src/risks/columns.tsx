@@ -11,8 +11,11 @@ import type { Column } from '../components/table.tsx';
 import { formatDay, formatNumber, humanize } from '../format.ts';
 import { movementSince } from './queries.ts';
 
-/** Filters change the ranks, so the header says that they are not the ranks among all risks. */
-export const riskColumns = (isFiltered: boolean): readonly Column<RankedRisk>[] => [
+/**
+ * Filters change the ranks, so the header says that they are not the ranks among all risks. Beside an open heat map, the
+ * titles need the space more than the due dates.
+ */
+export const riskColumns = (isFiltered: boolean, isMapOpen = false): readonly Column<RankedRisk>[] => [
   {
     name: 'rank',
     header: isFiltered ? 'Rank here' : 'Rank',
@@ -50,7 +53,7 @@ export const riskColumns = (isFiltered: boolean): readonly Column<RankedRisk>[] 
     name: 'due',
     header: 'Due',
     width: 7.5,
-    from: 'desktop',
+    from: isMapOpen ? 'large' : 'desktop',
     sorts: ['due_on', '-due_on'],
     cell: ({ due_on, checks }) =>
       due_on && (

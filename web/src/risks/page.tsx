@@ -27,7 +27,8 @@ export function RisksPage() {
   const sort = useSort('risks', filterState);
   const { filters, isFiltered, clear } = filterState;
   const hasScope = useHasScope();
-  const { columns, value, minWidth, menu } = useColumns('risks', riskColumns(isFiltered));
+  const heatMap = useHeatMapCard();
+  const { columns, value, minWidth, menu } = useColumns('risks', riskColumns(isFiltered, heatMap.isOpen));
   const hasMovement = columns.some(({ name }) => name === 'movement');
   const risks = useRisks(filters, { hasMovement });
   const bulk = useBulk('risks', risks.rows, filters);
@@ -96,7 +97,7 @@ export function RisksPage() {
             }
           />
         </div>
-        <HeatMapCard filters={filters} columns={value} />
+        <HeatMapCard filters={filters} columns={value} {...heatMap} />
       </div>
     </>
   );
@@ -105,9 +106,20 @@ export function RisksPage() {
 const collapsedKey = 'muster-heat-map-collapsed';
 
 /** Next to the list on a wide screen, unless the user has collapsed it; collapsed above it on a narrow one. */
-function HeatMapCard({ filters, columns }: { filters: Filters; columns: string | undefined }) {
+function useHeatMapCard() {
   const isWide = matchMedia('(min-width: 75rem)').matches;
   const [isOpen, setOpen] = useState(isWide && localStorage.getItem(collapsedKey) === null);
+  const onToggle = (open: boolean) => {
+    setOpen(open);
+    if (isWide && open) localStorage.removeItem(collapsedKey);
+    else if (isWide) localStorage.setItem(collapsedKey, 'true');
+  };
+  return { isOpen, onToggle };
+}
+
+type HeatMapProps = ReturnType<typeof useHeatMapCard> & { filters: Filters; columns: string | undefined };
+
+function HeatMapCard({ filters, columns, isOpen, onToggle }: HeatMapProps) {
   const query = useHeatMap(filters);
   const isSelected = ({ probability, impact }: RiskHeatmap[number]) =>
     filters.probability === String(probability) && filters.impact === String(impact);
@@ -122,11 +134,7 @@ function HeatMapCard({ filters, columns }: { filters: Filters; columns: string |
     <details
       className="card heat-map-card no-print"
       open={isOpen}
-      onToggle={({ currentTarget: { open } }) => {
-        setOpen(open);
-        if (isWide && open) localStorage.removeItem(collapsedKey);
-        else if (isWide) localStorage.setItem(collapsedKey, 'true');
-      }}
+      onToggle={({ currentTarget }) => onToggle(currentTarget.open)}
     >
       <summary>Heat map</summary>
       <div className={query.isPlaceholderData ? 'updating' : undefined} aria-busy={query.isPlaceholderData}>
