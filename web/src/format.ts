@@ -24,15 +24,21 @@ export const formatNumber = (value: number) => numberFormat.format(value);
 export const formatDay = (value: string) => dayFormat.format(new Date(`${value}T00:00:00Z`));
 export const formatShortDay = (value: string) => shortDayFormat.format(new Date(`${value}T00:00:00Z`));
 
-/** Whether a text from the URL or an input is a day. */
-export const isDay = (value: string) =>
-  /^[12]\d{3}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value));
+/** Whether a text from the URL or an input is a day. Browsers read February 30 as a day in March. */
+export function isDay(value: string): boolean {
+  const time = Date.parse(value);
+  return (
+    /^[12]\d{3}-\d\d-\d\d$/.test(value) &&
+    !Number.isNaN(time) &&
+    new Date(time).toISOString().startsWith(value)
+  );
+}
 
 /** For a day from the URL, which can be any text. */
 export const formatDayOrText = (value: string) => (isDay(value) ? formatDay(value) : value);
 
 /** Formats the days in a text of the service. */
-export const formatDaysIn = (text: string) => text.replace(/\b\d{4}-\d\d-\d\d\b/g, formatDay);
+export const formatDaysIn = (text: string) => text.replace(/\b\d{4}-\d\d-\d\d\b/g, formatDayOrText);
 
 /** A timestamp of the API, in the browser's time zone. */
 export const formatTime = (value: string) => timeFormat.format(new Date(value));

@@ -110,3 +110,22 @@ test('the risks of a project are shown as of an earlier day', async (t) => {
   await page.goto(`${console.app.baseUrl}/projects/APOLLO?tab=risks&as_of=${longAgo}`);
   await page.getByText(`No active risks on ${shown(longAgo)}`).waitFor();
 });
+
+test('a day that does not exist is shown as it was entered', async (t) => {
+  const page = await console.open(t, '/risks?as_of=2026-02-30');
+  if (!page) return;
+  await page.getByRole('alert').first().waitFor();
+  assert.match((await page.locator('.as-of').textContent()) ?? '', /^As of 2026-02-30\./);
+});
+
+test('the last point of the trend leads to the current register, the others to that of their day', async (t) => {
+  const page = await console.open(t, '/', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const points = page.locator('.trend a');
+  assert.match((await points.first().getAttribute('href')) ?? '', /\?as_of=\d{4}-\d\d-\d\d$/);
+  assert.equal(await points.last().getAttribute('href'), '/risks');
+  await points.last().focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Create risk' }).waitFor();
+});

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { RiskTrend } from '../api/openapi.ts';
-import { formatDay, formatNumber, formatShortDay, humanize, pluralize } from '../format.ts';
+import { formatDay, formatNumber, formatShortDay, humanize, pluralize, today } from '../format.ts';
 
 const height = 250;
 const margin = { top: 12, right: 18, bottom: 24, left: 44 };
@@ -9,7 +9,7 @@ const margin = { top: 12, right: 18, bottom: 24, left: 44 };
 /** From the bottom: the most severe changes are the ones to see. */
 const stack = ['critical', 'high', 'medium', 'low'] as const;
 
-/** The sum of all scores over time, stacked by level. Each point links to the risks as of that day. */
+/** The sum of all scores over time, stacked by level. Each point links to the risks as of its day, today's to the current ones. */
 export function Trend({ points }: { points: RiskTrend }) {
   const { ref, width } = useWidth();
   const max = niceCeiling(Math.max(1, ...points.map(({ sum }) => sum)));
@@ -50,7 +50,7 @@ export function Trend({ points }: { points: RiskTrend }) {
               </text>
             )}
             <Link
-              href={`/risks?as_of=${at}`}
+              href={at === today() ? '/risks' : `/risks?as_of=${at}`}
               aria-label={`${formatDay(at)}: total risk score ${formatNumber(sum)}, ${pluralize(count, 'risk')}`}
             >
               <circle className="hit" cx={x(index)} cy={y(sum)} r="12" />
