@@ -254,3 +254,19 @@ test('the items of an archived project are read-only, and say so', async (t) => 
   await page.getByRole('button', { name: 'Mark as done' }).waitFor();
   assert.equal(await notice.count(), 0);
 });
+
+test('a rotated key shows its new secret, and only a new one is called a new key', async (t) => {
+  await console.post('/v1/keys', { name: 'Rotated', scopes: ['projects.read'] });
+  const page = await console.open(t, '/keys', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await page.getByRole('button', { name: 'Rotate Rotated' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate', exact: true }).click();
+  await page.getByRole('dialog', { name: 'New secret: Rotated' }).waitFor();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const form = page.getByRole('dialog', { name: 'Create key' });
+  await form.getByLabel('Name').fill('Brand new');
+  await form.getByLabel('Read projects').check();
+  await form.getByRole('button', { name: 'Create key' }).click();
+  await page.getByRole('dialog', { name: 'New key: Brand new' }).waitFor();
+});

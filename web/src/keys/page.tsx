@@ -25,7 +25,7 @@ export function KeysPage() {
   const filterState = useFilters(['q', 'status']);
   const { filters, bind, clear } = filterState;
   const [open, setOpen] = useState<OpenDialog>();
-  const [created, setCreated] = useState<KeyWithSecret>();
+  const [shown, setShown] = useState<{ title: string; secret: string | null }>();
   const hasScope = useHasScope();
   const me = useMe();
   const query = useQuery({
@@ -44,7 +44,14 @@ export function KeysPage() {
     <>
       <Title title="Keys">
         {hasScope('keys.manage') && (
-          <CreateButton dialog={(onClose) => <NewKey onClose={onClose} onCreated={setCreated} />}>
+          <CreateButton
+            dialog={(onClose) => (
+              <NewKey
+                onClose={onClose}
+                onCreated={({ name, secret }) => setShown({ title: `New key: ${name}`, secret })}
+              />
+            )}
+          >
             Create key
           </CreateButton>
         )}
@@ -75,18 +82,20 @@ export function KeysPage() {
           )
         }
       </Loaded>
-      {created && (
-        <Secret
-          title={`New key: ${created.name}`}
-          secret={created.secret}
-          onClose={() => setCreated(undefined)}
-        >
+      {shown && (
+        <Secret {...shown} onClose={() => setShown(undefined)}>
           Copy this key now; you won't see it again.
         </Secret>
       )}
       {open?.kind === 'edit' && <EditKey edited={open.key} projectKeyOf={projectKeyOf} onClose={close} />}
       {open?.kind === 'revoke' && <Revoke revoked={latestOf(query.data, open.key)} onClose={close} />}
-      {open?.kind === 'rotate' && <Rotate rotated={open.key} onClose={close} onCreated={setCreated} />}
+      {open?.kind === 'rotate' && (
+        <Rotate
+          rotated={open.key}
+          onClose={close}
+          onRotated={({ name, secret }) => setShown({ title: `New secret: ${name}`, secret })}
+        />
+      )}
     </>
   );
 }
@@ -225,9 +234,9 @@ function Revoke({ revoked, onClose }: { revoked: Key; onClose: () => void }) {
   );
 }
 
-type RotateProps = { rotated: Key; onClose: () => void; onCreated: (key: KeyWithSecret) => void };
+type RotateProps = { rotated: Key; onClose: () => void; onRotated: (key: KeyWithSecret) => void };
 
-function Rotate({ rotated, onClose, onCreated }: RotateProps) {
+function Rotate({ rotated, onClose, onRotated }: RotateProps) {
   const refresh = useRefresh();
   const me = useMe();
   const isOwnKey = rotated.id === me.key_id;
@@ -240,7 +249,7 @@ function Rotate({ rotated, onClose, onCreated }: RotateProps) {
       }),
     );
     await refresh();
-    onCreated(key);
+    onRotated(key);
   };
   return (
     <Confirm title={`Rotate ${rotated.name}?`} action="Rotate" act={rotate} onClose={onClose}>
