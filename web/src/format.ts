@@ -11,6 +11,7 @@ const numberFormat = new Intl.NumberFormat(locale);
 const dayFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
 const shortDayFormat = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 const localDayFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+const clockFormat = new Intl.DateTimeFormat(locale, { timeStyle: 'short' });
 const timeFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 
 const changeFormat = new Intl.NumberFormat(locale, { signDisplay: 'exceptZero' });
@@ -42,6 +43,13 @@ export const formatDaysIn = (text: string) => text.replace(/\b\d{4}-\d\d-\d\d\b/
 
 /** A timestamp of the API, in the browser's time zone. */
 export const formatTime = (value: string) => timeFormat.format(new Date(value));
+
+/** The time of today, or the day too. */
+export function formatClock(time: number): string {
+  const date = new Date(time);
+  const isToday = date.toDateString() === new Date().toDateString();
+  return (isToday ? clockFormat : timeFormat).format(date);
+}
 
 /** The day of a timestamp in the browser's time zone. */
 export const formatDayOf = (value: string) => localDayFormat.format(new Date(value));

@@ -78,6 +78,33 @@ test('a form survives a lost connection and a lost response, and creates one ite
   assert.deepEqual(await titles('Disconnected'), ['Disconnected']);
 });
 
+test('while the service cannot be reached a notice says so, but not after a short interruption', async (t) => {
+  const page = await console.open(t, '/livez', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await page.clock.install();
+  await page.goto(`${console.app.baseUrl}/risks`);
+  await waitUntilLoaded(page);
+  const notice = page.getByRole('status').getByText("Can't reach the service. Showing data from ");
+  const checked = page.waitForResponse(/\/livez$/);
+  await page.context().setOffline(true);
+  await page.clock.runFor(2_000);
+  await page.context().setOffline(false);
+  await page.clock.runFor(4_000);
+  await checked;
+  assert.equal(await notice.count(), 0);
+
+  await console.app.close();
+  await page.clock.runFor(6_000);
+  await notice.waitFor();
+  assert.match((await notice.textContent()) ?? '', / from \d\d:\d\d\.$/);
+  await assertAccessible(page, 'a list without a connection');
+  await console.restart();
+  const readAgain = page.waitForResponse(/\/v1\/risks\?/);
+  await page.clock.runFor(6_000);
+  await notice.waitFor({ state: 'detached' });
+  await readAgain;
+});
+
 test('pressing Enter twice, or a button twice, sends one request', async (t) => {
   const page = await console.open(t, '/risks?project=APOLLO');
   if (!page) return;

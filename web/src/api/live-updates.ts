@@ -1,4 +1,5 @@
 import { basePath } from './client.ts';
+import { checkConnection } from './connection.ts';
 import { eventTypes, type Subject, subjectOf } from './event-types.ts';
 import { queryClient } from './queries.ts';
 import { endSessionOn401, reloadMe, watchSession } from './session.ts';
@@ -64,6 +65,7 @@ function followEvents(): () => void {
       if (position === undefined) refetchLoaded();
     };
     opened.onerror = () => {
+      void checkConnection();
       // Otherwise the browser reconnects by itself.
       if (opened.readyState === EventSource.CLOSED) reopenLater();
     };

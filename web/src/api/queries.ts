@@ -9,6 +9,7 @@ import {
 import { useMemo, useRef } from 'react';
 import { toast } from '../components/toast.tsx';
 import { ApiError } from './client.ts';
+import { checkConnection } from './connection.ts';
 import { isOutdated, type ListPage, type Paging, rowsOf, usePages, type VisibleRows } from './pages.ts';
 import { endSessionOn401 } from './session.ts';
 
@@ -20,6 +21,7 @@ export const queryClient = new QueryClient({
       networkMode: 'always',
       staleTime: 30_000,
       retry: (count, error) => {
+        if (error instanceof ApiError && error.status === 0) void checkConnection();
         if (!(error instanceof ApiError) || !isTransient(error) || count >= 3) return false;
         if (error.status === 429) toast(`${error.message} Retrying…`);
         return true;

@@ -3,6 +3,7 @@ import { useEffect, useState, useSyncExternalStore } from 'react';
 import { ApiError } from '../api/client.ts';
 import { endSessionOn401 } from '../api/session.ts';
 import { Button } from './button.tsx';
+import { ConnectionNotice } from './connection-notice.tsx';
 import { errorLine } from './error-text.ts';
 import { returnFocus } from './focus.ts';
 
@@ -44,6 +45,7 @@ export function ToastRegion() {
   return (
     // An open dialog neither hides it nor is closed by a click in it.
     <div className="toasts" role="status" data-react-aria-top-layer="true">
+      <ConnectionNotice />
       {current.map((one) => (
         <ToastBox key={one.id} {...one} />
       ))}
