@@ -78,6 +78,37 @@ test('a form survives a lost connection and a lost response, and creates one ite
   assert.deepEqual(await titles('Disconnected'), ['Disconnected']);
 });
 
+test('a page that could not be loaded opens once there is a connection, without a reload', async (t) => {
+  const page = await console.open(t, '/risks', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  let loads = 0;
+  page.on('load', () => {
+    loads += 1;
+  });
+  const goTo = (name: string) => page.getByRole('link', { name, exact: true }).click();
+  const error = page.locator('main').getByRole('alert').getByText(unreachable).first();
+  await page.context().setOffline(true);
+  await goTo('Keys');
+  await error.waitFor();
+  await page.context().setOffline(false);
+  await goTo('Risks');
+  await page.getByRole('heading', { level: 1, name: 'Risks' }).waitFor();
+  await goTo('Keys');
+  await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+
+  await page.context().setOffline(true);
+  await goTo('Webhooks');
+  await error.waitFor();
+  const failed = page.waitForEvent('requestfailed', (request) => request.url().includes('/livez'));
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await failed;
+  await page.context().setOffline(false);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+  assert.equal(loads, 0);
+});
+
 test('while the service cannot be reached a notice says so, but not after a short interruption', async (t) => {
   const page = await console.open(t, '/livez', { viewport: { width: 1440, height: 900 } });
   if (!page) return;

@@ -15,7 +15,7 @@ function setLostAt(next: number | undefined): void {
 }
 
 /** Any response of the service itself. A proxy responds for a service that is down with a status of 502 or more. */
-const isReachable = () =>
+export const isReachable = () =>
   fetch(`${basePath}/livez`, { cache: 'no-store' }).then(
     ({ status }) => status < 500,
     () => false,

@@ -1,9 +1,9 @@
 import { lazy } from '../components/lazy.tsx';
 import { Loading } from '../components/loading.tsx';
-import type { TimelineProps } from './timeline.tsx';
 
 /** The comments and the history of an item. Its code loads after the page's, which does not wait for it. */
-export const Activity = lazy<TimelineProps>(
-  async () => (await import('./timeline.tsx')).Timeline,
+export const Activity = lazy(
+  () => import('./timeline.tsx'),
+  (module) => module.Timeline,
   <Loading />,
 );

@@ -14,7 +14,7 @@ import { useDraft } from './draft.ts';
 import { createComment, type Subject, showComment, useChanges, useComments } from './queries.ts';
 import './comments.css';
 
-export type TimelineProps = {
+type TimelineProps = {
   subject: Subject;
   /** The project of a risk, an issue or a task. */
   project?: string;

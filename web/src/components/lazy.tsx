@@ -1,24 +1,35 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
+import { isReachable } from '../api/connection.ts';
 import { ErrorNotice } from './error-notice.tsx';
 
 /**
  * A component that loads on first render, or earlier with `load`. React's own `lazy` needs `Suspense`, which holds
  * loaded content back for 300 ms once it has shown a fallback.
  */
-export function lazy<Props extends object>(
-  load: () => Promise<ComponentType<Props>>,
-  fallback: ReactNode | ((props: Props) => ReactNode) = null,
+export function lazy<Module, Props extends object>(
+  importModule: () => Promise<Module>,
+  componentOf: (module: Module) => ComponentType<Props>,
+  fallback: ReactNode | ((props: never) => ReactNode) = null,
 ) {
   let Loaded: ComponentType<Props> | undefined;
   let loading: Promise<void> | undefined;
-  const start = () => {
-    loading ??= load().then(
-      (component) => {
-        Loaded = component;
+  let failedUrl: string | undefined;
+  let attempts = 0;
+  /** Browsers remember that a module failed to load, but not for another URL. */
+  const importAgain = (url: string): Promise<Module> => {
+    attempts += 1;
+    return import(/* @vite-ignore */ `${url}?attempt=${attempts}`);
+  };
+  const load = () => {
+    loading ??= (failedUrl ? importAgain(failedUrl) : importModule()).then(
+      (module) => {
+        Loaded = componentOf(module);
       },
       (error) => {
         // Lets the next render try again.
         loading = undefined;
+        // Chrome and Firefox report the URL. Safari does not, but does not remember the failure either.
+        failedUrl ??= /https?:\S+\.js/.exec(String(error))?.[0];
         throw error;
       },
     );
@@ -26,16 +37,21 @@ export function lazy<Props extends object>(
   };
   function Lazy(props: Props) {
     const [state, setState] = useState<{ error?: unknown }>({});
+    const show = () => setState({});
+    const showError = (error: unknown) => setState({ error });
+    // biome-ignore lint/correctness/useExhaustiveDependencies: only the first render loads it
     useEffect(() => {
-      if (!Loaded)
-        start().then(
-          () => setState({}),
-          (error) => setState({ error }),
-        );
+      if (!Loaded) load().then(show, showError);
     }, []);
-    if (state.error !== undefined) return <ErrorNotice error={state.error} retry={() => location.reload()} />;
+    const retry = () =>
+      load().then(show, async (error) => {
+        // A new version of the service has other files, which only a reload finds.
+        if (await isReachable()) location.reload();
+        else showError(error);
+      });
+    if (state.error !== undefined) return <ErrorNotice error={state.error} retry={retry} />;
     if (Loaded) return <Loaded {...props} />;
-    return typeof fallback === 'function' ? fallback(props) : fallback;
+    return typeof fallback === 'function' ? fallback(props as never) : fallback;
   }
-  return Object.assign(Lazy, { load: start });
+  return Object.assign(Lazy, { load });
 }

@@ -20,7 +20,10 @@ import { Exposure, RiskTiles, useRiskChange } from './exposure.tsx';
 import './overview.css';
 
 /** Its code loads after the page's, which does not wait for it. */
-const Upcoming = lazy(async () => (await import('./upcoming.tsx')).Upcoming);
+const Upcoming = lazy(
+  () => import('./upcoming.tsx'),
+  (module) => module.Upcoming,
+);
 
 /** The health of the portfolio. Every number links to the list it counts. */
 export function OverviewPage() {
