@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
 import { assertAccessible, screens } from './axe.ts';
 import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
@@ -63,14 +64,17 @@ test('the report shows the register and what has changed in it since a day', asy
   const now = (await console.get('/v1/risks?status=all')).data as Risk[];
   const ended = (status: string) =>
     now.filter((risk) => risk.status === status && isActive(then.get(risk.id) ?? { status: 'open' })).length;
-  const added = now.filter((risk) => isActive(risk) && risk.created_at.slice(0, 10) > since).length;
+  const added = now.filter((risk) => risk.created_at.slice(0, 10) > since).length;
+  const wasActive = ({ id }: Risk) => isActive(then.get(id) ?? { status: 'closed' });
   const changed = (sign: number) =>
     now.filter((risk) => {
       const before = then.get(risk.id)?.score ?? null;
-      return isActive(risk) && risk.score !== null && before !== null && sign * (risk.score - before) > 0;
+      if (!isActive(risk) || !wasActive(risk) || risk.score === null || before === null) return false;
+      return sign * (risk.score - before) > 0;
     }).length;
   const expected = {
     'New risks': added,
+    'Reopened risks': now.filter((risk) => isActive(risk) && then.has(risk.id) && !wasActive(risk)).length,
     'Score increased': changed(1),
     'Score decreased': changed(-1),
     Occurred: ended('materialized'),
@@ -153,8 +157,11 @@ test('the register of an earlier day is compared with another one side by side',
   );
   const then = new Map(before?.map((risk) => [risk.id, risk]));
   const active = after?.filter(isActive) ?? [];
-  assert.equal(await numberIn(page, 'New risks'), active.filter(({ id }) => !then.has(id)).length);
-  const increased = active.filter(({ id, score }) => (score ?? 0) > (then.get(id)?.score ?? 99));
+  assert.equal(await numberIn(page, 'New risks'), after?.filter(({ id }) => !then.has(id)).length);
+  const increased = active.filter(({ id, score }) => {
+    const earlier = then.get(id);
+    return earlier && isActive(earlier) && (score ?? 0) > (earlier.score ?? 99);
+  });
   assert.equal(await numberIn(page, 'Score increased'), increased.length);
   const { data: summary } = await console.get(`/v1/risks/summary?as_of=${asOf}`);
   await page.getByRole('row', { name: new RegExp(`^Total .* ${summary.total}`) }).waitFor();
@@ -167,6 +174,77 @@ test('the register of an earlier day is compared with another one side by side',
     await screenshot(page, `report-as-of-${width}-${colorScheme}`);
   }
 });
+
+test('the lists of changed risks add up to the change of the register', async (t) => {
+  const { key } = await console.post('/v1/projects', { name: 'Sums', key: 'SUMS' });
+  const risks = `/v1/projects/${key}/risks`;
+  const add = (title: string, score: number): Promise<Risk> =>
+    console.post(risks, { title, probability: score, impact: 1 });
+  const close = ({ id }: Risk) =>
+    console.patch(`${risks}/${id}`, { status: 'closed', closure_reason: 'Over' });
+  const occur = ({ id }: Risk) => console.post(`${risks}/${id}/materialize`, {});
+
+  await add('Unchanged', 1);
+  const [closed, occurred, reopened, deleted, raised] = await Promise.all(
+    ['Closed', 'Occurred', 'Reopened', 'Deleted', 'Raised score'].map((title) => add(title, 2)),
+  );
+  assert.ok(closed && occurred && reopened && deleted && raised);
+  await close(reopened);
+  await close(await add('Closed before', 1));
+  await moveToday(daysAgo(20));
+
+  await close(closed);
+  await occur(occurred);
+  await console.patch(`${risks}/${reopened.id}`, { status: 'open', reason: 'It is back', probability: 5 });
+  await console.patch(`${risks}/${raised.id}`, { probability: 4 });
+  await console.delete(`${risks}/${deleted.id}`);
+  await add('New', 3);
+  await close(await add('New and closed', 2));
+  await occur(await add('New and occurred', 1));
+
+  const listed = {
+    'New risks': ['New', 'New and closed', 'New and occurred'],
+    'Reopened risks': ['Reopened'],
+    'Score increased': ['Raised score'],
+    'Score decreased': [],
+    Occurred: ['New and occurred', 'Occurred'],
+    'Closed risks': ['Closed', 'New and closed'],
+  };
+  const page = await console.open(t, `/report?project=SUMS&since=${daysAgo(10)}`);
+  if (!page) return;
+  const assertLists = async () => {
+    await waitUntilLoaded(page);
+    for (const [heading, titles] of Object.entries(listed)) {
+      const list = page.locator('#changes ~ .changes section', {
+        has: page.locator(`h3:text("${heading}")`),
+      });
+      assert.deepEqual((await list.locator('li a').allTextContents()).sort(), titles, heading);
+    }
+    // 5 + 3 new + 1 reopened - 2 occurred - 2 closed - 1 deleted
+    await page.getByRole('row', { name: 'Total 5 4 −1' }).waitFor();
+    await page.getByText('changed the number of active risks by −1.').waitFor();
+  };
+  await assertLists();
+  await moveToday(daysAgo(5));
+  await page.goto(`${console.app.baseUrl}/report?project=SUMS&since=${daysAgo(10)}&as_of=${daysAgo(2)}`);
+  await assertLists();
+  await screenshot(page, 'report-changes');
+});
+
+/** Makes it look as if the risks had been changed on an earlier day. */
+async function moveToday(day: string): Promise<void> {
+  const moved = (column: string) =>
+    sql<string>`case when ${sql.ref(column)} >= ${daysAgo(0)} then ${day} || substr(${sql.ref(column)}, 11)
+      else ${sql.ref(column)} end`;
+  const stamps = { created_at: moved('created_at'), updated_at: moved('updated_at') };
+  await console.app.database.write(async (db) => {
+    await db.updateTable('risks').set(stamps).execute();
+    await db
+      .updateTable('past_risks')
+      .set({ ...stamps, valid_until: moved('valid_until') })
+      .execute();
+  });
+}
 
 test('the timeline has what is overdue first, then what is due in the next 90 days', async (t) => {
   const project = await console.post('/v1/projects', {

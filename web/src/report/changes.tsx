@@ -2,7 +2,7 @@ import type { IssueList, RankedRisk } from '../api/openapi.ts';
 import { Score } from '../components/badges.tsx';
 import { Card } from '../components/card.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { formatDay } from '../format.ts';
+import { formatChange, formatDay } from '../format.ts';
 import {
   endOf,
   listHref,
@@ -10,6 +10,7 @@ import {
   useRaisedIssues,
   useResolvedIssues,
   useRiskChanges,
+  useUnlistedChange,
 } from './queries.ts';
 import { ItemGroup, ItemName } from './tables.tsx';
 
@@ -18,17 +19,25 @@ const maxShown = 8;
 /** What has happened since the day of the comparison. */
 export function Changes({ period }: { period: Period }) {
   const risks = useRiskChanges(period);
+  const unlisted = useUnlistedChange(period);
   return (
     <Card id="changes" title={`Changes since ${formatDay(period.since)}`}>
       <div className="changes">
         <Loaded query={risks}>
-          {({ added, up, down, occurred, closed, isComplete }) => (
+          {({ added, reopened, up, down, occurred, closed, isComplete }) => (
             <>
               <RiskList title="New risks" risks={added} />
+              <RiskList title="Reopened risks" risks={reopened} />
               <RiskList title="Score increased" risks={up} />
               <RiskList title="Score decreased" risks={down} />
               <RiskList title="Occurred" risks={occurred} />
               <RiskList title="Closed risks" risks={closed} />
+              {unlisted !== 0 && (
+                <p className="quiet">
+                  Deleted risks and risks of projects that were archived or unarchived are not listed. They
+                  changed the number of active risks by {formatChange(unlisted)}.
+                </p>
+              )}
               {!isComplete && (
                 <p className="notice">
                   So many risks have changed that some are left out. Choose a later day or fewer projects.

@@ -113,9 +113,10 @@ export const useIssueCounts = (period: Period) =>
       (await dataOrThrow(api.GET('/v1/issues/summary', { params: { query: inProjects(period) } }))).data,
   });
 
-export type RiskChanges = Record<'added' | 'up' | 'down' | 'occurred' | 'closed', RankedRisk[]> & {
-  isComplete: boolean;
-};
+export type RiskChanges = Record<
+  'added' | 'reopened' | 'up' | 'down' | 'occurred' | 'closed',
+  RankedRisk[]
+> & { isComplete: boolean };
 
 /** What has happened to risks between the two days. */
 export const useRiskChanges = (period: Period) =>
@@ -124,10 +125,46 @@ export const useRiskChanges = (period: Period) =>
     queryFn: () => (period.asOf ? changesBetween(period, period.asOf) : changesUntilToday(period)),
   });
 
+/**
+ * How much the register has changed beyond the listed risks: deleted ones are gone from every list, and those of a project
+ * that was archived or unarchived leave or enter the register without a change of their own.
+ */
+export function useUnlistedChange(period: Period): number {
+  const { data: totals } = useComparison(period);
+  const { data: changes } = useRiskChanges(period);
+  if (!totals || !changes?.isComplete) return 0;
+  const { added, reopened, occurred, closed } = changes;
+  const listed = added.length + reopened.length - occurred.length - closed.length;
+  return totals.after.total - totals.before.total - listed;
+}
+
 const isActive = ({ status }: Pick<RankedRisk, 'status'>) => status !== 'materialized' && status !== 'closed';
 
 const changeOf = ({ score, movement }: RankedRisk) =>
   score !== null && typeof movement?.score_then === 'number' ? score - movement.score_then : 0;
+
+const byScore = (a: RankedRisk, b: RankedRisk) => (b.score ?? 0) - (a.score ?? 0);
+
+type Before = 'new' | 'active' | 'ended' | 'unlisted';
+
+/** A risk that was created and has ended in the period is in two lists, so that they add up to the change of the register. */
+function groupChanges(
+  risks: readonly RankedRisk[],
+  statusBefore: (risk: RankedRisk) => Before,
+): Omit<RiskChanges, 'isComplete'> {
+  const rows = risks.map((risk) => ({ risk, before: statusBefore(risk) }));
+  const select = (matches: (risk: RankedRisk, before: Before) => boolean) =>
+    rows.filter(({ risk, before }) => matches(risk, before)).map(({ risk }) => risk);
+  const hasEnded = (before: Before) => before === 'new' || before === 'active';
+  return {
+    added: select((_, before) => before === 'new').sort(byScore),
+    reopened: select((risk, before) => isActive(risk) && before === 'ended').sort(byScore),
+    up: select((risk, before) => isActive(risk) && before === 'active' && changeOf(risk) > 0).sort(byScore),
+    down: select((risk, before) => isActive(risk) && before === 'active' && changeOf(risk) < 0).sort(byScore),
+    occurred: select(({ status }, before) => status === 'materialized' && hasEnded(before)),
+    closed: select(({ status }, before) => status === 'closed' && hasEnded(before)),
+  };
+}
 
 /** The API compares a day only with today, so the registers of both days are compared here. */
 async function changesBetween(period: Period, asOf: string): Promise<RiskChanges> {
@@ -143,45 +180,45 @@ async function changesBetween(period: Period, asOf: string): Promise<RiskChanges
     const { score: score_then = null, rank: rank_then = null } = then.get(risk.id) ?? {};
     return { ...risk, movement: { score_then, rank_then, delta: null } };
   });
-  const hasJustEnded = (risk: RankedRisk) => isActive(then.get(risk.id) ?? { status: 'open' });
   return {
-    added: rows.filter((risk) => isActive(risk) && !then.has(risk.id)),
-    up: rows.filter((risk) => isActive(risk) && changeOf(risk) > 0),
-    down: rows.filter((risk) => isActive(risk) && changeOf(risk) < 0),
-    occurred: rows.filter((risk) => risk.status === 'materialized' && hasJustEnded(risk)),
-    closed: rows.filter((risk) => risk.status === 'closed' && hasJustEnded(risk)),
+    ...groupChanges(rows, ({ id, created_at }) => {
+      const earlier = then.get(id);
+      if (earlier) return isActive(earlier) ? 'active' : 'ended';
+      return created_at >= endOf(period.since) ? 'new' : 'unlisted';
+    }),
     isComplete: !before.page.has_more && !after.page.has_more,
   };
 }
 
 async function changesUntilToday(period: Period): Promise<RiskChanges> {
   const { since } = period;
-  const read = (query: RiskQuery) =>
-    dataOrThrow(
+  const read = async (status: RiskQuery['status']) => {
+    const { data, page } = await dataOrThrow(
       api.GET('/v1/risks', {
         params: {
-          query: { ...inProjects(period), include: 'movement', since, limit: maxRows, ...query },
+          query: {
+            ...inProjects(period),
+            status,
+            include: 'movement',
+            since,
+            // Not `updated_since`, which no risk of the earlier day matches, so that none would have a rank then.
+            sort: '-updated_at',
+            limit: maxRows,
+          },
         },
       }),
     );
-  const [active, ended] = await Promise.all([
-    read({ updated_since: endOf(since) }),
-    read({ status: ['materialized', 'closed'], sort: '-updated_at' }),
-  ]);
-  const isAdded = ({ created_at }: RankedRisk) => created_at >= endOf(since);
-  // A risk that had ended before has a rank among the ended ones of that day.
-  const justEnded = ended.data.filter(
-    ({ updated_at, movement }) => updated_at >= endOf(since) && movement?.rank_then === null,
-  );
-  const oldest = ended.data.at(-1);
+    const changed = data.filter(({ updated_at }) => updated_at >= endOf(since));
+    return { changed, isComplete: changed.length < data.length || !page.has_more };
+  };
+  const [active, ended] = await Promise.all([read(['active']), read(['materialized', 'closed'])]);
   return {
-    added: active.data.filter(isAdded),
-    up: active.data.filter((risk) => !isAdded(risk) && changeOf(risk) > 0),
-    down: active.data.filter((risk) => !isAdded(risk) && changeOf(risk) < 0),
-    occurred: justEnded.filter(({ status }) => status === 'materialized'),
-    closed: justEnded.filter(({ status }) => status === 'closed'),
-    isComplete:
-      !active.page.has_more && !(ended.page.has_more && oldest && oldest.updated_at >= endOf(since)),
+    ...groupChanges([...active.changed, ...ended.changed], (risk) => {
+      if (risk.created_at >= endOf(since)) return 'new';
+      // A risk has an earlier rank only if it was active then as it is now, or had ended then as it has now.
+      return (risk.movement?.rank_then === null) === isActive(risk) ? 'ended' : 'active';
+    }),
+    isComplete: active.isComplete && ended.isComplete,
   };
 }
 
