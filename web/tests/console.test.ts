@@ -208,6 +208,23 @@ describe('risks', () => {
     assert.deepEqual([probability, impact], [2, 3]);
   });
 
+  test('an assessment that was undone is not the initial score', async (t) => {
+    const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Assessed by mistake' });
+    const page = await console.open(t, `/risks/${key}`);
+    if (!page) return;
+    const assess = async (cell: RegExp) => {
+      await page.getByRole('button', { name: 'Assess' }).click();
+      await page.getByRole('button', { name: cell }).click();
+    };
+    await assess(/^Probability 5 .*, impact 4 .*: score 20$/);
+    await page.locator('.toast', { hasText: 'score 20' }).getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Not assessed, so unranked.').waitFor();
+    await assess(/^Probability 2 .*, impact 2 .*: score 4$/);
+    await page.locator('.rank-explanation').waitFor();
+    const scores = page.getByRole('region', { name: 'Risk score' }).locator('.scores dd');
+    assert.equal(await scores.first().textContent(), '4');
+  });
+
   test('a new risk shows validation errors next to their fields, then explains its rank', async (t) => {
     const page = await console.open(t, '/risks');
     if (!page) return;

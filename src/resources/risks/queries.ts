@@ -106,7 +106,7 @@ export const riskUpdates: ItemUpdates<Risk, RiskPatch> = {
   validate: (db, _, risks, moment) => validate(db, risks, moment),
   archive: archiveVersions,
   derivedColumns(current, next) {
-    const initial_score = current.initial_score ?? scoreOf(next.probability, next.impact);
+    const initial_score = initialScore(current, scoreOf(next.probability, next.impact));
     return initial_score === current.initial_score ? {} : { initial_score };
   },
   derivedDifferences: scoreDifferences,
@@ -201,6 +201,10 @@ export async function changeRisk(
   return (await saveItems(db, riskUpdates, [one], change)).get(current.id) ?? current;
 }
 
+/** A risk that becomes unassessed loses its initial score, so that undoing a mistaken assessment leaves no trace of it. */
+const initialScore = ({ initial_score }: Risk, score: number | null) =>
+  score === null ? null : (initial_score ?? score);
+
 /** The changes of the scores and levels, which the database derives from the ratings. */
 function scoreDifferences(current: Risk, next: Risk): Differences {
   const score = scoreOf(next.probability, next.impact);
@@ -210,7 +214,7 @@ function scoreDifferences(current: Risk, next: Risk): Differences {
     level: levelOf(score),
     residual_score,
     residual_level: levelOf(residual_score),
-    initial_score: current.initial_score ?? score,
+    initial_score: initialScore(current, score),
   };
   return differencesBetween(current, after, Object.keys(after));
 }

@@ -104,7 +104,14 @@ export const Risk = Strict(
     residual_impact,
     residual_score: Score,
     residual_level: Level,
-    initial_score: Score,
+    initial_score: OrNull(
+      Type.Integer({
+        minimum: 1,
+        maximum: 25,
+        description:
+          'The score of the first assessment. Null if not assessed; the next assessment sets it again.',
+      }),
+    ),
     status: OneOf(riskStatuses),
     ...rest,
     owner_name: OrNull(Line()),

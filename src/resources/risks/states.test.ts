@@ -121,6 +121,29 @@ onBothEngines('risk transitions', (start) => {
     assert.equal((await read(refused.key)).status, 'open');
   });
 
+  test('the initial score is that of the first assessment since the risk was unassessed', async (t) => {
+    const { service, key, clock, patch, make, read } = await begin(t, start);
+    const risk = await make({ probability: null, impact: null });
+    const initialScoreAfter = async (body: object) => (await patch(risk.key, body)).body.initial_score;
+    assert.equal(await initialScoreAfter({ probability: 5, impact: 4 }), 20);
+    assert.equal(await initialScoreAfter({ probability: 1 }), 20);
+    clock.set('2026-11-16T12:00:00Z');
+    assert.equal(await initialScoreAfter({ probability: null, impact: null }), null);
+    assert.equal(await initialScoreAfter({ probability: 2, impact: 2 }), 4);
+    assert.equal(await initialScoreAfter({ impact: 5 }), 4);
+    assert.equal((await read(risk.key)).initial_score, 4);
+    const { body } = await service.get('/v1/risks?as_of=2026-11-15', key);
+    assert.deepEqual(
+      body.data.map(({ initial_score }: Risk) => initial_score),
+      [20],
+    );
+    const events = (await service.get('/v1/events?types=risk.score_changed', key)).body.data;
+    assert.deepEqual(
+      events.map(({ previous }: { previous: Partial<Risk> }) => previous.initial_score),
+      [null, 20, null],
+    );
+  });
+
   test('If-Match rejects a stale version; a patch without changes creates no version', async (t) => {
     const { service, key, make, read } = await begin(t, start);
     const risk = await make();
