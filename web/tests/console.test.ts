@@ -297,10 +297,12 @@ describe('risks', () => {
     await dialog.getByRole('button', { name: 'Reopen risk' }).click();
     await offers('open');
     await buttons.getByText('Mark as occurred…').click();
+    await dialog.getByLabel('What happened').fill('The bridge is closed.');
     await dialog.getByLabel('Severity').selectOption('high');
     await dialog.getByRole('button', { name: 'Create issue' }).click();
     await page.waitForURL(/\/issues\/APOLLO-I\d+/);
     await page.getByRole('heading', { level: 1, name: 'Transitions' }).waitFor();
+    await page.getByRole('region', { name: 'Description' }).getByText('The bridge is closed.').waitFor();
     await page.goto(`${console.app.baseUrl}/risks/${key}`);
     await offers('materialized');
   });

@@ -112,7 +112,12 @@ function TransitionDialog({ risk, to, onClose, submit }: TransitionProps) {
 }
 
 const issueFields: FieldOf<MaterializeInput>[] = [
-  { name: 'reason', label: 'What happened', kind: 'text' },
+  {
+    name: 'reason',
+    label: 'What happened',
+    kind: 'text',
+    hint: "Becomes the issue's description. Leave blank to use the risk's.",
+  },
   { name: 'title', label: 'Issue title', kind: 'line', hint: "Leave blank to use the risk's title." },
   {
     name: 'severity',
@@ -134,7 +139,7 @@ function Materialize({ risk, onClose }: { risk: Risk; onClose: () => void }) {
     const { issue } = await dataOrThrow(
       api.POST('/v1/projects/{project_id}/risks/{id}/materialize', {
         params: riskPath(risk),
-        body,
+        body: { ...body, ...(body.reason && { description: body.reason }) },
         ...ifMatch(risk),
       }),
     );
