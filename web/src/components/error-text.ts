@@ -4,9 +4,9 @@ import type { Field } from './form-values.ts';
 
 type FieldError = ApiError['fieldErrors'][number];
 
-/** The service's texts quote the names of fields: `due_on` becomes Due. */
+/** The service's texts quote the names of fields: `due_on` becomes Due. They add ids to names, which readers do not know. */
 export const withLabels = (text: string, label: (name: string) => string = labelOf) =>
-  text.replace(/`(\w+)`/g, (_, name: string) => label(name));
+  text.replace(/ \([a-z]{3}_[0-9a-v]{26}\)/g, '').replace(/`(\w+)`/g, (_, name: string) => label(name));
 
 /** The first validation error of each field. An error that is not about a field has the name ''. */
 export function errorsByField(error: Error | undefined, fields: readonly Field[]): Map<string, string> {

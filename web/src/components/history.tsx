@@ -89,6 +89,12 @@ const areTogether = (a: HistoryEntry, b: HistoryEntry) =>
 
 type NameOf = (id: string) => string;
 
+/** People join and leave a group one by one, in its history and in theirs. */
+const memberships: Readonly<Record<string, { added: string; removed: string }>> = {
+  member: { added: 'Added member', removed: 'Removed member' },
+  group: { added: 'Added to group', removed: 'Removed from group' },
+};
+
 /** What was changed. */
 function HistoryChange({ entry: { field, from, to }, nameOf }: { entry: HistoryEntry; nameOf: NameOf }) {
   if (['created', 'deleted', 'rotated', 'revoked'].includes(field)) return <strong>{humanize(field)}</strong>;
@@ -105,6 +111,16 @@ function HistoryChange({ entry: { field, from, to }, nameOf }: { entry: HistoryE
             {after}
           </Link>
         )}
+      </>
+    );
+  }
+  const membership = memberships[field];
+  if (membership) {
+    const isAdded = before === noValue;
+    return (
+      <>
+        <strong>{membership[isAdded ? 'added' : 'removed']}</strong>{' '}
+        <span className="value">{isAdded ? after : before}</span>
       </>
     );
   }
