@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
 import { tabTo } from './focus.ts';
 
 let console: Console;
@@ -156,6 +156,55 @@ test('the keyboard adds a person to a group and removes them, and the focus stay
   await card.getByRole('link', { name: group.name }).waitFor();
   await toast.waitFor({ state: 'detached' });
   await hasFocus('Add to group');
+});
+
+test('a group links to all groups above it, and its blank details are edited in place', async (t) => {
+  const top = await console.post('/v1/groups', { name: 'Top tier' });
+  const middle = await console.post('/v1/groups', { name: 'Middle tier', parent_id: top.id });
+  const bottom = await console.post('/v1/groups', { name: 'Bottom tier', parent_id: middle.id });
+  const page = await console.open(t, `/groups/${bottom.id}`);
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const breadcrumbs = page.locator('.breadcrumbs');
+  await breadcrumbs.getByRole('link', { name: 'Top tier' }).waitFor();
+  assert.equal(await breadcrumbs.innerText(), 'Groups / Top tier / Middle tier / Bottom tier');
+  const details = page.getByRole('region', { name: 'Details' });
+  for (const field of ['Lead', 'External ID']) {
+    await details.locator('.fact', { hasText: field }).getByText('Not set').waitFor();
+  }
+  await details.getByRole('button', { name: 'Edit Description' }).click();
+  await details.getByRole('textbox', { name: 'Description' }).fill('The lowest one');
+  await page.keyboard.press('Control+Enter');
+  await details.getByRole('button', { name: 'Edit Description' }).waitFor();
+  assert.equal((await console.get(`/v1/groups/${bottom.id}`)).description, 'The lowest one');
+  await assertAccessible(page, 'the page of a group');
+  await screenshot(page, 'group');
+  await page.setViewportSize({ width: 390, height: 800 });
+  await screenshot(page, 'group-390', { isWhole: true });
+
+  await details.getByRole('link', { name: 'Middle tier' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Middle tier' }).waitFor();
+  await details.getByRole('button', { name: 'Edit Parent group' }).click();
+  await page.getByRole('combobox', { name: 'Parent group' }).fill('bottom');
+  await page.getByRole('option', { name: 'Bottom tier' }).click();
+  await page
+    .getByText('This would create a cycle: Middle tier → Bottom tier → Middle tier.', { exact: true })
+    .waitFor();
+});
+
+test('the history names who was added to a group and who was removed', async (t) => {
+  const { user_id } = await console.post('/v1/personnel', { name: 'Coming Cora' });
+  const group = await console.post('/v1/groups', { name: 'Comers' });
+  await console.post(`/v1/groups/${group.id}/members`, { user_ids: [user_id] });
+  await console.delete(`/v1/groups/${group.id}/members/${user_id}`);
+  const page = await console.open(t, `/groups/${group.id}`);
+  if (!page) return;
+  const history = page.getByRole('region', { name: 'History' });
+  await history.getByText('Added member Coming Cora').waitFor();
+  await history.getByText('Removed member Coming Cora').waitFor();
+  await page.goto(`${console.app.baseUrl}/personnel/${user_id}`);
+  await history.getByText('Added to group Comers').waitFor();
+  await history.getByText('Removed from group Comers').waitFor();
 });
 
 test('a key that only reads people sees groups without buttons', async (t) => {

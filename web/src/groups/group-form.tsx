@@ -2,10 +2,14 @@ import { useLocation } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Group, GroupInput, GroupPatch } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
+import { useHasScope } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
+import type { Editor } from '../fields/editor.ts';
+import { usePerson } from '../personnel/queries.ts';
+import { useGroups } from './queries.ts';
 
 const fieldsOf = (parent: string | null, lead: string | null): FieldOf<GroupInput>[] => [
   { name: 'name', label: 'Name', kind: 'line', required: true },
@@ -31,26 +35,23 @@ export function NewGroup({ onClose }: { onClose: () => void }) {
   );
 }
 
-type EditProps = { group: Group; parent: string | null; lead: string | null; onClose: () => void };
-
-export function EditGroup({ group, parent, lead, onClose }: EditProps) {
+export function useGroupEditor(group: Group): Editor<GroupPatch, Group> {
   const refresh = useRefresh();
+  const { data: groups = [] } = useGroups();
+  const lead = usePerson(group.lead_user_id);
+  const parent = groups.find(({ id }) => id === group.parent_id)?.name ?? null;
   const params = { path: { id: group.id } };
-  const save = async (body: GroupPatch, edited: Group) => {
-    await dataOrThrow(api.PATCH('/v1/groups/{id}', { params, body, ...ifMatch(edited) }));
-    await refresh();
-    toast(`Saved ${group.name}`);
+  return {
+    id: group.id,
+    name: group.name,
+    item: group,
+    fields: fieldsOf(parent, lead.data?.name ?? null),
+    canEdit: useHasScope()('personnel.manage'),
+    save: async (body, base) => {
+      const next = await dataOrThrow(api.PATCH('/v1/groups/{id}', { params, body, ...ifMatch(base) }));
+      await refresh();
+      return next;
+    },
+    reload: () => dataOrThrow(api.GET('/v1/groups/{id}', { params })),
   };
-  return (
-    <Dialog title={`Edit ${group.name}`} onClose={onClose}>
-      <Form
-        fields={fieldsOf(parent, lead)}
-        initial={group}
-        action="Save"
-        submit={save}
-        reload={() => dataOrThrow(api.GET('/v1/groups/{id}', { params }))}
-        onClose={onClose}
-      />
-    </Dialog>
-  );
 }

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
+import { Fragment } from 'react';
 import { Link, useParams } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
-import type { Group, Person } from '../api/openapi.ts';
+import type { Group, GroupPatch, Person } from '../api/openapi.ts';
 import { useRows } from '../api/queries.ts';
 import { useHasScope, useIsLimited } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { PersonLabel } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { DialogButton } from '../components/dialog.tsx';
@@ -13,17 +13,19 @@ import { ExportButton } from '../components/export.tsx';
 import { FilterToggle, useFilters } from '../components/filters.tsx';
 import { History } from '../components/history.tsx';
 import { List } from '../components/list.tsx';
-import { MarkdownText } from '../components/markdown-text.tsx';
 import { PersonPicker } from '../components/picker.tsx';
 import type { Column } from '../components/table.tsx';
+import { EditDialog } from '../fields/edit-dialog.tsx';
+import type { Editor } from '../fields/editor.ts';
+import { useInlineFacts } from '../fields/inline-field.tsx';
 import { pluralize } from '../format.ts';
+import { EditableTitle } from '../layout/editable-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
-import { Title } from '../layout/title.tsx';
 import { nameColumn } from '../personnel/name-column.tsx';
-import { usePerson } from '../personnel/queries.ts';
-import { EditGroup } from './group-form.tsx';
+import { PersonLink } from '../personnel/person-link.tsx';
+import { useGroupEditor } from './group-form.tsx';
 import { useMembership } from './membership.ts';
-import { useGroups } from './queries.ts';
+import { useAncestors } from './queries.ts';
 import './groups.css';
 
 export function GroupPage() {
@@ -32,64 +34,57 @@ export function GroupPage() {
     queryKey: ['group', id],
     queryFn: () => dataOrThrow(api.GET('/v1/groups/{id}', { params: { path: { id } } })),
   });
+  return <LoadedPage query={query}>{(group) => <GroupContents group={group} />}</LoadedPage>;
+}
+
+function GroupContents({ group }: { group: Group }) {
+  const editor = useGroupEditor(group);
   return (
-    <LoadedPage query={query}>
-      {(group) => (
-        <>
-          <Head group={group} />
-          <div className="columns">
-            <Members group={group} />
-            <div className="stack">
-              <Details group={group} />
-              <History
-                id={group.id}
-                read={(client) =>
-                  client.GET('/v1/groups/{id}/history', { params: { path: { id: group.id } } })
-                }
-              />
-            </div>
-          </div>
-        </>
-      )}
-    </LoadedPage>
+    <>
+      <Head editor={editor} />
+      <div className="columns">
+        <Members group={group} />
+        <div className="stack">
+          <Details editor={editor} />
+          <History
+            id={group.id}
+            read={(client) => client.GET('/v1/groups/{id}/history', { params: { path: { id: group.id } } })}
+          />
+        </div>
+      </div>
+    </>
   );
 }
 
-/** The names of the parent group and the lead. */
-function useNames({ parent_id, lead_user_id }: Group) {
-  const { data: groups = [] } = useGroups();
-  const lead = usePerson(lead_user_id);
-  return { parent: groups.find(({ id }) => id === parent_id)?.name ?? null, lead: lead.data?.name ?? null };
-}
+type Props = { editor: Editor<GroupPatch, Group> };
 
-function Head({ group }: { group: Group }) {
-  const hasScope = useHasScope();
+function Head({ editor }: Props) {
+  const group = editor.item;
   const isLimited = useIsLimited();
-  const names = useNames(group);
   const remove = () =>
     dataOrThrow(api.DELETE('/v1/groups/{id}', { params: { path: { id: group.id } }, ...ifMatch(group) }));
   return (
-    <Title
+    <EditableTitle
+      editor={editor}
+      name="name"
       title={group.name}
       breadcrumbs={
         <>
           <Link href="/groups">Groups</Link>
-          {names.parent && (
-            <>
+          {useAncestors(group).map((above) => (
+            <Fragment key={above.id}>
               {' / '}
-              <Link href={`/groups/${group.parent_id}`}>{names.parent}</Link>
-            </>
-          )}{' '}
-          / <bdi>{group.name}</bdi>
+              <GroupLink group={above} />
+            </Fragment>
+          ))}
+          {' / '}
+          <bdi>{group.name}</bdi>
         </>
       }
     >
-      {hasScope('personnel.manage') && (
+      {editor.canEdit && (
         <>
-          <DialogButton
-            icon="edit"
-            dialog={(onClose) => <EditGroup group={group} {...names} onClose={onClose} />}
-          >
+          <DialogButton icon="edit" dialog={(onClose) => <EditDialog editor={editor} onClose={onClose} />}>
             Edit
           </DialogButton>
           {!isLimited && (
@@ -100,9 +95,15 @@ function Head({ group }: { group: Group }) {
           )}
         </>
       )}
-    </Title>
+    </EditableTitle>
   );
 }
+
+const GroupLink = ({ group: { id, name } }: { group: Group }) => (
+  <Link href={`/groups/${id}`}>
+    <bdi>{name}</bdi>
+  </Link>
+);
 
 function Members({ group }: { group: Group }) {
   const { filters, bind } = useFilters(['transitive']);
@@ -169,28 +170,23 @@ const removeColumn = (remove: (person: Person) => Promise<void>): Column<Person>
   ),
 });
 
-function Details({ group }: { group: Group }) {
+function Details({ editor }: Props) {
+  const fact = useInlineFacts(editor);
   const hasScope = useHasScope();
-  const names = useNames(group);
+  const group = editor.item;
+  const parent = useAncestors(group).at(-1);
   return (
     <Card id="details" title="Details">
       <Facts
         facts={[
-          ['Description', group.description && <MarkdownText key="description" text={group.description} />],
-          ['Parent group', names.parent],
-          [
-            'Lead',
-            names.lead && (
-              <Link key="lead" href={`/personnel/${group.lead_user_id}`}>
-                <PersonLabel name={names.lead} />
-              </Link>
-            ),
-          ],
+          fact('description'),
+          fact('parent_id', parent && <GroupLink key="parent" group={parent} />),
+          fact('lead_user_id', group.lead_user_id && <PersonLink key="lead" user_id={group.lead_user_id} />),
           [
             'Owned risks',
             hasScope('projects.read') && <Link href={`/risks?owner_group_id=${group.id}`}>View risks</Link>,
           ],
-          ['External ID', group.external_id],
+          fact('external_id'),
         ]}
       />
     </Card>

@@ -10,6 +10,19 @@ export function useGroups() {
   });
 }
 
+/** The groups above a group, from the root down to its parent. */
+export function useAncestors({ parent_id }: Group): Group[] {
+  const { data: groups = [] } = useGroups();
+  const byId = new Map(groups.map((group) => [group.id, group]));
+  const above: Group[] = [];
+  for (let next = byId.get(parent_id ?? ''); next; next = byId.get(next.parent_id ?? '')) {
+    above.unshift(next);
+    // Ends the loop even if there is a cycle.
+    byId.delete(next.id);
+  }
+  return above;
+}
+
 export type Branch = Group & { depth: number; children: Branch[] };
 
 /** The groups as a tree. A group whose parent is not visible is a root. */
