@@ -26,17 +26,28 @@ type Props = {
 };
 
 /** A form that asks for what a change needs. */
-type Question = { title: string; fields: Field[]; changes: (values: Changes) => Changes };
+type Question = {
+  title: string;
+  fields: Field[];
+  changes: (values: Changes) => Changes;
+  /** A change that has its own button, so that a blank field never removes a value: the words before and after it. */
+  extra?: { action: string; done: string; changes: Changes };
+};
 
 function assignQuestion(kind: BulkKind): Question {
-  const { label, hint, group, changes } = responsible[kind];
+  const { label, hint, group: groupLabel, changes, missing, remove } = responsible[kind];
+  const [action, done] = remove;
   return {
     title: `Set ${label.toLowerCase()}`,
     fields: [
-      { name: 'person', label, hint, kind: 'person' },
-      ...(group ? [{ name: 'group', label: group, kind: 'group' } as const] : []),
+      { name: 'person', label, kind: 'person', ...(hint && { hint }) },
+      ...(groupLabel ? [{ name: 'group', label: groupLabel, kind: 'group' } as const] : []),
     ],
-    changes: ({ person = null, group = null }) => changes(person as string | null, group as string | null),
+    changes: ({ person = null, group = null }) => {
+      if (person === null && group === null) throw new Error(missing);
+      return changes(person as string | null, group as string | null);
+    },
+    extra: { action, done, changes: changes(null, null) },
   };
 }
 
@@ -59,7 +70,7 @@ export function BulkBar({ kind, items, isAssigning = false, clear, deselect }: P
     if (!isAssigning) document.querySelector<HTMLElement>('#main th input')?.focus({ preventScroll: true });
   };
   /** Returns whether the service took the change; otherwise the reasons are shown. */
-  const apply = async (changes: Changes): Promise<boolean> => {
+  const apply = async (changes: Changes, done = 'Updated'): Promise<boolean> => {
     setBusy(true);
     try {
       const changed = await changeAll(kind, items, changes);
@@ -75,7 +86,7 @@ export function BulkBar({ kind, items, isAssigning = false, clear, deselect }: P
       };
       await refresh();
       if (changed.length === 0) toast('Nothing to change');
-      else toast(`Updated ${pluralize(changed.length, nouns[kind])}`, canUndo ? undo : undefined);
+      else toast(`${done} ${pluralize(changed.length, nouns[kind])}`, canUndo ? undo : undefined);
       close();
       return true;
     } catch (error) {
@@ -87,8 +98,8 @@ export function BulkBar({ kind, items, isAssigning = false, clear, deselect }: P
       setBusy(false);
     }
   };
-  const applyNow = (changes: Changes) =>
-    apply(changes).catch((error: Error) => {
+  const applyNow = (changes: Changes, done?: string) =>
+    apply(changes, done).catch((error: Error) => {
       endSessionOn401(error);
       toast(errorLine(error));
     });
@@ -123,6 +134,7 @@ export function BulkBar({ kind, items, isAssigning = false, clear, deselect }: P
     />
   );
   const closeQuestion = () => (isAssigning ? clear() : setQuestion(undefined));
+  const extra = question?.extra;
   const form = question && (
     <Dialog title={question.title} onClose={closeQuestion}>
       <Form<Changes>
@@ -133,6 +145,13 @@ export function BulkBar({ kind, items, isAssigning = false, clear, deselect }: P
           if (!(await apply(question.changes(values)))) throw new Error('Nothing was changed.');
         }}
         onClose={closeQuestion}
+        extra={
+          extra && (
+            <Button plain isDisabled={isBusy} onPress={() => applyNow(extra.changes, extra.done)}>
+              {extra.action} {counted}
+            </Button>
+          )
+        }
       />
       {reasons}
     </Dialog>

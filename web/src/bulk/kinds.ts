@@ -9,28 +9,36 @@ export const nouns: Record<BulkKind, string> = { risks: 'risk', issues: 'issue',
 
 type Responsible = {
   label: string;
-  hint: string;
+  hint?: string;
   /** The label of the field for a group, where a group can be responsible in place of a person. */
   group?: string;
   changes: (person: string | null, group: string | null) => Changes;
+  /** Without a choice. */
+  missing: string;
+  /** The words for a change that leaves nobody responsible, before and after it. */
+  remove: readonly [action: string, done: string];
 };
 
 /** The fields that name who is responsible, and the change that sets them. */
 export const responsible: Record<BulkKind, Responsible> = {
   risks: {
     label: 'Owner',
-    hint: 'A person or a group. Leave both blank to remove the owner.',
+    hint: 'A person or a group.',
     group: 'Owning group',
     changes: (owner_user_id, owner_group_id) => ({ owner_user_id, owner_group_id }),
+    missing: 'Choose an owner or an owning group.',
+    remove: ['Remove the owner of', 'Removed the owner of'],
   },
   issues: {
     label: 'Assignee',
-    hint: 'Leave blank to unassign.',
     changes: (assignee_user_id) => ({ assignee_user_id }),
+    missing: 'Choose an assignee.',
+    remove: ['Unassign', 'Unassigned'],
   },
   tasks: {
     label: 'Assignee',
-    hint: 'Leave blank to unassign.',
     changes: (assignee_user_id) => ({ assignee_user_id }),
+    missing: 'Choose an assignee.',
+    remove: ['Unassign', 'Unassigned'],
   },
 };

@@ -15,6 +15,7 @@ import { ErrorNotice } from './error-notice.tsx';
 import { returnFocus } from './focus.ts';
 import { currentPlace, type Place, useLeaveWarning } from './leave-warning.ts';
 import { Loading } from './loading.tsx';
+import { rejectNotChosen } from './picker-input.tsx';
 import { useConflict } from './use-conflict.ts';
 
 type Props = {
@@ -158,8 +159,9 @@ export function Confirm({ action, act, danger, isDisabled = false, children, ...
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const isRunning = useRef(false);
+  const body = useRef<HTMLDivElement>(null);
   const run = async () => {
-    if (isRunning.current) return;
+    if (isRunning.current || rejectNotChosen(body.current)) return;
     isRunning.current = true;
     setBusy(true);
     setError(undefined);
@@ -175,7 +177,7 @@ export function Confirm({ action, act, danger, isDisabled = false, children, ...
   };
   return (
     <Dialog {...dialog}>
-      <div className="dialog-body">
+      <div className="dialog-body" ref={body}>
         {children}
         {error !== undefined && <ErrorNotice error={error} />}
       </div>

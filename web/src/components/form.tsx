@@ -17,6 +17,7 @@ import {
   toDraft,
 } from './form-values.ts';
 import { type Names, readNames, withName } from './picked-names.ts';
+import { rejectNotChosen } from './picker-input.tsx';
 import { toast } from './toast.tsx';
 import { useConflict } from './use-conflict.ts';
 
@@ -37,12 +38,14 @@ type Props<Input, Item> = {
    */
   reload?: () => Promise<Item>;
   onClose: () => void;
+  /** An action without the fields, beside the others. */
+  extra?: ReactNode;
   children?: ReactNode;
 };
 
 /** A form that shows validation errors, its own and those of the service, next to their fields. */
 export function Form<Input, Item extends object = object>(props: Props<Input, Item>) {
-  const { fields, initial, action, danger, submit, reload, onClose, children } = props;
+  const { fields, initial, action, danger, submit, reload, onClose, extra, children } = props;
   const hasScope = useHasScope();
   const explain = useConflict();
   // A refetch of the page must not replace the version that is being edited.
@@ -91,7 +94,7 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
     setRejected(found);
     setCorrected([]);
     setError(undefined);
-    if (found.size > 0) return;
+    if (rejectNotChosen(form.current) || found.size > 0) return;
     isSending.current = true;
     setBusy(true);
     setLatest(undefined);
@@ -175,6 +178,7 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
         </div>
       )}
       <footer>
+        {extra && <div className="extra">{extra}</div>}
         <Button onPress={requestClose ?? onClose}>Cancel</Button>
         <Button type="submit" primary={!danger} danger={danger} isPending={isBusy}>
           {action}

@@ -8,6 +8,7 @@ import { maxLimit } from '../api/pages.ts';
 import { formatDay, humanize, today } from '../format.ts';
 import { errorLine } from './error-text.ts';
 import { Icon } from './icon.tsx';
+import { FirstOption, notChosen, PickerInput } from './picker-input.tsx';
 import { useDebounced } from './use-debounced.ts';
 
 type Option = { id: string; name: string; note?: string | null };
@@ -84,7 +85,8 @@ function SearchBox({
   autoFocus,
   menuTrigger = 'focus',
   excluded = [],
-  ...aria
+  'aria-describedby': describedBy,
+  'aria-invalid': invalid,
 }: Omit<PickerProps, 'clearsOnSelect'>) {
   const [selected, setSelected] = useState<Option | undefined>(value ? { id: value, name } : undefined);
   const [text, setText] = useState(name);
@@ -100,14 +102,20 @@ function SearchBox({
   const {
     data = [],
     isFetching,
+    isPlaceholderData,
     error,
   } = useQuery({
     queryKey: ['pick', kind, project, q, excluded.length],
     queryFn: () => search(q, Math.min(maxOptions + excluded.length, maxLimit)),
     placeholderData: keepPreviousData,
   });
-  const others = data.filter(({ id }) => id !== selected?.id && !excluded.includes(id)).slice(0, maxOptions);
-  const items = [...(selected ? [selected] : []), ...others];
+  const isSearch = searched !== '';
+  const isAnswered = q === searched && !isFetching && !isPlaceholderData;
+  // Without a search, the selected item comes first.
+  const top = selected && !isSearch ? [selected] : [];
+  const found = data.filter(({ id }) => id !== top[0]?.id && !excluded.includes(id)).slice(0, maxOptions);
+  const items = [...top, ...found];
+  const first = isSearch && isAnswered ? items[0]?.id : undefined;
   const select = (key: React.Key | null) => {
     const next = items.find((one) => one.id === key);
     setSelected(next);
@@ -123,21 +131,31 @@ function SearchBox({
       inputValue={text}
       onInputChange={(next) => {
         setText(next);
-        if (next === '' && selected) select(null);
+        if (next.trim() === '' && selected) select(null);
       }}
-      selectedKey={selected?.id ?? null}
+      // While a text is searched for, it is kept as typed when the input is left, and any option can be chosen.
+      allowsCustomValue
+      selectedKey={isSearch ? null : (selected?.id ?? null)}
       onSelectionChange={select}
       onOpenChange={setOpen}
       menuTrigger={menuTrigger}
       allowsEmptyCollection
       isRequired={required ?? false}
+      validate={() => (isSearch ? notChosen : null)}
+      {...(describedBy && { 'aria-describedby': describedBy })}
     >
-      <div className="picker-box">
-        <Input {...(id && { id })} {...aria} autoFocus={autoFocus} placeholder={placeholder} dir="auto" />
+      <PickerInput isSearch={isSearch} isAnswered={isAnswered} first={first}>
+        <Input
+          {...(id && { id })}
+          {...(invalid && { 'aria-invalid': invalid })}
+          autoFocus={autoFocus}
+          placeholder={placeholder}
+          dir="auto"
+        />
         <Button className="button plain small" aria-label={`Show ${plurals[kind]}`}>
           <Icon name="down" />
         </Button>
-      </div>
+      </PickerInput>
       <Popover
         className="popover"
         // Screen readers that move from element to element reach the list right after the input.
@@ -152,7 +170,7 @@ function SearchBox({
           renderEmptyState={() =>
             error ? null : (
               <p className="hint">
-                {isFetching || q !== searched
+                {!isAnswered
                   ? 'Searching…'
                   : kind === 'assignee' && data.length === 0
                     ? 'No assignable people match'
@@ -174,6 +192,7 @@ function SearchBox({
           </p>
         )}
       </Popover>
+      <FirstOption id={first} />
     </ComboBox>
   );
 }

@@ -7,6 +7,7 @@ import { errorLine, errorsByField } from '../components/error-text.ts';
 import { FieldInput } from '../components/field-row.tsx';
 import { type FieldOf, toDraft } from '../components/form-values.ts';
 import { type Names, readNames, withName } from '../components/picked-names.ts';
+import { notChosenInputs, rejectNotChosen } from '../components/picker-input.tsx';
 import { changedSince, toast } from '../components/toast.tsx';
 import { isApple } from '../components/use-shortcut.ts';
 import { type Editor, hasChanged, saveFields } from './editor.ts';
@@ -89,6 +90,10 @@ export function InlineEditor<Input, Item extends object>({
     }
   };
 
+  const submit = () => {
+    if (!rejectNotChosen(form.current)) void save();
+  };
+
   const cancel = () => {
     if (isBusy) return;
     change(undefined, isFocusInside());
@@ -118,7 +123,7 @@ export function InlineEditor<Input, Item extends object>({
       target.tagName === 'TEXTAREA' ? event.ctrlKey || event.metaKey : target.tagName !== 'BUTTON';
     if (event.key === 'Enter' && isSaveKey) {
       event.preventDefault();
-      void save();
+      submit();
     }
   };
 
@@ -126,7 +131,7 @@ export function InlineEditor<Input, Item extends object>({
     // Another window or a dialog has the focus.
     if (currentTarget.contains(document.activeElement) || currentTarget.contains(relatedTarget)) return;
     if (relatedTarget?.closest('.overlay')) return;
-    if (!error && !theirs) void save();
+    if (!error && !theirs && notChosenInputs(form.current).length === 0) void save();
   };
 
   const isText = field.kind === 'text';
@@ -143,7 +148,7 @@ export function InlineEditor<Input, Item extends object>({
       onBlur={onBlur}
       onSubmit={(event) => {
         event.preventDefault();
-        void save();
+        submit();
       }}
     >
       <FieldInput
@@ -163,7 +168,7 @@ export function InlineEditor<Input, Item extends object>({
         </p>
       )}
       {theirs && (
-        <ConflictNotice isPending={isBusy} changes={theirs} onReview={cancel} onOverwrite={() => save()} />
+        <ConflictNotice isPending={isBusy} changes={theirs} onReview={cancel} onOverwrite={submit} />
       )}
       <div className="button-row">
         <Button small primary type="submit" isPending={isBusy}>
