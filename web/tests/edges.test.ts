@@ -149,6 +149,11 @@ test('the page of an item that does not exist leads to its list', async (t) => {
   await assertAccessible(page, 'the page of a missing risk, dark');
   await page.getByRole('link', { name: 'Go to risks' }).click();
   await page.getByRole('heading', { name: 'Risks', exact: true }).waitFor();
+  // No item can have this id.
+  await page.goto(`${console.app.baseUrl}/personnel/usr_x`);
+  await page.getByRole('heading', { name: 'Not found' }).waitFor();
+  assert.doesNotMatch((await page.locator('main').textContent()) ?? '', /usr_/);
+  await page.getByRole('link', { name: 'Go to personnel' }).waitFor();
 });
 
 test('a key with only personnel.read starts on the personnel page', async (t) => {

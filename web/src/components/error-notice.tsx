@@ -1,5 +1,6 @@
+import { useSearchParams } from 'wouter';
 import { Button } from './button.tsx';
-import { errorMessages } from './error-text.ts';
+import { errorMessages, invalidFilters } from './error-text.ts';
 import type { Field } from './form-values.ts';
 
 type Props = {
@@ -9,18 +10,34 @@ type Props = {
   fields?: readonly Field[] | undefined;
 };
 
-/** Shows an error with the messages of the service. */
-export const ErrorNotice = ({ error, retry, fields }: Props) => (
-  <div className="notice bad" role="alert">
-    <div>
-      {errorMessages(error, fields).map((message) => (
-        <p key={message}>{message}</p>
-      ))}
+/** Shows an error with the messages of the service. Filters in the URL that it rejects can be cleared. */
+export function ErrorNotice({ error, retry, fields }: Props) {
+  const [params, setParams] = useSearchParams();
+  const invalid = invalidFilters(error).filter((name) => params.has(name));
+  const clear = () =>
+    setParams((current) => {
+      const next = new URLSearchParams(current);
+      for (const name of invalid) next.delete(name);
+      return next;
+    });
+  return (
+    <div className="notice bad" role="alert">
+      <div>
+        {errorMessages(error, fields).map((message) => (
+          <p key={message}>{message}</p>
+        ))}
+      </div>
+      {invalid.length > 0 ? (
+        <Button small onPress={clear}>
+          Clear filters
+        </Button>
+      ) : (
+        retry && (
+          <Button small onPress={retry}>
+            Try again
+          </Button>
+        )
+      )}
     </div>
-    {retry && (
-      <Button small onPress={retry}>
-        Try again
-      </Button>
-    )}
-  </div>
-);
+  );
+}

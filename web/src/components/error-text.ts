@@ -28,11 +28,20 @@ export function errorMessages(error: unknown, fields: readonly Field[] = []): st
   if (!(error instanceof ApiError) || error.fieldErrors.length === 0) return [withLabels(error.message)];
   const messages = error.fieldErrors.map((one) => {
     const name = one.parameter ?? nameOf(one);
-    const text = textOf(one, fields);
+    const text = isInvalidFilter(one) ? "This filter isn't valid." : textOf(one, fields);
     return name !== '' && text.startsWith('This ') ? `${labelIn(fields)(name)}: ${text}` : text;
   });
   return [...new Set(messages)];
 }
+
+/** The filters of a list that the service rejects, for example from an old link. */
+export const invalidFilters = (error: unknown): string[] =>
+  error instanceof ApiError
+    ? error.fieldErrors.filter(isInvalidFilter).map(({ parameter = '' }) => parameter)
+    : [];
+
+const isInvalidFilter = ({ parameter, code }: FieldError) =>
+  parameter !== undefined && code !== 'unknown_parameter';
 
 /** For a message of one line. */
 export const errorLine = (error: unknown) => errorMessages(error).join(' ');

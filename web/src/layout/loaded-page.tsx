@@ -18,8 +18,7 @@ export function LoadedPage<T>({
   query: UseQueryResult<T>;
   children: (data: T) => ReactNode;
 }) {
-  if (query.error instanceof ApiError && query.error.status === 404)
-    return <Missing message={query.error.message} />;
+  if (query.error instanceof ApiError && query.error.status === 404) return <Missing />;
   if (query.data !== undefined || !query.isError)
     return (
       <Loaded query={query} loading={<PageLoading />}>
@@ -35,14 +34,14 @@ export function LoadedPage<T>({
 }
 
 /** Trying again would not help, so it leads to the list that the item would be in. */
-function Missing({ message }: { message: string }) {
+function Missing() {
   const [location] = useLocation();
   const list = destinations.find(({ path }) => path === `/${location.split('/')[1]}`);
   return (
     <>
       <Title title="Not found" />
       <div className="notice bad" role="alert">
-        <p>{message}</p>
+        <p>This doesn't exist or was deleted, or you don't have access.</p>
         {list && <Link href={list.path}>Go to {list.name.toLowerCase()}</Link>}
       </div>
     </>

@@ -6,6 +6,7 @@ import { useColumns } from '../columns/use-columns.tsx';
 import { useSort } from '../columns/use-sort.ts';
 import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
+import { invalidFilters } from '../components/error-text.ts';
 import { ExportButton, PrintButton } from '../components/export.tsx';
 import { type Filters, NoMatches, useFilters } from '../components/filters.tsx';
 import { List } from '../components/list.tsx';
@@ -138,9 +139,12 @@ function HeatMapCard({ filters, columns, isOpen, onToggle }: HeatMapProps) {
     >
       <summary>Heat map</summary>
       <div className={query.isPlaceholderData ? 'updating' : undefined} aria-busy={query.isPlaceholderData}>
-        <Loaded query={query}>
-          {({ data }) => <HeatMap cells={data} hrefOf={hrefOf} isSelected={isSelected} />}
-        </Loaded>
+        {/* The list beside it explains filters that are not valid. */}
+        {invalidFilters(query.error).length === 0 && (
+          <Loaded query={query}>
+            {({ data }) => <HeatMap cells={data} hrefOf={hrefOf} isSelected={isSelected} />}
+          </Loaded>
+        )}
       </div>
       <RiskCounts filters={filters} />
     </details>
