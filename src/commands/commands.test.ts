@@ -277,7 +277,7 @@ test('import and export commands report results, and exit with 1 on errors', asy
   assert.equal(wrong.code, 1);
   assert.match(
     wrong.stdout,
-    /^2 rows: 1 failed, 1 skipped, in [\d.]+ s \([\d,]+ rows a second\)\.\nNothing was changed[^\n]*\nline 3, E-mail: This must be an e-mail address such as ada@example\.com\.\n$/,
+    /^2 rows: 1 failed, 1 skipped, in [\d.]+ s \([\d,]+ rows a second\)\.\nNothing was changed[^\n]*\nline 3, E-mail: This must be an email address such as ada@example\.com\.\n$/,
   );
   assert.equal(wrong.stderr, '');
   const json = await muster(folder, ['import', 'personnel', 'people.csv', '--json']);

@@ -175,7 +175,7 @@ onBothEngines('imports', (start) => {
           {
             pointer: '#/email',
             code: 'format',
-            detail: 'This must be an e-mail address such as ada@example.com.',
+            detail: 'This must be an email address such as ada@example.com.',
             column: 'Mail',
           },
           {
@@ -542,11 +542,11 @@ onBothEngines('imports', (start) => {
     ]);
     assert.match(
       body.results[7].errors[0].detail,
-      /“John Smith” matches several: John Smith \(usr_.*\. Use the e-mail/,
+      /“John Smith” matches several: John Smith \(usr_.*\. Use the email address/,
     );
     assert.match(
       body.results[8].errors[0].detail,
-      /No person or group matches “Unknown”. Use the person’s user ID, name, or, .* external ID or e-mail/,
+      /No person or group matches “Unknown”. Use the person’s name, email address, external ID or user ID; or the group’s name, external ID or ID\.$/,
     );
     const risks = (await all('/v1/projects/APOLLO/risks')).sort((a, b) => a.key.localeCompare(b.key));
     assert.deepEqual(

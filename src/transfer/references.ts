@@ -283,8 +283,8 @@ async function findPeopleByName(db: Kysely<Tables>, names: string[]): Promise<Fo
 }
 
 const lookupHints: Record<ReferenceKind, string> = {
-  person: 'user ID, name, or, if the key can read personnel, external ID or e-mail',
-  group: 'ID, external ID or name',
+  person: 'name, email address, external ID or user ID',
+  group: 'name, external ID or ID',
   risk: 'ID, key or external ID, in this project',
   issue: 'ID, key or external ID, in this project',
 };
@@ -294,4 +294,4 @@ const notFoundMessage = (kinds: readonly ReferenceKind[], text: string) =>
 
 const ambiguousMessage = (text: string, matches: readonly Match[]) =>
   `“${shortened(text)}” matches several: ${joinWords(matches.map(({ id, label }) => `${label} (${id})`))}. ` +
-  'Use the e-mail, external ID or ID of the right one.';
+  'Use the email address, external ID or ID of the right one.';

@@ -111,7 +111,7 @@ test('rows with errors are corrected in the dialog by keyboard, checked again an
   const email = line(4).getByLabel('Email');
   assert.equal(await email.getAttribute('aria-invalid'), 'true');
   const described = await email.getAttribute('aria-describedby');
-  assert.match((await page.locator(`[id="${described}"]`).textContent()) ?? '', /e-mail address/);
+  assert.match((await page.locator(`[id="${described}"]`).textContent()) ?? '', /email address/);
   assert.equal(await line(5).getByLabel('Email').count(), 0, 'only the wrong cells are shown');
   await screenshot(page, 'import-correct');
   await assertAccessible(page, 'rows to correct');
@@ -283,6 +283,55 @@ test('the values of a file are shown with what they are read as, and can be chan
   const { data } = await console.get('/v1/issues?project=APOLLO&status=in_progress');
   const titles = data.map(({ title }: { title: string }) => title);
   for (const title of ['Kettle 817', 'Window 818']) assert.ok(titles.includes(title), title);
+});
+
+test('each row of the preview shows its name and its values, by the fields they are imported into', async (t) => {
+  const page = await console.open(t, '/projects/APOLLO', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await console.post('/v1/projects/APOLLO/risks', { title: 'Known flood', external_id: 'F-1' });
+  const long = 'water '.repeat(200);
+  const file =
+    'Ref,Risk,Details,Impact,Shoe size,Plan\n' +
+    `F-1,Known flood,${long},5,38,Pump\nF-2,New drought,Dry,4,39,Dig wells\n`;
+  await drop(page, 'risks.csv', file);
+  const dialog = page.getByRole('dialog', { name: 'Import risks' });
+  const row = (line: number) =>
+    dialog.locator('.import-rows tbody tr', {
+      has: page.getByRole('cell', { name: `${line}`, exact: true }),
+    });
+  const details = async (line: number) =>
+    (await row(line).locator('td').nth(2).innerText()).replaceAll(/\s+/g, ' ').trim();
+  // The service runs only a few checks at once, also when the page no longer waits for them.
+  const settle = () =>
+    dialog.locator('.import-progress, .import-outdated').first().waitFor({ state: 'detached' });
+  const map = async (column: string, field: string) => {
+    await settle();
+    await dialog.getByRole('combobox', { name: column, exact: true }).selectOption(field);
+    await settle();
+  };
+  await map('Plan', 'Response plan');
+  await dialog.getByLabel('Update existing risks').check();
+  await dialog.getByText('2 rows: 1 new, 1 updated.').waitFor();
+  await settle();
+  assert.equal(
+    await details(3),
+    'New drought External ID: F-2 · Description: Dry · Impact: 4 · Response plan: Dig wells',
+  );
+  assert.match(
+    await details(2),
+    /^APOLLO-R\d+ Known flood Description: water water .*… · Impact: 5 · Response plan: Pump$/,
+  );
+  const box = await row(2).boundingBox();
+  assert.ok(box && box.height < 90, 'a long text is cut');
+  await screenshot(page, 'import-values');
+  await assertAccessible(page, 'the values of an import');
+
+  // A wrong column is seen.
+  await map('Risk', 'Trigger');
+  await map('Plan', 'Title');
+  await dialog.getByText('Trigger: New drought').waitFor();
+  assert.match(await details(3), /^Dig wells External ID: F-2 · Trigger: New drought/);
 });
 
 test('changed mappings are changes, which Escape does not drop without a question', async (t) => {

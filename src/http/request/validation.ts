@@ -272,7 +272,7 @@ const withArticle = (type: string) =>
 const formatHelp: Record<string, string> = {
   date: 'This must be a day such as 2026-11-15.',
   'date-time': 'This must be a time such as 2026-11-15T09:30:00Z.',
-  email: 'This must be an e-mail address such as ada@example.com.',
+  email: 'This must be an email address such as ada@example.com.',
   uri: 'This must be a URL such as https://example.com/.',
   'time-zone': 'This must be an IANA time zone such as Europe/London.',
 };

@@ -1,5 +1,5 @@
 import type { ImportResult } from '../api/openapi.ts';
-import { contentTypeOf, type Run, runImport } from './run-import.ts';
+import { contentTypeOf, type Run } from './run-import.ts';
 
 /** The cells that the user has changed, by the line of their row, then by column. */
 export type Edits = ReadonlyMap<number, Readonly<Record<string, string>>>;
@@ -7,19 +7,17 @@ export type Edits = ReadonlyMap<number, Readonly<Record<string, string>>>;
 /** The file with these cells in place of its own. */
 export type CorrectedFile = Pick<Run, 'file' | 'original'>;
 
-export const correctFile = (
-  run: Run,
-  failed: readonly ImportResult[],
+export const correctFile = async (
+  { file }: Run,
+  results: readonly ImportResult[],
   edits: Edits,
 ): Promise<CorrectedFile> =>
-  contentTypeOf(run.file).endsWith('ndjson') ? correctObjects(run, failed, edits) : correctTable(run, edits);
+  contentTypeOf(file).endsWith('ndjson')
+    ? correctObjects(file, results, edits)
+    : correctTable(results, edits);
 
-/** The service reads the file, so a workbook, any delimiter and any encoding become the same plain CSV. */
-async function correctTable(run: Run, edits: Edits): Promise<CorrectedFile> {
-  const settings = { ...run.settings, atomic: false };
-  const { signal } = new AbortController();
-  const options = { dryRun: true, include: 'data', signal, onProgress() {} } as const;
-  const { results } = await runImport({ ...run, settings }, options);
+/** The service has read the file, so a workbook, any delimiter and any encoding become the same plain CSV. */
+function correctTable(results: readonly ImportResult[], edits: Edits): CorrectedFile {
   if (results.some(({ data }) => !data))
     throw new Error('This file is too large to correct here. Download the error report instead.');
   const names = Object.keys(results[0]?.data ?? {});
@@ -38,10 +36,10 @@ async function correctTable(run: Run, edits: Edits): Promise<CorrectedFile> {
 }
 
 /** In NDJSON a missing member differs from an empty one, so only the lines of the changed rows are written again. */
-async function correctObjects({ file }: Run, failed: readonly ImportResult[], edits: Edits) {
+async function correctObjects(file: File, results: readonly ImportResult[], edits: Edits) {
   const lines = (await file.text()).split('\n');
   for (const [line, cells] of edits) {
-    const { errors = [] } = failed.find((result) => result.line === line) ?? {};
+    const { errors = [] } = results.find((result) => result.line === line) ?? {};
     const object = JSON.parse(lines[line - 1] ?? '') as Record<string, unknown>;
     for (const [name, text] of Object.entries(cells)) {
       const isWrongType = errors.some(({ code, pointer }) => code === 'type' && pointer === `#/${name}`);

@@ -7,8 +7,9 @@ import { formatNumber, pluralize } from '../format.ts';
 import { csvOf, type Edits } from './corrected-file.ts';
 import { canEdit, RowEditor, RowErrorText } from './row-editor.tsx';
 import { columnOf, detailOf } from './row-errors.ts';
+import { RowValues } from './row-values.tsx';
 import type { ImportReport } from './run-import.ts';
-import { fieldLabel, type ImportTarget } from './targets.ts';
+import type { ImportTarget } from './targets.ts';
 
 const statuses = {
   failed: { plural: 'Errors', singular: 'Error', className: 'level-critical' },
@@ -82,7 +83,7 @@ function Rows({ rows, report, target, edits, onEdit }: Props & { rows: readonly 
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
-    estimateSize: () => 37,
+    estimateSize: () => 57,
     overscan: 8,
   });
   const items = virtualizer.getVirtualItems();
@@ -103,7 +104,7 @@ function Rows({ rows, report, target, edits, onEdit }: Props & { rows: readonly 
           {above > 0 && <Spacer height={above} />}
           {items.map(({ index }) => {
             const result = rows[index] as ImportResult;
-            const { line, status, key, changed = [], errors = [], warnings = [] } = result;
+            const { line, status, errors = [], warnings = [] } = result;
             const rowEdits = edits?.get(line);
             const { singular, className } = rowEdits ? edited : statuses[status];
             return (
@@ -113,8 +114,6 @@ function Rows({ rows, report, target, edits, onEdit }: Props & { rows: readonly 
                   <span className={`chip ${className}`}>{singular}</span>
                 </td>
                 <td>
-                  {key}
-                  {changed.map((field) => fieldLabel(target, field)).join(', ')}
                   {onEdit && canEdit(result) ? (
                     <RowEditor
                       result={result}
@@ -124,9 +123,12 @@ function Rows({ rows, report, target, edits, onEdit }: Props & { rows: readonly 
                       onEdit={(column, text) => onEdit(line, column, text)}
                     />
                   ) : (
-                    [...errors, ...warnings].map((error) => (
-                      <RowErrorText key={error.detail} error={error} target={target} />
-                    ))
+                    <>
+                      <RowValues result={result} summary={report.summary} target={target} />
+                      {[...errors, ...warnings].map((error) => (
+                        <RowErrorText key={error.detail} error={error} target={target} />
+                      ))}
+                    </>
                   )}
                 </td>
               </tr>

@@ -42,14 +42,13 @@ type Options = {
   signal: AbortSignal;
   onProgress: (fraction: number) => void;
   dryRun: boolean;
-  include?: 'failed_data' | 'data';
 };
 
 export const contentTypeOf = ({ name }: File) =>
   contentTypes[name.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'text/csv';
 
 /** The result of each row, also when an invalid row has stopped an atomic import. */
-export async function runImport(run: Run, { dryRun, include = 'failed_data', ...options }: Options) {
+export async function runImport(run: Run, { dryRun, ...options }: Options) {
   const { path, file, settings } = run;
   const { mode, atomic, map, map_values, date_order } = settings;
   const pairs = Object.entries(map).map(([column, field]) => `${column}=${field}`);
@@ -60,7 +59,8 @@ export async function runImport(run: Run, { dryRun, include = 'failed_data', ...
     mode,
     atomic: String(atomic),
     dry_run: String(dryRun),
-    include,
+    // To review every row before the import, and to report the failed ones after it.
+    include: dryRun ? 'data' : 'failed_data',
     ...(date_order && { date_order }),
     ...(pairs.length > 0 && { map: pairs.join(',') }),
     ...(values.length > 0 && { map_values: values.join(',') }),
