@@ -53,7 +53,7 @@ describe('a key with only projects.read', () => {
       /^(Print|Print or save as PDF|Export|Views)$/,
       /^Show \d+ earlier$/,
       // The headers that sort a list.
-      /^(Rank|Due|Age|Top score|Risks|Issues)$/,
+      /^(Rank|Score|Risk|Issue|Task|Status|Owner|Assignee|Due|Age|Top score|Risks|Issues)$/,
       /^(Project|Status|Level|Needs attention|Severity|Priority|Health|Above appetite|Overdue|Unassigned|Archived|Kind|Columns)$/,
     ];
     for (const path of paths) {
