@@ -154,7 +154,7 @@ test('filters find people that nothing can be assigned to, and pickers that assi
   await waitUntilLoaded(page);
   const filter = page.getByRole('combobox');
   for (const label of ['Assignee', 'Owner']) {
-    await page.getByRole('button', { name: label, exact: true }).click();
+    await page.getByRole('search').getByRole('button', { name: label, exact: true }).click();
     await filter.fill('gone');
     for (const option of [
       'Gone Gudrun Inactive',
@@ -167,7 +167,7 @@ test('filters find people that nothing can be assigned to, and pickers that assi
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
   }
-  await page.getByRole('button', { name: 'Owner', exact: true }).click();
+  await page.getByRole('search').getByRole('button', { name: 'Owner', exact: true }).click();
   await filter.fill('gone gudrun');
   await page.getByRole('option', { name: 'Gone Gudrun' }).click();
   await page.waitForURL(new RegExp(`owner_user_id=${left.user_id}`));

@@ -141,8 +141,7 @@ test('the keyboard adds a person to a group and removes them, and the focus stay
   await page.keyboard.press('Enter');
   await hasFocus('Group');
   await page.keyboard.type('keyed keep');
-  await page.getByRole('option', { name: group.name }).waitFor();
-  await page.keyboard.press('ArrowDown');
+  await page.locator('[role=option][data-focused]', { hasText: group.name }).waitFor();
   await page.keyboard.press('Enter');
   await card.getByRole('link', { name: group.name }).waitFor();
   await hasFocus('Add to group');

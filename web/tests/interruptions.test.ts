@@ -246,6 +246,7 @@ test('a form survives a revoked key and is sent with another one', async (t) => 
   assert.deepEqual(await titles('Revoked'), ['Revoked']);
 
   // A key that sees less starts with nothing that the other one has loaded.
+  await waitUntilLoaded(page);
   await console.revoke(second.id);
   const reader = await console.newKey(['personnel.read']);
   await page.getByRole('button', { name: 'Mitigate' }).click();

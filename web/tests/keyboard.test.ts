@@ -31,8 +31,7 @@ test('a user signs in, creates a risk and accepts it', async (t) => {
   await page.getByRole('dialog', { name: 'Create risk' }).waitFor();
   await tabTo(page, 'Project');
   await page.keyboard.type('apollo');
-  await page.getByRole('option', { name: /Apollo: passenger/ }).waitFor();
-  await page.keyboard.press('ArrowDown');
+  await highlighted(page, /Apollo: passenger/);
   await page.keyboard.press('Enter');
   await tabTo(page, 'Title');
   await page.keyboard.type('Typed, not clicked');
@@ -115,8 +114,7 @@ test('an issue is assigned and resolved', async (t) => {
   await page.keyboard.press('Enter');
   await focused(page, 'Assign to');
   await page.keyboard.type('adaeze');
-  await page.getByRole('option', { name: /Adaeze Eze/ }).waitFor();
-  await page.keyboard.press('ArrowDown');
+  await highlighted(page, /Adaeze Eze/);
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: `Adaeze Eze, ${key}` }).waitFor();
   await tabTo(page, `Resolve ${key}`);
@@ -294,10 +292,13 @@ async function press(page: Page, name: string): Promise<void> {
 async function choose(page: Page, label: string, name: string): Promise<void> {
   await tabTo(page, label);
   await page.keyboard.type(name);
-  await page.getByRole('option', { name }).waitFor();
-  await page.keyboard.press('ArrowDown');
+  await highlighted(page, name);
   await page.keyboard.press('Enter');
 }
+
+/** A search highlights its first option once it has the response. */
+const highlighted = (page: Page, name: RegExp | string) =>
+  page.locator('[role=option][data-focused]', { hasText: name }).waitFor();
 
 /** Opens a page with the palette. */
 async function palette(page: Page, name: string): Promise<void> {

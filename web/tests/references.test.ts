@@ -23,12 +23,14 @@ const fact = (page: Page, label: string) =>
 
 const pick = async (place: Page | Locator, label: string, text: string, name: RegExp) => {
   await place.getByRole('combobox', { name: label, exact: true }).fill(text);
-  await place.getByRole('option', { name }).click();
+  // A click could scroll the page first, which closes the list.
+  await place.locator('[role=option][data-focused]', { hasText: name }).waitFor();
+  await place.getByRole('combobox', { name: label, exact: true }).press('Enter');
 };
 
 const pickInPlace = async (page: Page, label: string, text: string, { key, title }: Item) => {
   await page.getByRole('button', { name: `Edit ${label}` }).click();
-  await pick(page, label, text, new RegExp(`^${key} ${title}`));
+  await pick(page, label, text, new RegExp(`${key} ${title}`));
   await fact(page, label).getByRole('link', { name: key }).waitFor();
   await page.locator('.inline-editor').waitFor({ state: 'detached' });
 };

@@ -152,7 +152,7 @@ const columns = (usedKeyId: string): readonly Column<Key>[] => [
   {
     name: 'scopes',
     header: 'Scopes',
-    width: 15,
+    width: 13,
     from: 'desktop',
     cell: ({ scopes }) => (
       <span className="two-lines" title={scopes.join('\n')}>
