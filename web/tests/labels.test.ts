@@ -2,20 +2,62 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parseSync } from 'vite';
 
 const root = join(import.meta.dirname, '..');
 const list = join(import.meta.dirname, 'labels.txt');
 
-/** Text between tags, literals that start like a label, and literals that contain a sentence. */
-const patterns = [
-  /(?<!=)>\s*([A-Z+*][^<>{}=;]*?)\s*[<{]/g,
-  /(?<![\w.])(?:'([A-Z][^'\n]*)'|"([A-Z][^"\n]*)"|`([A-Z][^`\n]*)`)/g,
-  /(?<![\w.])(?:'([^A-Z'\n][^'\n]* [^'\n]*\w\. ?)'|`([^A-Z`\n][^`\n]* [^`\n]*\w\. ?)`)/g,
-];
+type Node = { type: string; start: number; end: number } & Record<string, unknown>;
 
-/** Names of keys, methods and errors, which nobody reads. */
+/** Parts of the syntax tree whose texts no user reads: paths of modules, keys of objects. */
+const skipped: Record<string, readonly string[]> = {
+  ImportDeclaration: ['source'],
+  ImportExpression: ['source'],
+  ExportNamedDeclaration: ['source'],
+  Property: ['key'],
+  MemberExpression: ['property'],
+};
+const codeAttributes = /^(class|id$|type|href|kind|role|key|icon|placement|slot|rel|d$|viewBox|html|style)/i;
+
+/** The texts between tags, and literals that start like a label or have several words. */
+function textsOf(node: unknown, source: string): string[] {
+  if (Array.isArray(node)) return node.flatMap((one) => textsOf(one, source));
+  if (!isNode(node) || (node.type.startsWith('TS') && !('expression' in node))) return [];
+  const name = isNode(node.name) ? String(node.name.name) : '';
+  if (node.type === 'JSXAttribute' && codeAttributes.test(name)) return [];
+  const inside = Object.entries(node)
+    .filter(([part]) => !skipped[node.type]?.includes(part))
+    .flatMap(([, child]) => textsOf(child, source));
+  if (Array.isArray(node.children)) return [contentOf(node.children as Node[]), ...inside].filter(Boolean);
+  if (node.type === 'TemplateLiteral')
+    return [...literal(source.slice(node.start + 1, node.end - 1)), ...inside];
+  return node.type === 'Literal' && typeof node.value === 'string' ? literal(node.value) : inside;
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && 'type' in value;
+
+/** The text of an element, with `…` in place of what is inserted into it. */
+function contentOf(children: readonly Node[]): string {
+  const parts = children.map(({ type, value }) => (type === 'JSXText' ? String(value) : '…'));
+  const text = parts.join('').trim().replace(/\s+/g, ' ');
+  return hasLetter.test(text) ? text : '';
+}
+
+const hasLetter = /\p{L}/u;
+
+function literal(text: string): string[] {
+  const fixed = text.replace(/\$\{[^}]*\}+/g, '…');
+  const isText = /^\P{L}*\p{Lu}/u.test(fixed) || /[\p{L}…]\W*\s+\W*[\p{L}…]/u.test(fixed);
+  return isText && hasLetter.test(fixed) && !isCode(fixed) ? [text] : [];
+}
+
+/** Names of keys and methods, selectors, styles, paths, shapes and times. */
 const isCode = (text: string) =>
-  /^(\W+|[A-Z]+|[A-Z]\d*|Arrow\w+|[A-Z]\S*\*?[$/\\]\S*)$/.test(text) || /=>|&&|\?\./.test(text);
+  /^\s*(\W+|[A-Z]+|[A-Z]\d*|Arrow\w+|[A-Z]\S*\*?[$/\\]\S*)\s*$/.test(text) ||
+  /[#[\]{}|]|\S=\S|^[(/]|^\.\w|::|--\w+-|rem\)|^\S*\w\/\w\S*$|[LH]…|T\d\d:|^(a|input|tbody|[a-z]+-[a-z]+)[, ]/.test(
+    text,
+  );
 
 /** What the console can show, in the order of its files. */
 function labels(): string[] {
@@ -23,11 +65,10 @@ function labels(): string[] {
     (file) => !['src/api/openapi.ts', 'src/components/icon.tsx', 'src/design/samples.tsx'].includes(file),
   );
   return files.sort().flatMap((file) => {
-    const source = readFileSync(join(root, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
-    const found = patterns.flatMap((pattern) =>
-      [...source.matchAll(pattern)].map((match) => match.slice(1).find((group) => group !== undefined) ?? ''),
+    const source = readFileSync(join(root, file), 'utf8');
+    const texts = textsOf(parseSync(file, source).program, source).map((text) =>
+      text.replace(/\s+/g, ' ').trim(),
     );
-    const texts = found.map((text) => text.replace(/\s+/g, ' ').trim()).filter((text) => !isCode(text));
     return texts.length > 0 ? [`# ${file}`, ...new Set(texts.toSorted()), ''] : [];
   });
 }
