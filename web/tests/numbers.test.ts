@@ -110,7 +110,7 @@ test('a week of the overview opens the links to what is due in it', async (t) =>
   await open(1);
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  assert.equal(await weeks.nth(1).evaluate((button) => button === document.activeElement), true);
+  await card.locator('.weeks li:nth-child(2) button:focus').waitFor();
 });
 
 test('all owners of risks can be shown with their counts', async (t) => {
