@@ -16,83 +16,27 @@ import { PageErrorBoundary } from './layout/page-error-boundary.tsx';
 import { Title } from './layout/title.tsx';
 import { SignIn, SignInAgain } from './sign-in/page.tsx';
 
-const lazyPage = <Module,>(
-  importModule: () => Promise<Module>,
-  pageOf: (module: Module) => React.ComponentType,
-) => lazy(importModule, pageOf, <PageLoading />);
+const lazyPage = <Module, Name extends keyof Module>(importModule: () => Promise<Module>, name: Name) =>
+  lazy(importModule, name, <PageLoading />);
 
-const Overview = lazyPage(
-  () => import('./overview/page.tsx'),
-  (module) => module.OverviewPage,
-);
-const Risks = lazyPage(
-  () => import('./risks/page.tsx'),
-  (module) => module.RisksPage,
-);
-const Risk = lazyPage(
-  () => import('./risks/risk-page.tsx'),
-  (module) => module.RiskPage,
-);
-const Issues = lazyPage(
-  () => import('./issues/page.tsx'),
-  (module) => module.IssuesPage,
-);
-const Issue = lazyPage(
-  () => import('./issues/issue-page.tsx'),
-  (module) => module.IssuePage,
-);
-const Tasks = lazyPage(
-  () => import('./tasks/page.tsx'),
-  (module) => module.TasksPage,
-);
-const Task = lazyPage(
-  () => import('./tasks/task-page.tsx'),
-  (module) => module.TaskPage,
-);
-const Projects = lazyPage(
-  () => import('./projects/page.tsx'),
-  (module) => module.ProjectsPage,
-);
-const Project = lazyPage(
-  () => import('./projects/project-page.tsx'),
-  (module) => module.ProjectPage,
-);
-const Report = lazyPage(
-  () => import('./report/page.tsx'),
-  (module) => module.ReportPage,
-);
-const Personnel = lazyPage(
-  () => import('./personnel/page.tsx'),
-  (module) => module.PersonnelPage,
-);
-const Person = lazyPage(
-  () => import('./personnel/person-page.tsx'),
-  (module) => module.PersonPage,
-);
-const Groups = lazyPage(
-  () => import('./groups/page.tsx'),
-  (module) => module.GroupsPage,
-);
-const Group = lazyPage(
-  () => import('./groups/group-page.tsx'),
-  (module) => module.GroupPage,
-);
-const Keys = lazyPage(
-  () => import('./keys/page.tsx'),
-  (module) => module.KeysPage,
-);
-const Webhooks = lazyPage(
-  () => import('./webhooks/page.tsx'),
-  (module) => module.WebhooksPage,
-);
-const Design = lazyPage(
-  () => import('./design/page.tsx'),
-  (module) => module.DesignPage,
-);
-const Webhook = lazyPage(
-  () => import('./webhooks/webhook-page.tsx'),
-  (module) => module.WebhookPage,
-);
+const Overview = lazyPage(() => import('./overview/page.tsx'), 'OverviewPage');
+const Risks = lazyPage(() => import('./risks/page.tsx'), 'RisksPage');
+const Risk = lazyPage(() => import('./risks/risk-page.tsx'), 'RiskPage');
+const Issues = lazyPage(() => import('./issues/page.tsx'), 'IssuesPage');
+const Issue = lazyPage(() => import('./issues/issue-page.tsx'), 'IssuePage');
+const Tasks = lazyPage(() => import('./tasks/page.tsx'), 'TasksPage');
+const Task = lazyPage(() => import('./tasks/task-page.tsx'), 'TaskPage');
+const Projects = lazyPage(() => import('./projects/page.tsx'), 'ProjectsPage');
+const Project = lazyPage(() => import('./projects/project-page.tsx'), 'ProjectPage');
+const Report = lazyPage(() => import('./report/page.tsx'), 'ReportPage');
+const Personnel = lazyPage(() => import('./personnel/page.tsx'), 'PersonnelPage');
+const Person = lazyPage(() => import('./personnel/person-page.tsx'), 'PersonPage');
+const Groups = lazyPage(() => import('./groups/page.tsx'), 'GroupsPage');
+const Group = lazyPage(() => import('./groups/group-page.tsx'), 'GroupPage');
+const Keys = lazyPage(() => import('./keys/page.tsx'), 'KeysPage');
+const Webhooks = lazyPage(() => import('./webhooks/page.tsx'), 'WebhooksPage');
+const Design = lazyPage(() => import('./design/page.tsx'), 'DesignPage');
+const Webhook = lazyPage(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage');
 
 /** Each page and the scope it needs. The service serves the console for the same paths. */
 const pages: [path: string, scope: Scope, page: ReturnType<typeof lazyPage>][] = [

@@ -92,7 +92,7 @@ test('a printout of the register breaks no word and no date', async (t) => {
 });
 
 test('messages of different lengths have their buttons at the right', async (t) => {
-  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Told twice' });
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Moved twice' });
   const page = await console.open(t, `/risks/${key}`, { viewport: { width: 1280, height } });
   if (!page) return;
   await page.getByRole('button', { name: 'Mitigate' }).click();

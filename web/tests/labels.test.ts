@@ -25,6 +25,8 @@ function textsOf(node: unknown, source: string): string[] {
   if (!isNode(node) || (node.type.startsWith('TS') && !('expression' in node))) return [];
   const name = isNode(node.name) ? String(node.name.name) : '';
   if (node.type === 'JSXAttribute' && codeAttributes.test(name)) return [];
+  // The names of components that load later.
+  if (isNode(node.callee) && /^lazy/.test(String(node.callee.name))) return [];
   const inside = Object.entries(node)
     .filter(([part]) => !skipped[node.type]?.includes(part))
     .flatMap(([, child]) => textsOf(child, source));

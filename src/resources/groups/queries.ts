@@ -60,6 +60,7 @@ export const groupList = (
     schema: include ? GroupWithMembers : Group,
     json: include ? groupWithMembersJson : groupJson,
     reads: ['groups', 'memberships'],
+    isIndexed: sort !== 'relevance',
     order:
       sort === 'relevance'
         ? namesByRelevance(filters.q, sql.ref('groups.name_folded'), byName)

@@ -40,8 +40,8 @@ export function itemOrder(
 }
 
 /**
- * The key, then keys that start with the text, titles that start with it, titles with a word that starts with it, titles that contain
- * it, then descriptions.
+ * The item with this key, then keys that start with the text, titles that start with it, titles with a word that starts
+ * with it, titles that contain it, then descriptions.
  */
 function itemsByRelevance(table: ItemTable, q: string | undefined, { key }: Order): Order {
   const searched = sql.ref<string>(`${table}.search_folded`);
@@ -59,7 +59,7 @@ function itemsByRelevance(table: ItemTable, q: string | undefined, { key }: Orde
   );
 }
 
-/** The searched text is the folded key, title and description, each on a line; folding hardly changes the length of a title. */
+/** The searched text is the folded key, title and description, each on a line. Folding hardly changes the length. */
 function foldedTitle(table: ItemTable) {
   const column = (name: string) => sql.ref<string>(`${table}.${name}`);
   return sql<string>`substr(${column('search_folded')}, length(${column('key')}) + 2, length(${column('title')}))`;

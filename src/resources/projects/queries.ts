@@ -52,6 +52,7 @@ export const projectList = (filters: Filters<typeof projectFilters>, moment: Mom
     schema: Project,
     json: projectJson(moment),
     reads: ['projects', 'risks', 'issues', 'tasks'],
+    isIndexed: sort !== 'relevance',
     order: sort === 'relevance' ? projectsByRelevance(filters.q) : { key: byName },
     from: (db) => db.selectFrom('projects'),
     id: sql.ref('projects.id'),

@@ -6,10 +6,7 @@ import { useShortcut } from '../components/use-shortcut.ts';
 import type { BulkItem, BulkKind } from './kinds.ts';
 import { type Selection, useSelection } from './use-selection.ts';
 
-const BulkBar = lazy(
-  () => import('./bulk-bar.tsx'),
-  (module) => module.BulkBar,
-);
+const BulkBar = lazy(() => import('./bulk-bar.tsx'), 'BulkBar');
 
 /** The selection of a list and the bar with what can be done with it; nothing for a key that cannot write. */
 export function useBulk<Row extends BulkItem>(

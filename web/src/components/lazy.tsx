@@ -2,15 +2,18 @@ import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
 import { isReachable } from '../api/connection.ts';
 import { ErrorNotice } from './error-notice.tsx';
 
+type PropsOf<Component> = Component extends ComponentType<infer Props extends object> ? Props : never;
+
 /**
  * A component that loads on first render, or earlier with `load`. React's own `lazy` needs `Suspense`, which holds
  * loaded content back for 300 ms once it has shown a fallback.
  */
-export function lazy<Module, Props extends object>(
+export function lazy<Module, Name extends keyof Module>(
   importModule: () => Promise<Module>,
-  componentOf: (module: Module) => ComponentType<Props>,
+  name: Name,
   fallback: ReactNode | ((props: never) => ReactNode) = null,
 ) {
+  type Props = PropsOf<Module[Name]>;
   let Loaded: ComponentType<Props> | undefined;
   let loading: Promise<void> | undefined;
   let failedUrl: string | undefined;
@@ -23,7 +26,7 @@ export function lazy<Module, Props extends object>(
   const load = () => {
     loading ??= (failedUrl ? importAgain(failedUrl) : importModule()).then(
       (module) => {
-        Loaded = componentOf(module);
+        Loaded = module[name] as ComponentType<Props>;
       },
       (error) => {
         // Lets the next render try again.

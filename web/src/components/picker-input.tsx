@@ -38,7 +38,7 @@ export function FirstOption({ id }: { id: string | undefined }) {
 type Props = {
   /** The text is searched for: it is neither blank nor the name of the selected item. */
   isSearch: boolean;
-  isAnswered: boolean;
+  hasResponse: boolean;
   /** The id of the option that the search has highlighted. */
   first: string | undefined;
   /** The input and its button. */
@@ -46,7 +46,7 @@ type Props = {
 };
 
 /** The box of a picker. Enter takes an option of the search, never one of an earlier text, and submits nothing. */
-export function PickerInput({ isSearch, isAnswered, first, children }: Props) {
+export function PickerInput({ isSearch, hasResponse, first, children }: Props) {
   const state = useContext(ComboBoxStateContext);
   const isMarked = state?.displayValidation.validationDetails.customError === true;
   useEffect(() => {
@@ -62,13 +62,13 @@ export function PickerInput({ isSearch, isAnswered, first, children }: Props) {
       event.preventDefault();
       event.stopPropagation();
     };
-    if (event.key === 'Enter' && (!isAnswered || !state.isOpen || highlighted === null)) {
+    if (event.key === 'Enter' && (!hasResponse || !state.isOpen || highlighted === null)) {
       ignore();
       state.open(null, 'manual');
-      if (isAnswered) state.commitValidation();
+      if (hasResponse) state.commitValidation();
     }
     // Leaving the input takes no option that was only highlighted by the search.
-    if (event.key === 'Tab' && (!isAnswered || highlighted === first)) state.close();
+    if (event.key === 'Tab' && (!hasResponse || highlighted === first)) state.close();
     // The first Escape closes only the list, not the dialog around it.
     if (event.key === 'Escape' && state.isOpen) {
       ignore();

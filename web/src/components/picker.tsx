@@ -110,12 +110,12 @@ function SearchBox({
     placeholderData: keepPreviousData,
   });
   const isSearch = searched !== '';
-  const isAnswered = q === searched && !isFetching && !isPlaceholderData;
+  const hasResponse = q === searched && !isFetching && !isPlaceholderData;
   // Without a search, the selected item comes first.
   const top = selected && !isSearch ? [selected] : [];
   const found = data.filter(({ id }) => id !== top[0]?.id && !excluded.includes(id)).slice(0, maxOptions);
   const items = [...top, ...found];
-  const first = isSearch && isAnswered ? items[0]?.id : undefined;
+  const first = isSearch && hasResponse ? items[0]?.id : undefined;
   const select = (key: React.Key | null) => {
     const next = items.find((one) => one.id === key);
     setSelected(next);
@@ -144,7 +144,7 @@ function SearchBox({
       validate={() => (isSearch ? notChosen : null)}
       {...(describedBy && { 'aria-describedby': describedBy })}
     >
-      <PickerInput isSearch={isSearch} isAnswered={isAnswered} first={first}>
+      <PickerInput isSearch={isSearch} hasResponse={hasResponse} first={first}>
         <Input
           {...(id && { id })}
           {...(invalid && { 'aria-invalid': invalid })}
@@ -170,7 +170,7 @@ function SearchBox({
           renderEmptyState={() =>
             error ? null : (
               <p className="hint">
-                {!isAnswered
+                {!hasResponse
                   ? 'Searching…'
                   : kind === 'assignee' && data.length === 0
                     ? 'No assignable people match'

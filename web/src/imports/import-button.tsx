@@ -7,11 +7,7 @@ import { useOpenParam } from '../components/use-open-param.ts';
 import type { ImportTarget } from './targets.ts';
 import './imports.css';
 
-const ImportDialog = lazy(
-  () => import('./import-dialog.tsx'),
-  (module) => module.ImportDialog,
-  DialogLoading,
-);
+const ImportDialog = lazy(() => import('./import-dialog.tsx'), 'ImportDialog', DialogLoading);
 
 /** Imports a file that the user selects or drops anywhere on the page. For links, `?import=true` opens the dialog. */
 export function ImportButton({ targets }: { targets: readonly [ImportTarget, ...ImportTarget[]] }) {

@@ -15,11 +15,7 @@ import { ShortcutList, useShortcuts } from './shortcuts.tsx';
 import { signOutOrReport } from './sign-out.ts';
 import { setTheme, type Theme, useTheme } from './theme.ts';
 
-const Palette = lazy(
-  () => import('./palette.tsx'),
-  (module) => module.Palette,
-  DialogLoading,
-);
+const Palette = lazy(() => import('./palette.tsx'), 'Palette', DialogLoading);
 
 /** The layout around every page: navigation, command palette, theme and sign-out. */
 export function Frame({ children }: { children: ReactNode }) {

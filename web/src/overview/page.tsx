@@ -20,10 +20,7 @@ import { Exposure, RiskTiles, useRiskChange } from './exposure.tsx';
 import './overview.css';
 
 /** Its code loads after the page's, which does not wait for it. */
-const Upcoming = lazy(
-  () => import('./upcoming.tsx'),
-  (module) => module.Upcoming,
-);
+const Upcoming = lazy(() => import('./upcoming.tsx'), 'Upcoming');
 
 /** The health of the portfolio. Every number links to the list it counts. */
 export function OverviewPage() {

@@ -10,16 +10,8 @@ import { isShared, useViews } from './shared.ts';
 import { queryOf, type ViewList } from './store.ts';
 import './views.css';
 
-const SaveView = lazy(
-  () => import('./dialogs.tsx'),
-  (module) => module.SaveView,
-  DialogLoading,
-);
-const ManageViews = lazy(
-  () => import('./dialogs.tsx'),
-  (module) => module.ManageViews,
-  DialogLoading,
-);
+const SaveView = lazy(() => import('./dialogs.tsx'), 'SaveView', DialogLoading);
+const ManageViews = lazy(() => import('./dialogs.tsx'), 'ManageViews', DialogLoading);
 
 type Props = {
   list: ViewList;
