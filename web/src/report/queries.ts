@@ -155,14 +155,14 @@ function groupChanges(
   const rows = risks.map((risk) => ({ risk, before: statusBefore(risk) }));
   const select = (matches: (risk: RankedRisk, before: Before) => boolean) =>
     rows.filter(({ risk, before }) => matches(risk, before)).map(({ risk }) => risk);
-  const hasEnded = (before: Before) => before === 'new' || before === 'active';
+  const wasListed = (before: Before) => before === 'new' || before === 'active';
   return {
     added: select((_, before) => before === 'new').sort(byScore),
     reopened: select((risk, before) => isActive(risk) && before === 'ended').sort(byScore),
     up: select((risk, before) => isActive(risk) && before === 'active' && changeOf(risk) > 0).sort(byScore),
     down: select((risk, before) => isActive(risk) && before === 'active' && changeOf(risk) < 0).sort(byScore),
-    occurred: select(({ status }, before) => status === 'materialized' && hasEnded(before)),
-    closed: select(({ status }, before) => status === 'closed' && hasEnded(before)),
+    occurred: select(({ status }, before) => status === 'materialized' && wasListed(before)),
+    closed: select(({ status }, before) => status === 'closed' && wasListed(before)),
   };
 }
 
