@@ -39,6 +39,33 @@ test('the palette opens the item whose key is typed, not one that mentions the k
   }
 });
 
+test('Enter opens the first result when it arrives, unless the text has changed', async (t) => {
+  await console.post('/v1/projects', { name: 'Winch of the depot', key: 'WINCH' });
+  const { key } = await console.post('/v1/projects/WINCH/risks', { title: 'Rope tears' });
+  const enterBeforeResponse = async (page: Page) => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route('**/v1/risks?*', (route) => released.then(() => route.continue()));
+    await type(page, key);
+    await page.keyboard.press('Enter');
+    await page.getByText('Searching…').waitFor();
+    return release;
+  };
+  const page = await console.open(t, '/keys');
+  if (!page) return;
+  const release = await enterBeforeResponse(page);
+  release();
+  await page.waitForURL(`**/risks/${key}`);
+
+  const other = await console.open(t, '/keys');
+  if (!other) return;
+  const releaseOther = await enterBeforeResponse(other);
+  await other.keyboard.type('1');
+  await other.keyboard.press('Backspace');
+  releaseOther();
+  await other.getByRole('menuitem', { name: 'Rope tears' }).waitFor();
+  assert.equal(new URL(other.url()).pathname, '/keys');
+});
+
 test('the palette opens the import, the shortcuts and the API reference, sets the theme and signs out', async (t) => {
   const page = await console.open(t, '/keys');
   if (!page) return;

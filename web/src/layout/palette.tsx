@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import {
   Autocomplete,
   Collection,
@@ -53,6 +53,13 @@ export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
   const isWaiting = isItemKey(text.trim()) && (isBehind || isLoading);
   const local = isWaiting ? [] : localSections(text, { hasScope, views, pageActions, openShortcuts });
   const sections = rankSections(canOnlyCreate ? [createSection(text, hasScope)] : local, found, text.trim());
+  const isSearching = isBehind || isFetching;
+  // Enter was pressed before there was a result. The first one opens when it arrives, unless the text changes.
+  const [isEntered, setIsEntered] = useState(false);
+  const first = sections[0]?.results[0];
+  useEffect(() => {
+    if (isEntered && first && !isSearching) run(idOf(first));
+  });
   const run = (id: Key) => {
     const result = sections.flatMap(({ results }) => results).find((one) => idOf(one) === id);
     onClose();
@@ -65,8 +72,19 @@ export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
     <ModalOverlay className="overlay" isOpen isDismissable onOpenChange={(open) => open || onClose()}>
       <Modal className="modal palette">
         <Dialog aria-label={title} className="dialog">
-          <Autocomplete inputValue={text} onInputChange={setText}>
-            <SearchField className="palette-input" aria-label={title} autoFocus>
+          <Autocomplete
+            inputValue={text}
+            onInputChange={(value) => {
+              setText(value);
+              setIsEntered(false);
+            }}
+          >
+            <SearchField
+              className="palette-input"
+              aria-label={title}
+              autoFocus
+              onSubmit={() => setIsEntered(first === undefined && isSearching)}
+            >
               <Icon name="search" />
               <Input placeholder={canOnlyCreate ? 'Create…' : 'Search or run a command'} dir="auto" />
             </SearchField>
@@ -76,9 +94,7 @@ export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
               items={sections}
               onAction={run}
               renderEmptyState={() =>
-                failure ? null : (
-                  <p className="hint">{isFetching || isBehind ? 'Searching…' : 'No results'}</p>
-                )
+                failure ? null : <p className="hint">{isSearching ? 'Searching…' : 'No results'}</p>
               }
             >
               {(section) => (
