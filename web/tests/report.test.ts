@@ -231,6 +231,22 @@ test('the lists of changed risks add up to the change of the register', async (t
   await screenshot(page, 'report-changes');
 });
 
+test('a long list of changed risks can be shown as a whole, and is printed with the number left out', async (t) => {
+  await console.post('/v1/projects', { name: 'Many changes', key: 'MANY' });
+  for (let count = 0; count < 10; count++) await console.post('/v1/projects/MANY/risks', { title: 'New' });
+  const page = await console.open(t, '/report?project=MANY');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const added = page.locator('.changes section').filter({ has: page.locator('h3:text("New risks")') });
+  assert.equal(await added.getByRole('listitem').count(), 8);
+  await page.emulateMedia({ media: 'print' });
+  await added.getByText('and 2 more').waitFor();
+  await page.emulateMedia({ media: 'screen' });
+  await added.getByRole('button', { name: 'Show all 10' }).press('Enter');
+  await added.getByRole('listitem').nth(9).waitFor();
+  assert.equal(await added.getByRole('button').count(), 0);
+});
+
 /** Makes it look as if the risks had been changed on an earlier day. */
 async function moveToday(day: string): Promise<void> {
   const moved = (column: string) =>

@@ -1,8 +1,10 @@
+import { useState } from 'react';
 import type { IssueList, RankedRisk } from '../api/openapi.ts';
 import { Score } from '../components/badges.tsx';
+import { Button } from '../components/button.tsx';
 import { Card } from '../components/card.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { formatChange, formatDay } from '../format.ts';
+import { formatChange, formatDay, formatNumber } from '../format.ts';
 import {
   endOf,
   listHref,
@@ -12,7 +14,7 @@ import {
   useRiskChanges,
   useUnlistedChange,
 } from './queries.ts';
-import { ItemGroup, ItemName } from './tables.tsx';
+import { ItemGroup, ItemName, MoreLink } from './tables.tsx';
 
 const maxShown = 8;
 
@@ -80,15 +82,31 @@ function IssueChanges({ period }: { period: Period }) {
   );
 }
 
-const RiskList = ({ title, risks }: { title: string; risks: readonly RankedRisk[] }) => (
-  <ItemGroup title={title} total={risks.length} shown={maxShown}>
-    {risks.slice(0, maxShown).map((risk) => (
-      <li key={risk.id}>
-        <ScoreChange risk={risk} /> <ItemName list="risks" item={risk} />
-      </li>
-    ))}
-  </ItemGroup>
-);
+function RiskList({ title, risks }: { title: string; risks: readonly RankedRisk[] }) {
+  const [isExpanded, setExpanded] = useState(false);
+  const shown = isExpanded ? risks : risks.slice(0, maxShown);
+  return (
+    <ItemGroup
+      title={title}
+      total={risks.length}
+      shown={shown.length}
+      more={
+        <>
+          <Button small plain onPress={() => setExpanded(true)}>
+            Show all {formatNumber(risks.length)}
+          </Button>
+          <p className="print-only">and {formatNumber(risks.length - shown.length)} more</p>
+        </>
+      }
+    >
+      {shown.map((risk) => (
+        <li key={risk.id}>
+          <ScoreChange risk={risk} /> <ItemName list="risks" item={risk} />
+        </li>
+      ))}
+    </ItemGroup>
+  );
+}
 
 /** The old and the new score, where both are known. */
 const ScoreChange = ({ risk: { score, level, movement } }: { risk: RankedRisk }) => {
@@ -108,7 +126,12 @@ const ScoreChange = ({ risk: { score, level, movement } }: { risk: RankedRisk })
 };
 
 const Issues = ({ title, list, href }: { title: string; list: IssueList; href: string }) => (
-  <ItemGroup title={title} total={list.page.total ?? list.data.length} shown={list.data.length} href={href}>
+  <ItemGroup
+    title={title}
+    total={list.page.total ?? list.data.length}
+    shown={list.data.length}
+    more={<MoreLink count={(list.page.total ?? 0) - list.data.length} href={href} />}
+  >
     {list.data.map((issue) => (
       <li key={issue.id}>
         <ItemName list="issues" item={issue} />

@@ -7,7 +7,7 @@ import { Loaded } from '../components/loading.tsx';
 import { MarkdownLine } from '../components/markdown-text.tsx';
 import { formatDay } from '../format.ts';
 import { listHref, type Period, useReportIssues, useReportRisks } from './queries.ts';
-import { ItemGroup, ItemName } from './tables.tsx';
+import { ItemGroup, ItemName, MoreLink } from './tables.tsx';
 
 const maxShown = 5;
 
@@ -91,7 +91,12 @@ const Decision = <Item extends RankedRisk | Issue>({
 }: Props<Item>) => (
   <Loaded query={query}>
     {({ data, page: { total } }) => (
-      <ItemGroup title={title} total={total ?? data.length} shown={data.length} href={href}>
+      <ItemGroup
+        title={title}
+        total={total ?? data.length}
+        shown={data.length}
+        more={<MoreLink count={(total ?? 0) - data.length} href={href} />}
+      >
         {data.map((item) => (
           <li key={item.id}>
             {badge(item)} <ItemName list={list} item={item} />{' '}

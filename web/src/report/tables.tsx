@@ -145,38 +145,33 @@ type GroupProps = {
   title: string;
   total: number;
   shown: number;
-  /** The list of all of them, where there is one. */
-  href?: string;
-  /** In place of a link to all of them, where several lists contain them. */
-  more?: ReactNode;
+  /** Leads to those that are left out. */
+  more: ReactNode;
   /** An entry of the list for each item. */
   children: ReactNode;
 };
 
 /** The first few items of a kind, and how many there are. */
-export const ItemGroup = ({ title, total, shown, href, more, children }: GroupProps) => (
+export const ItemGroup = ({ title, total, shown, more, children }: GroupProps) => (
   <section>
     <h3>
       {title} <span className="quiet">{formatNumber(total)}</span>
     </h3>
     {total === 0 ? <p className="quiet">None</p> : <ul>{children}</ul>}
-    {more ? (
-      total > shown && <p className="more">{more}</p>
-    ) : (
-      <More total={total} shown={shown} href={href} />
-    )}
+    {total > shown && <div className="more">{more}</div>}
   </section>
 );
 
-type MoreProps = { total: number; shown: number; href?: string | undefined };
+type MoreProps = { total: number; shown: number; href: string };
 
 /** Says how many rows are left out, with a link to all of them. */
 export const More = ({ total, shown, href }: MoreProps): ReactNode =>
-  total > shown &&
-  (href ? (
+  total > shown && (
     <p className="more">
-      <Link href={href}>{formatNumber(total - shown)} more</Link>
+      <MoreLink count={total - shown} href={href} />
     </p>
-  ) : (
-    <p className="quiet">and {formatNumber(total - shown)} more</p>
-  ));
+  );
+
+export const MoreLink = ({ count, href }: { count: number; href: string }) => (
+  <Link href={href}>{formatNumber(count)} more</Link>
+);
