@@ -84,6 +84,8 @@ onBothEngines('issues', (start) => {
     assert.deepEqual(await found('unassigned=true'), ['plain']);
     assert.deepEqual(await found('overdue=true'), ['full']);
     assert.deepEqual(await found('overdue=false'), ['plain']);
+    assert.deepEqual(await found('due_before=2026-11-15'), ['full']);
+    assert.deepEqual(await found('due_after=2026-11-14'), ['plain']);
     assert.deepEqual(await found('min_age_days=14'), ['full']);
     assert.deepEqual(await found('min_age_days=15'), []);
     assert.deepEqual(await found(`risk_id=${risk}`), ['full']);
@@ -134,6 +136,7 @@ onBothEngines('issues', (start) => {
       ],
       ...[`assignee_user_id=${ada}`, `owner_user_id=${ada}`, `owner_group_id=${ops}`, 'unassigned=true'],
       ...['overdue=false', 'min_age_days=14', `risk_id=${risk}`, 'raised_since=2026-11-02'],
+      ...['due_before=2026-11-15', 'due_after=2026-11-14'],
       ...['updated_since=2026-11-15T12:00:00Z', 'external_id=x-1', 'q=full'],
     ];
     const found = async (query: string) => titles((await service.get(`/v1/issues?${query}`, key)).body);
@@ -144,7 +147,7 @@ onBothEngines('issues', (start) => {
         const both = alone.get(one)?.filter((title) => alone.get(other)?.includes(title));
         const query = `${one}&${other}`;
         const { status, body } = await service.get(`/v1/issues?${query}`, key);
-        // The API rejects filters that exclude each other: an assignee together with `unassigned`.
+        // The API rejects filters that exclude each other: such as an assignee together with `unassigned`.
         if (status === 400) assert.deepEqual([body.code, both], ['invalid_parameter', []], query);
         else assert.deepEqual(titles(body), both, query);
       }

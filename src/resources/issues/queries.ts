@@ -242,6 +242,8 @@ export function issueConditions(filters: IssueFilters, moment: Moment) {
     overdue: holds(isOverdue(moment)),
     min_age_days: (days) => sql<boolean>`issues.raised_on <= ${daysLater(moment.today, -days)}`,
     risk_id: equals('issues.risk_id'),
+    due_before: (day) => sql<boolean>`issues.due_on < ${day}`,
+    due_after: (day) => sql<boolean>`issues.due_on > ${day}`,
     raised_since: from('issues.raised_on'),
     updated_since: since('issues.updated_at'),
     resolved_since: wasResolvedSince,

@@ -111,6 +111,8 @@ const filters = {
   overdue: Type.Boolean({ description: 'Open issues with `due_on` before today.' }),
   min_age_days: Type.Integer({ minimum: 0, maximum: 36_500 }),
   risk_id: Id('risk'),
+  due_before: Day(),
+  due_after: Day(),
   raised_since: Day(),
   updated_since: Time(),
   external_id: Line(),

@@ -1,4 +1,4 @@
-import { FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
+import { dayFilters, FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
 import { enumOptions, formatDayOrText } from '../format.ts';
 import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
@@ -29,6 +29,7 @@ export function IssueFilters({ state, isInProject = false }: Props) {
 
 /** Labels of the filters that only links set. */
 const appliedFilters = {
+  ...dayFilters('due', 'Due'),
   min_age_days: (value: string) => `${value} days or older`,
   raised_since: (value: string) => `Raised since ${formatDayOrText(value)}`,
   // Links set the start of a day in UTC.

@@ -20,6 +20,8 @@ export const issueFilterNames = [
   'unassigned',
   'overdue',
   'min_age_days',
+  'due_before',
+  'due_after',
   'raised_since',
   'resolved_since',
   'sort',

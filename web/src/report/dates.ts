@@ -25,14 +25,15 @@ export function useDueDates(period: Pick<Period, 'project'>) {
   return useQuery({
     queryKey: ['report', 'dates', period.project],
     queryFn: async () => {
-      const end = daysFromToday(timelineDays);
-      const after = daysFromToday(timelineDays + 1);
-      const query = { ...inProjects(period), limit: maxRows };
+      const rows = { ...inProjects(period), limit: maxRows };
+      const end = daysFromToday(timelineDays + 1);
+      const due = { params: { query: { ...rows, due_before: end } } };
+      const reviewed = { params: { query: { ...rows, review_before: end } } };
       const [risks, reviews, issues, tasks] = await Promise.all([
-        dataOrThrow(api.GET('/v1/risks', { params: { query: { ...query, due_before: after } } })),
-        dataOrThrow(api.GET('/v1/risks', { params: { query: { ...query, review_before: after } } })),
-        dataOrThrow(api.GET('/v1/issues', { params: { query: { ...query, sort: 'due_on' } } })),
-        dataOrThrow(api.GET('/v1/tasks', { params: { query: { ...query, due_before: after } } })),
+        dataOrThrow(api.GET('/v1/risks', due)),
+        dataOrThrow(api.GET('/v1/risks', reviewed)),
+        dataOrThrow(api.GET('/v1/issues', due)),
+        dataOrThrow(api.GET('/v1/tasks', due)),
       ]);
       const dates = [
         ...risks.data.flatMap((risk) => toDate('risk', 'risks', risk, risk.due_on, risk.owner_name)),
@@ -43,15 +44,8 @@ export function useDueDates(period: Pick<Period, 'project'>) {
         ...tasks.data.flatMap((task) => toDate('task', 'tasks', task, task.due_on, task.assignee_name)),
       ];
       return {
-        dates: dates
-          .filter(({ day }) => day <= end)
-          .sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0)),
-        // Issues are sorted by their due dates, so only those in the period count.
-        isComplete:
-          !risks.page.has_more &&
-          !reviews.page.has_more &&
-          !tasks.page.has_more &&
-          !(issues.page.has_more && (issues.data.at(-1)?.due_on ?? '9') <= end),
+        dates: dates.sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0)),
+        isComplete: [risks, reviews, issues, tasks].every(({ page }) => !page.has_more),
       };
     },
   });
@@ -71,11 +65,12 @@ export type Span = Days & { title: string; isOverdue: boolean; dates: DueDate[];
 /** From a day on and before another one. What is overdue has no first day. */
 export type Days = { from: string; to: string };
 
-/** The list of the dates of a kind. The API filters issues by their due dates only if they are overdue. */
+const lists = { risk: '/risks', review: '/risks', issue: '/issues', task: '/tasks' } as const;
+
+/** The list of the dates of a kind. */
 export function datesHref(kind: DateKind, { from, to }: Days, period: Pick<Period, 'project'>) {
-  if (kind === 'issue') return from === '' ? listHref('/issues', period, { overdue: 'true' }) : undefined;
   const name = kind === 'review' ? 'review' : 'due';
-  return listHref(kind === 'task' ? '/tasks' : '/risks', period, {
+  return listHref(lists[kind], period, {
     ...(from && { [`${name}_after`]: daysBefore(from, 1) }),
     [`${name}_before`]: to,
   });

@@ -25,9 +25,8 @@ const countColumn = (kind: DateKind, period: Period): ReportColumn<Span> => ({
   className: 'from-tablet',
   cell: (span) => {
     const count = span.dates.filter((date) => date.kind === kind).length;
-    const href = datesHref(kind, span, period);
     if (count === 0) return '–';
-    return href ? <Link href={href}>{formatNumber(count)}</Link> : formatNumber(count);
+    return <Link href={datesHref(kind, span, period)}>{formatNumber(count)}</Link>;
   },
 });
 
@@ -140,9 +139,9 @@ function DateList({ title, dates: all, days, period }: ListProps) {
 
 type LinkProps = { kind: DateKind; count: number; days: Days; period: Pick<Period, 'project'> };
 
-/** `Risk due 3`, with a link to them where the API can list them. */
-export function KindLink({ kind, count, days, period }: LinkProps) {
-  const text = `${dateKinds[kind]} ${formatNumber(count)}`;
-  const href = datesHref(kind, days, period);
-  return href ? <Link href={href}>{text}</Link> : <span>{text}</span>;
-}
+/** `Risk due 3`, with a link to them. */
+export const KindLink = ({ kind, count, days, period }: LinkProps) => (
+  <Link href={datesHref(kind, days, period)}>
+    {dateKinds[kind]} {formatNumber(count)}
+  </Link>
+);
