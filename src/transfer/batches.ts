@@ -68,9 +68,17 @@ export function keysOf(row: ParsedRow, { keys }: Importable): Set<string> {
   return found;
 }
 
+/** The unique keys of a row. A row with one of them that comes later in the file is about the same resource. */
+const uniqueKeysOf = (row: ParsedRow, { keys }: Importable): string[] =>
+  keys.flatMap((key) => {
+    const value = row.identity[key.field] ?? row.values[key.field];
+    return typeof value === 'string' ? [`${key.field} ${key.compared?.(value) ?? value}`] : [];
+  });
+
 /**
  * The rows that wait for other rows of the same file. A row is released when all rows with the keys it waits for are
- * done, imported or failed. Each row waits once, so the time is linear in the length of a chain.
+ * done, imported or failed. Each row waits once, so the time is linear in the length of a chain. Later rows about the
+ * same resource wait behind it, so that they are imported in the order of the file.
  *
  * A transaction can be retried: `rollback` undoes every change since the last `commit`.
  */
@@ -82,6 +90,9 @@ export function createWaitingRows(
   const pending = new Map(rowsByKey);
   const waiters = new Map<string, ParsedRow[]>();
   const waitingFor = new Map<ParsedRow, { keys: readonly string[]; left: number }>();
+  /** The index of the first row with each unique key that had to wait and is not done, and the rows behind it. */
+  const blockers = new Map<string, number>();
+  const followers = new Map<number, ParsedRow[]>();
   const ready: { row: ParsedRow; mayWait: boolean }[] = [];
   let firstReady = 0;
   let cycleRounds = 0;
@@ -107,6 +118,27 @@ export function createWaitingRows(
         wait.left++;
       });
       if (wait.left === 0) release(row, true);
+    }
+  }
+
+  function block(row: ParsedRow): void {
+    for (const key of uniqueKeysOf(row, importable)) {
+      if (blockers.has(key)) continue;
+      blockers.set(key, row.index);
+      undo.push(() => blockers.delete(key));
+    }
+  }
+
+  function unblock(row: ParsedRow): void {
+    if (blockers.size === 0) return;
+    for (const key of uniqueKeysOf(row, importable)) {
+      if (blockers.get(key) !== row.index) continue;
+      blockers.delete(key);
+      undo.push(() => blockers.set(key, row.index));
+    }
+    for (const follower of followers.get(row.index) ?? []) {
+      ready.push({ row: follower, mayWait: true });
+      undo.push(() => ready.pop());
     }
   }
 
@@ -149,6 +181,21 @@ export function createWaitingRows(
         waitingFor.delete(row);
         for (const key of keys) waiters.get(key)?.pop();
       });
+      block(row);
+    },
+
+    /** Whether the row is about the same resource as a waiting one. Then it is released when that one is done. */
+    waitsBehindAnother(row: ParsedRow): boolean {
+      if (blockers.size === 0) return false;
+      const blocker = uniqueKeysOf(row, importable)
+        .map((key) => blockers.get(key))
+        .find((index) => index !== undefined && index !== row.index);
+      if (blocker === undefined) return false;
+      const behind = followers.get(blocker) ?? [];
+      followers.set(blocker, behind);
+      behind.push(row);
+      undo.push(() => behind.pop());
+      return true;
     },
 
     /** Marks a row as imported or failed. */
@@ -161,13 +208,15 @@ export function createWaitingRows(
         });
         if (left === 0) releaseWaiters(key);
       }
+      unblock(row);
     },
 
     /** The next released rows. If only cycles are left, breaks them with rows that may not wait again. */
     next(maxRows: number): Batch | undefined {
       if (firstReady === ready.length && waitingFor.size > 0) {
-        const isLastRound = ++cycleRounds > maxCycleRounds;
-        const released = isLastRound ? [...waitingFor.keys()] : findCycleRows();
+        const cycleRows = ++cycleRounds > maxCycleRounds ? [] : findCycleRows();
+        // A row may also wait for one that waits behind it, which is no cycle of keys.
+        const released = cycleRows.length > 0 ? cycleRows : [...waitingFor.keys()];
         undo.push(() => {
           cycleRounds--;
         });

@@ -82,6 +82,40 @@ onBothEngines('Imports of rows that refer to one another', (start) => {
     assert.equal(body.summary.created, 2);
   });
 
+  for (const mode of ['create', 'upsert']) {
+    test(`keep the order of rows about one person, one of which waits, with mode=${mode}`, async (t) => {
+      const service = await start(t);
+      const key = await service.key();
+      const file = [
+        'name,email,title,manager',
+        'Ada,ada@example.com,First,Bob',
+        'Bob,bob@example.com,Manager,',
+        'Ada,ADA@example.com,Second,Cid',
+        'Cid,cid@example.com,Director,',
+        'Ada,ada@example.com,Third,',
+      ].join('\n');
+      const { body } = await importPeople(service, key, file, `?mode=${mode}`);
+      const repeated = mode === 'create' ? 'failed' : 'updated';
+      assert.deepEqual(
+        body.results.map(({ status }: { status: string }) => status),
+        ['created', 'created', repeated, 'created', repeated],
+      );
+      const { body: ada } = await service.get(`/v1/personnel/${body.results[0].id}`, key);
+      assert.equal(ada.title, mode === 'create' ? 'First' : 'Third');
+    });
+  }
+
+  test('import rows that wait for a row about the same person', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const file = 'name,email,manager\nAda,x@example.com,Bob\nBob,x@example.com,\nCid,c@example.com,Ada\n';
+    const { body } = await importPeople(service, key, file);
+    assert.deepEqual(
+      body.results.map(({ status }: { status: string }) => status),
+      ['failed', 'created', 'failed'],
+    );
+  });
+
   test('resolve a name to the existing person if the namesake in the file fails', async (t) => {
     const service = await start(t);
     const key = await service.key();

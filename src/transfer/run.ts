@@ -193,11 +193,12 @@ async function importRows(store: Store, job: ImportJob, scan: FileScan, results:
   ): Promise<WrittenBatch> {
     const otherRows = { isPending: (text: string) => mayWait && waiting.isPending(text), newIds };
     const resolved = await resolveReferences(db, group.importable, group.rows, otherRows, job.seesPeople);
-    for (const [i, { waitsFor }] of resolved.entries()) {
-      const row = group.rows[i];
-      if (waitsFor && row) waiting.wait(row, waitsFor);
-    }
-    const rows = resolved.filter(({ waitsFor }) => !waitsFor);
+    const rows = resolved.filter(({ waitsFor }, i) => {
+      const row = group.rows[i] as ParsedRow;
+      if (waiting.waitsBehindAnother(row)) return false;
+      if (waitsFor) waiting.wait(row, waitsFor);
+      return !waitsFor;
+    });
     const written = await writeRows(db, group.importable, options.mode, rows, change());
     for (const [i, row] of rows.entries()) {
       recordNewId(row, written[i]);
