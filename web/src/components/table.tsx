@@ -30,6 +30,8 @@ export type Column<Row> = {
   from?: 'tablet' | 'laptop' | 'desktop' | 'large' | 'wide';
   /** The orders that the header switches between; `-` is descending, and '' is the order of the list itself. */
   sorts?: readonly string[];
+  /** Whether the values fall where the field that they are sorted by rises, like the age of an issue with the day it was raised. */
+  isReversed?: boolean;
 };
 
 /** The order in the URL, and how to change it. */
@@ -166,17 +168,24 @@ export function Table<Row>({
   );
 }
 
-/** The list's own order has several criteria, so it has no direction. */
-const directionOf = <Row,>({ sorts = [] }: Column<Row>, { value }: Sort) =>
-  value && sorts.includes(value) ? (value.startsWith('-') ? 'descending' : 'ascending') : undefined;
+function directionOf<Row>({ sorts = [], isReversed = false }: Column<Row>, { value = '' }: Sort) {
+  if (!sorts.includes(value)) return undefined;
+  return value.startsWith('-') === isReversed ? 'ascending' : 'descending';
+}
 
 function SortButton<Row>({ column, sort }: { column: Column<Row>; sort: Sort }) {
   const { sorts = [], header } = column;
   const direction = directionOf(column, sort);
   // After the last order, the list returns to its own.
   const next = sorts[sorts.indexOf(sort.value ?? '') + 1] ?? null;
+  const isOnlyOrder = direction !== undefined && sorts.length === 1;
   return (
-    <button type="button" className="sort" onClick={() => sort.onChange(next)}>
+    <button
+      type="button"
+      className="sort"
+      aria-disabled={isOnlyOrder || undefined}
+      onClick={() => isOnlyOrder || sort.onChange(next)}
+    >
       {header}
       <span aria-hidden="true">{direction && (direction === 'ascending' ? '↑' : '↓')}</span>
     </button>

@@ -18,6 +18,7 @@ export const issueColumns: readonly Column<Issue>[] = [
     header: 'Severity',
     width: 5.6,
     sorts: [''],
+    isReversed: true,
     cell: ({ severity }) => <Severity severity={severity} />,
   },
   {
@@ -41,6 +42,7 @@ export const issueColumns: readonly Column<Issue>[] = [
     header: 'Age',
     width: 4.5,
     sorts: ['raised_on', '-raised_on'],
+    isReversed: true,
     end: true,
     from: 'desktop',
     cell: ({ age_days }) => `${formatNumber(age_days)} d`,

@@ -102,17 +102,18 @@ function ProjectTable({ projects, filterState, sort, choice: { columns, minWidth
   );
 }
 
-/** The values that projects are compared by; by default, the worst come first. */
-const sortValues: Record<string, (project: Project) => string | number> = {
+/** The values that projects are compared by; by default, the worst come first. Those without a value come last. */
+const sortValues: Record<string, (project: Project) => string | number | null> = {
   '': ({ health, counts }) => healthStates.indexOf(health.state) * 100 - (counts.top_score ?? 0),
   name: ({ name }) => name,
   status: ({ status }) => projectStatuses.indexOf(status),
-  top: ({ counts }) => counts.top_score ?? 0,
+  top: ({ counts }) => counts.top_score,
   risks: ({ counts }) => counts.active_risks,
   issues: ({ counts }) => counts.open_issues,
-  due: ({ due_on }) => due_on ?? '9999-99-99',
-  start: ({ start_on }) => start_on ?? '9999-99-99',
+  due: ({ due_on }) => due_on,
+  start: ({ start_on }) => start_on,
   overdue: ({ counts }) => counts.overdue_tasks,
+  updated_at: ({ updated_at }) => updated_at,
 };
 
 function sortProjects(projects: Project[], sort = ''): Project[] {
@@ -121,6 +122,7 @@ function sortProjects(projects: Project[], sort = ''): Project[] {
   const sign = sort.startsWith('-') ? -1 : 1;
   return projects.toSorted((a, b) => {
     const [one, other] = [sortValueOf(a), sortValueOf(b)];
+    if (one === null || other === null) return +(one === null) - +(other === null);
     return sign * (typeof one === 'string' ? one.localeCompare(String(other)) : one - Number(other));
   });
 }
