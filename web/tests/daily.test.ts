@@ -5,6 +5,8 @@ import { type Console, startConsole, waitUntilLoaded } from './console.ts';
 
 let console: Console;
 
+type Project = { name: string; updated_at: string };
+
 before(async () => {
   console = await startConsole();
 });
@@ -171,4 +173,77 @@ test('lists are sorted by their headers, in the URL; long filters have a search'
   await page.getByRole('searchbox', { name: 'Search Project' }).fill('apollo');
   assert.equal(await page.locator('.popover').getByRole('checkbox').count(), 1);
   await assertAccessible(page, 'a filter with a search');
+});
+
+test('the header shows the direction of the values, also in the order of the list itself', async (t) => {
+  const page = await console.open(t, '/issues', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  const header = (name: string) => page.getByRole('columnheader', { name, exact: true });
+  const assertDirection = async (name: string, direction: string | null) => {
+    await waitUntilLoaded(page);
+    assert.equal(await header(name).getAttribute('aria-sort'), direction, name);
+  };
+  await assertDirection('Severity', 'descending');
+  await header('Age').getByRole('button').click();
+  await page.waitForURL(/sort=raised_on/);
+  await assertDirection('Age', 'descending');
+  await assertDirection('Severity', null);
+  const [oldest] = (await console.get('/v1/issues?sort=raised_on&limit=1')).data;
+  await page.getByRole('row').nth(1).getByText(`${oldest.age_days} d`).waitFor();
+  await header('Severity').getByRole('button').click();
+  await page.waitForURL((url) => url.search === '');
+  await assertDirection('Severity', 'descending');
+  await page.locator('th button[aria-disabled=true]').getByText('Severity').waitFor();
+});
+
+test('projects are sorted by the time of their last change and by dates, those without a date last', async (t) => {
+  await console.post('/v1/projects', { name: 'Without a date' });
+  const page = await console.open(t, '/projects?columns=name,updated,due', {
+    viewport: { width: 1440, height: 900 },
+  });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const names = () => page.locator('tbody .row-link').allTextContents();
+  const { data } = await console.get('/v1/projects');
+  const byChange = data
+    .toSorted((a: Project, b: Project) => (a.updated_at < b.updated_at ? 1 : -1))
+    .map(({ name }: Project) => name);
+  await page.getByRole('button', { name: 'Updated', exact: true }).click();
+  await page.waitForURL(/sort=-updated_at/);
+  assert.deepEqual((await names()).slice(0, 3), byChange.slice(0, 3));
+  for (const sort of ['due', '-due']) {
+    await page.getByRole('button', { name: 'Due', exact: true }).click();
+    await page.waitForURL(new RegExp(`sort=${sort}$`));
+    assert.equal((await names()).at(-1), 'Without a date', sort);
+  }
+});
+
+test('the dialog that creates something in a project names the project', async (t) => {
+  const { name } = await console.get('/v1/projects/APOLLO');
+  const page = await console.open(t, '/risks?project=APOLLO');
+  if (!page) return;
+  for (const [list, title] of [
+    ['risks', 'Create risk'],
+    ['issues', 'Create issue'],
+    ['tasks', 'Add task'],
+  ]) {
+    await page.goto(`${console.app.baseUrl}/${list}?project=APOLLO`);
+    await waitUntilLoaded(page);
+    await page.keyboard.press('c');
+    await page.getByRole('dialog', { name: `${title} in ${name}`, exact: true }).waitFor();
+  }
+});
+
+test('a key that can see some projects is not told of a rank in all of them', async (t) => {
+  const { data } = await console.get('/v1/risks?project=APOLLO&limit=1');
+  const { secret } = await console.post('/v1/keys', {
+    name: 'Apollo only',
+    scopes: ['projects.read'],
+    project_ids: ['APOLLO'],
+  });
+  const page = await console.open(t, '/', { signedIn: false });
+  if (!page) return;
+  await page.context().request.post(`${console.app.baseUrl}/v1/session`, { data: { key: secret } });
+  await page.goto(`${console.app.baseUrl}/risks/${data[0].key}`);
+  await page.getByText(/active risks in the projects you can see/).waitFor();
 });

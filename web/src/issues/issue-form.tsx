@@ -11,7 +11,7 @@ import { toast } from '../components/toast.tsx';
 import { type Editor, withOneOwner } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
 import { useReadablePerson } from '../personnel/queries.ts';
-import { useCanEditIn } from '../projects/queries.ts';
+import { useCanEditIn, useTitleIn } from '../projects/queries.ts';
 import { priorities, resolutions, severities } from './model.ts';
 import { issuePath, useIssue, usePatchIssue } from './queries.ts';
 
@@ -99,6 +99,7 @@ const statusFields: FieldOf<IssuePatch>[] = [
 type NewIssueInput = IssueInput & { project: string };
 
 export function NewIssue({ project, onClose }: { project: string | undefined; onClose: () => void }) {
+  const title = useTitleIn(project, 'Create issue');
   const [, navigate] = useLocation();
   const refresh = useRefresh();
   const create = async ({ project: project_id, ...body }: NewIssueInput) => {
@@ -112,7 +113,7 @@ export function NewIssue({ project, onClose }: { project: string | undefined; on
   const fields: FieldOf<NewIssueInput>[] = inForm(fieldsOf(project));
   const projectField = { name: 'project', label: 'Project', kind: 'project', required: true } as const;
   return (
-    <Dialog title="Create issue" onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <Form<NewIssueInput>
         fields={project ? fields : [projectField, ...fields]}
         action="Create issue"

@@ -49,6 +49,13 @@ export function useProjects(archived: 'false' | 'any' | 'true' = 'false', enable
   });
 }
 
+/** The title of a dialog that creates something in a project: `Create risk in Harbor crane`. */
+export function useTitleIn(project: string | undefined, title: string): string {
+  const { data = [] } = useProjects('false', project !== undefined);
+  const name = data.find(({ id, key }) => project === key || project === id)?.name;
+  return name ? `${title} in ${name}` : title;
+}
+
 /** The key of a project, or its id when the API key in use can't see the project. */
 export function useProjectKeys(): (id: string) => string {
   const { data = [] } = useProjects('any', useHasScope()('projects.read'));

@@ -1,4 +1,5 @@
 import type { Explanation, Risk } from '../api/openapi.ts';
+import { useIsLimited } from '../api/session.ts';
 import { Score } from '../components/badges.tsx';
 import { DialogButton } from '../components/dialog.tsx';
 import { formatDay, formatNumber, formatTime, humanize } from '../format.ts';
@@ -10,6 +11,7 @@ import { useRiskModel } from './model.ts';
 export function RankExplanation({ risk, explain }: { risk: Risk; explain: Explanation }) {
   const { data: model } = useRiskModel();
   const canEdit = useCanEditIn(risk.project_key);
+  const isLimited = useIsLimited();
   const word = (axis: 'probability' | 'impact') =>
     humanize(model?.[axis].find(({ value }) => value === explain.inputs[axis].value)?.word ?? '');
   if (explain.score === null) {
@@ -50,10 +52,10 @@ export function RankExplanation({ risk, explain }: { risk: Risk; explain: Explan
         </p>
       ) : (
         <p>
-          Rank <strong>{formatNumber(explain.rank)}</strong> of {formatNumber(explain.of)} active risks in all
-          projects. Risks with equal scores are ordered by impact, probability, earliest due date (
-          {risk.due_on ? formatDay(risk.due_on) : 'no due date'}) and earliest date raised (
-          {formatDay(risk.raised_on)}).
+          Rank <strong>{formatNumber(explain.rank)}</strong> of {formatNumber(explain.of)} active risks in{' '}
+          {isLimited ? 'the projects you can see' : 'all projects'}. Risks with equal scores are ordered by
+          impact, probability, earliest due date ({risk.due_on ? formatDay(risk.due_on) : 'no due date'}) and
+          earliest date raised ({formatDay(risk.raised_on)}).
         </p>
       )}
       <p className="quiet">

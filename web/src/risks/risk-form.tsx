@@ -10,7 +10,7 @@ import { toast } from '../components/toast.tsx';
 import { type Editor, withOneOwner } from '../fields/editor.ts';
 import { enumOptions, humanize } from '../format.ts';
 import { useReadablePerson } from '../personnel/queries.ts';
-import { useCanEditIn } from '../projects/queries.ts';
+import { useCanEditIn, useTitleIn } from '../projects/queries.ts';
 import { strategies, useRiskModel } from './model.ts';
 import { riskPath, usePatchRisk } from './queries.ts';
 import { transitionForms } from './transition-forms.ts';
@@ -101,6 +101,7 @@ type NewRiskInput = RiskInput & { project: string };
 
 export function NewRisk({ project, onClose }: { project: string | undefined; onClose: () => void }) {
   const model = useRiskModel();
+  const title = useTitleIn(project, 'Create risk');
   const [, navigate] = useLocation();
   const refresh = useRefresh();
   const create = async ({ project: project_id, ...body }: NewRiskInput) => {
@@ -114,7 +115,7 @@ export function NewRisk({ project, onClose }: { project: string | undefined; onC
   const fields: FieldOf<NewRiskInput>[] = inForm(fieldsOf(model.data?.probability, model.data?.impact));
   const projectField = { name: 'project', label: 'Project', kind: 'project', required: true } as const;
   return (
-    <Dialog title="Create risk" wide onClose={onClose}>
+    <Dialog title={title} wide onClose={onClose}>
       {model.data ? (
         <Form<NewRiskInput>
           fields={project ? fields : [projectField, ...fields]}

@@ -12,7 +12,7 @@ import { toast } from '../components/toast.tsx';
 import { EditDialog } from '../fields/edit-dialog.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
-import { useCanEditIn } from '../projects/queries.ts';
+import { useCanEditIn, useTitleIn } from '../projects/queries.ts';
 import { projectKeyOf } from '../risks/queries.ts';
 
 export type Parent = { risk_id?: string; issue_id?: string };
@@ -91,6 +91,7 @@ type NewProps = { project?: string | undefined; parent?: Parent; kind: Task['kin
 
 /** Without a parent, the form asks for the risk or the issue that the task addresses. */
 export function NewTask({ project, parent, kind, onClose }: NewProps) {
+  const title = useTitleIn(parent ? undefined : project, 'Add task');
   const refresh = useRefresh();
   const create = async ({ project: project_id, ...values }: NewTaskInput) => {
     const task = await dataOrThrow(
@@ -107,7 +108,7 @@ export function NewTask({ project, parent, kind, onClose }: NewProps) {
   );
   const projectField = { name: 'project', label: 'Project', kind: 'project', required: true } as const;
   return (
-    <Dialog title="Add task" onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <Form<NewTaskInput>
         fields={project ? fields : [projectField, ...fields]}
         action="Add task"
