@@ -130,7 +130,7 @@ test('a refused bulk change lists each reason with a link, and keeps what was en
   const dialog = page.getByRole('dialog', { name: 'Nothing was changed' });
   await dialog.getByText("3 issues can't be changed.").waitFor();
   assert.equal(await dialog.getByRole('link', { name: second.key }).count(), 1);
-  assert.equal(await dialog.getByText('Due is before Raised, which defaults to today.').count(), 3);
+  assert.equal(await dialog.getByText('Due is before Raised.').count(), 3);
   await assertAccessible(page, 'the reasons of a refused change');
   assert.equal((await read('due_on'))[0], '2999-01-01');
   await dialog.getByRole('button', { name: 'Deselect 3' }).click();
@@ -158,6 +158,21 @@ test('risks are closed together with a reason; Undo restores what nobody has cha
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.getByText(`Restored 3 of 4. Changed since by someone else: ${items[2]?.key}.`).waitFor();
   assert.deepEqual(await read('status'), ['open', 'open', 'closed', 'open']);
+});
+
+test('a refused change of statuses names them as the console does', async (t) => {
+  const { page, items, project } = await openList(t, 'risks');
+  if (!page) return;
+  const accepted_until = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+  const acceptance = { status: 'accepted', acceptance_reason: 'Small', accepted_until };
+  await console.patch(`/v1/projects/${project}/risks/${items[0]?.key}`, acceptance);
+  await page.reload();
+  await waitUntilLoaded(page);
+  await page.getByRole('checkbox', { name: 'Select all loaded rows' }).click();
+  await bar(page).getByRole('button', { name: 'Set status…' }).click();
+  await page.getByRole('menuitem', { name: 'Monitoring' }).click();
+  const reason = 'cannot change from Accepted to Monitoring. Allowed: Open, Mitigating, Occurred, Closed.';
+  await page.getByRole('dialog', { name: 'Nothing was changed' }).getByText(reason).waitFor();
 });
 
 test('rows are selected and changed with the keyboard alone', async (t) => {

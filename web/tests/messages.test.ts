@@ -26,7 +26,7 @@ test('the errors of a form name its fields by their labels', async (t) => {
   await dialog.getByRole('combobox', { name: 'Owning group' }).fill('a');
   await page.getByRole('listbox').getByRole('option').first().click();
   await dialog.getByRole('button', { name: 'Create risk' }).click();
-  await dialog.getByText('Due is before Raised, which defaults to today.').waitFor();
+  await dialog.getByText('Due is before today, which is the default of Raised.').waitFor();
   await dialog.getByText('Set Owner or Owning group, not both.').waitFor();
 
   await page.goto(`${console.app.baseUrl}/keys?new=true`);

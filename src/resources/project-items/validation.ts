@@ -8,7 +8,8 @@ export function assertTransition<Status extends string>(
 ): void {
   const allowed = transitions[from];
   if (allowed.includes(to)) return;
-  const detail = `${key} cannot change from ${from} to ${to}. Allowed: ${allowed.join(', ')}.`;
+  const quoted = allowed.map((status) => `\`${status}\``).join(', ');
+  const detail = `${key} cannot change from \`${from}\` to \`${to}\`. Allowed: ${quoted}.`;
   throw new Problem('invalid_transition', detail, { extra: { from, to, allowed } });
 }
 
@@ -34,7 +35,9 @@ export function ownerAndDateErrors(
     errors.push(fieldError('raised_on', 'in_the_future', detail));
   }
   if (due_on && due_on < (raised_on ?? today)) {
-    const detail = '`due_on` is before `raised_on`, which defaults to today.';
+    const detail = raised_on
+      ? '`due_on` is before `raised_on`.'
+      : '`due_on` is before today, which is the default of `raised_on`.';
     errors.push(fieldError('due_on', 'date_order', detail));
   }
   return errors;
