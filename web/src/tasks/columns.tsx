@@ -37,7 +37,7 @@ export const taskColumns: readonly Column<Task>[] = [
   {
     name: 'assignee',
     header: 'Assignee',
-    width: 9,
+    width: 10.5,
     from: 'tablet',
     sorts: ['assignee_name', '-assignee_name'],
     cell: ({ assignee_name }) =>
