@@ -191,42 +191,59 @@ test('the lists of changed risks add up to the change of the register', async (t
   assert.ok(closed && occurred && reopened && deleted && raised);
   await close(reopened);
   await close(await add('Closed before', 1));
+  const raisedLess = await add('High score', 4);
+  await console.post('/v1/projects', { name: 'Paused', key: 'PAUSED' });
+  const paused: Risk[] = [];
+  for (const title of ['Paused', 'Paused too', 'Paused and closed'])
+    paused.push(await console.post('/v1/projects/PAUSED/risks', { title }));
+  const editPaused = async (changes: object, risks = paused) => {
+    for (const { id } of risks) await console.patch(`/v1/projects/PAUSED/risks/${id}`, changes);
+  };
+  await editPaused({ status: 'closed', closure_reason: 'Over' }, paused.slice(2));
+  await console.post('/v1/projects/PAUSED/archive', {});
   await moveToday(daysAgo(20));
 
   await close(closed);
   await occur(occurred);
   await console.patch(`${risks}/${reopened.id}`, { status: 'open', reason: 'It is back', probability: 5 });
   await console.patch(`${risks}/${raised.id}`, { probability: 4 });
+  await console.patch(`${risks}/${raisedLess.id}`, { probability: 5 });
   await console.delete(`${risks}/${deleted.id}`);
   await add('New', 3);
   await close(await add('New and closed', 2));
   await occur(await add('New and occurred', 1));
+  await console.post('/v1/projects/PAUSED/unarchive', {});
+  await editPaused({ category: 'supply' });
 
   const listed = {
     'New risks': ['New', 'New and closed', 'New and occurred'],
     'Reopened risks': ['Reopened'],
-    'Score increased': ['Raised score'],
+    'Score increased': ['High score', 'Raised score'],
     'Score decreased': [],
     Occurred: ['New and occurred', 'Occurred'],
     'Closed risks': ['Closed', 'New and closed'],
   };
-  const page = await console.open(t, `/report?project=SUMS&since=${daysAgo(10)}`);
+  const page = await console.open(t, `/report?project=SUMS,PAUSED&since=${daysAgo(10)}`);
   if (!page) return;
   const assertLists = async () => {
     await waitUntilLoaded(page);
-    for (const [heading, titles] of Object.entries(listed)) {
-      const list = page.locator('#changes ~ .changes section', {
-        has: page.locator(`h3:text("${heading}")`),
-      });
-      assert.deepEqual((await list.locator('li a').allTextContents()).sort(), titles, heading);
-    }
-    // 5 + 3 new + 1 reopened - 2 occurred - 2 closed - 1 deleted
-    await page.getByRole('row', { name: 'Total 5 4 −1' }).waitFor();
-    await page.getByText('changed the number of active risks by −1.').waitFor();
+    const titlesIn = (heading: string) =>
+      page
+        .locator('#changes ~ .changes section', { has: page.locator(`h3:text("${heading}")`) })
+        .locator('li a')
+        .allTextContents();
+    for (const [heading, titles] of Object.entries(listed))
+      assert.deepEqual((await titlesIn(heading)).sort(), titles, heading);
+    assert.deepEqual(await titlesIn('Score increased'), ['Raised score', 'High score'], 'by the change');
+    // 6 + 3 new + 1 reopened - 2 occurred - 2 closed - 1 deleted + 2 of the project that was unarchived
+    await page.getByRole('row', { name: 'Total 6 7 +1' }).waitFor();
+    await page.getByText('changed the number of active risks by +1.').waitFor();
   };
   await assertLists();
   await moveToday(daysAgo(5));
-  await page.goto(`${console.app.baseUrl}/report?project=SUMS&since=${daysAgo(10)}&as_of=${daysAgo(2)}`);
+  await page.goto(
+    `${console.app.baseUrl}/report?project=SUMS,PAUSED&since=${daysAgo(10)}&as_of=${daysAgo(2)}`,
+  );
   await assertLists();
   await screenshot(page, 'report-changes');
 });
@@ -247,7 +264,7 @@ test('a long list of changed risks can be shown as a whole, and is printed with 
   assert.equal(await added.getByRole('button').count(), 0);
 });
 
-/** Makes it look as if the risks had been changed on an earlier day. */
+/** Makes it look as if the risks, and whether their projects are archived, had been changed on an earlier day. */
 async function moveToday(day: string): Promise<void> {
   const moved = (column: string) =>
     sql<string>`case when ${sql.ref(column)} >= ${daysAgo(0)} then ${day} || substr(${sql.ref(column)}, 11)
@@ -258,6 +275,11 @@ async function moveToday(day: string): Promise<void> {
     await db
       .updateTable('past_risks')
       .set({ ...stamps, valid_until: moved('valid_until') })
+      .execute();
+    await db
+      .updateTable('history')
+      .set({ at: moved('at') })
+      .where('field', '=', 'archived_at')
       .execute();
   });
 }

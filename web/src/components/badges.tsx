@@ -1,6 +1,7 @@
 import { Link } from 'wouter';
 import type { Issue, Project, RankedRisk, Risk } from '../api/openapi.ts';
 import { formatNumber, humanize } from '../format.ts';
+import { isActiveRisk } from '../risks/model.ts';
 import { describeHealth } from './health-reasons.tsx';
 
 /** The color shows the level; the tooltip names it, so that color is not the only signal. */
@@ -41,11 +42,10 @@ export const Health = ({ state }: { state: Project['health']['state'] }) => (
  * only in the tooltip.
  */
 export function Movement({ risk, since }: { risk: RankedRisk; since: string }) {
-  const { movement, score, status, created_at, rank } = risk;
+  const { movement, score, created_at, rank } = risk;
   if (!movement) return null;
   const { score_then, rank_then } = movement;
-  const isActive = status !== 'closed' && status !== 'materialized';
-  if (created_at.slice(0, 10) > since && isActive) return <span className="movement new">New</span>;
+  if (created_at.slice(0, 10) > since && isActiveRisk(risk)) return <span className="movement new">New</span>;
   if (score !== null && score_then === null && created_at.slice(0, 10) <= since)
     return <span className="movement new">Assessed</span>;
   if (score === null || score_then === null || score === score_then) {

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { paths, RankedRisk } from '../api/openapi.ts';
 import { formatDay, isDay, today } from '../format.ts';
+import { isActiveRisk } from '../risks/model.ts';
 
 /** What the report is about: some projects, or all, the day that everything is compared with, and the day it shows. */
 export type Period = {
@@ -122,7 +123,7 @@ export type RiskChanges = Record<
 export const useRiskChanges = (period: Period) =>
   useQuery({
     queryKey: ['report', 'changes', period],
-    queryFn: () => (period.asOf ? changesBetween(period, period.asOf) : changesUntilToday(period)),
+    queryFn: () => readChanges(period),
   });
 
 /**
@@ -138,69 +139,54 @@ export function useUnlistedChange(period: Period): number {
   return totals.after.total - totals.before.total - listed;
 }
 
-const isActive = ({ status }: Pick<RankedRisk, 'status'>) => status !== 'materialized' && status !== 'closed';
-
 const changeOf = ({ score, movement }: RankedRisk) =>
   score !== null && typeof movement?.score_then === 'number' ? score - movement.score_then : 0;
 
 const byScore = (a: RankedRisk, b: RankedRisk) => (b.score ?? 0) - (a.score ?? 0);
 
-type Before = 'new' | 'active' | 'ended' | 'unlisted';
+const byChange = (a: RankedRisk, b: RankedRisk) =>
+  Math.abs(changeOf(b)) - Math.abs(changeOf(a)) || byScore(a, b);
+
+/** A risk is absent from the register while its project is archived. */
+type StateBefore = 'new' | 'active' | 'ended' | 'absent';
 
 /** A risk that was created and has ended in the period is in two lists, so that they add up to the change of the register. */
-function groupChanges(
+function classifyChanges(
   risks: readonly RankedRisk[],
-  statusBefore: (risk: RankedRisk) => Before,
+  stateBefore: (risk: RankedRisk) => StateBefore,
 ): Omit<RiskChanges, 'isComplete'> {
-  const rows = risks.map((risk) => ({ risk, before: statusBefore(risk) }));
-  const select = (matches: (risk: RankedRisk, before: Before) => boolean) =>
+  const rows = risks.map((risk) => ({ risk, before: stateBefore(risk) }));
+  const select = (matches: (risk: RankedRisk, before: StateBefore) => boolean) =>
     rows.filter(({ risk, before }) => matches(risk, before)).map(({ risk }) => risk);
-  const wasListed = (before: Before) => before === 'new' || before === 'active';
+  const stayedActive = (risk: RankedRisk, before: StateBefore) => isActiveRisk(risk) && before === 'active';
+  const endedAs = (end: RankedRisk['status']) =>
+    select(({ status }, before) => status === end && (before === 'new' || before === 'active'));
   return {
     added: select((_, before) => before === 'new').sort(byScore),
-    reopened: select((risk, before) => isActive(risk) && before === 'ended').sort(byScore),
-    up: select((risk, before) => isActive(risk) && before === 'active' && changeOf(risk) > 0).sort(byScore),
-    down: select((risk, before) => isActive(risk) && before === 'active' && changeOf(risk) < 0).sort(byScore),
-    occurred: select(({ status }, before) => status === 'materialized' && wasListed(before)),
-    closed: select(({ status }, before) => status === 'closed' && wasListed(before)),
+    reopened: select((risk, before) => isActiveRisk(risk) && before === 'ended').sort(byScore),
+    up: select((risk, before) => stayedActive(risk, before) && changeOf(risk) > 0).sort(byChange),
+    down: select((risk, before) => stayedActive(risk, before) && changeOf(risk) < 0).sort(byChange),
+    occurred: endedAs('materialized'),
+    closed: endedAs('closed'),
   };
 }
 
-/** The API compares a day only with today, so the registers of both days are compared here. */
-async function changesBetween(period: Period, asOf: string): Promise<RiskChanges> {
-  const read = (as_of: string) =>
+/**
+ * A risk has an earlier rank only if it was in the same list then. An earlier rank in the list of all risks means that its
+ * project was not archived then; in the list of active or of ended risks, that it was then what it is now.
+ */
+async function readChanges(period: Period): Promise<RiskChanges> {
+  const start = endOf(period.since);
+  const read = (status: RiskQuery['status']) =>
     dataOrThrow(
-      api.GET('/v1/risks', {
-        params: { query: { ...inProjects(period), as_of, status: ['all'], limit: maxRows } },
-      }),
-    );
-  const [before, after] = await Promise.all([read(period.since), read(asOf)]);
-  const then = new Map(before.data.map((risk) => [risk.id, risk]));
-  const rows = after.data.map((risk): RankedRisk => {
-    const { score: score_then = null, rank: rank_then = null } = then.get(risk.id) ?? {};
-    return { ...risk, movement: { score_then, rank_then, delta: null } };
-  });
-  return {
-    ...groupChanges(rows, ({ id, created_at }) => {
-      const earlier = then.get(id);
-      if (earlier) return isActive(earlier) ? 'active' : 'ended';
-      return created_at >= endOf(period.since) ? 'new' : 'unlisted';
-    }),
-    isComplete: !before.page.has_more && !after.page.has_more,
-  };
-}
-
-async function changesUntilToday(period: Period): Promise<RiskChanges> {
-  const { since } = period;
-  const read = async (status: RiskQuery['status']) => {
-    const { data, page } = await dataOrThrow(
       api.GET('/v1/risks', {
         params: {
           query: {
             ...inProjects(period),
+            ...(period.asOf && { as_of: period.asOf }),
             status,
             include: 'movement',
-            since,
+            since: period.since,
             // Not `updated_since`, which no risk of the earlier day matches, so that none would have a rank then.
             sort: '-updated_at',
             limit: maxRows,
@@ -208,17 +194,21 @@ async function changesUntilToday(period: Period): Promise<RiskChanges> {
         },
       }),
     );
-    const changed = data.filter(({ updated_at }) => updated_at >= endOf(since));
-    return { changed, isComplete: changed.length < data.length || !page.has_more };
-  };
-  const [active, ended] = await Promise.all([read(['active']), read(['materialized', 'closed'])]);
+  const [all, active, ended] = await Promise.all([
+    read(['all']),
+    read(['active']),
+    read(['materialized', 'closed']),
+  ]);
+  const hadRank = ({ movement }: RankedRisk) => typeof movement?.rank_then === 'number';
+  const sameState = new Set([...active.data, ...ended.data].filter(hadRank).map(({ id }) => id));
+  const changed = all.data.filter(({ updated_at }) => updated_at >= start);
   return {
-    ...groupChanges([...active.changed, ...ended.changed], (risk) => {
-      if (risk.created_at >= endOf(since)) return 'new';
-      // A risk has an earlier rank only if it was active then as it is now, or had ended then as it has now.
-      return (risk.movement?.rank_then === null) === isActive(risk) ? 'ended' : 'active';
+    ...classifyChanges(changed, (risk) => {
+      if (risk.created_at >= start) return 'new';
+      if (!hadRank(risk)) return 'absent';
+      return isActiveRisk(risk) === sameState.has(risk.id) ? 'active' : 'ended';
     }),
-    isComplete: active.isComplete && ended.isComplete,
+    isComplete: changed.length < all.data.length || !all.page.has_more,
   };
 }
 

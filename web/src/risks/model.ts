@@ -13,6 +13,10 @@ export const riskStatuses = enumValues<RiskStatus>({
   closed: true,
 });
 
+/** Others have ended, and are not in the register unless asked for. */
+export const isActiveRisk = ({ status }: Pick<Risk, 'status'>) =>
+  status !== 'materialized' && status !== 'closed';
+
 export const levels = enumValues<NonNullable<Risk['level']>>({
   critical: true,
   high: true,
