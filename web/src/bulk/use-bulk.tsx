@@ -6,6 +6,7 @@ import { useShortcut } from '../components/use-shortcut.ts';
 import type { BulkItem, BulkKind } from './kinds.ts';
 import { type Selection, useSelection } from './use-selection.ts';
 
+const AssignDialog = lazy(() => import('./change-dialog.tsx'), 'AssignDialog');
 const BulkBar = lazy(() => import('./bulk-bar.tsx'), 'BulkBar');
 
 /** The selection of a list and the bar with what can be done with it; nothing for a key that cannot write. */
@@ -34,7 +35,7 @@ export function useBulk<Row extends BulkItem>(
     const close = () => setAssignedId(undefined);
     return {
       selection,
-      bar: <BulkBar kind={kind} items={assigned} isAssigning clear={close} deselect={close} />,
+      bar: <AssignDialog kind={kind} items={assigned} onClose={close} />,
     };
   }
   const bar = selection.rows.length > 0 && (

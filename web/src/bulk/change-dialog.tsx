@@ -1,0 +1,99 @@
+import { Button } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { Form } from '../components/form.tsx';
+import type { Field, FieldOf } from '../components/form-values.ts';
+import { pluralize } from '../format.ts';
+import { Failures } from './failures.tsx';
+import { type BulkItem, type BulkKind, type Changes, nouns, responsible } from './kinds.ts';
+import { type BulkChange, useBulkChange } from './use-bulk-change.ts';
+
+/** Asks for the values of a change. */
+export type ChangeForm = {
+  title: string;
+  fields: Field[];
+  changes: (values: Changes) => Changes;
+  /** Has its own button, so that a blank field never removes a value. */
+  removal?: { action: string; done: string; changes: Changes };
+};
+
+export function assignForm(kind: BulkKind): ChangeForm {
+  const { label, hint, group: groupLabel, changes, missing, remove } = responsible[kind];
+  const [action, done] = remove;
+  return {
+    title: `Set ${label.toLowerCase()}`,
+    fields: [
+      { name: 'person', label, kind: 'person', ...(hint && { hint }) },
+      ...(groupLabel ? [{ name: 'group', label: groupLabel, kind: 'group' } as const] : []),
+    ],
+    changes: ({ person = null, group = null }) => {
+      if (person === null && group === null) throw new Error(missing);
+      return changes(person as string | null, group as string | null);
+    },
+    removal: { action, done, changes: changes(null, null) },
+  };
+}
+
+type AssignProps = { kind: BulkKind; items: readonly BulkItem[]; onClose: () => void };
+
+/** Assigns items without a selection. */
+export function AssignDialog({ kind, items, onClose }: AssignProps) {
+  const change = useBulkChange(kind, items, onClose);
+  return (
+    <ChangeDialog
+      kind={kind}
+      items={items}
+      form={assignForm(kind)}
+      change={change}
+      deselect={onClose}
+      onClose={onClose}
+    />
+  );
+}
+
+type FailureProps = { kind: BulkKind; change: BulkChange; deselect: (ids: readonly string[]) => void };
+
+type Props = FailureProps & { items: readonly BulkItem[]; form: ChangeForm; onClose: () => void };
+
+export function ChangeDialog({ kind, items, form, change, deselect, onClose }: Props) {
+  const { title, fields, changes, removal } = form;
+  const counted = pluralize(items.length, nouns[kind]);
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <Form<Changes>
+        fields={fields as FieldOf<Changes>[]}
+        action={`Update ${counted}`}
+        submit={async (values) => {
+          // The form stays open with what was entered.
+          if (!(await change.apply(changes(values)))) throw new Error('Nothing was changed.');
+        }}
+        onClose={onClose}
+        extra={
+          removal && (
+            <Button
+              plain
+              isDisabled={change.isBusy}
+              onPress={() => change.applyNow(removal.changes, removal.done)}
+            >
+              {removal.action} {counted}
+            </Button>
+          )
+        }
+      />
+      <ChangeFailures kind={kind} change={change} deselect={deselect} />
+    </Dialog>
+  );
+}
+
+/** Why the service did not make the last change, until it is closed. */
+export const ChangeFailures = ({ kind, change: { failures, clearFailures }, deselect }: FailureProps) =>
+  failures && (
+    <Failures
+      kind={kind}
+      {...failures}
+      onClose={clearFailures}
+      onDeselect={() => {
+        clearFailures();
+        deselect(failures.listed.map(({ id }) => id));
+      }}
+    />
+  );
