@@ -2,7 +2,7 @@ import { Button } from './button.tsx';
 import { type Draft, type Field, showDraft, toDraft } from './form-values.ts';
 import { type Names, pickedName } from './picked-names.ts';
 
-type Change = { label: string; theirs: string; mine: string | undefined };
+type Change = { name: string; label: string; theirs: string; mine: string | undefined };
 
 type Props = {
   isPending: boolean;
@@ -20,8 +20,8 @@ export const ConflictNotice = ({ isPending, changes, onReview, onOverwrite }: Pr
         <div>
           <p>{changes.length > 0 ? 'Changed by someone else:' : 'Their changes are kept. Save yours now.'}</p>
           <ul className="conflict">
-            {changes.map(({ label, theirs, mine }) => (
-              <li key={label}>
+            {changes.map(({ name, label, theirs, mine }) => (
+              <li key={name}>
                 <strong>{label}</strong>: <bdi>{theirs}</bdi>
                 {mine !== undefined && (
                   <>
@@ -63,6 +63,7 @@ export function theirChanges(
   return fields
     .filter(({ name }) => isChanged(name))
     .map((field) => ({
+      name: field.name,
       label: field.label,
       theirs: describe(field, now[field.name], names),
       mine: mine.includes(field.name) ? describe(field, draft[field.name], names) : undefined,

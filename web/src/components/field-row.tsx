@@ -36,6 +36,7 @@ export function FieldRow({ field, value, error, onChange }: RowProps) {
       {field.section && <h3 className="form-section">{field.section}</h3>}
       <Row
         className={field.half ? 'field half' : 'field'}
+        data-field-row={field.name}
         aria-describedby={(isGroup && described) || undefined}
       >
         {isGroup ? <legend>{label}</legend> : <label htmlFor={id}>{label}</label>}

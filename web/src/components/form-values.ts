@@ -38,6 +38,14 @@ export type Field = {
   selectedName?: string | null;
 };
 
+export const isPersonOrGroup = ({ kind }: Field) => kind === 'person' || kind === 'group';
+
+export const isRiskOrIssue = (field: Field): field is Field & { kind: 'risk' | 'issue' } =>
+  field.kind === 'risk' || field.kind === 'issue';
+
+/** Whether the value is an id, which is shown as the name of its item. */
+export const isReference = (field: Field) => isPersonOrGroup(field) || isRiskOrIssue(field);
+
 /** The kinds of field that can produce a value of this type. */
 type KindFor<Value> = Value extends readonly unknown[]
   ? 'list' | 'scopes' | 'projects' | 'event-types'
@@ -87,10 +95,10 @@ export const showValue = (field: Field, item: object): string =>
 export function showDraft(field: Field, value: string | string[] = '', item: object = {}): string {
   const { name, kind, options = [] } = field;
   if (value.length === 0) return '';
-  if (kind === 'person' || kind === 'group')
+  if (isPersonOrGroup(field))
     return String((item as Values)[name.replace(/_(user|group)_id$/, '_name')] ?? '');
   // An item has only the ids of these.
-  if (kind === 'risk' || kind === 'issue') return '';
+  if (isRiskOrIssue(field)) return '';
   if (kind === 'day') return formatDayOrText(String(value));
   return options.find(([option]) => String(option) === value)?.[1] ?? String(value);
 }

@@ -1,4 +1,4 @@
-import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../api/client.ts';
 import { endSessionOn401, useHasScope } from '../api/session.ts';
 import { Button } from './button.tsx';
@@ -13,6 +13,8 @@ import {
   type Draft,
   type Field,
   type FieldOf,
+  isPersonOrGroup,
+  isRiskOrIssue,
   isSameDraft,
   toDraft,
 } from './form-values.ts';
@@ -52,7 +54,7 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   const [base, setBase] = useState(initial);
   const [draft, setDraft] = useState(() => toDraft(fields, initial));
   const visible = inChosenProject(fields, draft).filter(
-    ({ kind }) => !['person', 'group'].includes(kind) || hasScope('personnel.read'),
+    (field) => !isPersonOrGroup(field) || hasScope('personnel.read'),
   );
   /** The names of what was picked here, and of what the latest version has. */
   const [names, setNames] = useState<Names>({});
@@ -71,22 +73,11 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
     errors.size > 0 && [...errors.keys()].every((name) => visible.some((one) => one.name === name));
   const requestClose = useUnsavedChanges(!isSameDraft(draft, toDraft(fields, base)));
 
-  useEffect(() => form.current?.querySelector<HTMLElement>('input, select, textarea')?.focus(), []);
+  useEffect(() => focusInput(form.current), []);
   useEffect(() => {
-    if (!error && rejected.size === 0) return;
-    form.current
-      ?.querySelector<HTMLElement>('.field:has(> .field-error) :is(input, select, textarea)')
-      ?.focus();
+    if (error || rejected.size > 0) focusInput(form.current, '.field:has(> .field-error)');
   }, [error, rejected]);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once per review, not when the fields change
-  useEffect(() => {
-    if (!reviewed) return;
-    const first = reviewed.find(({ mine }) => mine !== undefined) ?? reviewed[0];
-    const index = visible.findIndex(({ label }) => label === first?.label);
-    const row = form.current?.querySelectorAll('.fields > .field')[Math.max(index, 0)];
-    row?.querySelector<HTMLElement>('input, select, textarea')?.focus();
-  }, [reviewed]);
+  useFocusReviewed(form, reviewed);
 
   const send = async (item = base) => {
     if (isSending.current) return;
@@ -151,12 +142,12 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
           {visible.map((field) => (
             <FieldRow
               // A new key makes a picker show the name of a new value, or the items of another project.
-              key={`${field.name} ${reviewed ? 'reviewed' : ''} ${field.project}`}
+              key={`${field.name} ${reviewed ? 'reviewed' : ''} ${field.project ?? ''}`}
               field={withName(field, draft[field.name], names)}
               value={draft[field.name] ?? ''}
               error={corrected.includes(field.name) ? undefined : errors.get(field.name)}
               onChange={(value, name) => {
-                setDraft((current) => ({ ...current, ...changed(fields, field, value) }));
+                setDraft((current) => withChange(current, fields, field, value));
                 if (name) setNames((known) => ({ ...known, [String(value)]: name }));
                 setCorrected((current) => [...current, field.name]);
               }}
@@ -188,7 +179,23 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   );
 }
 
-const isItem = ({ kind }: Field) => kind === 'risk' || kind === 'issue';
+/** Focuses the first input, of the form or of the rows that match. */
+const focusInput = (form: HTMLFormElement | null, row = '') =>
+  form?.querySelector<HTMLElement>(`${row} :is(input, select, textarea)`)?.focus();
+
+const rowOf = (name: string) => `[data-field-row="${name}"]`;
+
+/** Focuses the first field that both have changed, or else the first one that the other person has. */
+function useFocusReviewed(
+  form: RefObject<HTMLFormElement | null>,
+  reviewed: ReturnType<typeof theirChanges> | undefined,
+): void {
+  useEffect(() => {
+    if (!reviewed) return;
+    const first = reviewed.find(({ mine }) => mine !== undefined) ?? reviewed[0];
+    focusInput(form.current, first && rowOf(first.name));
+  }, [form, reviewed]);
+}
 
 /** Risks and issues are picked from the project that the form asks for, once that is chosen. */
 function inChosenProject<F extends Field>(fields: readonly F[], draft: Draft): F[] {
@@ -196,27 +203,32 @@ function inChosenProject<F extends Field>(fields: readonly F[], draft: Draft): F
   if (!chosen) return [...fields];
   const project = String(draft[chosen.name] ?? '');
   return fields
-    .filter((field) => project !== '' || !isItem(field))
-    .map((field) => (isItem(field) ? { ...field, project } : field));
+    .filter((field) => project !== '' || !isRiskOrIssue(field))
+    .map((field) => (isRiskOrIssue(field) ? { ...field, project } : field));
 }
 
 /** Another project has none of the risks and issues that were picked. */
-const changed = (fields: readonly Field[], { name, kind }: Field, value: string | string[]): Draft => ({
-  ...(kind === 'project' && Object.fromEntries(fields.filter(isItem).map((item) => [item.name, '']))),
+const withChange = (
+  draft: Draft,
+  fields: readonly Field[],
+  { name, kind }: Field,
+  value: string | string[],
+): Draft => ({
+  ...draft,
+  ...(kind === 'project' && Object.fromEntries(fields.filter(isRiskOrIssue).map((item) => [item.name, '']))),
   [name]: value,
 });
 
 /** Required fields that are blank, and inputs that the browser can't read, such as half a date. */
 function rejectedInputs(form: HTMLFormElement, fields: readonly Field[], draft: Draft): Map<string, string> {
   const rejected = new Map<string, string>();
-  const rows = [...form.querySelectorAll('.fields > .field')];
-  fields.forEach((field, index) => {
+  for (const field of fields) {
     const value = draft[field.name] ?? '';
     const isBlank = typeof value === 'string' ? value.trim() === '' : value.length === 0;
-    const input = rows[index]?.querySelector<HTMLInputElement>('input');
+    const input = form.querySelector<HTMLInputElement>(`${rowOf(field.name)} input`);
     if (input?.validity.badInput)
       rejected.set(field.name, field.kind === 'day' ? 'Enter a complete date.' : 'Enter a number.');
     else if (field.required && isBlank) rejected.set(field.name, missingText(field));
-  });
+  }
   return rejected;
 }

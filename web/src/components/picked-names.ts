@@ -1,6 +1,6 @@
 import { api, dataOrThrow } from '../api/client.ts';
 import { itemName, readItem } from '../api/items.ts';
-import { type Field, showDraft, toDraft } from './form-values.ts';
+import { type Field, isReference, isRiskOrIssue, showDraft, toDraft } from './form-values.ts';
 
 /** The names of people, groups, risks and issues by their ids, which a draft contains. */
 export type Names = Readonly<Record<string, string>>;
@@ -9,14 +9,14 @@ export type Names = Readonly<Record<string, string>>;
 export async function readNames(fields: readonly Field[], item: object): Promise<Names> {
   const names = fields.map(async (field) => {
     const id = toDraft([field], item)[field.name];
-    if (typeof id !== 'string' || id === '' || !isNamed(field)) return [];
+    if (typeof id !== 'string' || id === '' || !isReference(field)) return [];
     return [[id, showDraft(field, id, item) || (await readName(field, id))]];
   });
   return Object.fromEntries((await Promise.all(names)).flat().filter(([, name]) => name));
 }
 
 export const pickedName = (field: Field, value: string | string[] = '', names: Names): string | undefined =>
-  isNamed(field) ? names[String(value)] : undefined;
+  isReference(field) ? names[String(value)] : undefined;
 
 /** The field with the name of its value, where that is known. */
 export function withName<F extends Field>(field: F, value: string | string[] | undefined, names: Names): F {
@@ -24,13 +24,11 @@ export function withName<F extends Field>(field: F, value: string | string[] | u
   return selectedName ? { ...field, selectedName } : field;
 }
 
-const isNamed = ({ kind }: Field) => ['person', 'group', 'risk', 'issue'].includes(kind);
-
-async function readName({ kind, project }: Field, id: string): Promise<string> {
-  if (project && (kind === 'risk' || kind === 'issue'))
-    return readItem({ project, list: `${kind}s`, id }).then(itemName, () => '');
+async function readName(field: Field, id: string): Promise<string> {
+  if (field.project && isRiskOrIssue(field))
+    return readItem({ project: field.project, list: `${field.kind}s`, id }).then(itemName, () => '');
   const read =
-    kind === 'person'
+    field.kind === 'person'
       ? api.GET('/v1/personnel/{user_id}', { params: { path: { user_id: id } } })
       : api.GET('/v1/groups/{id}', { params: { path: { id } } });
   return dataOrThrow<{ name: string }>(read).then(

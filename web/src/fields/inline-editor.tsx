@@ -5,7 +5,7 @@ import { Button } from '../components/button.tsx';
 import { ConflictNotice, theirChanges } from '../components/conflict.tsx';
 import { errorLine, errorsByField } from '../components/error-text.ts';
 import { FieldInput } from '../components/field-row.tsx';
-import { type FieldOf, toDraft } from '../components/form-values.ts';
+import { type FieldOf, isReference, toDraft } from '../components/form-values.ts';
 import { type Names, readNames, withName } from '../components/picked-names.ts';
 import { notChosenInputs, rejectNotChosen } from '../components/picker-input.tsx';
 import { changedSince, toast } from '../components/toast.tsx';
@@ -106,7 +106,7 @@ export function InlineEditor<Input, Item extends object>({
     setError(undefined);
     const next = { ...open, value, name, isFocused: false };
     change(next);
-    const isPicked = ['person', 'group', 'risk', 'issue'].includes(field.kind) && value !== '';
+    const isPicked = isReference(field) && value !== '';
     if (isPicked || (field.kind === 'choice' && !isByKeyboard.current)) void save(next);
   };
 

@@ -1,7 +1,7 @@
 import { type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { useHasScope, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
-import { type FieldOf, showValue, toDraft } from '../components/form-values.ts';
+import { type FieldOf, isPersonOrGroup, showValue, toDraft } from '../components/form-values.ts';
 import { MarkdownText } from '../components/markdown-text.tsx';
 import type { Editor } from './editor.ts';
 import { InlineEditor, type OpenField } from './inline-editor.tsx';
@@ -132,7 +132,7 @@ export function useToFact() {
     const text = showValue(field, editor.item);
     const formatted = field.kind === 'text' && text !== '' ? <MarkdownText text={text} /> : text;
     const value = shown === undefined ? formatted : shown;
-    const isPicker = ['person', 'group'].includes(field.kind);
+    const isPicker = isPersonOrGroup(field);
     if (!editor.canEdit || (isPicker && !hasScope('personnel.read'))) return [field.label, value];
     return [
       field.label,
