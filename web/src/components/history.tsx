@@ -95,35 +95,48 @@ const memberships: Readonly<Record<string, { added: string; removed: string }>> 
   group: { added: 'Added to group', removed: 'Removed from group' },
 };
 
+type ChangeProps = { entry: HistoryEntry; nameOf: NameOf };
+
 /** What was changed. */
-function HistoryChange({ entry: { field, from, to }, nameOf }: { entry: HistoryEntry; nameOf: NameOf }) {
+function HistoryChange({ entry, nameOf }: ChangeProps) {
+  const { field } = entry;
   if (['created', 'deleted', 'rotated', 'revoked'].includes(field)) return <strong>{humanize(field)}</strong>;
+  if (field.startsWith('handover_')) return <HandOver entry={entry} nameOf={nameOf} />;
+  if (memberships[field]) return <MembershipChange entry={entry} nameOf={nameOf} />;
+  return <ValueChange entry={entry} nameOf={nameOf} />;
+}
+
+/** The work of a person was reassigned to another person or a group. */
+function HandOver({ entry: { field, to }, nameOf }: ChangeProps) {
+  const id = String(to);
+  const name = nameOf(id);
+  const path = field === 'handover_to_user_id' ? 'personnel' : 'groups';
+  return (
+    <>
+      <strong>{labelOf(field)}</strong> to{' '}
+      {name === nameOfUnknown(id) ? (
+        name
+      ) : (
+        <Link className="value" href={`/${path}/${id}`}>
+          {name}
+        </Link>
+      )}
+    </>
+  );
+}
+
+function MembershipChange({ entry: { field, from, to }, nameOf }: ChangeProps) {
+  const isAdded = from === null;
+  return (
+    <>
+      <strong>{memberships[field]?.[isAdded ? 'added' : 'removed']}</strong>{' '}
+      <span className="value">{formatValue(field, isAdded ? to : from, nameOf)}</span>
+    </>
+  );
+}
+
+function ValueChange({ entry: { field, from, to }, nameOf }: ChangeProps) {
   const [before, after] = [formatValue(field, from, nameOf), formatValue(field, to, nameOf)];
-  if (field.startsWith('handover_')) {
-    const path = field === 'handover_to_user_id' ? 'personnel' : 'groups';
-    return (
-      <>
-        <strong>{labelOf(field)}</strong> to{' '}
-        {Object.values(unnamed).includes(after) ? (
-          after
-        ) : (
-          <Link className="value" href={`/${path}/${to}`}>
-            {after}
-          </Link>
-        )}
-      </>
-    );
-  }
-  const membership = memberships[field];
-  if (membership) {
-    const isAdded = before === noValue;
-    return (
-      <>
-        <strong>{membership[isAdded ? 'added' : 'removed']}</strong>{' '}
-        <span className="value">{isAdded ? after : before}</span>
-      </>
-    );
-  }
   return (
     <>
       <strong>{labelOf(field)}</strong>{' '}
@@ -195,17 +208,19 @@ export function useNames(entries: readonly HistoryEntry[], project: string | und
       return Object.fromEntries(found.flat());
     },
   });
-  return (id) => names[id] ?? unnamed[id.slice(0, 3)] ?? 'Unknown';
+  return (id) => names[id] ?? nameOfUnknown(id);
 }
 
-/** For what the key in use can't see, or what has been deleted. */
-const unnamed: Readonly<Record<string, string>> = {
+const unknownItems: Readonly<Record<string, string>> = {
   usr: 'a person',
   grp: 'a group',
   prj: 'a project',
   rsk: 'a risk',
   iss: 'an issue',
 };
+
+/** For an item that the key in use can't see, or that has been deleted. */
+const nameOfUnknown = (id: string) => unknownItems[id.slice(0, 3)] ?? 'Unknown';
 
 type Name = readonly [id: string, name: string];
 
