@@ -75,7 +75,7 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
 
   useEffect(() => focusInput(form.current), []);
   useEffect(() => {
-    if (error || rejected.size > 0) focusInput(form.current, '.field:has(> .field-error)');
+    if (error || rejected.size > 0) focusInput(form.current?.querySelector('.field:has(> .field-error)'));
   }, [error, rejected]);
   useFocusReviewed(form, reviewed);
 
@@ -179,11 +179,11 @@ export function Form<Input, Item extends object = object>(props: Props<Input, It
   );
 }
 
-/** Focuses the first input, of the form or of the rows that match. */
-const focusInput = (form: HTMLFormElement | null, row = '') =>
-  form?.querySelector<HTMLElement>(`${row} :is(input, select, textarea)`)?.focus();
+/** Focuses the first input of a form or of a row. */
+const focusInput = (parent: Element | null | undefined) =>
+  parent?.querySelector<HTMLElement>('input, select, textarea')?.focus();
 
-const rowOf = (name: string) => `[data-field-row="${name}"]`;
+const rowOf = (form: HTMLFormElement | null, name: string) => form?.querySelector(`[data-field-row=${name}]`);
 
 /** Focuses the first field that both have changed, or else the first one that the other person has. */
 function useFocusReviewed(
@@ -193,7 +193,7 @@ function useFocusReviewed(
   useEffect(() => {
     if (!reviewed) return;
     const first = reviewed.find(({ mine }) => mine !== undefined) ?? reviewed[0];
-    focusInput(form.current, first && rowOf(first.name));
+    focusInput(first ? rowOf(form.current, first.name) : form.current);
   }, [form, reviewed]);
 }
 
@@ -225,7 +225,7 @@ function rejectedInputs(form: HTMLFormElement, fields: readonly Field[], draft: 
   for (const field of fields) {
     const value = draft[field.name] ?? '';
     const isBlank = typeof value === 'string' ? value.trim() === '' : value.length === 0;
-    const input = form.querySelector<HTMLInputElement>(`${rowOf(field.name)} input`);
+    const input = rowOf(form, field.name)?.querySelector('input');
     if (input?.validity.badInput)
       rejected.set(field.name, field.kind === 'day' ? 'Enter a complete date.' : 'Enter a number.');
     else if (field.required && isBlank) rejected.set(field.name, missingText(field));
