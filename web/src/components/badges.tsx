@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import type { Issue, Project, RankedRisk, Risk } from '../api/openapi.ts';
-import { formatNumber, humanize } from '../format.ts';
+import { formatDay, formatNumber, humanize } from '../format.ts';
 import { isActiveRisk } from '../risks/model.ts';
 import { describeHealth } from './health-reasons.tsx';
 
@@ -69,6 +69,17 @@ export function Movement({ risk, since }: { risk: RankedRisk; since: string }) {
     </span>
   );
 }
+
+type DueProps<Day> = { day: Day; isOverdue: boolean };
+
+export const DueDay = ({ day, isOverdue }: DueProps<string>) => (
+  <span className={isOverdue ? 'overdue' : undefined}>{formatDay(day)}</span>
+);
+
+/** The due date in the line under a title. */
+export const DueSummary = ({ day, isOverdue }: DueProps<string | null>) => (
+  <span className={isOverdue ? 'overdue' : 'quiet'}>{day ? `Due ${formatDay(day)}` : 'No due date'}</span>
+);
 
 /** A name with an avatar of its initials. */
 export const PersonLabel = ({ name }: { name: string }) => (

@@ -61,6 +61,7 @@ type Props = { editor: Editor<GroupPatch, Group> };
 function Head({ editor }: Props) {
   const group = editor.item;
   const isLimited = useIsLimited();
+  const ancestors = useAncestors(group);
   const remove = () =>
     dataOrThrow(api.DELETE('/v1/groups/{id}', { params: { path: { id: group.id } }, ...ifMatch(group) }));
   return (
@@ -71,7 +72,7 @@ function Head({ editor }: Props) {
       breadcrumbs={
         <>
           <Link href="/groups">Groups</Link>
-          {useAncestors(group).map((above) => (
+          {ancestors.map((above) => (
             <Fragment key={above.id}>
               {' / '}
               <GroupLink group={above} />

@@ -1,5 +1,5 @@
 import type { Issue } from '../api/openapi.ts';
-import { Severity, TitleCell } from '../components/badges.tsx';
+import { DueDay, Severity, TitleCell } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import {
   ownerColumn,
@@ -9,7 +9,7 @@ import {
   updatedColumn,
 } from '../components/columns.tsx';
 import type { Column } from '../components/table.tsx';
-import { formatDay, formatNumber, humanize } from '../format.ts';
+import { formatNumber, humanize } from '../format.ts';
 import { Assignee } from './assign.tsx';
 
 export const issueColumns: readonly Column<Issue>[] = [
@@ -53,8 +53,7 @@ export const issueColumns: readonly Column<Issue>[] = [
     width: 7.5,
     sorts: ['due_on', '-due_on'],
     from: 'tablet',
-    cell: ({ due_on, overdue }) =>
-      due_on && <span className={overdue ? 'overdue' : undefined}>{formatDay(due_on)}</span>,
+    cell: ({ due_on, overdue }) => due_on && <DueDay day={due_on} isOverdue={overdue} />,
   },
   {
     name: 'assignee',

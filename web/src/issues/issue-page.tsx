@@ -2,7 +2,7 @@ import { useParams } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Issue, IssuePatch } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
-import { Severity, Status } from '../components/badges.tsx';
+import { DueDay, DueSummary, Severity, Status } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
@@ -67,9 +67,7 @@ const Head = ({ editor }: Props) => {
           <Severity severity={issue.severity} />
           <Status status={issue.status} />
           <AssigneeName name={issue.assignee_name} />
-          <span className={issue.overdue ? 'overdue' : 'quiet'}>
-            {issue.due_on ? `Due ${formatDay(issue.due_on)}` : 'No due date'}
-          </span>
+          <DueSummary day={issue.due_on} isOverdue={issue.overdue} />
         </>
       }
       remove={() =>
@@ -196,12 +194,7 @@ function Details({ editor }: Props) {
                 ),
               ]
             : []),
-          fact(
-            'due_on',
-            issue.due_on && (
-              <span className={issue.overdue ? 'overdue' : undefined}>{formatDay(issue.due_on)}</span>
-            ),
-          ),
+          fact('due_on', issue.due_on && <DueDay key="due" day={issue.due_on} isOverdue={issue.overdue} />),
           fact(
             'risk_id',
             issue.risk_id && (

@@ -2,9 +2,9 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Issue, IssueList, RankedRisk } from '../api/openapi.ts';
-import { Movement, Score, Severity, Status } from '../components/badges.tsx';
+import { DueDay, Movement, Score, Severity, Status } from '../components/badges.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { formatDay, formatNumber } from '../format.ts';
+import { formatNumber } from '../format.ts';
 import { listHref, type Period, useReportIssues, useTopRisks } from './queries.ts';
 
 export type ReportColumn<Row> = {
@@ -67,9 +67,7 @@ const riskColumns = (since: string): ReportColumn<RankedRisk>[] => [
     header: 'Due',
     className: 'from-tablet day',
     cell: ({ due_on, checks }) =>
-      due_on && (
-        <span className={checks.includes('due_overdue') ? 'overdue' : undefined}>{formatDay(due_on)}</span>
-      ),
+      due_on && <DueDay day={due_on} isOverdue={checks.includes('due_overdue')} />,
   },
 ];
 
@@ -85,8 +83,7 @@ const issueColumns: readonly ReportColumn<Issue>[] = [
   {
     header: 'Due',
     className: 'day',
-    cell: ({ due_on, overdue }) =>
-      due_on && <span className={overdue ? 'overdue' : undefined}>{formatDay(due_on)}</span>,
+    cell: ({ due_on, overdue }) => due_on && <DueDay day={due_on} isOverdue={overdue} />,
   },
 ];
 

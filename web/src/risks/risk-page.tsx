@@ -2,13 +2,13 @@ import { Link, useParams } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Risk, RiskPatch } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
-import { Level, PersonLabel, Score, Status } from '../components/badges.tsx';
+import { DueDay, DueSummary, Level, PersonLabel, Score, Status } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { ItemLink, SourceLink } from '../components/item-link.tsx';
 import { Attributes } from '../fields/attributes.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { useInlineFacts } from '../fields/inline-field.tsx';
-import { formatDay, humanize } from '../format.ts';
+import { humanize } from '../format.ts';
 import { activityOf, ItemColumns } from '../layout/item-page.tsx';
 import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
@@ -59,6 +59,8 @@ function RiskContents({ risk }: { risk: NonNullable<ReturnType<typeof useRisk>['
 
 type Props = { editor: Editor<RiskPatch, Risk> };
 
+const isOverdue = ({ checks }: Risk) => checks.includes('due_overdue');
+
 const Head = ({ editor }: Props) => {
   const risk = editor.item;
   return (
@@ -70,9 +72,7 @@ const Head = ({ editor }: Props) => {
           <Score score={risk.score} level={risk.level} />
           <Status status={risk.status} />
           {risk.owner_name ? <PersonLabel name={risk.owner_name} /> : <NoOwner />}
-          <span className={risk.checks.includes('due_overdue') ? 'overdue' : 'quiet'}>
-            {risk.due_on ? `Due ${formatDay(risk.due_on)}` : 'No due date'}
-          </span>
+          <DueSummary day={risk.due_on} isOverdue={isOverdue(risk)} />
         </>
       }
       remove={() =>
@@ -91,7 +91,6 @@ function Details({ editor }: Props) {
   const hasScope = useHasScope();
   const risk = editor.item;
   const owner = risk.owner_name && <OwnerLink key="owner" item={risk} />;
-  const isOverdue = risk.checks.includes('due_overdue');
   return (
     <Card id="details" title="Details">
       <Facts
@@ -111,12 +110,7 @@ function Details({ editor }: Props) {
                 ),
               ]
             : []),
-          fact(
-            'due_on',
-            risk.due_on && (
-              <span className={isOverdue ? 'overdue' : undefined}>{formatDay(risk.due_on)}</span>
-            ),
-          ),
+          fact('due_on', risk.due_on && <DueDay key="due" day={risk.due_on} isOverdue={isOverdue(risk)} />),
           fact('review_on'),
           ['Needs attention', risk.checks.length > 0 && <Checks key="checks" checks={risk.checks} />],
           ['Issues', risk.issue_ids.length > 0 && <LinkedIssues key="issues" risk={risk} />],

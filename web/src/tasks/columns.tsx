@@ -1,9 +1,9 @@
 import type { Task } from '../api/openapi.ts';
-import { PersonLabel, TitleCell } from '../components/badges.tsx';
+import { DueDay, PersonLabel, TitleCell } from '../components/badges.tsx';
 import { projectColumn, statusColumn, updatedColumn } from '../components/columns.tsx';
 import type { Column } from '../components/table.tsx';
-import { formatDay, humanize, today } from '../format.ts';
-import { CompleteTask, isDone } from './tasks.tsx';
+import { formatDay, humanize } from '../format.ts';
+import { CompleteTask, isOverdue } from './tasks.tsx';
 
 export const taskColumns: readonly Column<Task>[] = [
   {
@@ -11,12 +11,7 @@ export const taskColumns: readonly Column<Task>[] = [
     header: 'Due',
     width: 7.5,
     sorts: ['', '-due_on'],
-    cell: (task) =>
-      task.due_on && (
-        <span className={task.due_on < today() && !isDone(task) ? 'overdue' : undefined}>
-          {formatDay(task.due_on)}
-        </span>
-      ),
+    cell: (task) => task.due_on && <DueDay day={task.due_on} isOverdue={isOverdue(task)} />,
   },
   {
     name: 'title',

@@ -1,26 +1,23 @@
 import { Link, useParams } from 'wouter';
 import type { Task, TaskPatch } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
-import { PersonLabel, Status } from '../components/badges.tsx';
+import { DueDay, DueSummary, PersonLabel, Status } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { ItemLink } from '../components/item-link.tsx';
 import { Description } from '../fields/description.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { useInlineFacts } from '../fields/inline-field.tsx';
-import { formatDay, today } from '../format.ts';
 import { AssigneeName } from '../issues/assign.tsx';
 import { activityOf, ItemColumns } from '../layout/item-page.tsx';
 import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { deleteTask, deleteTaskNote, useTask, useTaskEditor } from './task-form.tsx';
-import { CompleteTask, isDone } from './tasks.tsx';
+import { CompleteTask, isOverdue } from './tasks.tsx';
 
 export function TaskPage() {
   const { key = '' } = useParams();
   return <LoadedPage query={useTask(key)}>{(task) => <TaskContents task={task} />}</LoadedPage>;
 }
-
-const isOverdue = (task: Task) => task.due_on !== null && task.due_on < today() && !isDone(task);
 
 function TaskContents({ task }: { task: Task }) {
   const editor = useTaskEditor(task);
@@ -33,9 +30,7 @@ function TaskContents({ task }: { task: Task }) {
           <>
             <Status status={task.status} />
             <AssigneeName name={task.assignee_name} />
-            <span className={isOverdue(task) ? 'overdue' : 'quiet'}>
-              {task.due_on ? `Due ${formatDay(task.due_on)}` : 'No due date'}
-            </span>
+            <DueSummary day={task.due_on} isOverdue={isOverdue(task)} />
           </>
         }
         actions={editor.canEdit && <CompleteTask task={task} isOnPage />}
@@ -72,12 +67,7 @@ function Details({ editor }: { editor: Editor<TaskPatch, Task> }) {
             ),
           ),
           fact('start_on'),
-          fact(
-            'due_on',
-            task.due_on && (
-              <span className={isOverdue(task) ? 'overdue' : undefined}>{formatDay(task.due_on)}</span>
-            ),
-          ),
+          fact('due_on', task.due_on && <DueDay key="due" day={task.due_on} isOverdue={isOverdue(task)} />),
           fact('risk_id', link('risks', task.risk_id)),
           fact('issue_id', link('issues', task.issue_id)),
           fact('external_id'),

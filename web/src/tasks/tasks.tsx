@@ -65,7 +65,9 @@ export function Tasks({ project, parent, kind }: Props) {
   );
 }
 
-export const isDone = ({ status }: Pick<Task, 'status'>) => status === 'done' || status === 'cancelled';
+const isDone = ({ status }: Pick<Task, 'status'>) => status === 'done' || status === 'cancelled';
+
+export const isOverdue = (task: Task) => task.due_on !== null && task.due_on < today() && !isDone(task);
 
 /** A button that marks an open task as done: an icon in a row, with words on the page of the task. */
 export function CompleteTask({ task, isOnPage = false }: { task: Task; isOnPage?: boolean }) {
@@ -88,7 +90,7 @@ export function CompleteTask({ task, isOnPage = false }: { task: Task; isOnPage?
 
 /** Without `edit` it is read-only. */
 function TaskLine({ task, edit }: { task: Task; edit?: () => void }) {
-  const isOverdue = task.due_on !== null && task.due_on < today() && !isDone(task);
+  const isLate = isOverdue(task);
   return (
     <li>
       <span className="key">{task.key}</span>
@@ -97,8 +99,8 @@ function TaskLine({ task, edit }: { task: Task; edit?: () => void }) {
       </Link>
       {task.assignee_name && <PersonLabel name={task.assignee_name} />}
       {task.due_on && (
-        <span className={isOverdue ? 'overdue' : 'quiet'}>
-          {isOverdue ? `Due ${formatDay(task.due_on)}` : formatDay(task.due_on)}
+        <span className={isLate ? 'overdue' : 'quiet'}>
+          {isLate ? `Due ${formatDay(task.due_on)}` : formatDay(task.due_on)}
         </span>
       )}
       <Status status={task.status} />
