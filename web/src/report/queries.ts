@@ -172,21 +172,22 @@ function classifyChanges(
 }
 
 /**
- * A risk has an earlier rank only if it was in the same list then. An earlier rank in the list of all risks means that its
- * project was not archived then; in the list of active or of ended risks, that it was then what it is now.
+ * A risk has an earlier rank only if it was active then as it is now, or had ended then as it has now. One without an earlier
+ * rank was absent if no risk of its project was in the register then.
  */
 async function readChanges(period: Period): Promise<RiskChanges> {
-  const start = endOf(period.since);
-  const read = (status: RiskQuery['status']) =>
-    dataOrThrow(
+  const { since, asOf } = period;
+  const start = endOf(since);
+  const read = async (status: RiskQuery['status']) => {
+    const { data, page } = await dataOrThrow(
       api.GET('/v1/risks', {
         params: {
           query: {
             ...inProjects(period),
-            ...(period.asOf && { as_of: period.asOf }),
+            ...(asOf && { as_of: asOf }),
             status,
             include: 'movement',
-            since: period.since,
+            since,
             // Not `updated_since`, which no risk of the earlier day matches, so that none would have a rank then.
             sort: '-updated_at',
             limit: maxRows,
@@ -194,21 +195,24 @@ async function readChanges(period: Period): Promise<RiskChanges> {
         },
       }),
     );
-  const [all, active, ended] = await Promise.all([
-    read(['all']),
+    const changed = data.filter(({ updated_at }) => updated_at >= start);
+    return { changed, isComplete: changed.length < data.length || !page.has_more };
+  };
+  const earlier = { ...inProjects(period), as_of: since, status: ['all' as const] };
+  const [active, ended, summary] = await Promise.all([
     read(['active']),
     read(['materialized', 'closed']),
+    dataOrThrow(api.GET('/v1/risks/summary', { params: { query: earlier } })),
   ]);
-  const hadRank = ({ movement }: RankedRisk) => typeof movement?.rank_then === 'number';
-  const sameState = new Set([...active.data, ...ended.data].filter(hadRank).map(({ id }) => id));
-  const changed = all.data.filter(({ updated_at }) => updated_at >= start);
+  const earlierProjects = new Set(summary.data.by_project.map(({ project_id }) => project_id));
   return {
-    ...classifyChanges(changed, (risk) => {
+    ...classifyChanges([...active.changed, ...ended.changed], (risk) => {
       if (risk.created_at >= start) return 'new';
-      if (!hadRank(risk)) return 'absent';
-      return isActiveRisk(risk) === sameState.has(risk.id) ? 'active' : 'ended';
+      if (!earlierProjects.has(risk.project_id)) return 'absent';
+      const hadRank = typeof risk.movement?.rank_then === 'number';
+      return isActiveRisk(risk) === hadRank ? 'active' : 'ended';
     }),
-    isComplete: changed.length < all.data.length || !all.page.has_more,
+    isComplete: active.isComplete && ended.isComplete,
   };
 }
 
