@@ -95,6 +95,7 @@ test('the fields of an issue, a task, a project and a person are edited on their
   // One owner replaces the other.
   await pick('Owning group', 'Inline owners');
   await fact(page, 'Owner').getByText('Not set').waitFor();
+  await page.getByText(`Saved ${issue.key}: Owner, Owning group`).waitFor();
   const saved = await console.get(`/v1/projects/APOLLO/issues/${issue.key}`);
   assert.deepEqual([saved.severity, saved.owner_group_id], ['critical', group.id]);
   await page.locator('.toast').last().getByRole('button', { name: 'Undo' }).click();

@@ -78,7 +78,8 @@ export function InlineEditor<Input, Item extends object>({
         return setBusy(false);
       }
       change(undefined, isFocusInside());
-      toast(`Saved ${editor.name}: ${field.label}`, () => undo(editor, outcome));
+      const labels = changedFields(editor, outcome).map(({ label }) => label);
+      toast(`Saved ${editor.name}: ${labels.join(', ') || field.label}`, () => undo(editor, outcome));
     } catch (reason) {
       endSessionOn401(reason);
       const message = errorLine(reason);
@@ -189,13 +190,20 @@ export function InlineEditor<Input, Item extends object>({
 
 const namesIn = ({ value, name }: OpenField<unknown>): Names => (name ? { [String(value)]: name } : {});
 
+type Saved<Item> = { base: Item; saved: Item };
+
+/** Setting one field can clear another: an owner is a person or a group. */
+const changedFields = <Input, Item extends object>(
+  { fields }: Editor<Input, Item>,
+  { base, saved }: Saved<Item>,
+) => fields.filter((field) => hasChanged([field], toDraft([field], base), saved));
+
 /** Restores what a save has changed, unless someone has changed it since. */
 async function undo<Input, Item extends object>(
   editor: Editor<Input, Item>,
-  { base, saved }: { base: Item; saved: Item },
+  { base, saved }: Saved<Item>,
 ): Promise<void> {
   const before = toDraft(editor.fields, base);
-  const changed = editor.fields.filter((field) => hasChanged([field], before, saved));
-  const outcome = await saveFields(editor, changed, before, saved);
+  const outcome = await saveFields(editor, changedFields(editor, { base, saved }), before, saved);
   if ('latest' in outcome) throw new Error(changedSince);
 }
