@@ -108,4 +108,47 @@ onBothEngines('the sort orders of lists', (start) => {
       }
     }
   });
+
+  test('compare titles without case and accents, also where a folded title is longer', async (t) => {
+    const service = await start(t);
+    const key = await service.key('projects.manage');
+    await service.make('/v1/projects', key, { key: 'PRO', name: 'P' });
+    const titles = [
+      'ﬁﬁﬁ 2',
+      'ﬁﬁﬁ 1',
+      'Straße 2',
+      'STRASSE 1',
+      'straße 10',
+      'Zoll',
+      'Ärger',
+      '한강 2',
+      '한강 1',
+    ];
+    const ascending = [
+      'Ärger',
+      'ﬁﬁﬁ 1',
+      'ﬁﬁﬁ 2',
+      'STRASSE 1',
+      'straße 10',
+      'Straße 2',
+      'Zoll',
+      '한강 1',
+      '한강 2',
+    ];
+    for (const list of ['risks', 'issues', 'tasks']) {
+      for (const title of titles)
+        await service.make(`/v1/projects/PRO/${list}`, key, { title, description: 'A description' });
+      for (const [sort, expected] of [
+        ['title', ascending],
+        ['-title', ascending.toReversed()],
+      ] as const) {
+        const { body } = await service.get(`/v1/${list}?sort=${sort}`, key);
+        assert.deepEqual(
+          body.data.map(({ title }: { title: string }) => title),
+          expected,
+          `${list} by ${sort}`,
+        );
+      }
+    }
+  });
 });

@@ -222,6 +222,7 @@ const spellings: Spellings = {
     const pattern = `%${String(part.value).replace(/[%_!]/g, '!$&')}%`;
     return [text, ' like ', ValueNode.create(pattern), " escape '!'"];
   },
+  second_line: spelling`split_part(${0}, '\n', 2)`,
   advisory_lock: unlessRehearsal(spelling`pg_advisory_xact_lock(hashtext(${0}))`),
   // A transaction may lock any number of rows, but the lock table of the server is limited: so all rows share 64 locks.
   shared_row_lock: unlessRehearsal(spelling`pg_advisory_xact_lock_shared(1, hashtext(${0}) & 63)`),

@@ -39,6 +39,9 @@ export const daysBetween = (earlier: Expression<unknown>, later: Expression<unkn
 export const containsText = (text: Expression<unknown>, part: string) =>
   call('contains_text', text, ValueNode.create(part)).$castTo<boolean>();
 
+/** The second line of a text; empty if there is none. */
+export const secondLine = (text: Expression<unknown>) => call('second_line', text).$castTo<string>();
+
 /** Whether a text is in an array of any length. The array is a single JSON parameter, so the SQL is always the same. */
 export const inJsonArray = (text: Expression<unknown>, texts: readonly string[] | Expression<string>) =>
   call('in_json_array', text, 'toOperationNode' in texts ? texts : jsonParameter(texts)).$castTo<boolean>();

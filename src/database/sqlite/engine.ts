@@ -255,6 +255,11 @@ const spellings: Spellings = {
   json_array_of: spelling`json_group_array(${0} order by ${1})`,
   in_json_array: spelling`${0} in (select value from json_each(${1}))`,
   contains_text: spelling`(instr(${0}, ${1}) > 0)`,
+  // From the first newline to the next one, or to the end of the text.
+  second_line: (call) => {
+    const afterFirst = spelling`substr(${0} || '\n', instr(${0}, '\n') + 1)`(call);
+    return ['substr(', ...afterFirst, ', 1, instr(', ...afterFirst, ", '\n') - 1)"];
+  },
   // SQLite has one writer at a time, so these locks do nothing.
   advisory_lock: spelling`${0}`,
   shared_row_lock: spelling`${0}`,

@@ -11,7 +11,7 @@ onBothEngines('the order of items', (start) => {
     const titles = {
       described: { title: 'Leak', description: 'In the pipe below' },
       inside: { title: 'A windpipe is blocked' },
-      word: { title: 'The Pipe bursts' },
+      word: { title: 'Große Straße: Pipe' },
       start: { title: 'Pîpe of the cooling' },
     };
     for (const [list, rank] of [

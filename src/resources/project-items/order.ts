@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { containsText } from '../../database/sql/functions.ts';
+import { containsText, secondLine } from '../../database/sql/functions.ts';
 import type { Order } from '../../lists/list.ts';
 import { byFixedText, byText, positionIn } from '../../lists/orders.ts';
 import { byRelevance, hasWord, startsWith } from '../../lists/relevance.ts';
@@ -17,7 +17,7 @@ export const commonOrders = (table: ItemTable, statuses: readonly string[]): Rec
   };
 };
 
-/** The name of a person or a group beside an item. It is not joined, because counting rows must do without joins. */
+/** The name of a person beside an item. It is not joined, because counting rows must do without joins. */
 export const personName = (user_id: string) =>
   sql<string | null>`(select name_folded from people where people.user_id = ${sql.ref(user_id)})`;
 
@@ -59,8 +59,5 @@ function itemsByRelevance(table: ItemTable, q: string | undefined, { key }: Orde
   );
 }
 
-/** The searched text is the folded key, title and description, each on a line. Folding hardly changes the length. */
-function foldedTitle(table: ItemTable) {
-  const column = (name: string) => sql.ref<string>(`${table}.${name}`);
-  return sql<string>`substr(${column('search_folded')}, length(${column('key')}) + 2, length(${column('title')}))`;
-}
+/** The searched text is the folded key, title and description, each on a line. */
+const foldedTitle = (table: ItemTable) => sql<string>`${secondLine(sql.ref(`${table}.search_folded`))}`;
