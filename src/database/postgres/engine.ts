@@ -222,6 +222,8 @@ const spellings: Spellings = {
     const pattern = `%${String(part.value).replace(/[%_!]/g, '!$&')}%`;
     return [text, ' like ', ValueNode.create(pattern), " escape '!'"];
   },
+  // The letters after `lower` are those that NFKD does not decompose, as in `fold`.
+  folded: spelling`(replace(replace(replace(replace(translate(lower(regexp_replace(normalize(${0}, nfkd), '[\\u0300-\\u036f\\u3099\\u309a]', '', 'g') collate "und-x-icu"), 'łøđıð', 'lodid'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') collate "C")`,
   second_line: spelling`split_part(${0}, '\n', 2)`,
   advisory_lock: unlessRehearsal(spelling`pg_advisory_xact_lock(hashtext(${0}))`),
   // A transaction may lock any number of rows, but the lock table of the server is limited: so all rows share 64 locks.

@@ -4,6 +4,7 @@ import {
   FunctionNode,
   IdentifierNode,
   type OperationNode,
+  sql,
   ValueNode,
 } from 'kysely';
 import type { Tables } from '../tables.ts';
@@ -41,6 +42,12 @@ export const containsText = (text: Expression<unknown>, part: string) =>
 
 /** The second line of a text; empty if there is none. */
 export const secondLine = (text: Expression<unknown>) => call('second_line', text).$castTo<string>();
+
+/**
+ * A text as `fold` in `core/text.ts` returns it, for sorting by a column that is not stored folded. Slow, so only where
+ * no index could be used anyway. PostgreSQL removes the accents of Latin, Greek, Cyrillic and Japanese letters only.
+ */
+export const folded = (text: Expression<unknown>) => sql<string | null>`${call('folded', text)}`;
 
 /** Whether a text is in an array of any length. The array is a single JSON parameter, so the SQL is always the same. */
 export const inJsonArray = (text: Expression<unknown>, texts: readonly string[] | Expression<string>) =>

@@ -255,6 +255,7 @@ const spellings: Spellings = {
   json_array_of: spelling`json_group_array(${0} order by ${1})`,
   in_json_array: spelling`${0} in (select value from json_each(${1}))`,
   contains_text: spelling`(instr(${0}, ${1}) > 0)`,
+  folded: spelling`fold(${0})`,
   // From the first newline to the next one, or to the end of the text.
   second_line: (call) => {
     const afterFirst = spelling`substr(${0} || '\n', instr(${0}, '\n') + 1)`(call);

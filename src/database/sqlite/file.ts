@@ -2,6 +2,7 @@ import { closeSync, mkdirSync, openSync, realpathSync, type Stats, statSync } fr
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { UsageError } from '../../core/errors.ts';
+import { fold } from '../../core/text.ts';
 
 /** How to open a connection, in the main thread or a worker. */
 export type FileOptions = { readonly: boolean; expected?: FileIdentity | undefined };
@@ -16,6 +17,9 @@ export function openFile(file: string, { readonly, expected }: FileOptions): Sql
   const connection = new Sqlite(file, { readonly, timeout: readonly ? 1000 : 0, fileMustExist: true });
   try {
     configure(connection, readonly);
+    connection.function('fold', { deterministic: true }, (text) =>
+      text === null ? null : fold(String(text)),
+    );
     // The first read opens the write-ahead log, so that its identity can be checked.
     connection.pragma('schema_version');
     if (expected) assertSameFile(file, expected);

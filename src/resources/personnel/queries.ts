@@ -9,7 +9,7 @@ import {
   type Problem,
 } from '../../core/errors.ts';
 import { fold, foldAll, joinWords, lowerAscii } from '../../core/text.ts';
-import { inJsonArray, jsonArrayOf, jsonBoolean, jsonObject } from '../../database/sql/functions.ts';
+import { folded, inJsonArray, jsonArrayOf, jsonBoolean, jsonObject } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import { cycleErrors } from '../../database/sql/trees.ts';
@@ -42,7 +42,7 @@ const peopleOrders: Record<string, Order> = {
       [`-${name}`, { key, descending: true }],
     ]),
   ),
-  ...byText('title', id, sql`lower(people.title)`),
+  ...byText('title', id, folded(sql.ref('people.title'))),
   ...byText('department', id, sql.ref('people.department_folded')),
   ...byText('email', id, sql`lower(people.email)`),
   ...byText('status', id, sql.ref('people.status')),

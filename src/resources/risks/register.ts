@@ -2,7 +2,7 @@ import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
 import { daysLater, type Moment } from '../../core/clock.ts';
 import { invalidParameter } from '../../core/errors.ts';
 import { Strict } from '../../core/schemas.ts';
-import { jsonArrayOf, jsonBoolean } from '../../database/sql/functions.ts';
+import { folded, jsonArrayOf, jsonBoolean } from '../../database/sql/functions.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
 import type { TableName, Tables } from '../../database/tables.ts';
 import {
@@ -45,7 +45,7 @@ export const riskOrders: Record<string, Order> = {
   ...commonOrders('risks', riskStatuses),
   ...byFixedText('due_on', id, sql.ref('risks.due_on')),
   ...byText('owner_name', id, ownerName('risks')),
-  ...byText('category', id, sql`lower(risks.category)`),
+  ...byText('category', id, folded(sql.ref('risks.category'))),
   ...byFixedText('review_on', id, sql.ref('risks.review_on')),
   ...byFixedText('raised_on', id, sql.ref('risks.raised_on')),
 };
