@@ -514,6 +514,7 @@ onBothEngines('imports', (start) => {
     });
     for (const n of [1, 2])
       await service.make('/v1/personnel', key, { name: 'John Smith', email: `john${n}@example.com` });
+    await service.make('/v1/personnel', key, { name: 'John Smith', department: 'Finance' });
     const ops = await service.make('/v1/groups', key, { name: 'Ops' });
     await service.make('/v1/groups', key, { name: 'Ada' });
     await service.make('/v1/projects', key, { name: 'Apollo' });
@@ -542,7 +543,7 @@ onBothEngines('imports', (start) => {
     ]);
     assert.match(
       body.results[7].errors[0].detail,
-      /“John Smith” matches several: John Smith \(usr_.*\. Use the email address/,
+      /^“John Smith” matches several: John Smith, john1@example.com \(usr_\w+\), John Smith, john2@example.com \(usr_\w+\) and John Smith, Finance \(usr_\w+\)\. Use the email address, external ID or ID of the right one\.$/,
     );
     assert.match(
       body.results[8].errors[0].detail,
@@ -725,11 +726,21 @@ onBothEngines('imports', (start) => {
     await service.make('/v1/personnel', key, { name: 'Ada', email: 'ada@example.com', external_id: 'hr-1' });
     await service.make('/v1/projects', key, { name: 'Apollo' });
     const other = await service.key('projects.manage');
-    const file = 'title,assignee\na,Ada\nb,ada@example.com\nc,hr-1\n';
+    for (const department of ['Finance', 'Legal'])
+      await service.make('/v1/personnel', key, { name: 'John Smith', department });
+    const file = 'title,assignee\na,Ada\nb,ada@example.com\nc,hr-1\nd,John Smith\n';
     const { body } = await service.call('POST', '/v1/projects/APOLLO/tasks/import', other, file, {
       'content-type': 'text/csv',
     });
-    assert.deepEqual(statuses(body), ['created', 'failed', 'failed']);
+    assert.deepEqual(statuses(body), ['created', 'failed', 'failed', 'failed']);
+    assert.equal(
+      body.results[1].errors[0].detail,
+      'No person matches “ada@example.com”. Use the person’s name or user ID.',
+    );
+    assert.match(
+      body.results[3].errors[0].detail,
+      /^“John Smith” matches several: John Smith \(usr_\w+\) and John Smith \(usr_\w+\)\. Use the ID of the right one\.$/,
+    );
   });
 
   test('writes to one project only, and not if it is archived', async (t) => {

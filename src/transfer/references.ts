@@ -31,6 +31,7 @@ export async function resolveReferences(
   otherRows: OtherRows,
   seesPeople: boolean,
 ): Promise<Resolved[]> {
+  const scope = { project_id: importable.project?.id, seesPeople };
   const texts = new Map<ReferenceKind, Set<string>>();
   for (const { references } of rows) {
     for (const reference of references) {
@@ -43,8 +44,8 @@ export async function resolveReferences(
   }
   const matches = new Map<ReferenceKind, Matches>();
   for (const [kind, ofKind] of texts) {
-    const found = await matchAll(db, kind, ofKind, { project_id: importable.project?.id, seesPeople });
-    if (kind === 'person') await matchAlternatives(db, found, importable, seesPeople);
+    const found = await matchAll(db, kind, ofKind, scope);
+    if (kind === 'person') await matchAlternatives(db, found, scope);
     matches.set(kind, found);
     if (kind !== importable.what) continue;
     for (const text of ofKind) {
@@ -52,16 +53,11 @@ export async function resolveReferences(
       if (id !== undefined) found.set(text, [{ id, label: '' }]);
     }
   }
-  return rows.map((row) => resolve(row, importable, matches, otherRows));
+  return rows.map((row) => resolve(row, importable, matches, otherRows, seesPeople));
 }
 
 /** Looks up unmatched people in the other notations of names. */
-async function matchAlternatives(
-  db: Kysely<Tables>,
-  found: Matches,
-  { project }: Importable,
-  seesPeople: boolean,
-): Promise<void> {
+async function matchAlternatives(db: Kysely<Tables>, found: Matches, scope: LookupScope): Promise<void> {
   const alternatives = new Map(
     [...found].flatMap(([text, matches]) =>
       matches.length === 0 ? [[text, alternativeNames(text)] as const] : [],
@@ -69,7 +65,6 @@ async function matchAlternatives(
   );
   const all = new Set([...alternatives.values()].flat());
   if (all.size === 0) return;
-  const scope = { project_id: project?.id, seesPeople };
   const matches = await matchAll(db, 'person', all, scope);
   for (const [text, names] of alternatives) {
     const name = names.find((name) => matches.get(name)?.length);
@@ -91,6 +86,7 @@ function resolve(
   { what }: Importable,
   matches: Map<ReferenceKind, Matches>,
   otherRows: OtherRows,
+  seesPeople: boolean,
 ): Resolved {
   if (row.references.length === 0) return row;
   const resolved: Resolved = { ...row, values: { ...row.values }, errors: [...row.errors] };
@@ -107,15 +103,8 @@ function resolve(
     if (isOwnKind && (!only || isByName(only, text)) && otherRows.isPending(text))
       resolved.waitsFor = [...(resolved.waitsFor ?? []), fold(text)];
     else if (only && found.length === 1) return only;
-    else if (only) errors.push(fieldError(field, 'ambiguous_reference', ambiguousMessage(text, found)));
-    else if (isRequired)
-      errors.push(
-        unmatched(
-          field,
-          targets.map(({ kind }) => kind),
-          text,
-        ),
-      );
+    else if (only) errors.push(ambiguous(field, text, found, seesPeople));
+    else if (isRequired) errors.push(unmatched(field, text, targets, seesPeople));
     return undefined;
   };
 
@@ -153,9 +142,6 @@ function resolve(
 const isByName = (match: Match | undefined, text: string) =>
   match !== undefined && fold(match.label) === fold(text);
 
-const unmatched = (field: string, kinds: readonly ReferenceKind[], text: string): FieldError =>
-  fieldError(field, 'unknown_reference', notFoundMessage(kinds, text));
-
 const contradiction = (field: string, idField: string, label: string, name: string): FieldError =>
   fieldError(
     field,
@@ -163,7 +149,8 @@ const contradiction = (field: string, idField: string, label: string, name: stri
     `\`${idField}\` is ${label}, but this is “${shortened(name)}”. Change \`${idField}\`, or clear it to use the name.`,
   );
 
-type Match = { id: string; label: string };
+/** `detail` tells people with the same name apart. */
+type Match = { id: string; label: string; detail?: string | null };
 
 /** The matches of each text: none, one or several. */
 type Matches = Map<string, Match[]>;
@@ -267,7 +254,7 @@ const matchers: Record<ReferenceKind, (scope: LookupScope) => Matcher[]> = {
 const findPeopleNamed = statement<Match>((db) =>
   db
     .selectFrom('people')
-    .select(['user_id as id', 'name as label'])
+    .select(['user_id as id', 'name as label', sql<string | null>`coalesce(email, department)`.as('detail')])
     .where('roster_key', '>', param<string>('from'))
     .where('roster_key', '<', param<string>('to'))
     .limit(10),
@@ -282,16 +269,27 @@ async function findPeopleByName(db: Kysely<Tables>, names: string[]): Promise<Fo
   return found;
 }
 
-const lookupHints: Record<ReferenceKind, string> = {
-  person: 'name, email address, external ID or user ID',
+/** Keys that may not read personnel do not see email addresses, external IDs and departments of people. */
+const lookupHints = (seesPeople: boolean): Record<ReferenceKind, string> => ({
+  person: seesPeople ? 'name, email address, external ID or user ID' : 'name or user ID',
   group: 'name, external ID or ID',
   risk: 'ID, key or external ID, in this project',
   issue: 'ID, key or external ID, in this project',
-};
+});
 
-const notFoundMessage = (kinds: readonly ReferenceKind[], text: string) =>
-  `No ${kinds.join(' or ')} matches “${shortened(text)}”. Use ${kinds.map((kind) => `the ${kind}’s ${lookupHints[kind]}`).join('; or ')}.`;
+function unmatched(field: string, text: string, targets: Reference['targets'], seesPeople: boolean) {
+  const kinds = targets.map(({ kind }) => kind);
+  const hints = kinds.map((kind) => `the ${kind}’s ${lookupHints(seesPeople)[kind]}`);
+  const detail = `No ${kinds.join(' or ')} matches “${shortened(text)}”. Use ${hints.join('; or ')}.`;
+  return fieldError(field, 'unknown_reference', detail);
+}
 
-const ambiguousMessage = (text: string, matches: readonly Match[]) =>
-  `“${shortened(text)}” matches several: ${joinWords(matches.map(({ id, label }) => `${label} (${id})`))}. ` +
-  'Use the email address, external ID or ID of the right one.';
+function ambiguous(field: string, text: string, matches: readonly Match[], seesPeople: boolean) {
+  const found = matches.map(({ id, label, detail }) =>
+    seesPeople && detail ? `${label}, ${detail} (${id})` : `${label} (${id})`,
+  );
+  const detail =
+    `“${shortened(text)}” matches several: ${joinWords(found)}. ` +
+    `Use the ${seesPeople ? 'email address, external ID or ID' : 'ID'} of the right one.`;
+  return fieldError(field, 'ambiguous_reference', detail);
+}
