@@ -68,6 +68,31 @@ onBothEngines('an import', (start) => {
     assert.equal(results.counts.created, 1);
     assert.deepEqual(statuses, [201, 201, 201, 201]);
   });
+
+  test('returns the cells of failed rows after long rows without errors, up to a limit', async (t) => {
+    const { database } = await start(t);
+    const note = 'x'.repeat(2 ** 20 + 1);
+    const names = ['name', 'note'];
+    const source: Source = {
+      isTable: true,
+      async *rows() {
+        yield [{ line: 1, names, cells: names, isHeader: true as const }];
+        for (let i = 0; i < 80; i++)
+          yield [{ line: i + 2, names, cells: [i < 40 ? `Group ${i}` : '', note] }];
+      },
+    };
+    const job: ImportJob = { ...jobOf(source), include: 'data' };
+    const { results } = await runImport({ ...database, write: (work) => database.write(work, 'bulk') }, job);
+    const withData = { created: 0, failed: 0 };
+    for await (const texts of results.texts()) {
+      for (const text of texts) {
+        const { status, data } = JSON.parse(text);
+        if (data) withData[status as 'created' | 'failed']++;
+      }
+    }
+    // The row that reaches the limit is the last one with its cells.
+    assert.deepEqual(withData, { created: 32, failed: 32 });
+  });
 });
 
 const jobOf = (source: Source): ImportJob => ({

@@ -214,13 +214,17 @@ async function importRows(store: Store, job: ImportJob, scan: FileScan, results:
     waiting.onRollback(() => newIds.delete(idInFile));
   }
 
-  /** A workbook can repeat a text, so that its rows are longer than the file. */
-  let dataLength = 0;
+  /**
+   * A workbook can repeat a text, so that its rows are longer than the file. Failed rows have a limit of their own, so
+   * that they can be fixed however long the other rows are.
+   */
+  const dataLength = { failed: 0, others: 0 };
   function includedData(row: ParsedRow, written: Written | undefined): Pick<Written, 'data'> {
-    if (!row.source || dataLength > limits.import_bytes) return {};
-    if (job.include === 'failed_data' && written?.status !== 'failed') return {};
+    const rows = written?.status === 'failed' ? 'failed' : 'others';
+    if (!row.source || dataLength[rows] > limits.import_bytes) return {};
+    if (job.include === 'failed_data' && rows === 'others') return {};
     const data = dataOf(row.source, scan.columns);
-    for (const text of Object.values(data)) dataLength += text.length;
+    for (const text of Object.values(data)) dataLength[rows] += text.length;
     return { data };
   }
 

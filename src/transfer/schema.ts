@@ -126,7 +126,9 @@ export const ImportResult = Strict(
     changed: Type.Optional(Type.Array(Line(), { description: 'The fields that changed in an updated row.' })),
     data: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
-        description: 'The cells of the row by column, with `include`. Left out beyond 32 Mi characters.',
+        description:
+          'The cells of the row by column, with `include`. Left out beyond 32 Mi characters of failed rows, and as many of ' +
+          'other rows.',
       }),
     ),
     errors: Type.Optional(Type.Array(RowError)),
