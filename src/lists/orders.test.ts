@@ -1,96 +1,39 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onBothEngines } from '../../test/service.ts';
+import { settableClock } from '../../test/clock.ts';
+import { onBothEngines, type TestService } from '../../test/service.ts';
+import { issueOrders } from '../resources/issues/queries.ts';
+import { personnelSorts } from '../resources/personnel/queries.ts';
+import { riskOrders } from '../resources/risks/register.ts';
+import { taskOrders } from '../resources/tasks/queries.ts';
+
+type Row = Record<string, string | number | null>;
+
+const sorts = {
+  personnel: personnelSorts,
+  risks: Object.keys(riskOrders),
+  issues: Object.keys(issueOrders),
+  tasks: Object.keys(taskOrders),
+};
 
 onBothEngines('the sort orders of lists', (start) => {
-  test('work in both directions and in pages, with missing values last', async (t) => {
-    const service = await start(t);
+  test('work in both directions and page by page, with missing values last', async (t) => {
+    const clock = settableClock('2026-11-15T09:00:00Z');
+    const service = await start(t, { clock });
     const key = await service.key('personnel.manage', 'projects.manage');
-    const anna = await service.make('/v1/personnel', key, {
-      name: 'Ånna',
-      title: 'welder',
-      department: 'Öl',
-      email: 'B@example.com',
-    });
-    const bo = await service.make('/v1/personnel', key, {
-      name: 'bo',
-      title: 'Architect',
-      department: 'oil rig',
-      email: 'a@example.com',
-    });
-    await service.make('/v1/personnel', key, { name: 'Cy' });
-    const group = await service.make('/v1/groups', key, { name: 'Alpha' });
-    for (const project of ['Zebra', 'aal'])
-      await service.make('/v1/projects', key, { key: project.toUpperCase(), name: project });
-    const days = ['2030-03-01', undefined, '2030-02-01'];
-    const owners = [{ owner_user_id: bo.user_id }, {}, { owner_group_id: group.id }];
-    for (const [i, title] of ['Oslo fjord', 'oslo', 'Émile'].entries()) {
-      const project = `/v1/projects/${i === 0 ? 'ZEBRA' : 'AAL'}`;
-      const due_on = days[i];
-      const assignee = i === 1 ? {} : { assignee_user_id: i === 0 ? anna.user_id : bo.user_id };
-      const score =
-        i === 1 ? {} : { probability: 1 + i, impact: 5, residual_probability: 1, residual_impact: 1 + i };
-      await service.make(`${project}/risks`, key, {
-        title,
-        due_on,
-        review_on: due_on,
-        category: ['B', undefined, 'a'][i],
-        ...score,
-        ...owners[i],
-      });
-      await service.make(`${project}/issues`, key, {
-        title,
-        due_on,
-        priority: ['low', 'urgent', 'high'][i],
-        status: ['blocked', 'open', 'in_progress'][i],
-        ...assignee,
-        ...owners[i],
-      });
-      await service.make(`${project}/tasks`, key, {
-        title,
-        due_on,
-        start_on: due_on,
-        status: ['blocked', 'todo', 'in_progress'][i],
-        ...assignee,
-      });
-    }
-    const expected = {
-      personnel: {
-        name: ['Ånna', 'bo', 'Cy'],
-        title: ['Architect', 'welder', null],
-        department: ['oil rig', 'Öl', null],
-        email: ['a@example.com', 'B@example.com', null],
-      },
-      risks: {
-        title: ['Émile', 'oslo', 'Oslo fjord'],
-        score: [5, 15, null],
-        residual_score: [1, 3, null],
-        owner_name: ['Alpha', 'bo', null],
-        category: ['a', 'B', null],
-        project_name: ['aal', 'aal', 'Zebra'],
-        due_on: ['2030-02-01', '2030-03-01', null],
-        review_on: ['2030-02-01', '2030-03-01', null],
-      },
-      issues: {
-        title: ['Émile', 'oslo', 'Oslo fjord'],
-        priority: ['urgent', 'high', 'low'],
-        status: ['open', 'in_progress', 'blocked'],
-        owner_name: ['Alpha', 'bo', null],
-        assignee_name: ['Ånna', 'bo', null],
-        project_name: ['aal', 'aal', 'Zebra'],
-        due_on: ['2030-02-01', '2030-03-01', null],
-      },
-      tasks: {
-        title: ['Émile', 'oslo', 'Oslo fjord'],
-        status: ['todo', 'in_progress', 'blocked'],
-        assignee_name: ['Ånna', 'bo', null],
-        project_name: ['aal', 'aal', 'Zebra'],
-        due_on: ['2030-02-01', '2030-03-01', null],
-        start_on: ['2030-02-01', '2030-03-01', null],
-      },
-    };
-    for (const [list, fields] of Object.entries(expected)) {
-      for (const [field, ascending] of Object.entries<(string | number | null)[]>(fields)) {
+    await createRows(service, key, clock);
+    for (const [list, ascendingOf] of Object.entries(expected)) {
+      const { body } = await service.get(`/v1/${list}`, key);
+      const times = (field: string) => body.data.map((row: Row) => row[field]).sort();
+      const ascendingByField: Record<string, Row[string][]> = {
+        ...ascendingOf,
+        updated_at: times('updated_at'),
+        ...(list === 'personnel' && { created_at: times('created_at') }),
+      };
+      const tested = ['rank', 'relevance', ...Object.keys(ascendingByField)];
+      const offered = sorts[list as keyof typeof sorts].map((sort) => sort.replace('-', ''));
+      assert.deepEqual(new Set(offered).difference(new Set(tested)), new Set(), `untested orders of ${list}`);
+      for (const [field, ascending] of Object.entries(ascendingByField)) {
         const present = ascending.filter((value) => value !== null);
         const missing = ascending.filter((value) => value === null);
         for (const [sort, values] of [
@@ -98,12 +41,15 @@ onBothEngines('the sort orders of lists', (start) => {
           [`-${field}`, [...present.toReversed(), ...missing]],
         ] as const) {
           const path = `/v1/${list}?sort=${sort}`;
-          const valuesOf = (body: { data: Record<string, unknown>[] }) => body.data.map((row) => row[field]);
-          const whole = await service.get(path, key);
-          assert.deepEqual(valuesOf(whole.body), values, path);
-          const first = await service.get(`${path}&limit=1`, key);
-          const rest = await service.get(`${path}&limit=5&cursor=${first.body.page.next_cursor}`, key);
-          assert.deepEqual([...valuesOf(first.body), ...valuesOf(rest.body)], values, `${path} in pages`);
+          const rows: Row[] = (await service.get(path, key)).body.data;
+          const idsOf = (rows: Row[]) => rows.map(({ id, user_id }) => id ?? user_id);
+          assert.deepEqual(
+            rows.map((row) => row[field]),
+            values,
+            path,
+          );
+          assert.equal(new Set(idsOf(rows)).size, 4, path);
+          assert.deepEqual(idsOf(await pageByPage(service, key, path)), idsOf(rows), `${path} in pages`);
         }
       }
     }
@@ -145,3 +91,129 @@ onBothEngines('the sort orders of lists', (start) => {
     }
   });
 });
+
+/** The values of four rows by field, in ascending order. */
+const days = ['2030-02-01', '2030-03-01', null, null];
+const common = {
+  title: ['Émile', 'oslo', 'oslo', 'Oslo fjord'],
+  project_name: ['aal', 'aal', 'aal', 'Zebra'],
+  due_on: days,
+};
+const expected = {
+  personnel: {
+    name: ['Ånna', 'bo', 'Cy', 'Cy'],
+    title: ['Architect', 'welder', null, null],
+    department: ['oil rig', 'Öl', null, null],
+    email: ['a@example.com', 'B@example.com', null, null],
+    status: ['active', 'active', 'active', 'inactive'],
+  },
+  risks: {
+    ...common,
+    status: ['open', 'open', 'mitigating', 'monitoring'],
+    score: [5, 15, null, null],
+    residual_score: [1, 3, null, null],
+    owner_name: ['Alpha', 'bo', null, null],
+    category: ['a', 'B', null, null],
+    review_on: days,
+    raised_on: ['2020-01-01', '2020-02-01', '2020-03-01', '2020-03-01'],
+  },
+  issues: {
+    ...common,
+    status: ['open', 'open', 'in_progress', 'blocked'],
+    priority: ['urgent', 'urgent', 'high', 'low'],
+    owner_name: ['Alpha', 'bo', null, null],
+    assignee_name: ['Ånna', 'bo', null, null],
+    raised_on: ['2020-01-01', '2020-02-01', '2020-03-01', '2020-03-01'],
+  },
+  tasks: {
+    ...common,
+    status: ['todo', 'todo', 'in_progress', 'blocked'],
+    kind: ['mitigation', 'resolution', 'work', 'work'],
+    assignee_name: ['Ånna', 'bo', null, null],
+    start_on: days,
+  },
+};
+
+async function createRows(
+  service: TestService,
+  key: string,
+  clock: ReturnType<typeof settableClock>,
+): Promise<void> {
+  let minute = 10;
+  const make = (path: string, body: unknown) => {
+    clock.set(`2026-11-15T09:${minute++}:00Z`);
+    return service.make(path, key, body);
+  };
+  const anna = await make('/v1/personnel', {
+    name: 'Ånna',
+    title: 'welder',
+    department: 'Öl',
+    email: 'B@example.com',
+  });
+  const bo = await make('/v1/personnel', {
+    name: 'bo',
+    title: 'Architect',
+    department: 'oil rig',
+    email: 'a@example.com',
+  });
+  for (const status of ['inactive', 'active']) await make('/v1/personnel', { name: 'Cy', status });
+  const group = await make('/v1/groups', { name: 'Alpha' });
+  for (const project of ['Zebra', 'aal'])
+    await make('/v1/projects', { key: project.toUpperCase(), name: project });
+  const firsts = [`/v1/personnel/${anna.user_id}`];
+  // The second and the last item have the same fields.
+  for (const [position, i] of [0, 1, 2, 1].entries()) {
+    const project = `/v1/projects/${i === 0 ? 'ZEBRA' : 'AAL'}`;
+    const due_on = ['2030-03-01', undefined, '2030-02-01'][i];
+    const raised_on = ['2020-02-01', '2020-03-01', '2020-01-01'][i];
+    const owner = [{ owner_user_id: bo.user_id }, {}, { owner_group_id: group.id }][i];
+    const assignee = i === 1 ? {} : { assignee_user_id: i === 0 ? anna.user_id : bo.user_id };
+    const score =
+      i === 1 ? {} : { probability: 1 + i, impact: 5, residual_probability: 1, residual_impact: 1 + i };
+    const items = {
+      risks: {
+        status: ['monitoring', 'open', 'mitigating'][i],
+        review_on: due_on,
+        raised_on,
+        category: ['B', undefined, 'a'][i],
+        ...score,
+        ...owner,
+      },
+      issues: {
+        status: ['blocked', 'open', 'in_progress'][i],
+        priority: ['low', 'urgent', 'high'][i],
+        raised_on,
+        ...assignee,
+        ...owner,
+      },
+      tasks: {
+        status: ['blocked', 'todo', 'in_progress'][i],
+        kind: ['resolution', 'work', 'mitigation'][i],
+        start_on: due_on,
+        ...assignee,
+      },
+    };
+    for (const [list, item] of Object.entries(items)) {
+      const title = ['Oslo fjord', 'oslo', 'Émile'][i];
+      const { id } = await make(`${project}/${list}`, { title, due_on, ...item });
+      if (position === 0) firsts.push(`${project}/${list}/${id}`);
+    }
+  }
+  // The rows that were created first are the last that changed.
+  for (const path of firsts) {
+    clock.set(`2026-11-15T09:${minute++}:00Z`);
+    const { status, text } = await service.call('PATCH', path, key, { external_id: 'changed' });
+    assert.equal(status, 200, text);
+  }
+}
+
+async function pageByPage(service: TestService, key: string, path: string): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let after = ''; ; ) {
+    const { body } = await service.get(`${path}&limit=1${after}`, key);
+    rows.push(...body.data);
+    // A list that repeats its rows would not end.
+    if (body.page.next_cursor === null || rows.length > 10) return rows;
+    after = `&cursor=${body.page.next_cursor}`;
+  }
+}
