@@ -10,7 +10,7 @@ export const normalize = (text: string) =>
 export const fold = (text: string) =>
   (isAscii(text) ? text.toLowerCase() : foldLetters(text)).replace(/\s{2,}|[^\S ]/g, ' ').trim();
 
-/** Like `lower()` of both engines: only ASCII letters. For texts that are compared with it, such as e-mail addresses. */
+/** Like `lower()` of both engines: only ASCII letters. For texts that are compared with it, such as email addresses. */
 export const lowerAscii = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 /** Most texts are ASCII, which needs no Unicode processing. */

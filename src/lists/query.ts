@@ -26,16 +26,18 @@ export const ListQuery = <F extends TProperties>(filters: F) => Strict(optional(
 export const SortableListQuery = <F extends TProperties>(filters: F, sorts: readonly string[]) =>
   ListQuery({
     ...filters,
-    sort: OneOf(sorts, {
-      ...(sorts[0] && { default: sorts[0] }),
-      description: [
-        ...(sorts.some((sort) => sort.startsWith('-')) ? ['`-` sorts in descending order.'] : []),
-        ...(sorts.includes('relevance')
-          ? ['`relevance` needs `q`: names and titles that start with it come first.']
-          : []),
-      ].join(' '),
-    }),
+    sort: OneOf(sorts, { default: String(sorts[0]), description: describeSorts(sorts) }),
   });
+
+const describeSorts = (sorts: readonly string[]) =>
+  [
+    sorts.some((sort) => sort.startsWith('-')) && '`-` sorts in descending order.',
+    sorts.includes('relevance') &&
+      '`relevance` needs `q`: the exact key comes first, then keys that start with it, then names (of risks, issues and ' +
+        'tasks: titles) that start with it.',
+  ]
+    .filter(Boolean)
+    .join(' ');
 
 /** The filter values that a route passes to its query. */
 export type Filters<F extends TProperties> = Partial<Static<TObject<F>>>;

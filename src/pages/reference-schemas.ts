@@ -120,7 +120,7 @@ export function constraintsOf(schema: Schema): Fragment[] {
 const formatNames: Record<string, string> = {
   date: 'a date',
   'date-time': 'a time',
-  email: 'an e-mail address',
+  email: 'an email address',
   uri: 'a URL',
   'time-zone': 'a time zone',
 };

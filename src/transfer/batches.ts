@@ -50,11 +50,11 @@ export async function* readBatches(
 /** After this many rounds of releasing one row of each cycle, all waiting rows are released. */
 const maxCycleRounds = 10;
 
-/** No id, e-mail or name is longer. */
+/** No id, email or name is longer. */
 const maxKeyLength = 500;
 
 /**
- * The texts by which other rows of the file can refer to a row: its id, external id, e-mail or name. They are folded, so
+ * The texts by which other rows of the file can refer to a row: its id, external id, email or name. They are folded, so
  * a row may wait for more rows than it needs to, which does no harm.
  */
 export function keysOf(row: ParsedRow, { keys }: Importable): Set<string> {

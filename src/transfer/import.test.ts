@@ -504,7 +504,7 @@ onBothEngines('imports', (start) => {
     assert.equal((await service.call('POST', '/v1/imports/risks', reader, 'x', headers)).status, 403);
   });
 
-  test('resolves references by id, external id, e-mail or name, and reports the ones it cannot', async (t) => {
+  test('resolves references by id, external id, email or name, and reports the ones it cannot', async (t) => {
     const service = await start(t);
     const { key, send, all } = await importer(service);
     const ada = await service.make('/v1/personnel', key, {
@@ -627,7 +627,7 @@ onBothEngines('imports', (start) => {
     const [ada, bob] = await all('/v1/personnel');
     assert.deepEqual([ada.version, ada.title, bob.version], [2, 'Head', 1]);
 
-    // Found by e-mail, Bob gets an external id. An empty cell sets null; a missing column changes nothing.
+    // Found by email, Bob gets an external id. An empty cell sets null; a missing column changes nothing.
     await importAll(
       '/v1/personnel/import?mode=upsert',
       'external id,e-mail,title\n2,BOB@example.com,\n1,ada@example.com,\n',

@@ -49,7 +49,7 @@ const maxErrors = 20;
 /** More than any list of a resource may have. */
 const maxListItems = 1000;
 
-/** Longer than any name, id or e-mail. */
+/** Longer than any name, id or email. */
 const maxReferenceLength = 500;
 
 export function createRowParser(

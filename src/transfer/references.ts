@@ -11,13 +11,13 @@ import { uninverted } from './recognize/evidence.ts';
 
 /** A row whose references are replaced by ids in `values`, or reported in `errors`. */
 export type Resolved = ParsedRow & {
-  /** The folded names, ids or e-mails of rows in the same file that must be imported first. */
+  /** The folded names, ids or emails of rows in the same file that must be imported first. */
   waitsFor?: string[];
 };
 
 /** The other rows of the file. */
 type OtherRows = {
-  /** Whether a row with this name, id or e-mail is not imported yet. */
+  /** Whether a row with this name, id or email is not imported yet. */
   isPending(text: string): boolean;
   /** Created ids by the id in the file, which can be an export of another Muster service. */
   newIds: ReadonlyMap<string, string>;
@@ -138,7 +138,7 @@ function resolve(
   return resolved;
 }
 
-/** A name, unlike an id or e-mail, can also belong to a row that is still pending. */
+/** A name, unlike an id or email, can also belong to a row that is still pending. */
 const isByName = (match: Match | undefined, text: string) =>
   match !== undefined && fold(match.label) === fold(text);
 
@@ -159,7 +159,7 @@ type Matches = Map<string, Match[]>;
 type LookupScope = { project_id: string | undefined; seesPeople: boolean };
 
 /**
- * Finds the resources that texts refer to: by id, then by a unique field (external id, e-mail, key), then by name. A text
+ * Finds the resources that texts refer to: by id, then by a unique field (external id, email, key), then by name. A text
  * with a match is not passed to the next matcher.
  */
 async function matchAll(

@@ -17,7 +17,7 @@ export type Source = { isTable: boolean; rows(): AsyncIterable<Row[]> };
 export type FileScan = {
   rows: number;
   columns: Columns;
-  /** The number of rows that have each name, id or e-mail. Empty if rows cannot refer to one another. */
+  /** The number of rows that have each name, id or email. Empty if rows cannot refer to one another. */
   rowsByKey: ReadonlyMap<string, number>;
   sheet?: Row['sheet'];
 };

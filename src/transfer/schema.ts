@@ -11,7 +11,7 @@ export const ImportQuery = Strict(
     mode: OneOf(modes, {
       default: 'create',
       description:
-        '`upsert` updates existing resources, found by id, `external_id`, e-mail or key, and creates the rest.',
+        '`upsert` updates existing resources, found by id, `external_id`, email or key, and creates the rest.',
     }),
     atomic: Type.Boolean({
       default: false,
