@@ -47,7 +47,7 @@ import {
   maxGroupDepth,
 } from './schema.ts';
 
-const byName = sql.ref<string>('groups.name_key');
+const nameKey = sql.ref<string>('groups.name_key');
 
 export const groupSorts = ['name', 'relevance'] as const;
 
@@ -63,8 +63,8 @@ export const groupList = (
     isIndexed: sort !== 'relevance',
     order:
       sort === 'relevance'
-        ? namesByRelevance(filters.q, sql.ref('groups.name_folded'), byName)
-        : { key: byName },
+        ? namesByRelevance(filters.q, sql.ref('groups.name_folded'), nameKey)
+        : { key: nameKey },
     from: (db) => db.selectFrom('groups'),
     id: sql.ref('groups.id'),
     matches: allOf(filters, {

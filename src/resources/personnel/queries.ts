@@ -35,20 +35,23 @@ import { Person, PersonInput, type PersonPatch } from './schema.ts';
 
 const id = sql.ref<string>('people.user_id');
 
-const peopleOrders: Record<string, Order> = {
-  ...Object.fromEntries(
-    Object.entries(peopleKeys).flatMap(([name, key]) => [
-      [name, { key }],
-      [`-${name}`, { key, descending: true }],
-    ]),
-  ),
+const indexedOrders: Record<string, Order> = Object.fromEntries(
+  Object.entries(peopleKeys).flatMap(([name, key]) => [
+    [name, { key }],
+    [`-${name}`, { key, descending: true }],
+  ]),
+);
+
+const otherOrders: Record<string, Order> = {
   ...byText('title', id, folded(sql.ref('people.title'))),
   ...byText('department', id, sql.ref('people.department_folded')),
   ...byText('email', id, sql`lower(people.email)`),
   ...byText('status', id, sql.ref('people.status')),
 };
 
-export const personnelSorts = [...Object.keys(peopleOrders), 'relevance'];
+const fieldOrders = { ...indexedOrders, ...otherOrders };
+
+export const personnelSorts = [...Object.keys(fieldOrders), 'relevance'];
 
 /** All people, by one of their fields or by how well the name matches `q`. */
 export const personnelList = (filters: PersonnelFilters, moment: Moment, sort = 'name'): List =>
@@ -57,13 +60,18 @@ export const personnelList = (filters: PersonnelFilters, moment: Moment, sort = 
     json: personJson(moment),
     reads: ['people', 'memberships', 'groups'],
     isIndexed:
-      sort.replace('-', '') in peopleKeys &&
+      sort in indexedOrders &&
       Object.keys(filters).every((name) => ['user_ids', 'email', 'external_id'].includes(name)),
-    order: peopleOrders[sort] ?? namesByRelevance(filters.q, sql.ref('people.name_folded'), peopleKeys.name),
+    order: personnelOrder(sort, filters.q),
     from: (db) => db.selectFrom('people'),
     id,
     matches: personnelConditions(filters, moment),
   }));
+
+const personnelOrder = (sort: string, q: string | undefined): Order =>
+  sort === 'relevance'
+    ? namesByRelevance(q, sql.ref('people.name_folded'), peopleKeys.name)
+    : (fieldOrders[sort] as Order);
 
 export async function getPerson(db: Kysely<Tables>, user_id: string, moment: Moment): Promise<Person> {
   const [row] = (await personById(moment)(db, { user_id })).rows;

@@ -44,6 +44,8 @@ import {
   type projectFilters,
 } from './schema.ts';
 
+const nameKey = sql.ref<string>('projects.name_key');
+
 export const projectSorts = ['name', 'relevance'] as const;
 
 /** Lists projects by name or by how well they match `q`. */
@@ -53,7 +55,7 @@ export const projectList = (filters: Filters<typeof projectFilters>, moment: Mom
     json: projectJson(moment),
     reads: ['projects', 'risks', 'issues', 'tasks'],
     isIndexed: sort !== 'relevance',
-    order: sort === 'relevance' ? projectsByRelevance(filters.q) : { key: byName },
+    order: sort === 'relevance' ? projectsByRelevance(filters.q) : { key: nameKey },
     from: (db) => db.selectFrom('projects'),
     id: sql.ref('projects.id'),
     matches: allOf(filters, {
@@ -65,8 +67,6 @@ export const projectList = (filters: Filters<typeof projectFilters>, moment: Mom
       updated_since: since('projects.updated_at'),
     }),
   }));
-
-const byName = sql.ref<string>('projects.name_key');
 
 /** The key, then keys and names that start with the text, then names with a word that starts with it. */
 const projectsByRelevance = (q: string | undefined): Order => {
@@ -80,7 +80,7 @@ const projectsByRelevance = (q: string | undefined): Order => {
       containsText(searched, `\n${text}`),
       hasWord(searched, text),
     ],
-    byName,
+    nameKey,
   );
 };
 

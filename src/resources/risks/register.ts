@@ -19,7 +19,7 @@ import {
   statusOf,
 } from '../../lists/filters.ts';
 import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
-import { byFixedText, byText, smallNumber } from '../../lists/orders.ts';
+import { byFixedText, byText, twoDigits } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { commonOrders, itemOrder, ownerName } from '../project-items/order.ts';
@@ -40,8 +40,8 @@ const id = sql.ref<string>('risks.id');
 /** The sort orders of a list of risks. Rows have a rank only in the order `rank`. */
 export const riskOrders: Record<string, Order> = {
   rank: { key: sql.ref('risks.rank_key') },
-  ...byFixedText('score', id, smallNumber('risks.score')),
-  ...byFixedText('residual_score', id, smallNumber('risks.residual_score')),
+  ...byFixedText('score', id, twoDigits('risks.score')),
+  ...byFixedText('residual_score', id, twoDigits('risks.residual_score')),
   ...commonOrders('risks', riskStatuses),
   ...byFixedText('due_on', id, sql.ref('risks.due_on')),
   ...byText('owner_name', id, ownerName('risks')),

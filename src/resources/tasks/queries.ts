@@ -59,13 +59,13 @@ const id = sql.ref<string>('tasks.id');
 
 /** The sort orders of a list of tasks. Tasks without the day come last. */
 export const taskOrders: Record<string, Order> = {
-  ...byFixedText('due_on', id, sql.ref('tasks.due_on')),
+  // Its index puts tasks without the day last, so it cannot be read backward.
+  due_on: { key: sql.ref('tasks.due_key') },
+  '-due_on': byFixedText('due_on', id, sql.ref('tasks.due_on'))['-due_on'],
   ...byFixedText('start_on', id, sql.ref('tasks.start_on')),
   ...commonOrders('tasks', taskStatuses),
   ...byText('kind', id, sql.ref('tasks.kind')),
   ...byText('assignee_name', id, personName('tasks.assignee_user_id')),
-  // With an index.
-  due_on: { key: sql.ref('tasks.due_key') },
 };
 
 /** Lists tasks. */
