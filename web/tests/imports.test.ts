@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { workbook } from '../../test/workbook.ts';
+import { sheetRows, workbook, workbookOf } from '../../test/workbook.ts';
 import { assertAccessible } from './axe.ts';
 import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
 import { tabTo } from './focus.ts';
@@ -211,6 +211,35 @@ test('workbooks and NDJSON are corrected in the dialog as well', async (t) => {
     ['Corrected sheet', '2064-04-08'],
     ['Other sheet', '2064-04-09'],
   ]);
+});
+
+test('an error of the file itself has the text of the service', async (t) => {
+  const page = await console.open(t, '/personnel');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.getByRole('button', { name: 'Import' }).click();
+  const chooser = page.waitForEvent('filechooser');
+  await page.getByRole('button', { name: 'Choose file' }).click();
+  const buffer = await workbookOf([{ name: 'Staff', state: 'hidden', rows: sheetRows(['Name'], ['Ada']) }]);
+  await (await chooser).setFiles({ name: 'people.xlsx', mimeType: '', buffer });
+  const alert = page.getByRole('dialog').getByRole('alert');
+  await alert.waitFor();
+  assert.match((await alert.textContent()) ?? '', /^All sheets of the workbook are hidden\./);
+});
+
+test('a name that several people have is reported with their ids', async (t) => {
+  const people = [
+    await console.post('/v1/personnel', { name: 'Twin Theo' }),
+    await console.post('/v1/personnel', { name: 'Twin Theo' }),
+  ];
+  const page = await console.open(t, '/projects/APOLLO');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await drop(page, 'risks.csv', 'Title,Owner\nOwned by a twin,Twin Theo\n');
+  const dialog = page.getByRole('dialog', { name: 'Import risks' });
+  const error = dialog.getByText('“Twin Theo” matches several').first();
+  await error.waitFor();
+  for (const { user_id } of people) assert.ok((await error.textContent())?.includes(user_id), user_id);
 });
 
 test('groups from a workbook by keyboard; existing groups are reported as unchanged', async (t) => {

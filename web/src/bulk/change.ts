@@ -1,5 +1,5 @@
 import { ApiError, api, dataOrThrow } from '../api/client.ts';
-import { withLabels } from '../components/error-text.ts';
+import { withLabels, withoutIds } from '../components/error-text.ts';
 import { formatNumber } from '../format.ts';
 import type { BulkItem, BulkKind, Changes } from './kinds.ts';
 
@@ -57,7 +57,7 @@ export async function restore(kind: BulkKind, changed: readonly Changed[]): Prom
 
 function reasonOf(failures: readonly Failure[]): string {
   const other = failures.find(({ code }) => code !== 'stale');
-  if (other) return withLabels(other.detail);
+  if (other) return withoutIds(withLabels(other.detail));
   const keys = failures.slice(0, 3).map(({ key, id }) => key ?? id);
   const rest = failures.length - keys.length;
   const named = rest > 0 ? `${keys.join(', ')} and ${formatNumber(rest)} more` : keys.join(', ');

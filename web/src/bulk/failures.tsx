@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { withLabels } from '../components/error-text.ts';
+import { withLabels, withoutIds } from '../components/error-text.ts';
 import { formatNumber, pluralize } from '../format.ts';
 import type { Failure } from './change.ts';
 import { type BulkKind, nouns } from './kinds.ts';
@@ -27,7 +27,7 @@ export const Failures = ({ kind, listed, count, onClose, onDeselect }: Props) =>
         {listed.map(({ id, key, detail }) => (
           <li key={id}>
             {key ? <Link href={`/${kind}/${key}`}>{key}</Link> : <span className="key">{id}</span>}
-            <span className="grow">{withLabels(detail)}</span>
+            <span className="grow">{withoutIds(withLabels(detail))}</span>
           </li>
         ))}
       </ul>

@@ -12,8 +12,8 @@ type Props = {
 
 /** Shows an error with the messages of the service. Filters in the URL that it rejects can be cleared. */
 export function ErrorNotice({ error, retry, fields }: Props) {
-  const [params, setParams] = useSearchParams();
-  const invalid = invalidFilters(error).filter((name) => params.has(name));
+  const [, setParams] = useSearchParams();
+  const invalid = invalidFilters(error);
   const clear = () =>
     setParams((current) => {
       const next = new URLSearchParams(current);

@@ -4,9 +4,12 @@ import type { Field } from './form-values.ts';
 
 type FieldError = ApiError['fieldErrors'][number];
 
-/** The service's texts quote the names of fields: `due_on` becomes Due. They add ids to names, which readers do not know. */
+/** The service's texts quote the names of fields: `due_on` becomes Due. */
 export const withLabels = (text: string, label: (name: string) => string = labelOf) =>
-  text.replace(/ \([a-z]{3}_[0-9a-v]{26}\)/g, '').replace(/`(\w+)`/g, (_, name: string) => label(name));
+  text.replace(/`(\w+)`/g, (_, name: string) => label(name));
+
+/** The service's texts add ids to names, which most readers do not know. */
+export const withoutIds = (text: string) => text.replace(/ \([a-z]{3}_[0-9a-v]{26}\)/g, '');
 
 /** The first validation error of each field. An error that is not about a field has the name ''. */
 export function errorsByField(error: Error | undefined, fields: readonly Field[]): Map<string, string> {
@@ -25,7 +28,8 @@ export function errorMessages(error: unknown, fields: readonly Field[] = []): st
   // A part of the console that fails to load is a TypeError of the browser, in its own words.
   if (error instanceof TypeError && /module|script/i.test(error.message))
     return ["Can't reach the service. Check your connection and try again."];
-  if (!(error instanceof ApiError) || error.fieldErrors.length === 0) return [withLabels(error.message)];
+  if (!(error instanceof ApiError) || error.fieldErrors.length === 0)
+    return [withoutIds(withLabels(error.message))];
   const messages = error.fieldErrors.map((one) => {
     const name = one.parameter ?? nameOf(one);
     const text = isInvalidFilter(one) ? "This filter isn't valid." : textOf(one, fields);
@@ -34,14 +38,17 @@ export function errorMessages(error: unknown, fields: readonly Field[] = []): st
   return [...new Set(messages)];
 }
 
-/** The filters of a list that the service rejects, for example from an old link. */
+/** The filters in the URL that the service rejects, for example from an old link. */
 export const invalidFilters = (error: unknown): string[] =>
   error instanceof ApiError
     ? error.fieldErrors.filter(isInvalidFilter).map(({ parameter = '' }) => parameter)
     : [];
 
+/** Requests also have parameters that are no filters, such as the sheet of an import. */
 const isInvalidFilter = ({ parameter, code }: FieldError) =>
-  parameter !== undefined && code !== 'unknown_parameter';
+  parameter !== undefined &&
+  code !== 'unknown_parameter' &&
+  new URLSearchParams(location.search).has(parameter);
 
 /** For a message of one line. */
 export const errorLine = (error: unknown) => errorMessages(error).join(' ');
@@ -57,5 +64,5 @@ function textOf(error: FieldError, fields: readonly Field[]): string {
   // A blank required field is sent as null.
   if (field?.required && code === 'type' && field.kind !== 'number') return missingText(field);
   if (field && code === 'minItems') return missingText(field);
-  return withLabels(detail, labelIn(fields));
+  return withoutIds(withLabels(detail, labelIn(fields)));
 }

@@ -8,6 +8,7 @@ export type RowError = NonNullable<ImportResult['errors']>[number];
 export const columnOf = ({ column, pointer }: RowError, target: ImportTarget) =>
   column ?? (pointer && fieldLabel(target, pointer.slice(2).split('/')[0] ?? ''));
 
+/** Ids stay, because they tell apart people with the same name. */
 export const detailOf = ({ detail }: RowError, target: ImportTarget) =>
   withLabels(detail, (name) => fieldLabel(target, name));
 
