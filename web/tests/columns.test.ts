@@ -210,6 +210,45 @@ test('a list is sorted by its columns in both directions, and its order is remem
   assert.doesNotMatch(page.url(), /sort/);
 });
 
+test('a list is in the remembered order however it is opened, and keeps it without filters', async (t) => {
+  const page = await console.open(t, '/risks', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const { data } = await console.get('/v1/risks?sort=title&limit=10');
+  const expected = data.map(({ title }: { title: string }) => title);
+  const assertSorted = async () => {
+    await page.waitForURL((url) => url.search === '?sort=title');
+    await page.locator('th[aria-sort=ascending]', { hasText: 'Risk' }).waitFor();
+    await waitUntilLoaded(page);
+    const titles = await page.locator('tbody .row-link').allTextContents();
+    assert.deepEqual(titles.slice(0, 10), expected);
+  };
+  await header(page, 'Risk').getByRole('button').click();
+  await assertSorted();
+  await page.getByRole('link', { name: 'Risks', exact: true }).click();
+  await assertSorted();
+  await page.goto(`${console.app.baseUrl}/risks?new=true`);
+  await page.getByRole('dialog', { name: 'Create risk' }).waitFor();
+  await page.keyboard.press('Escape');
+  await assertSorted();
+  await page.goto(`${console.app.baseUrl}/risks?sort=title&level=critical&unowned=true`);
+  await page.getByRole('button', { name: 'Clear all' }).click();
+  await assertSorted();
+  // The previous page, not the list in another order.
+  await page.getByRole('link', { name: 'Issues', exact: true }).click();
+  await page.getByRole('link', { name: 'Risks', exact: true }).click();
+  await assertSorted();
+  await header(page, 'Risk').getByRole('button').click();
+  await page.waitForURL(/sort=-title/);
+  await page.goBack();
+  await page.waitForURL(/issues$/);
+  // An order that the list no longer has is ignored.
+  await page.evaluate(() => localStorage.setItem('muster-sort risks', 'no_such_order'));
+  await page.goto(`${console.app.baseUrl}/risks`);
+  await page.locator('tbody .row-link').first().waitFor();
+  assert.equal(new URL(page.url()).search, '');
+});
+
 test('the menu has a mark only at shown columns, also beside an open heat map', async (t) => {
   const page = await console.open(t, '/risks', { viewport: { width: 1280, height: 800 } });
   if (!page) return;

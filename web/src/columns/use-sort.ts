@@ -1,25 +1,33 @@
 import { useLayoutEffect } from 'react';
+import { useSearch } from 'wouter';
 import type { FilterState } from '../components/filters.tsx';
-import type { Sort } from '../components/table.tsx';
+import type { Column, Sort } from '../components/table.tsx';
 import type { ViewList } from '../views/store.ts';
 
 /**
- * The order of a list. It is in the URL, so that it can be shared and be part of a view. A link with nothing but the path,
- * such as that of the menu, opens the list in the order that was last chosen in this browser.
+ * The order of a list. It is in the URL, so that it can be shared and be part of a view. A URL with nothing but the path,
+ * such as that of the menu, gets the order that was last chosen in this browser, unless the list no longer has it.
  */
-export function useSort(list: ViewList, { filters, set }: FilterState): Sort {
+export function useSort<Row>(
+  list: ViewList,
+  { filters, set }: FilterState,
+  columns: readonly Column<Row>[],
+): Sort {
   const storageKey = `muster-sort ${list}`;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the page opens, not when a user clears the filters
+  const search = useSearch();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the URL changes
   useLayoutEffect(() => {
     const last = localStorage.getItem(storageKey);
-    if (last && location.search === '') set({ sort: last }, { replace: true });
-  }, []);
+    const isKnown = columns.some(({ sorts }) => last && sorts?.includes(last));
+    if (search === '' && isKnown) set({ sort: last }, { replace: true });
+  }, [search]);
   return {
     value: filters.sort,
     onChange: (value) => {
       if (value) localStorage.setItem(storageKey, value);
       else localStorage.removeItem(storageKey);
-      set({ sort: value });
+      // A step back to the URL without an order would get the new order too.
+      set({ sort: value }, { replace: true });
     },
   };
 }

@@ -40,9 +40,8 @@ export function useFilters(names: readonly string[]) {
     filters,
     isFiltered: countFilters(filters) > 0,
     set,
-    /** Keeps the day that the list is shown as of. */
     clear: () =>
-      set(Object.fromEntries(names.filter((name) => name !== 'as_of').map((name) => [name, null]))),
+      set(Object.fromEntries(names.filter((name) => !notFilters.includes(name)).map((name) => [name, null]))),
     /** The props of the control of one filter. */
     bind: (name: string) => ({
       value: filters[name],
@@ -51,8 +50,10 @@ export function useFilters(names: readonly string[]) {
   };
 }
 
-/** The order and the day of a list are in the URL too, but hide no rows. */
-const countFilters = ({ sort, as_of, ...filters }: Filters) => Object.keys(filters).length;
+/** The order and the day of a list are in the URL too, but hide no rows, so they stay when the filters are cleared. */
+const notFilters = ['sort', 'as_of'];
+const countFilters = (filters: Filters) =>
+  Object.keys(filters).filter((name) => !notFilters.includes(name)).length;
 
 export type FilterState = ReturnType<typeof useFilters>;
 

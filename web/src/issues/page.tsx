@@ -21,7 +21,7 @@ import { includesClosed, issueFilterNames, useIssues } from './queries.ts';
 /** The open issues of all projects, worst first. */
 export function IssuesPage() {
   const filterState = useFilters(issueFilterNames);
-  const sort = useSort('issues', filterState);
+  const sort = useSort('issues', filterState, issueColumns);
   const { filters, isFiltered, clear } = filterState;
   const [resolved, setResolved] = useState<Issue>();
   const hasScope = useHasScope();

@@ -21,7 +21,7 @@ import { personFilterNames, personKinds, usePersonnel } from './queries.ts';
 /** Everyone on the roster, by name. */
 export function PersonnelPage() {
   const filterState = useFilters(personFilterNames);
-  const sort = useSort('personnel', filterState);
+  const sort = useSort('personnel', filterState, allColumns);
   const { filters, bind, isFiltered, clear } = filterState;
   const hasScope = useHasScope();
   const people = usePersonnel(filters);

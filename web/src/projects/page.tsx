@@ -31,7 +31,7 @@ const filterNames = ['q', 'status', 'health', 'archived', 'sort'] as const;
 /** All projects with their health. The list is complete, so it is filtered in the browser. */
 export function ProjectsPage() {
   const filterState = useFilters(filterNames);
-  const sort = useSort('projects', filterState);
+  const sort = useSort('projects', filterState, projectColumns);
   const { filters, bind } = filterState;
   const hasScope = useHasScope();
   const isLimited = useIsLimited();

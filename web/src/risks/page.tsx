@@ -25,7 +25,7 @@ import { NewRisk } from './risk-form.tsx';
 /** The risks of all projects by rank, with a heat map. */
 export function RisksPage() {
   const filterState = useFilters(riskFilterNames);
-  const sort = useSort('risks', filterState);
+  const sort = useSort('risks', filterState, riskColumns(false));
   const { filters, isFiltered, clear } = filterState;
   const hasScope = useHasScope();
   const heatMap = useHeatMapCard();

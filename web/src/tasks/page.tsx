@@ -19,7 +19,7 @@ import { NewTask } from './task-form.tsx';
 /** The tasks of all projects, earliest due date first; by default the open ones. */
 export function TasksPage() {
   const filterState = useFilters(taskFilterNames);
-  const sort = useSort('tasks', filterState);
+  const sort = useSort('tasks', filterState, taskColumns);
   const { filters, isFiltered, clear } = filterState;
   const hasScope = useHasScope();
   const tasks = useTasks(filters);
