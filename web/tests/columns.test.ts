@@ -249,6 +249,26 @@ test('a list is in the remembered order however it is opened, and keeps it witho
   assert.equal(new URL(page.url()).search, '');
 });
 
+test('the change in 30 days is not offered in another order, but stays chosen', async (t) => {
+  const page = await console.open(t, '/risks?sort=title', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  for (const path of ['/risks?sort=title', '/projects/APOLLO?tab=risks&sort=title&columns=movement,title']) {
+    await page.goto(`${console.app.baseUrl}${path}`);
+    await waitUntilLoaded(page);
+    await page.locator('tbody .row-link').first().waitFor();
+    assert.equal(await header(page, '30 days').count(), 0, path);
+    await button(page).click();
+    await option(page, 'Category').click();
+    assert.equal(await option(page, 'Change in 30 days').count(), 0, path);
+    await closeMenu(page);
+    await header(page, 'Category').waitFor();
+    await page.locator('th[aria-sort=ascending]').getByRole('button').click();
+    await page.locator('th[aria-sort=descending]').getByRole('button').click();
+    await page.waitForURL((url) => !url.searchParams.has('sort'));
+    await header(page, '30 days').waitFor();
+  }
+});
+
 test('the menu has a mark only at shown columns, also beside an open heat map', async (t) => {
   const page = await console.open(t, '/risks', { viewport: { width: 1280, height: 800 } });
   if (!page) return;

@@ -33,7 +33,7 @@ export const ColumnsMenu = ({ options, shown, onChange, onReset }: Props) => (
           shouldCloseOnSelect={false}
           selectedKeys={shown}
           onSelectionChange={(names) =>
-            onChange(options.map(({ name }) => name).filter((name) => names === 'all' || names.has(name)))
+            onChange(names === 'all' ? options.map(({ name }) => name) : [...names].map(String))
           }
         >
           {options.map(({ name, header, label = header }) => (

@@ -54,6 +54,7 @@ export function useColumns<Row>(
 
   const columns = all
     .filter(({ name, isPinned, isOptional }) => isPinned || (chosen ? chosen.includes(name) : !isOptional))
+    .filter(({ isHidden }) => !isHidden)
     .map(({ from, ...column }) => (from && !chosen?.includes(column.name) ? { ...column, from } : column));
   return {
     columns,
@@ -61,7 +62,7 @@ export function useColumns<Row>(
     minWidth: chosen && columns.reduce((sum, { width = flexibleWidth }) => sum + width, checkboxWidth),
     menu: (
       <ColumnsMenu
-        options={hideable}
+        options={hideable.filter(({ isHidden }) => !isHidden)}
         shown={shown}
         onChange={choose}
         onReset={chosen && (() => choose(own.map(({ name }) => name)))}

@@ -22,6 +22,8 @@ export type Column<Row> = {
   isPinned?: boolean;
   /** Hidden until the user chooses it. */
   isOptional?: boolean;
+  /** Has nothing to show now, so it is not offered either. Whether the user has chosen it is kept. */
+  isHidden?: boolean;
   cell: (row: Row) => ReactNode;
   /** In rem. The column without a width takes the remaining space. */
   width?: number;

@@ -17,7 +17,7 @@ import { IssueFilters } from '../issues/filters.tsx';
 import { issueFilterNames, useIssues } from '../issues/queries.ts';
 import { riskColumns } from '../risks/columns.tsx';
 import { RiskFilters } from '../risks/filters.tsx';
-import { riskFilterNames, useRisks } from '../risks/queries.ts';
+import { canHaveMovement, riskFilterNames, useRisks } from '../risks/queries.ts';
 import { doneColumn, taskColumns } from '../tasks/columns.tsx';
 import { TaskFilters } from '../tasks/filters.tsx';
 import { taskFilterNames, useTasks } from '../tasks/queries.ts';
@@ -27,10 +27,10 @@ type Props = { project: Project };
 
 export function ProjectRisks({ project }: Props) {
   const state = useFilters(withoutProject(riskFilterNames));
-  // The rank among all projects and its history are on the list of all risks.
-  const all = inProject('risks', riskColumns(true), ['rank', 'movement']);
-  const choice = useColumns('project risks', all);
   const filters = filtersIn(project, state);
+  const all = riskColumns({ isFiltered: true, hasMovement: canHaveMovement(filters) });
+  // The rank among all projects and its history are on the list of all risks.
+  const choice = useColumns('project risks', inProject('risks', all, ['rank', 'movement']));
   const hasMovement = choice.columns.some(({ name }) => name === 'movement');
   const list = useRisks(filters, { hasMovement });
   return (

@@ -11,11 +11,17 @@ import type { Column } from '../components/table.tsx';
 import { formatDay, formatNumber, humanize } from '../format.ts';
 import { movementSince } from './queries.ts';
 
+type Options = { isFiltered: boolean; isMapOpen?: boolean; hasMovement: boolean };
+
 /**
  * Filters change the ranks, so the header says that they are not the ranks among all risks. Beside an open heat map, the
  * titles need the space more than the due dates.
  */
-export const riskColumns = (isFiltered: boolean, isMapOpen = false): readonly Column<RankedRisk>[] => [
+export const riskColumns = ({
+  isFiltered,
+  isMapOpen = false,
+  hasMovement,
+}: Options): readonly Column<RankedRisk>[] => [
   {
     name: 'rank',
     header: isFiltered ? 'Rank here' : 'Rank',
@@ -31,6 +37,7 @@ export const riskColumns = (isFiltered: boolean, isMapOpen = false): readonly Co
     label: 'Change in 30 days',
     width: 5.2,
     from: 'laptop',
+    isHidden: !hasMovement,
     cell: (risk) => <Movement risk={risk} since={movementSince()} />,
   },
   {

@@ -18,18 +18,19 @@ import { ViewsMenu } from '../views/views-menu.tsx';
 import { riskColumns } from './columns.tsx';
 import { RiskFilters } from './filters.tsx';
 import { HeatMap } from './heat-map.tsx';
-import { riskFilterNames, useHeatMap, useRisks } from './queries.ts';
+import { canHaveMovement, riskFilterNames, useHeatMap, useRisks } from './queries.ts';
 import { RiskCounts } from './risk-counts.tsx';
 import { NewRisk } from './risk-form.tsx';
 
 /** The risks of all projects by rank, with a heat map. */
 export function RisksPage() {
   const filterState = useFilters(riskFilterNames);
-  const sort = useSort('risks', filterState, riskColumns(false));
   const { filters, isFiltered, clear } = filterState;
   const hasScope = useHasScope();
   const heatMap = useHeatMapCard();
-  const { columns, value, minWidth, menu } = useColumns('risks', riskColumns(isFiltered, heatMap.isOpen));
+  const all = riskColumns({ isFiltered, isMapOpen: heatMap.isOpen, hasMovement: canHaveMovement(filters) });
+  const sort = useSort('risks', filterState, all);
+  const { columns, value, minWidth, menu } = useColumns('risks', all);
   const hasMovement = columns.some(({ name }) => name === 'movement');
   const risks = useRisks(filters, { hasMovement });
   const bulk = useBulk('risks', risks.rows, filters);
@@ -63,10 +64,7 @@ export function RisksPage() {
             label="Risks"
             menu={menu}
             list={risks}
-            // There is no movement as of an earlier day or in another order.
-            columns={
-              filters.as_of || filters.sort ? columns.filter(({ name }) => name !== 'movement') : columns
-            }
+            columns={columns}
             minWidth={minWidth}
             rowKey={({ id }) => id}
             sort={sort}

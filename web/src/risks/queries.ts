@@ -45,6 +45,9 @@ export const readSummary = (filters: Filters) =>
 /** The day that the scores are compared with. */
 export const movementSince = () => daysFromToday(-30);
 
+/** Risks have no movement when they are sorted otherwise or as of another day. */
+export const canHaveMovement = ({ sort, as_of }: Filters) => !sort && !as_of;
+
 /**
  * The ranked risks and how each has moved in 30 days. For the movement the service ranks all risks as of that day, which
  * is slow, so a second query reads it page by page after the rows.
@@ -58,9 +61,7 @@ export function useRisks(filters: Filters, { limit = 100, isCounted = true, hasM
   );
   const movement = usePages({
     queryKey: ['risks', 'movement', filters, limit],
-    // Risks have no movement when they are sorted otherwise or as of another day.
-    enabled:
-      hasMovement && !filters.sort && !filters.as_of && risks.rows.length > 0 && !risks.isPlaceholderData,
+    enabled: hasMovement && canHaveMovement(filters) && risks.rows.length > 0 && !risks.isPlaceholderData,
     limit,
     read: (paging) => readRisks({ ...asQuery(filters), include: 'movement', since, ...paging }),
     visible: risks.visible,
