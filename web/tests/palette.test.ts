@@ -43,6 +43,7 @@ test('Enter opens the first result when it arrives, unless the text has changed'
   await console.post('/v1/projects', { name: 'Winch of the depot', key: 'WINCH' });
   const { key } = await console.post('/v1/projects/WINCH/risks', { title: 'Rope tears' });
   const enterBeforeResponse = async (page: Page) => {
+    await waitUntilLoaded(page);
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     await page.route('**/v1/risks?*', (route) => released.then(() => route.continue()));
     await type(page, key);
@@ -155,6 +156,32 @@ test('the palette offers only commands that the key has the scopes for, and none
   await page.keyboard.type('ig');
   await page.getByRole('menuitem').first().waitFor();
   assert.deepEqual(await names('Commands'), []);
+});
+
+test('a key that is limited to some projects is not offered to create or import projects', async (t) => {
+  const { secret } = await console.post('/v1/keys', {
+    name: 'only Apollo',
+    scopes: ['projects.manage'],
+    project_ids: ['APOLLO'],
+  });
+  const page = await console.open(t, '/', { signedIn: false });
+  if (!page) return;
+  await page.getByLabel('API key').fill(secret);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await waitUntilLoaded(page);
+  const names = () => page.getByRole('menuitem').allTextContents();
+  await page.keyboard.press('c');
+  await page.getByRole('dialog', { name: 'Create' }).getByRole('menuitem').first().waitFor();
+  assert.deepEqual(await names(), ['Create risk', 'Create issue', 'Add task']);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.keyboard.press('Control+k');
+  await page.getByRole('group', { name: 'Commands' }).waitFor();
+  assert.deepEqual(
+    (await names()).filter((name) => /create|import|add/i.test(name)),
+    ['Create risk', 'Create issue', 'Add task'],
+  );
 });
 
 /** Runs the first result for a text. */

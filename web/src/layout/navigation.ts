@@ -1,4 +1,4 @@
-import type { Scope } from '../api/session.ts';
+import { type Scope, useHasScope, useIsLimited } from '../api/session.ts';
 import type { IconName } from '../components/icon.tsx';
 
 type Destination = { path: string; name: string; scope: Scope; icon: IconName };
@@ -16,14 +16,26 @@ export const destinations: readonly Destination[] = [
   { path: '/keys', name: 'Keys', scope: 'keys.read', icon: 'key' },
 ];
 
+export type Command = Omit<Destination, 'icon'> & {
+  /** Whether it is for keys that are not limited to some projects. */
+  isUnlimited?: true;
+};
+
 /** They open the form of a list. */
-export const createCommands: readonly Omit<Destination, 'icon'>[] = [
+export const createCommands: readonly Command[] = [
   { path: '/risks?new=true', name: 'Create risk', scope: 'projects.manage' },
   { path: '/issues?new=true', name: 'Create issue', scope: 'projects.manage' },
   { path: '/tasks?new=true', name: 'Add task', scope: 'projects.manage' },
-  { path: '/projects?new=true', name: 'Create project', scope: 'projects.manage' },
+  { path: '/projects?new=true', name: 'Create project', scope: 'projects.manage', isUnlimited: true },
   { path: '/personnel?new=true', name: 'Add person', scope: 'personnel.manage' },
   { path: '/groups?new=true', name: 'Create group', scope: 'personnel.manage' },
   { path: '/webhooks?new=true', name: 'Create webhook', scope: 'events.manage' },
   { path: '/keys?new=true', name: 'Create key', scope: 'keys.manage' },
 ];
+
+/** Whether the key in use can run a command. */
+export function useIsAvailable(): (command: Command) => boolean {
+  const hasScope = useHasScope();
+  const isLimited = useIsLimited();
+  return ({ scope, isUnlimited }) => hasScope(scope) && !(isUnlimited && isLimited);
+}

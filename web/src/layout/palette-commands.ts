@@ -1,33 +1,34 @@
 import { basePath } from '../api/client.ts';
-import type { Scope } from '../api/session.ts';
 import { matchesText, startsWord } from '../format.ts';
 import { type AnyView, isShared } from '../views/shared.ts';
-import { createCommands, destinations } from './navigation.ts';
+import { type Command, createCommands, destinations } from './navigation.ts';
 import type { Result, Section } from './palette-search.ts';
 import { signOutOrReport } from './sign-out.ts';
 import { setTheme } from './theme.ts';
 
-type HasScope = (scope: Scope) => boolean;
+type IsAvailable = (command: Command) => boolean;
 
-const importCommands: readonly (Result & { scope: Scope })[] = [
-  { path: '/personnel?import=true', name: 'Import people', icon: 'import', scope: 'personnel.manage' },
-  { path: '/groups?import=true', name: 'Import groups', icon: 'import', scope: 'personnel.manage' },
-  { path: '/projects?import=true', name: 'Import projects', icon: 'import', scope: 'projects.manage' },
+const importCommands: readonly Command[] = [
+  { path: '/personnel?import=true', name: 'Import people', scope: 'personnel.manage' },
+  { path: '/groups?import=true', name: 'Import groups', scope: 'personnel.manage' },
+  {
+    path: '/projects?import=true',
+    name: 'Import projects',
+    scope: 'projects.manage',
+    isUnlimited: true,
+  },
 ];
 
 /** The commands that create something. */
-export const createSection = (text: string, hasScope: HasScope): Section => ({
+export const createSection = (text: string, isAvailable: IsAvailable): Section => ({
   id: 'create',
   name: 'Create',
   icon: 'plus',
-  results: matching(
-    text,
-    createCommands.filter(({ scope }) => hasScope(scope)),
-  ),
+  results: matching(text, createCommands.filter(isAvailable)),
 });
 
 type Options = {
-  hasScope: HasScope;
+  isAvailable: IsAvailable;
   views: readonly AnyView[];
   /** The buttons of the page behind the palette. */
   pageActions: readonly Result[];
@@ -36,9 +37,9 @@ type Options = {
 
 /** The pages, commands and saved views whose name matches. They need no request. */
 export function localSections(text: string, options: Options): Section[] {
-  const { hasScope, pageActions, openShortcuts } = options;
+  const { isAvailable, pageActions, openShortcuts } = options;
   const commands: Section['results'] = [
-    ...importCommands.filter(({ scope }) => hasScope(scope)),
+    ...importCommands.filter(isAvailable).map((command) => ({ ...command, icon: 'import' as const })),
     { path: 'print', name: 'Print', icon: 'print', act: printPage },
     { path: 'shortcuts', name: 'Keyboard shortcuts', icon: 'book', act: openShortcuts },
     { path: 'light', name: 'Light theme', icon: 'sun', act: () => setTheme('light') },
@@ -47,7 +48,7 @@ export function localSections(text: string, options: Options): Section[] {
     { path: 'docs', name: 'API reference', icon: 'book', act: () => location.assign(`${basePath}/docs`) },
     { path: 'sign-out', name: 'Sign out', icon: 'out', act: signOutOrReport },
   ];
-  const pages = destinations.filter(({ scope }) => hasScope(scope));
+  const pages = destinations.filter(isAvailable);
   const views = text.trim() === '' ? [] : options.views;
   return [
     {
@@ -57,7 +58,7 @@ export function localSections(text: string, options: Options): Section[] {
       results: pages.filter(({ name }) => matchesText(text, name)),
     },
     { id: 'page', name: 'On this page', icon: 'right', results: matching(text, pageActions) },
-    createSection(text, hasScope),
+    createSection(text, isAvailable),
     { id: 'commands', name: 'Commands', icon: 'right', results: matching(text, commands) },
     {
       id: 'views',

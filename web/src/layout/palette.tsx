@@ -20,6 +20,7 @@ import { errorLine } from '../components/error-text.ts';
 import { Icon } from '../components/icon.tsx';
 import { useDebounced } from '../components/use-debounced.ts';
 import { useAllViews } from '../views/shared.ts';
+import { useIsAvailable } from './navigation.ts';
 import { createSection, findPageActions, localSections } from './palette-commands.ts';
 import { fitting, isItemKey, type Result, rankSections, search } from './palette-search.ts';
 
@@ -35,6 +36,7 @@ export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
   const [text, setText] = useState('');
   const [path, navigate] = useLocation();
   const hasScope = useHasScope();
+  const isAvailable = useIsAvailable();
   const views = useAllViews();
   // Lists have their actions among the commands.
   const [pageActions] = useState(() => (/^\/\w+\//.test(path) ? findPageActions() : []));
@@ -51,8 +53,12 @@ export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
   const failure = text.trim() === '' || isBehind ? undefined : (error ?? data?.error);
   // For a key nothing is shown before the item that has it, so that Enter opens the item.
   const isWaiting = isItemKey(text.trim()) && (isBehind || isLoading);
-  const local = isWaiting ? [] : localSections(text, { hasScope, views, pageActions, openShortcuts });
-  const sections = rankSections(canOnlyCreate ? [createSection(text, hasScope)] : local, found, text.trim());
+  const local = isWaiting ? [] : localSections(text, { isAvailable, views, pageActions, openShortcuts });
+  const sections = rankSections(
+    canOnlyCreate ? [createSection(text, isAvailable)] : local,
+    found,
+    text.trim(),
+  );
   const isSearching = isBehind || isFetching;
   // Enter was pressed before there was a result. The first one opens when it arrives, unless the text changes.
   const [isEntered, setIsEntered] = useState(false);

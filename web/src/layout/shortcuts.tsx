@@ -1,7 +1,6 @@
-import { useHasScope } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { useShortcut } from '../components/use-shortcut.ts';
-import { createCommands } from './navigation.ts';
+import { createCommands, useIsAvailable } from './navigation.ts';
 
 const shortcuts: [keys: string[], action: string][] = [
   [['Ctrl', 'K'], 'Search or run a command'],
@@ -24,7 +23,7 @@ type Open = (dialog: 'palette' | 'create' | 'shortcuts') => void;
 
 /** The shortcuts that work on every page. Those of the page itself come before them. */
 export function useShortcuts(open: Open): void {
-  const hasScope = useHasScope();
+  const isAvailable = useIsAvailable();
   const frame = document.body;
   useShortcut('?', () => open('shortcuts'), frame);
   useShortcut('/', () => focusSearch() || open('palette'), frame);
@@ -32,7 +31,7 @@ export function useShortcuts(open: Open): void {
   useShortcut('k', () => focusRow(-1), frame);
   useShortcut('a', () => click(findAssignButton()), frame);
   useShortcut('x', () => click(focusedRow()?.querySelector('.select input')), frame);
-  const canCreate = createCommands.some(({ scope }) => hasScope(scope));
+  const canCreate = createCommands.some(isAvailable);
   // Nothing is created while the page shows an earlier day.
   useShortcut('c', () => canCreate && !isPast() && open('create'), frame);
 }
