@@ -136,6 +136,17 @@ test('while the service cannot be reached a notice says so, but not after a shor
   await readAgain;
 });
 
+test('the notice also appears when the service does not respond at all', async (t) => {
+  const page = await console.open(t, '/risks', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  await waitUntilLoaded(page);
+  // Never continued, like a request whose packets are dropped.
+  await page.route('**/livez', () => {});
+  await page.context().setOffline(true);
+  await page.context().setOffline(false);
+  await page.getByText("Can't reach the service. Showing data from ").waitFor();
+});
+
 test('pressing Enter twice, or a button twice, sends one request', async (t) => {
   const page = await console.open(t, '/risks?project=APOLLO');
   if (!page) return;

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react';
 import { basePath } from './client.ts';
 
 /** A shorter interruption is not reported. */
-const pauseMs = 5_000;
+const checkIntervalMs = 5_000;
 
 /** Since when the service can't be reached. */
 let lostAt: number | undefined;
@@ -14,9 +14,9 @@ function setLostAt(next: number | undefined): void {
   for (const listener of listeners) listener();
 }
 
-/** Any response of the service itself. A proxy responds for a service that is down with a status of 502 or more. */
+/** For a service that is down, a proxy responds with a status of 500 or more, or nothing responds at all. */
 export const isReachable = () =>
-  fetch(`${basePath}/livez`, { cache: 'no-store' }).then(
+  fetch(`${basePath}/livez`, { cache: 'no-store', signal: AbortSignal.timeout(checkIntervalMs) }).then(
     ({ status }) => status < 500,
     () => false,
   );
@@ -27,7 +27,7 @@ export async function checkConnection(): Promise<void> {
   isChecking = true;
   const since = Date.now();
   do {
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    await new Promise((resolve) => setTimeout(resolve, checkIntervalMs));
     setLostAt((await isReachable()) ? undefined : since);
   } while (lostAt !== undefined);
   isChecking = false;
