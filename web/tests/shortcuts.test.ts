@@ -171,5 +171,21 @@ test('c creates a group while a row of the tree has focus, not finding one by it
   await page.getByRole('dialog', { name: 'Create group' }).waitFor();
 });
 
+test('a in an archived project assigns nothing, then or later', async (t) => {
+  const project = await console.post('/v1/projects', { name: 'Shelved 5526' });
+  await console.post(`/v1/projects/${project.key}/risks`, { title: 'Shelved risk' });
+  await console.post(`/v1/projects/${project.key}/archive`, {});
+  const page = await console.open(t, `/projects/${project.key}?tab=risks`);
+  if (!page) return;
+  await waitUntilLoaded(page);
+  await page.getByRole('link', { name: 'Shelved risk' }).focus();
+  await page.keyboard.press('a');
+  await page.getByRole('button', { name: 'Unarchive' }).click();
+  await page.getByRole('checkbox', { name: 'Select all loaded rows' }).waitFor();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  assert.equal(await page.getByRole('dialog').count(), 1);
+});
+
 const hasFocus = (page: Page, name: string) =>
   page.waitForFunction((name) => document.activeElement?.textContent === name, name);

@@ -14,13 +14,14 @@ export function useBulk<Row extends BulkItem>(
   kind: BulkKind,
   rows: readonly Row[],
   filters: Filters,
+  { isReadOnly = false } = {},
 ): { selection?: Selection<Row>; bar?: ReactNode } {
   const hasScope = useHasScope();
   const { selection, clear, deselect } = useSelection(rows, JSON.stringify(filters));
   const [assignedId, setAssignedId] = useState<string>();
   const assigned = rows.filter(({ id }) => id === assignedId);
   // A list of a past day shows former states.
-  const canChange = hasScope('projects.manage') && !filters.as_of;
+  const canChange = !isReadOnly && hasScope('projects.manage') && !filters.as_of;
   useShortcut('a', () => {
     const focused = document.activeElement?.closest('#main tbody tr');
     const row = rows[Number(focused?.ariaRowIndex) - 2];

@@ -104,14 +104,13 @@ const titles = { risks: 'Risks', issues: 'Issues', tasks: 'Tasks' };
 function ProjectList<Row extends BulkItem>(props: ListProps<Row>) {
   const { project, kind, state, filters, list, columns, minWidth, menu, children } = props;
   const { bind, isFiltered, clear } = state;
-  const bulk = useBulk(kind, list.rows, filters);
-  const canSelect = project.archived_at === null;
+  const bulk = useBulk(kind, list.rows, filters, { isReadOnly: project.archived_at !== null });
   const noun = filters.status ? kind.slice(0, -1) : props.noun;
   return (
     <section aria-label={titles[kind]}>
       <h2 className="print-only">{titles[kind]}</h2>
       {children}
-      {canSelect && bulk.bar}
+      {bulk.bar}
       <List
         label={titles[kind]}
         menu={menu}
@@ -120,7 +119,7 @@ function ProjectList<Row extends BulkItem>(props: ListProps<Row>) {
         minWidth={minWidth}
         rowKey={({ id }) => id}
         sort={bind('sort')}
-        selection={canSelect ? bulk.selection : undefined}
+        selection={bulk.selection}
         summary={list.total !== null && pluralize(list.total, noun)}
         empty={
           isFiltered ? (
