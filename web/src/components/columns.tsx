@@ -1,4 +1,5 @@
 import { formatDay, formatDayOf } from '../format.ts';
+import { NoOwner } from '../personnel/person-link.tsx';
 import { PersonLabel, Status } from './badges.tsx';
 
 /** The columns that several lists have. */
@@ -19,7 +20,7 @@ export const ownerColumn = {
   sorts: ['owner_name', '-owner_name'],
   from: 'tablet',
   cell: ({ owner_name }: { owner_name: string | null }) =>
-    owner_name ? <PersonLabel name={owner_name} /> : <span className="quiet">No owner</span>,
+    owner_name ? <PersonLabel name={owner_name} /> : <NoOwner />,
 } as const;
 
 export const projectColumn = {

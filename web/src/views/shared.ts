@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { View as SharedView } from '../api/openapi.ts';
+import { maxLimit } from '../api/pages.ts';
 import { useHasScope, useIsLimited } from '../api/session.ts';
 import type { Filters } from '../components/filters.tsx';
 import {
@@ -33,7 +34,7 @@ export function useAllViews(): AnyView[] {
   const { data: shared = [] } = useQuery({
     queryKey: ['views'],
     queryFn: async () =>
-      (await dataOrThrow(api.GET('/v1/views', { params: { query: { limit: 1000 } } }))).data,
+      (await dataOrThrow(api.GET('/v1/views', { params: { query: { limit: maxLimit } } }))).data,
   });
   return [...usePrivateViews(), ...shared];
 }
