@@ -49,7 +49,7 @@ export function localSections(text: string, options: Options): Section[] {
     { path: 'sign-out', name: 'Sign out', icon: 'out', act: signOutOrReport },
   ];
   const pages = destinations.filter(isAvailable);
-  const views = text.trim() === '' ? [] : options.views;
+  const views = text === '' ? [] : options.views;
   return [
     {
       id: 'pages',

@@ -84,8 +84,8 @@ export const isItemKey = (text: string) => /-[rit]?\d+$/i.test(text);
 
 const hasKey = ({ key }: Result, text: string) => key?.toLowerCase() === text.toLowerCase();
 
-/** Until the results for a text arrive, Enter must not open a result for the text before, unless it fits both. */
-export const fitting = (sections: readonly Section[], text: string): Section[] =>
+/** Until the results for a text arrive, Enter must not open a result for the text before, unless it matches both. */
+export const keepMatching = (sections: readonly Section[], text: string): Section[] =>
   sections.map((section) => ({
     ...section,
     results: section.results.filter((result) =>

@@ -1,4 +1,3 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import {
   Autocomplete,
@@ -15,14 +14,12 @@ import {
   SearchField,
 } from 'react-aria-components';
 import { useLocation } from 'wouter';
-import { useHasScope } from '../api/session.ts';
-import { errorLine } from '../components/error-text.ts';
 import { Icon } from '../components/icon.tsx';
-import { useDebounced } from '../components/use-debounced.ts';
 import { useAllViews } from '../views/shared.ts';
 import { useIsAvailable } from './navigation.ts';
 import { createSection, findPageActions, localSections } from './palette-commands.ts';
-import { fitting, isItemKey, type Result, rankSections, search } from './palette-search.ts';
+import { type Result, rankSections } from './palette-search.ts';
+import { usePaletteSearch } from './use-palette-search.ts';
 
 type Props = {
   /** Whether to offer only the commands that create something. */
@@ -35,31 +32,18 @@ type Props = {
 export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
   const [text, setText] = useState('');
   const [path, navigate] = useLocation();
-  const hasScope = useHasScope();
   const isAvailable = useIsAvailable();
   const views = useAllViews();
   // Lists have their actions among the commands.
   const [pageActions] = useState(() => (/^\/\w+\//.test(path) ? findPageActions() : []));
-  const q = useDebounced(text.trim(), 120);
-  const { data, isFetching, isLoading, isPlaceholderData, error } = useQuery({
-    queryKey: ['palette', q],
-    queryFn: () => search(q, hasScope),
-    enabled: q !== '' && !canOnlyCreate,
-    placeholderData: keepPreviousData,
-  });
-  const isBehind = q !== text.trim() || isPlaceholderData;
-  const sent = data?.sections ?? [];
-  const found = text.trim() === '' ? [] : isBehind ? fitting(sent, text.trim()) : sent;
-  const failure = text.trim() === '' || isBehind ? undefined : (error ?? data?.error);
-  // For a key nothing is shown before the item that has it, so that Enter opens the item.
-  const isWaiting = isItemKey(text.trim()) && (isBehind || isLoading);
-  const local = isWaiting ? [] : localSections(text, { isAvailable, views, pageActions, openShortcuts });
-  const sections = rankSections(
-    canOnlyCreate ? [createSection(text, isAvailable)] : local,
-    found,
-    text.trim(),
-  );
-  const isSearching = isBehind || isFetching;
+  const typed = text.trim();
+  const { sections: found, isSearching, isWaitingForItem, failure } = usePaletteSearch(typed, !canOnlyCreate);
+  const findLocal = () => {
+    if (canOnlyCreate) return [createSection(typed, isAvailable)];
+    if (isWaitingForItem) return [];
+    return localSections(typed, { isAvailable, views, pageActions, openShortcuts });
+  };
+  const sections = rankSections(findLocal(), found, typed);
   // Enter was pressed before there was a result. The first one opens when it arrives, unless the text changes.
   const [isEntered, setIsEntered] = useState(false);
   const first = sections[0]?.results[0];
@@ -121,7 +105,7 @@ export function Palette({ canOnlyCreate, openShortcuts, onClose }: Props) {
           </Autocomplete>
           {failure && (
             <p className="hint palette-error" role="alert">
-              {error ? "Couldn't search." : "Couldn't search everything."} {errorLine(failure)}
+              {failure}
             </p>
           )}
         </Dialog>
