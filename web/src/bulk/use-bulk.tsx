@@ -30,6 +30,7 @@ export function useBulk<Row extends BulkItem>(
     if (!row || hasButton || selection.rows.length > 0 || !canChange || !hasScope('personnel.read'))
       return false;
     setAssignedId(row.id);
+    return true;
   });
   if (!canChange) return {};
   if (assigned.length > 0) {

@@ -9,7 +9,10 @@ type Props = { children: ReactNode; dialog: (onClose: () => void) => ReactNode }
 export function CreateButton({ children, dialog }: Props) {
   const [isOpen, setOpen] = useState(false);
   useOpenParam('new', setOpen);
-  useShortcut('c', () => setOpen(true));
+  useShortcut('c', () => {
+    setOpen(true);
+    return true;
+  });
   return (
     <>
       <Button primary icon="plus" onPress={() => setOpen(true)}>

@@ -4,8 +4,9 @@ import { useEffect, useRef } from 'react';
 export const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 
 /**
- * Runs an action on a single key, except while the user types or a dialog, menu or popover is open. An action that
- * returns `false` leaves the key to others. Shortcuts that listen on the body come after those of the page.
+ * Runs an action on a single key, except while the user types or a dialog, menu or popover is open. The action returns
+ * whether it handles the key; with `false` it leaves the key to others. Shortcuts that listen on the body come after
+ * those of the page.
  */
 export function useShortcut(
   key: string,

@@ -19,21 +19,29 @@ const shortcuts: [keys: string[], action: string][] = [
   [['?'], 'Show shortcuts'],
 ];
 
-type Open = (dialog: 'palette' | 'create' | 'shortcuts') => void;
+type DialogName = 'palette' | 'create' | 'shortcuts';
 
 /** The shortcuts that work on every page. Those of the page itself come before them. */
-export function useShortcuts(open: Open): void {
+export function useShortcuts(open: (dialog: DialogName) => void): void {
   const isAvailable = useIsAvailable();
   const frame = document.body;
-  useShortcut('?', () => open('shortcuts'), frame);
-  useShortcut('/', () => focusSearch() || open('palette'), frame);
+  const canCreate = createCommands.some(isAvailable);
+  const show = (dialog: DialogName) => {
+    open(dialog);
+    return true;
+  };
+  const create = () => {
+    // Nothing is created while the page shows an earlier day.
+    if (!canCreate || isPast()) return false;
+    return show('create');
+  };
+  useShortcut('?', () => show('shortcuts'), frame);
+  useShortcut('/', () => focusSearch() || show('palette'), frame);
+  useShortcut('c', create, frame);
   useShortcut('j', () => focusRow(1), frame);
   useShortcut('k', () => focusRow(-1), frame);
   useShortcut('a', () => click(findAssignButton()), frame);
   useShortcut('x', () => click(focusedRow()?.querySelector('.select input')), frame);
-  const canCreate = createCommands.some(isAvailable);
-  // Nothing is created while the page shows an earlier day.
-  useShortcut('c', () => canCreate && !isPast() && open('create'), frame);
 }
 
 const isPast = () => new URLSearchParams(location.search).has('as_of');

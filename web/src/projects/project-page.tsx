@@ -81,7 +81,10 @@ function Head({ editor, canManage }: Props & { canManage: boolean }) {
   const project = editor.item;
   const close = () => setOpen(null);
   const [search] = useSearchParams();
-  useShortcut('c', () => editor.canEdit && setOpen(createdIn[search.get('tab') ?? ''] ?? 'risk'));
+  useShortcut('c', () => {
+    if (editor.canEdit) setOpen(createdIn[search.get('tab') ?? ''] ?? 'risk');
+    return editor.canEdit;
+  });
   const remove = () =>
     dataOrThrow(
       api.DELETE('/v1/projects/{project_id}', {
