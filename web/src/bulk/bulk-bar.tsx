@@ -14,6 +14,9 @@ import './bulk.css';
 type Props = {
   kind: BulkKind;
   items: readonly BulkItem[];
+  /** The number of all rows, if those that are loaded are selected and there are more. */
+  total: number | null;
+  selectFirst: (count: number) => void;
   clear: () => void;
   deselect: (ids: readonly string[]) => void;
 };
@@ -25,7 +28,7 @@ const dueForm: ChangeForm = {
 };
 
 /** What can be done with the selected rows. */
-export function BulkBar({ kind, items, clear, deselect }: Props) {
+export function BulkBar({ kind, items, total, selectFirst, clear, deselect }: Props) {
   const hasScope = useHasScope();
   const isAllowed = useIsAllowed(kind);
   const [form, setForm] = useState<ChangeForm>();
@@ -38,6 +41,7 @@ export function BulkBar({ kind, items, clear, deselect }: Props) {
   const change = useBulkChange(kind, items, close);
   const { isBusy } = change;
   const counted = pluralize(items.length, nouns[kind]);
+  const ofTotal = total === null ? '' : ` of ${formatNumber(total)}`;
   const isTooMany = items.length > maxItems;
   const isDisabled = isBusy || isTooMany;
 
@@ -50,16 +54,32 @@ export function BulkBar({ kind, items, clear, deselect }: Props) {
       changes: (values) => ({ ...values, status }),
     });
   };
-  useShortcut('s', () => isDisabled || setMenuOpen(true));
-  useShortcut('d', () => isDisabled || setForm(dueForm));
-  useShortcut('Escape', close);
+  useShortcut('s', () => {
+    if (!isDisabled) setMenuOpen(true);
+    return true;
+  });
+  useShortcut('d', () => {
+    if (!isDisabled) setForm(dueForm);
+    return true;
+  });
+  useShortcut('Escape', () => {
+    close();
+    return true;
+  });
 
   return (
     <section className="bulk-bar no-print" aria-label="Selected rows">
       <p role="status">
-        {isBusy ? `Updating ${counted}…` : `${formatNumber(items.length)} selected`}
+        {isBusy ? `Updating ${counted}…` : `${formatNumber(items.length)}${ofTotal} selected`}
         {isTooMany && <span className="quiet"> (up to {formatNumber(maxItems)} at once)</span>}
       </p>
+      {total !== null && items.length < maxItems && (
+        <Button small plain isDisabled={isBusy} onPress={() => selectFirst(maxItems)}>
+          {total > maxItems
+            ? `Select the first ${formatNumber(maxItems)}`
+            : `Select all ${formatNumber(total)}`}
+        </Button>
+      )}
       {hasScope('personnel.read') && (
         <Button
           small

@@ -1,4 +1,5 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
+import type { Rows } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import type { Filters } from '../components/filters.tsx';
 import { lazy } from '../components/lazy.tsx';
@@ -12,12 +13,14 @@ const BulkBar = lazy(() => import('./bulk-bar.tsx'), 'BulkBar');
 /** The selection of a list and the bar with what can be done with it; nothing for a key that cannot write. */
 export function useBulk<Row extends BulkItem>(
   kind: BulkKind,
-  rows: readonly Row[],
+  list: Rows<Row>,
   filters: Filters,
   { isReadOnly = false } = {},
 ): { selection?: Selection<Row>; bar?: ReactNode } {
   const hasScope = useHasScope();
+  const { rows } = list;
   const { selection, clear, deselect } = useSelection(rows, JSON.stringify(filters));
+  const selectFirst = useSelectFirst(list, selection);
   const [assignedId, setAssignedId] = useState<string>();
   const assigned = rows.filter(({ id }) => id === assignedId);
   // A list of a past day shows former states.
@@ -40,8 +43,32 @@ export function useBulk<Row extends BulkItem>(
       bar: <AssignDialog kind={kind} items={assigned} onClose={close} />,
     };
   }
+  const hasMore = selection.rows.length === rows.length && list.hasNextPage;
   const bar = selection.rows.length > 0 && (
-    <BulkBar kind={kind} items={selection.rows} clear={clear} deselect={deselect} />
+    <BulkBar
+      kind={kind}
+      items={selection.rows}
+      total={hasMore ? list.total : null}
+      selectFirst={selectFirst}
+      clear={clear}
+      deselect={deselect}
+    />
   );
   return { selection, bar };
+}
+
+/** Returns a function that selects the first rows of a list, and loads those that are not loaded yet. */
+function useSelectFirst<Row>({ rows, hasNextPage, fetchNextPage }: Rows<Row>, { select }: Selection<Row>) {
+  const [count, setCount] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when more rows are wanted or have been loaded
+  useEffect(() => {
+    if (count === 0) return;
+    if (rows.length < count && hasNextPage) {
+      void fetchNextPage().then(({ isError }) => isError && setCount(0));
+      return;
+    }
+    select(rows.slice(0, count));
+    setCount(0);
+  }, [count, rows.length]);
+  return setCount;
 }

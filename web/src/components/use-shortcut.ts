@@ -10,7 +10,7 @@ export const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
  */
 export function useShortcut(
   key: string,
-  act: () => unknown,
+  act: () => boolean,
   target: HTMLElement = document.documentElement,
 ): void {
   const latest = useRef(act);
@@ -22,7 +22,7 @@ export function useShortcut(
       if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
         return;
       if (isTyping(event.target) || document.querySelector('.overlay, .popover, .sign-in')) return;
-      if (latest.current() === false) return;
+      if (!latest.current()) return;
       event.preventDefault();
       event.stopImmediatePropagation();
     };

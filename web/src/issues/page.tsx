@@ -28,7 +28,7 @@ export function IssuesPage() {
   const issues = useIssues(filters);
   const all = hasScope('projects.manage') ? [...issueColumns, resolveColumn(setResolved)] : issueColumns;
   const { columns, value, minWidth, menu } = useColumns('issues', all);
-  const bulk = useBulk('issues', issues.rows, filters);
+  const bulk = useBulk('issues', issues, filters);
   const { total, hasNextPage, fetchNextPage } = issues;
   const noun = includesClosed(filters) ? 'issue' : 'open issue';
   return (

@@ -104,7 +104,7 @@ const titles = { risks: 'Risks', issues: 'Issues', tasks: 'Tasks' };
 function ProjectList<Row extends BulkItem>(props: ListProps<Row>) {
   const { project, kind, state, filters, list, columns, minWidth, menu, children } = props;
   const { bind, isFiltered, clear } = state;
-  const bulk = useBulk(kind, list.rows, filters, { isReadOnly: project.archived_at !== null });
+  const bulk = useBulk(kind, list, filters, { isReadOnly: project.archived_at !== null });
   const noun = filters.status ? kind.slice(0, -1) : props.noun;
   return (
     <section aria-label={titles[kind]}>

@@ -33,7 +33,7 @@ export function RisksPage() {
   const { columns, value, minWidth, menu } = useColumns('risks', all);
   const hasMovement = columns.some(({ name }) => name === 'movement');
   const risks = useRisks(filters, { hasMovement });
-  const bulk = useBulk('risks', risks.rows, filters);
+  const bulk = useBulk('risks', risks, filters);
   const { firstPage, total, hasNextPage, fetchNextPage, isPlaceholderData } = risks;
   const noun = filters.status ? 'risk' : 'active risk';
   const unassessed = isPlaceholderData ? 0 : (firstPage?.meta.unassessed ?? 0);

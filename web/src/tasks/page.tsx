@@ -25,7 +25,7 @@ export function TasksPage() {
   const tasks = useTasks(filters);
   const all = hasScope('projects.manage') ? [...taskColumns, doneColumn] : taskColumns;
   const { columns, value, minWidth, menu } = useColumns('tasks', all);
-  const bulk = useBulk('tasks', tasks.rows, filters);
+  const bulk = useBulk('tasks', tasks, filters);
   const { total, hasNextPage, fetchNextPage } = tasks;
   const noun = filters.status ? 'task' : 'open task';
   return (
