@@ -234,7 +234,7 @@ test('the dialog that creates something in a project names the project', async (
   }
 });
 
-test('a key that can see some projects is not told of a rank in all of them', async (t) => {
+test('a key that can see one project reads about that one, not about all projects', async (t) => {
   const { data } = await console.get('/v1/risks?project=APOLLO&limit=1');
   const { secret } = await console.post('/v1/keys', {
     name: 'Apollo only',
@@ -246,4 +246,9 @@ test('a key that can see some projects is not told of a rank in all of them', as
   await page.context().request.post(`${console.app.baseUrl}/v1/session`, { data: { key: secret } });
   await page.goto(`${console.app.baseUrl}/risks/${data[0].key}`);
   await page.getByText(/active risks in the projects you can see/).waitFor();
+  await page.goto(`${console.app.baseUrl}/report`);
+  await page.getByText(/ · All projects you can see$/).waitFor();
+  await page.goto(`${console.app.baseUrl}/`);
+  const { name } = await console.get('/v1/projects/APOLLO');
+  await page.locator('.headline').getByText(`${name} is `).waitFor();
 });

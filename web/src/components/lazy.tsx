@@ -52,6 +52,11 @@ export function lazy<Module, Name extends keyof Module>(
         if (await isReachable()) location.reload();
         else showError(error);
       });
+    useEffect(() => {
+      if (state.error === undefined) return;
+      addEventListener('online', retry);
+      return () => removeEventListener('online', retry);
+    });
     if (state.error !== undefined) return <ErrorNotice error={state.error} retry={retry} />;
     if (Loaded) return <Loaded {...props} />;
     return typeof fallback === 'function' ? fallback(props as never) : fallback;

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { IssueSummary, Project, RankedRisk } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
-import { Health, Movement, Score } from '../components/badges.tsx';
+import { Health, healthPhrase, Movement, Score } from '../components/badges.tsx';
 import { Bars } from '../components/bars.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
 import { HealthReasonsLine, HealthRules } from '../components/health-reasons.tsx';
@@ -56,18 +56,37 @@ function Portfolio({ projects }: { projects: Project[] }) {
 function Headline({ projects }: { projects: Project[] }) {
   const { data: issues } = useIssueSummary();
   const { now, before } = useRiskChange();
-  const offTrack = projects.filter(({ health }) => health.state === 'off_track').length;
   if (!issues || !now || !before) return <p className="headline" />;
   return (
     <p className="headline">
-      <Link href="/projects?health=off_track">
-        {formatNumber(offTrack)} of {pluralize(projects.length, 'project')}
-      </Link>{' '}
-      {offTrack === 1 ? 'is' : 'are'} off track;{' '}
+      <HealthOf projects={projects} />;{' '}
       <Link href="/risks?level=critical">{pluralize(now.critical, 'critical risk')}</Link>,{' '}
       {comparison(now.critical - before.critical)};{' '}
       <Link href="/issues?overdue=true">{pluralize(issues.data.overdue, 'issue')} overdue</Link>.
     </p>
+  );
+}
+
+function HealthOf({ projects }: { projects: Project[] }) {
+  const [first, ...others] = projects;
+  if (first && others.length === 0) {
+    return (
+      <>
+        <Link href={`/projects/${first.key}`}>
+          <bdi>{first.name}</bdi>
+        </Link>{' '}
+        {healthPhrase(first)}
+      </>
+    );
+  }
+  const offTrack = projects.filter(({ health }) => health.state === 'off_track').length;
+  return (
+    <>
+      <Link href="/projects?health=off_track">
+        {formatNumber(offTrack)} of {pluralize(projects.length, 'project')}
+      </Link>{' '}
+      {offTrack === 1 ? 'is' : 'are'} off track
+    </>
   );
 }
 

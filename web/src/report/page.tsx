@@ -1,14 +1,16 @@
 import { useIsFetching } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Project, RiskSummary } from '../api/openapi.ts';
+import { useIsLimited } from '../api/session.ts';
 import { AsOfInput, AsOfNotice } from '../components/as-of.tsx';
+import { healthPhrase } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Card } from '../components/card.tsx';
 import { DayInput } from '../components/day-input.tsx';
 import { Empty } from '../components/empty.tsx';
 import { NoMatches, useFilters } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { formatDay, formatNumber, humanize, pluralize, today } from '../format.ts';
+import { formatDay, formatNumber, pluralize, today } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { NoProjects } from '../projects/no-projects.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
@@ -65,17 +67,17 @@ export function ReportPage() {
 }
 
 /** The date and the filters, which a printout can't show otherwise. */
-const Subject = ({ period, projects }: { period: Period; projects: readonly Project[] }) => (
-  <p className="quiet">
-    {formatDay(period.asOf ?? today())} · Changes since {formatDay(period.since)} ·{' '}
-    {period.project
-      ? projects
-          .filter(({ key }) => period.project?.includes(key))
-          .map(({ name }) => name)
-          .join(', ')
-      : 'All projects'}
-  </p>
-);
+function Subject({ period, projects }: { period: Period; projects: readonly Project[] }) {
+  const isLimited = useIsLimited();
+  const names = projects.filter(({ key }) => period.project?.includes(key)).map(({ name }) => name);
+  const all = isLimited ? 'All projects you can see' : 'All projects';
+  return (
+    <p className="quiet">
+      {formatDay(period.asOf ?? today())} · Changes since {formatDay(period.since)} ·{' '}
+      {period.project ? names.join(', ') : all}
+    </p>
+  );
+}
 
 type Props = { projects: readonly Project[]; period: Period };
 
@@ -154,11 +156,9 @@ function CriticalRisks({ comparison: { before, after }, since }: CriticalProps) 
 function HealthOf({ projects }: { projects: readonly Project[] }) {
   const [first, ...others] = projects;
   if (first && others.length === 0) {
-    const { state } = first.health;
     return (
       <>
-        <bdi>{first.name}</bdi>{' '}
-        {state === 'unknown' ? 'has unknown health' : `is ${humanize(state).toLowerCase()}`}
+        <bdi>{first.name}</bdi> {healthPhrase(first)}
       </>
     );
   }

@@ -1,5 +1,5 @@
 import type { RankedRisk } from '../api/openapi.ts';
-import { Movement, Score, TitleCell } from '../components/badges.tsx';
+import { DueDay, Movement, Score, TitleCell } from '../components/badges.tsx';
 import {
   ownerColumn,
   projectColumn,
@@ -8,7 +8,7 @@ import {
   updatedColumn,
 } from '../components/columns.tsx';
 import type { Column } from '../components/table.tsx';
-import { formatDay, formatNumber, humanize } from '../format.ts';
+import { formatNumber, humanize } from '../format.ts';
 import { movementSince } from './queries.ts';
 
 type Options = { isFiltered: boolean; isMapOpen?: boolean; hasMovement: boolean };
@@ -63,9 +63,7 @@ export const riskColumns = ({
     from: isMapOpen ? 'large' : 'desktop',
     sorts: ['due_on', '-due_on'],
     cell: ({ due_on, checks }) =>
-      due_on && (
-        <span className={checks.includes('due_overdue') ? 'overdue' : undefined}>{formatDay(due_on)}</span>
-      ),
+      due_on && <DueDay day={due_on} isOverdue={checks.includes('due_overdue')} />,
   },
   projectColumn,
   {
@@ -100,11 +98,7 @@ export const riskColumns = ({
     isOptional: true,
     sorts: ['review_on', '-review_on'],
     cell: ({ review_on, checks }) =>
-      review_on && (
-        <span className={checks.includes('review_overdue') ? 'overdue' : undefined}>
-          {formatDay(review_on)}
-        </span>
-      ),
+      review_on && <DueDay day={review_on} isOverdue={checks.includes('review_overdue')} />,
   },
   {
     name: 'tasks',
