@@ -13,7 +13,6 @@ import { formatDay, formatDayOrText, humanize, matchesText, today } from '../for
 import { Button } from './button.tsx';
 import { Empty } from './empty.tsx';
 import { Icon } from './icon.tsx';
-import { useDebounced } from './use-debounced.ts';
 
 export type Filters = Record<string, string>;
 
@@ -117,6 +116,9 @@ export const NoMatches = ({ title, clear }: { title: string; clear: () => void }
   <Empty title={title} action={<Button onPress={clear}>Clear filters</Button>} />
 );
 
+/** One request per pause in typing, not one per key. */
+const pauseMs = 200;
+
 /** Filters the list while the user types. */
 function Search({
   value,
@@ -127,16 +129,25 @@ function Search({
   onChange: (text: string) => void;
   label: string;
 }) {
-  const [text, setText] = useState(value);
-  const debounced = useDebounced(text);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: reports only typed text, not changes of the URL
+  /** The text until it is reported. Another value, for example after a step back, takes its place. */
+  const [typed, setTyped] = useState<string>();
+  const [lastValue, setLastValue] = useState(value);
+  if (value !== lastValue) {
+    setLastValue(value);
+    setTyped(undefined);
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when a key was pressed
   useEffect(() => {
-    if (debounced !== value) onChange(debounced);
-  }, [debounced]);
-  useEffect(() => setText(value), [value]);
+    if (typed === undefined) return;
+    const timer = setTimeout(() => {
+      setTyped(undefined);
+      if (typed !== value) onChange(typed);
+    }, pauseMs);
+    return () => clearTimeout(timer);
+  }, [typed]);
   return (
     <>
-      <SearchField className="search" aria-label={label} value={text} onChange={setText}>
+      <SearchField className="search" aria-label={label} value={typed ?? value} onChange={setTyped}>
         <Icon name="search" />
         <Input placeholder={label} dir="auto" />
       </SearchField>
