@@ -487,12 +487,13 @@ async function responsesTo(service: TestService, key: string, question: string):
 
 /** The events that the stream sends to the limited key, up to one that is added at the end. */
 async function readStream({ service, limited, whole }: Dataset): Promise<string> {
-  const { body } = await fetch(`${service.origin}/v1/events/stream?after=0`, {
+  // A response that nothing refers to any more is collected, which ends its body.
+  const response = await fetch(`${service.origin}/v1/events/stream?after=0`, {
     headers: { authorization: `Bearer ${limited}` },
   });
   await service.make('/v1/groups', whole, { name: 'The end' });
   let text = '';
-  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     text += chunk;
     if (text.includes('The end')) break;
   }
