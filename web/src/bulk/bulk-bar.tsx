@@ -11,6 +11,9 @@ import { offeredStatuses, statusFields, useIsAllowed } from './statuses.ts';
 import { useBulkChange } from './use-bulk-change.ts';
 import './bulk.css';
 
+// Loaded together with the bar.
+export { AssignDialog } from './change-dialog.tsx';
+
 type Props = {
   kind: BulkKind;
   items: readonly BulkItem[];

@@ -7,7 +7,7 @@ import { useShortcut } from '../components/use-shortcut.ts';
 import type { BulkItem, BulkKind } from './kinds.ts';
 import { type Selection, useSelection } from './use-selection.ts';
 
-const AssignDialog = lazy(() => import('./change-dialog.tsx'), 'AssignDialog');
+const AssignDialog = lazy(() => import('./bulk-bar.tsx'), 'AssignDialog');
 const BulkBar = lazy(() => import('./bulk-bar.tsx'), 'BulkBar');
 
 /** The selection of a list and the bar with what can be done with it; nothing for a key that cannot write. */
