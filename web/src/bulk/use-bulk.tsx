@@ -19,8 +19,9 @@ export function useBulk<Row extends BulkItem>(
 ): { selection?: Selection<Row>; bar?: ReactNode } {
   const hasScope = useHasScope();
   const { rows } = list;
-  const { selection, clear, deselect } = useSelection(rows, JSON.stringify(filters));
-  const selectFirst = useSelectFirst(list, selection);
+  const listName = JSON.stringify(filters);
+  const { selection, clear, deselect } = useSelection(rows, listName);
+  const selectFirst = useSelectFirst(list, listName, selection);
   const [assignedId, setAssignedId] = useState<string>();
   const assigned = rows.filter(({ id }) => id === assignedId);
   // A list of a past day shows former states.
@@ -58,8 +59,15 @@ export function useBulk<Row extends BulkItem>(
 }
 
 /** Returns a function that selects the first rows of a list, and loads those that are not loaded yet. */
-function useSelectFirst<Row>({ rows, hasNextPage, fetchNextPage }: Rows<Row>, { select }: Selection<Row>) {
-  const [count, setCount] = useState(0);
+function useSelectFirst<Row>(
+  { rows, hasNextPage, fetchNextPage }: Rows<Row>,
+  listName: string,
+  { select }: Selection<Row>,
+) {
+  const [wanted, setWanted] = useState({ listName, count: 0 });
+  const setCount = (count: number) => setWanted({ listName, count });
+  // Other filters meanwhile are another list.
+  const count = wanted.listName === listName ? wanted.count : 0;
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when more rows are wanted or have been loaded
   useEffect(() => {
     if (count === 0) return;
