@@ -1,7 +1,8 @@
 import { useLayoutEffect } from 'react';
 import { useSearch } from 'wouter';
 import type { FilterState } from '../components/filters.tsx';
-import type { Column, Sort } from '../components/table.tsx';
+import type { Sort } from '../components/sort-button.tsx';
+import type { Column } from '../components/table.tsx';
 import type { ViewList } from '../views/store.ts';
 
 /**

@@ -3,7 +3,8 @@ import type { Rows } from '../api/queries.ts';
 import type { Selection } from '../bulk/use-selection.ts';
 import { ErrorNotice } from './error-notice.tsx';
 import { Loading } from './loading.tsx';
-import { type Column, type Sort, Table } from './table.tsx';
+import type { Sort } from './sort-button.tsx';
+import { type Column, Table } from './table.tsx';
 
 type Props<Row> = {
   label: string;

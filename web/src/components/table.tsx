@@ -11,11 +11,11 @@ import {
 import { flushSync } from 'react-dom';
 import type { Selection } from '../bulk/use-selection.ts';
 import { formatNumber, pluralize } from '../format.ts';
+import { directionOf, type Sort, type SortableColumn, SortButton } from './sort-button.tsx';
 import { TableFrame } from './table-frame.tsx';
 
-export type Column<Row> = {
+export type Column<Row> = SortableColumn & {
   name: string;
-  header: string;
   /** What the menu of columns calls it, if not like the header. */
   label?: string;
   /** Always shown. */
@@ -30,14 +30,7 @@ export type Column<Row> = {
   end?: boolean;
   /** The smallest screen that shows the column. */
   from?: 'tablet' | 'laptop' | 'desktop' | 'large' | 'wide';
-  /** The orders that the header switches between; `-` is descending, and '' is the order of the list itself. */
-  sorts?: readonly string[];
-  /** Whether the values fall where the field that they are sorted by rises, like the age of an issue with the day it was raised. */
-  isReversed?: boolean;
 };
-
-/** The order in the URL, and how to change it. */
-export type Sort = { value: string | undefined; onChange: (value: string | null) => void };
 
 type Props<Row> = {
   label: string;
@@ -167,30 +160,6 @@ export function Table<Row>({
         </p>
       )}
     </TableFrame>
-  );
-}
-
-function directionOf<Row>({ sorts = [], isReversed = false }: Column<Row>, { value = '' }: Sort) {
-  if (!sorts.includes(value)) return undefined;
-  return value.startsWith('-') === isReversed ? 'ascending' : 'descending';
-}
-
-function SortButton<Row>({ column, sort }: { column: Column<Row>; sort: Sort }) {
-  const { sorts = [], header } = column;
-  const direction = directionOf(column, sort);
-  // After the last order, the list returns to its own.
-  const next = sorts[sorts.indexOf(sort.value ?? '') + 1] ?? null;
-  const isOnlyOrder = direction !== undefined && sorts.length === 1;
-  return (
-    <button
-      type="button"
-      className="sort"
-      aria-disabled={isOnlyOrder || undefined}
-      onClick={() => isOnlyOrder || sort.onChange(next)}
-    >
-      {header}
-      <span aria-hidden="true">{direction && (direction === 'ascending' ? '↑' : '↓')}</span>
-    </button>
   );
 }
 

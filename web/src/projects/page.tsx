@@ -16,7 +16,8 @@ import {
 } from '../components/filters.tsx';
 import { ListHead } from '../components/list.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { type Sort, Table } from '../components/table.tsx';
+import type { Sort } from '../components/sort-button.tsx';
+import { Table } from '../components/table.tsx';
 import { enumOptions, matchesText, pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
 import { projectImport } from '../imports/targets.ts';
