@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { anchorOf } from './markdown.ts';
 import { onBothEngines } from './service.ts';
 
 type Example = {
@@ -42,6 +43,48 @@ onBothEngines('the examples of docs/api.md', (start) => {
     }
   });
 });
+
+const guide = readFileSync(new URL('../docs/api.md', import.meta.url), 'utf8');
+
+test('the contents of docs/api.md link to every heading, in its order', () => {
+  const [, contents = '', body = ''] = /^## Contents\n([\s\S]*?)\n## ([\s\S]*)/m.exec(guide) ?? [];
+  const headings = `## ${body}`.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^##+ (.+)$/gm);
+  const links = contents.matchAll(/\[([^\]]+)\]\(#([^)]+)\)/g);
+  assert.deepEqual(
+    [...links].map(([, title, anchor]) => ({ title, anchor })),
+    [...headings].map(([, title = '']) => ({ title, anchor: anchorOf(title) })),
+  );
+});
+
+test('the table in docs/api.md names the scope of every operation', () => {
+  const rows = [...guide.matchAll(/^\| [^|]+ \| (`\/[^|]+`) \| ([^|]*?) ?\| ([^|]*?) ?\|$/gm)].flatMap(
+    ([, paths = '', read = '', write = '']) =>
+      paths.split(', ').map((path) => ({ path: path.slice(1, -1), read, write })),
+  );
+  const { paths } = JSON.parse(readFileSync(new URL('../openapi.json', import.meta.url), 'utf8')) as {
+    paths: Record<string, Record<string, { security: { key: string[] }[] }>>;
+  };
+  const declared = rows.map(({ path }) => ({ path, read: new Set<string>(), write: new Set<string>() }));
+  for (const [path, operations] of Object.entries(paths)) {
+    const row = declared
+      .filter((candidate) => covers(candidate.path, path))
+      .sort((a, b) => b.path.length - a.path.length)[0];
+    assert.ok(row, `${path} is in no row of the table “action, path” in docs/api.md. Add it.`);
+    for (const [method, { security }] of Object.entries(operations)) {
+      const [needed] = security;
+      const scope = needed ? (needed.key[0] ? `\`${needed.key[0]}\`` : 'any key') : 'no key';
+      row[method === 'get' ? 'read' : 'write'].add(scope);
+    }
+  }
+  assert.deepEqual(
+    rows,
+    declared.map(({ path, read, write }) => ({ path, read: [...read].join(), write: [...write].join() })),
+  );
+});
+
+/** `/v1/keys…` stands for `/v1/keys` and everything below it. */
+const covers = (pattern: string, path: string) =>
+  pattern.endsWith('…') ? `${path}/`.startsWith(`${pattern.slice(0, -1)}/`) : path === pattern;
 
 /** Objects may have additional members; lists may have additional items at the end. */
 function assertContains(actual: unknown, expected: unknown, path: string): void {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { anchorOf } from './markdown.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -23,9 +24,15 @@ test('CI runs the test command of the README', () => {
   assert.ok(read('.ci/run').trimEnd().endsWith(`\n${command}`));
 });
 
-test('every link between the documents points to a file', () => {
+test('every link between the documents points to a file, and to a heading in it', () => {
   for (const document of documents) {
-    for (const [, target = ''] of read(document).matchAll(/\]\((?!https?:)([^)#]+)/g))
-      assert.ok(existsSync(join(root, dirname(document), target)), `${document}: ${target}`);
+    for (const [, target = '', anchor] of read(document).matchAll(/\]\((?!https?:)([^)#]*)#?([^)]*)\)/g)) {
+      const file = target === '' ? document : join(dirname(document), target);
+      assert.ok(existsSync(join(root, file)), `${document}: ${target}`);
+      if (anchor) assert.ok(anchorsOf(file).includes(anchor), `${document}: ${target}#${anchor}`);
+    }
   }
 });
+
+const anchorsOf = (document: string) =>
+  [...read(document).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
