@@ -11,12 +11,14 @@ import { installAuth } from './http/auth/auth.ts';
 import { installFastPath } from './http/cache/fast-path.ts';
 import { installResponseCache } from './http/cache/response-cache.ts';
 import type { App } from './http/fastify.ts';
+import { watchConnections } from './http/ops/connections.ts';
 import { healthRoutes, type Readiness, rejectUnlessReady } from './http/ops/health.ts';
-import { trackRequests } from './http/ops/load-shedding.ts';
+import { installLoadMonitor } from './http/ops/load-shedding.ts';
 import { logBackgroundError, logOptions, logRequests } from './http/ops/logging.ts';
 import { metricsRoute } from './http/ops/metrics.ts';
 import { runOnNewDay } from './http/ops/new-day.ts';
 import type { Peers } from './http/ops/peers.ts';
+import { closeSlowReaders } from './http/ops/slow-readers.ts';
 import type { Tracing } from './http/ops/tracing.ts';
 import { recordRoutes } from './http/request/allowed-methods.ts';
 import { limitBodies } from './http/request/body-budgets.ts';
@@ -120,7 +122,7 @@ const resources = [
  * Hooks of the same kind run in the order in which they are registered, so the order matters:
  * - Tracing comes first, so that everything after it belongs to the span of the request.
  * - Cheap checks come first, so that a request that is rejected costs little. Authentication reads the database.
- * - Requests are counted before anything can reject them, so that load and logs include rejected requests.
+ * - Requests are logged before anything can reject them, so that logs include rejected requests.
  * - Everything that depends on the key (a new day's work, body budgets) follows authentication.
  * - Compression precedes the response cache, which stores the bytes that are sent.
  * - Hooks that watch routes (`recordRoutes`, `installAuth`, `describeApi`) precede the routes.
@@ -129,7 +131,8 @@ function installMiddleware(app: App, { database, clock, readiness, tracing }: Se
   tracing?.install(app);
   drainRejectedRequests(app);
   rejectMalformedRequests(app);
-  trackRequests(app);
+  watchConnections(app);
+  installLoadMonitor(app);
   logRequests(app);
   installBodyParsers(app);
   acceptFiles(app, fileTypes);
@@ -141,6 +144,7 @@ function installMiddleware(app: App, { database, clock, readiness, tracing }: Se
   installAuth(app);
   runOnNewDay(app, (moment) => expireAcceptances(database, moment));
   limitBodies(app);
+  closeSlowReaders(app);
   compressResponses(app);
   installResponseCache(app);
   // Not a hook: the fast path serves cached responses before Fastify routes the request.

@@ -17,9 +17,11 @@ import type { KeyCache } from './auth/key-cache.ts';
 import type { KeyUsage } from './auth/key-usage.ts';
 import type { keyLimits } from './auth/rate-limits.ts';
 import type { CacheDependencies, ResponseCache } from './cache/response-cache.ts';
+import type { Connections } from './ops/connections.ts';
 import type { Load } from './ops/load-shedding.ts';
 import type { Peers } from './ops/peers.ts';
 import type { RequestHistogram } from './ops/request-histogram.ts';
+import type { SlowReaders } from './ops/slow-readers.ts';
 import type { Tracing } from './ops/tracing.ts';
 import type { BodyBudgets } from './request/body-budgets.ts';
 import type { responseHeaders } from './response/headers.ts';
@@ -51,7 +53,9 @@ declare module 'fastify' {
     tracing: Tracing | undefined;
     /** Set if several worker processes serve requests. */
     peers: Peers | undefined;
+    connections: Connections;
     load: Load;
+    slowReaders: SlowReaders;
     bodyBudgets: BodyBudgets;
     keyUsage: KeyUsage;
     keyCache: KeyCache;

@@ -1,11 +1,20 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Creates the HTTP server. `installFastPath` adds the listener that handles requests. */
 export function createServer(): Server {
   // An `import` of node:http also loads the `fetch` client, which would slow down every start.
-  const { createServer } = process.getBuiltinModule('node:http');
+  const { createServer, ServerResponse } = process.getBuiltinModule('node:http');
+  /** Emits `head` when it begins, whether the framework, an error handler or a route of its own sends it. */
+  class ObservableResponse extends ServerResponse {
+    // biome-ignore lint/suspicious/noExplicitAny: the method has several overloads
+    override writeHead(...args: any[]): this {
+      this.emit('head');
+      return super.writeHead(...(args as [number]));
+    }
+  }
   const server = createServer({
+    ServerResponse: ObservableResponse,
     // By default Node silently uses the first of two duplicate headers.
     joinDuplicateHeaders: true,
     // `findMalformation` rejects it instead, with a problem document.
@@ -23,6 +32,29 @@ export function createServer(): Server {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('request', (request, response) => latestResponses.set(request.socket, response));
   return server;
+}
+
+/** How many requests may wait on a connection for the response to an earlier one. */
+const maxPipelined = 64;
+
+/**
+ * Handles the requests of a connection one after another. Responses are sent in that order anyway, and a client that
+ * pipelines requests without reading keeps only one response in memory.
+ */
+export function inTurn(handle: RequestListener): RequestListener {
+  const waiting = new WeakMap<Socket, number>();
+  return (request, response) => {
+    const { socket } = request;
+    // Node assigns the connection to a response when the previous one has been sent.
+    if (response.socket) return handle(request, response);
+    const count = (waiting.get(socket) ?? 0) + 1;
+    if (count > maxPipelined) return void socket.destroy();
+    waiting.set(socket, count);
+    response.once('socket', () => {
+      waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
+      setImmediate(() => response.closed || handle(request, response));
+    });
+  };
 }
 
 const latestResponses = new WeakMap<Socket, ServerResponse>();

@@ -5,12 +5,13 @@ import type { Versions } from '../../database/versions.ts';
 import type { Key } from '../../resources/keys/schema.ts';
 import { bearerToken, hasAccess, keyError } from '../auth/auth.ts';
 import { isProbe, type Readiness } from '../ops/health.ts';
-import { overloaded } from '../ops/load-shedding.ts';
+import { overloaded, unknownClient } from '../ops/load-shedding.ts';
 import { recordResponse, traceFields } from '../ops/logging.ts';
 import { requestIdOf } from '../request/request-ids.ts';
 import { findMalformation } from '../request/request-sanity.ts';
 import { matchIfNoneMatch } from '../response/etag.ts';
 import { writeProblem } from '../response/problems.ts';
+import { inTurn } from '../server.ts';
 import { type CachedResponse, cacheKey, isFresh } from './response-cache.ts';
 
 /** A request that has waited this long is rejected: its client may have given up, and those behind it still wait. */
@@ -21,29 +22,38 @@ const maxQueueMs = 2000;
  * functions for keys, access and rate limits. A request that fails such a check goes to Fastify, which sends the error.
  */
 export function installFastPath(app: FastifyInstance, clock: Clock, readiness: Readiness): void {
-  const reject = (request: IncomingMessage, response: ServerResponse): void => {
+  /** The only place from which requests reach Fastify: each is counted, or rejected. */
+  function route(pending: PendingRequest): void {
+    const { request, response } = pending;
+    const client = app.keyCache.recentId(pending.secret) ?? unknownClient;
+    if (!isProbe(request.url) && app.load.decide(client) === 'reject') {
+      reject(pending);
+      return;
+    }
+    app.load.admit(request, response, client);
+    app.routing(request, response);
+  }
+  function reject({ request, response }: PendingRequest): void {
+    if (app.load.sheddingSeconds === 0)
+      app.log.warn({ active: app.load.active }, 'The service is overloaded and rejects requests.');
     if (!app.load.reject(() => writeProblem(app, request, response, overloaded()))) request.destroy();
-  };
-  const rejectIfOverloaded = (request: IncomingMessage, response: ServerResponse): boolean => {
-    if (!app.load.isOverloaded() || isProbe(request.url)) return false;
-    reject(request, response);
-    return true;
-  };
+  }
 
   let arrivals: PendingRequest[] = [];
-  app.server.on('request', (request, response) => {
-    const start = performance.now();
-    if (!isProbe(request.url)) app.tracing?.start(request, response);
-    const secret = bearerToken(request.headers);
-    // Probes and malformed keys get a response without the database, so that they work while it is unavailable.
-    const needsDatabase = secret !== undefined && app.keyCache.isPlausible(secret) && !isProbe(request.url);
-    if (!needsDatabase || !isEligible(request) || readiness.state !== 'ready') {
-      return rejectIfOverloaded(request, response) ? undefined : app.routing(request, response);
-    }
-    // Requests that arrive in the same tick share one version check, started after the last of them arrived.
-    if (arrivals.push({ request, response, secret, start }) === 1) setImmediate(checkVersions);
-    return undefined;
-  });
+  app.server.on(
+    'request',
+    inTurn((request, response) => {
+      const start = performance.now();
+      if (!isProbe(request.url)) app.tracing?.start(request, response);
+      const secret = bearerToken(request.headers);
+      const pending = { request, response, secret: secret ?? '', start };
+      // Probes and malformed keys get a response without the database, so that they work while it is unavailable.
+      const needsDatabase = secret !== undefined && app.keyCache.isPlausible(secret) && !isProbe(request.url);
+      if (!needsDatabase || !isEligible(request) || readiness.state !== 'ready') return route(pending);
+      // Requests that arrive in the same tick share one version check, started after the last of them arrived.
+      if (arrivals.push(pending) === 1) setImmediate(checkVersions);
+    }),
+  );
 
   async function checkVersions(): Promise<void> {
     const batch = arrivals;
@@ -64,21 +74,25 @@ export function installFastPath(app: FastifyInstance, clock: Clock, readiness: R
    */
   const missQueue: PendingRequest[] = [];
   function enqueueMiss(pending: PendingRequest): void {
+    const { request, response, secret } = pending;
     // The client may have disconnected during the version check.
-    if (pending.response.destroyed || rejectIfOverloaded(pending.request, pending.response)) return;
-    app.load.begin(pending.request);
-    app.load.inFlight++;
-    if (missQueue.push(pending) === 1) setImmediate(routeNextMiss);
+    if (response.closed) return;
+    const client = app.keyCache.recentId(secret) ?? unknownClient;
+    const decision = app.load.decide(client);
+    if (decision === 'reject') {
+      reject(pending);
+      return;
+    }
+    app.load.admit(request, response, client);
+    if (decision === 'admit first') missQueue.unshift(pending);
+    else missQueue.push(pending);
+    if (missQueue.length === 1) setImmediate(routeNextMiss);
   }
   function routeNextMiss(): void {
     const next = missQueue.shift();
-    if (next) {
-      const isLate = performance.now() - next.start > maxQueueMs;
-      if (next.response.destroyed || isLate) app.load.end(next.request);
-      if (isLate) reject(next.request, next.response);
-      else if (!next.response.destroyed) app.routing(next.request, next.response);
-      // After `routing`, which counts the request again: a count of 0 would report the service as idle.
-      app.load.inFlight--;
+    if (next && !next.response.closed) {
+      if (performance.now() - next.start > maxQueueMs) reject(next);
+      else app.routing(next.request, next.response);
     }
     if (missQueue.length > 0) setImmediate(routeNextMiss);
   }
@@ -91,7 +105,7 @@ export function installFastPath(app: FastifyInstance, clock: Clock, readiness: R
   function respond(pending: PendingRequest, snapshot: VersionSnapshot): unknown {
     const { request, response, secret } = pending;
     // The client has disconnected, so `close`, which ends a refresh, was emitted before.
-    if (response.destroyed) return undefined;
+    if (response.closed) return undefined;
     const key = app.keyCache.getCached(secret, snapshot.versions);
     if (!key) return enqueueMiss(pending);
     const name = cacheKey(request.url ?? '', request, key);

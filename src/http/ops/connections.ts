@@ -1,11 +1,16 @@
-import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 
-/** Returns a function that reads connection totals. The work happens per connection and per read, not per request. */
-export function watchConnections(server: Server) {
+/** The open connections, and the totals of all connections. The work happens per connection and per read, not per request. */
+export type Connections = {
+  readonly open: ReadonlySet<Socket>;
+  totals(): { received: number; sent: number };
+};
+
+export function watchConnections(app: FastifyInstance): void {
   const open = new Set<Socket>();
   const closed = { received: 0, sent: 0 };
-  server.on('connection', (socket: Socket) => {
+  app.server.on('connection', (socket: Socket) => {
     open.add(socket);
     socket.once('close', () => {
       open.delete(socket);
@@ -13,12 +18,15 @@ export function watchConnections(server: Server) {
       closed.sent += socket.bytesWritten;
     });
   });
-  return () => {
-    let { received, sent } = closed;
-    for (const socket of open) {
-      received += socket.bytesRead;
-      sent += socket.bytesWritten;
-    }
-    return { open: open.size, received, sent };
-  };
+  app.decorate('connections', {
+    open,
+    totals() {
+      let { received, sent } = closed;
+      for (const socket of open) {
+        received += socket.bytesRead;
+        sent += socket.bytesWritten;
+      }
+      return { received, sent };
+    },
+  });
 }

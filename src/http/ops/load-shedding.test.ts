@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import type { IncomingMessage } from 'node:http';
+import { EventEmitter } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { sendRaw } from '../../../test/raw-http.ts';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
 import { bodyBudget } from '../request/body-budgets.ts';
-import { createLoadMonitor } from './load-shedding.ts';
+import { createLoadMonitor, unknownClient } from './load-shedding.ts';
 
 onBothEngines('load', (start) => {
   test('requests beyond the concurrency limit get 503, except probes and cached responses', async (t) => {
@@ -43,12 +44,17 @@ onBothEngines('load', (start) => {
     assert.equal(service.app.load.active, 0);
   });
 
-  test('queued requests count against the concurrency limit', async (t) => {
-    const service = await start(t, { environment: { MUSTER_MAX_CONCURRENT_REQUESTS: '3' } });
+  test('requests that wait for the database count against the concurrency limit', async (t) => {
+    const service = await start(t, { environment: { MUSTER_MAX_CONCURRENT_REQUESTS: '4' } });
     const key = await service.key();
     assert.equal((await service.get('/v1/projects/NONE', key)).status, 404);
-    const statuses = await statusesOfBurst(service, key, 10);
-    assert.deepEqual(statuses, [...Array(3).fill('404'), ...Array(7).fill('503')]);
+    const { waiting, release } = await holdWriter(service);
+    const writes = ['a', 'b', 'c'].map((name) => service.post('/v1/groups', key, { name }));
+    while (service.app.load.active < 3) await setTimeout(5);
+    assert.deepEqual(await statusesOfBurst(service, key, 10), Array(10).fill('503'));
+    release();
+    await waiting;
+    for (const write of writes) assert.equal((await write).status, 201);
     assert.equal(service.app.load.active, 0);
   });
 
@@ -71,6 +77,74 @@ onBothEngines('load', (start) => {
     const rejected = (await statuses).filter((status) => status === '503');
     assert.ok(rejected.length > 0);
     assert.equal(service.app.load.shed, rejected.length);
+    assert.equal(service.app.load.active, 0);
+  });
+
+  test('requests that cannot be routed leave nothing behind, are measured, and count as failed attempts', async (t) => {
+    const service = await start(t, { environment: { MUSTER_FAILED_AUTH_LIMIT: '250' } });
+    const key = await service.key('personnel.read', 'metrics.read');
+    const badPaths = ['/v1/projects/%zz', `/v1/projects/${'x'.repeat(201)}`];
+    for (let i = 0; i < 100; i++) {
+      for (const path of badPaths) assert.ok([400, 414].includes((await service.get(path, key)).status));
+      for (const path of badPaths) assert.ok([400, 414].includes((await service.get(path)).status));
+    }
+    await service.app.load.idle();
+    assert.equal(service.app.load.active, 0);
+    assert.equal((await service.get('/v1/personnel?limit=1', key)).status, 200);
+    const { text } = await service.get('/metrics', key);
+    assert.match(text, /duration_seconds_count\{method="GET",route="none",status="400"\} 200\n/);
+    assert.match(text, /duration_seconds_count\{method="GET",route="none",status="414"\} 200\n/);
+    const statuses = new Set<number>();
+    for (let i = 0; i < 100; i++) statuses.add((await service.get(badPaths[0] ?? '')).status);
+    assert.deepEqual([...statuses], [400, 429]);
+    assert.equal((await service.get(badPaths[0] ?? '', key)).status, 400, 'a valid key is not limited');
+  });
+
+  test('responses that clients do not read are not work in progress', async (t) => {
+    const service = await start(t, { environment: { MUSTER_MAX_CONCURRENT_REQUESTS: '2' } });
+    const key = await service.key();
+    const sockets = Array.from({ length: 3 }, () => {
+      const socket = connect(Number(new URL(service.origin).port), '127.0.0.1').pause();
+      // More than the buffers of a connection can hold.
+      socket.write('GET /v1/openapi.json HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(60));
+      return socket;
+    });
+    const { load, connections } = service.app;
+    const unread = () => [...connections.open].filter((socket) => socket.writableLength > 0);
+    while (unread().length < 3) await setTimeout(5);
+    assert.deepEqual([load.inFlight, load.active], [3, 0]);
+    assert.equal((await service.post('/v1/groups', key, { name: 'Ops' })).status, 201);
+    assert.equal((await service.get('/v1/risks?limit=1', key)).status, 200);
+    for (const socket of sockets) socket.destroy();
+    await load.idle();
+    assert.equal(load.shed, 0);
+  });
+
+  test('pipelined requests are handled in order, one at a time, and too many close the connection', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const request = (name: string, connection = 'keep-alive') =>
+      `POST /v1/groups HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n` +
+      `connection: ${connection}\r\ncontent-length: ${name.length + 11}\r\n\r\n{"name":"${name}"}`;
+    const { waiting, release } = await holdWriter(service);
+    const names = Array.from({ length: 64 }, (_, i) => `g${i}`);
+    const responses = sendRaw(
+      service.origin,
+      names.map((name) => request(name)).join('') + request('last', 'close'),
+    );
+    while (service.app.load.active === 0) await setTimeout(5);
+    assert.equal(service.app.load.inFlight, 1);
+    release();
+    await waiting;
+    const created = [...(await responses).matchAll(/"name":"(\w+)"/g)].map(([, name]) => name);
+    assert.deepEqual(created, [...names, 'last']);
+
+    const held = await holdWriter(service);
+    const tooMany = sendRaw(service.origin, ...Array.from({ length: 67 }, (_, i) => request(`more${i}`)));
+    assert.equal(await tooMany.catch(() => ''), '');
+    held.release();
+    await held.waiting;
+    await service.app.load.idle();
     assert.equal(service.app.load.active, 0);
   });
 
@@ -231,20 +305,20 @@ test('a long tick of the event loop sheds load until the next tick', async () =>
   let now = 1000;
   const load = createLoadMonitor(10, () => now);
   now += 60_000;
-  assert.equal(load.isOverloaded(), false, 'a machine that stood still is no reason');
+  assert.equal(load.decide(unknownClient), 'admit', 'a machine that stood still is no reason');
   now += 2000;
-  assert.equal(load.isOverloaded(), false);
+  assert.equal(load.decide(unknownClient), 'admit');
   now += 1;
-  assert.equal(load.isOverloaded(), true);
+  assert.equal(load.decide('key'), 'reject');
   await setImmediate();
-  assert.equal(load.isOverloaded(), false);
+  assert.equal(load.decide(unknownClient), 'admit');
 });
 
 /** A monitor with a clock, and functions that begin and end many requests. */
 function monitor(maxConcurrency: number) {
   let now = 0;
   const load = createLoadMonitor(maxConcurrency, () => now);
-  const active: IncomingMessage[] = [];
+  const active: EventEmitter[] = [];
   return {
     load,
     /** Moves the clock, in a tick of its own. */
@@ -253,30 +327,33 @@ function monitor(maxConcurrency: number) {
       await setImmediate();
     },
     /** Offers requests; returns how many were admitted. */
-    arrive: (count: number) => {
+    arrive: (count: number, client = unknownClient) => {
       let admitted = 0;
       for (let i = 0; i < count; i++) {
-        if (load.isOverloaded()) continue;
-        const request = {} as IncomingMessage;
-        load.begin(request);
-        active.push(request);
+        if (load.decide(client) === 'reject') continue;
+        const response = new EventEmitter();
+        const request = { method: 'GET', headers: {} } as IncomingMessage;
+        load.admit(request, response as ServerResponse, client);
+        active.push(response);
         admitted++;
       }
       return admitted;
     },
     end: (count: number) => {
-      for (const request of active.splice(0, count)) load.end(request);
+      for (const response of active.splice(0, count)) response.emit('head');
     },
   };
 }
 
 test('a burst is admitted as a whole, up to the concurrency limit', () => {
   const { arrive } = monitor(1000);
-  assert.equal(arrive(1100), 1000);
+  assert.equal(arrive(750, 'a'), 750);
+  assert.equal(arrive(10, 'a'), 0, 'one client has at most three quarters');
+  assert.equal(arrive(350, 'b'), 250);
 });
 
 test('a burst may queue for a second, and a lasting queue for half a second', async () => {
-  const { arrive, end, wait, load } = monitor(1000);
+  const { arrive, end, wait, load } = monitor(2000);
   arrive(64);
   // One request ends each millisecond, and more arrive.
   for (let i = 0; i < 900; i += 20) {
@@ -321,9 +398,36 @@ test('requests that all hang are overload after an interval', async () => {
   const { arrive, wait, load } = monitor(1000);
   arrive(64);
   await wait(999);
-  assert.equal(load.isOverloaded(), false);
+  assert.equal(load.decide(unknownClient), 'admit');
   await wait(1);
-  assert.equal(load.isOverloaded(), true);
+  assert.equal(load.decide(unknownClient), 'reject');
+});
+
+test('under overload a client with few requests in progress is served first', async () => {
+  const { arrive, end, wait, load } = monitor(1000);
+  arrive(64, 'greedy');
+  await wait(1000);
+  assert.equal(load.decide('greedy'), 'reject');
+  assert.equal(load.decide(unknownClient), 'reject', 'anybody can invent keys');
+  assert.equal(load.decide('modest'), 'admit first');
+  assert.equal(arrive(10, 'modest'), 4);
+  end(64);
+  assert.equal(load.decide('greedy'), 'admit');
+});
+
+test('shedding is reported until there has been no rejection for ten seconds', async () => {
+  const { load, wait } = monitor(1000);
+  assert.equal(load.sheddingSeconds, 0);
+  for (let i = 0; i < 7; i++) {
+    load.reject(() => {});
+    await wait(5000);
+  }
+  assert.equal(load.sheddingSeconds, 35);
+  await wait(5000);
+  assert.equal(load.sheddingSeconds, 0);
+  load.reject(() => {});
+  await wait(1000);
+  assert.equal(load.sheddingSeconds, 1);
 });
 
 test('rejections are sent a few per tick, from a bounded queue', async () => {
@@ -340,16 +444,16 @@ test('rejections are sent a few per tick, from a bounded queue', async () => {
   assert.equal(load.shed, 10_002);
 });
 
-/** Sends requests at once on one connection. */
-async function statusesOfBurst({ origin }: TestService, key: string, count: number) {
-  const requests = Array.from(
-    { length: count },
-    (_, i) =>
-      `GET /v1/projects/NONE${i} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
-      `connection: ${i === count - 1 ? 'close' : 'keep-alive'}\r\n\r\n`,
-  );
-  const responses = await sendRaw(origin, requests.join(''));
-  return [...responses.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+/** Sends requests at once, each on a connection of its own that is open already. */
+async function statusesOfBurst({ app, origin }: TestService, key: string, count: number) {
+  const sockets = Array.from({ length: count }, () => connect(Number(new URL(origin).port), '127.0.0.1'));
+  while (app.connections.open.size < count) await setTimeout(5);
+  const responses = responsesOf(sockets);
+  for (const [i, socket] of sockets.entries())
+    socket.write(
+      `GET /v1/projects/NONE${i} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n\r\n`,
+    );
+  return (await responses).map((response) => response.slice(9, 12)).sort();
 }
 
 /** Holds the write lock until it is released. */

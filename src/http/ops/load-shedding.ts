@@ -1,29 +1,35 @@
-import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
 import { unavailable } from '../../core/errors.ts';
 
 /**
- * Tracks load and decides when to shed it. A request that outlives its client is wasted work, so requests beyond the
- * service's capacity are rejected early, while that is cheap.
+ * Counts the work of the service and decides when to shed load. A request that outlives its client is wasted work, so
+ * requests beyond the service's capacity are rejected early, while that is cheap.
  */
 export type Load = {
   /** Requests whose response has not ended. */
-  inFlight: number;
-  /** Requests being processed: not those whose body is still arriving, or whose response is being streamed. */
+  readonly inFlight: number;
+  /** Requests the service works on: neither those whose body is still arriving, nor those whose response is being read. */
   readonly active: number;
   /** The total number of rejected requests. */
-  shed: number;
-  /** Marks a request as active, from its first call until `end`. */
-  begin(request: IncomingMessage): void;
-  end(request: IncomingMessage): void;
+  readonly shed: number;
+  /** How long requests have been rejected without a pause. */
+  readonly sheddingSeconds: number;
+  /** Counts a request until its response begins or its client disconnects. */
+  admit(request: IncomingMessage, response: ServerResponse, client: string): void;
   /** Checked for each request before it is admitted. */
-  isOverloaded(): boolean;
+  decide(client: string): Decision;
   /** Queues the function that sends a rejection. Returns false if the queue is full. */
   reject(sendRejection: () => void): boolean;
   /** Resolves when no request is in flight. */
   idle(): Promise<void>;
 };
+
+/** Under overload, a client with few requests in progress is served first, so that one client cannot keep out the rest. */
+type Decision = 'admit' | 'admit first' | 'reject';
+
+/** All requests whose key is not known yet count as one client, because anybody can invent keys. */
+export const unknownClient = '';
 
 /** Always admit this many requests. A request beyond them is admitted if it would not wait too long. */
 const minConcurrency = 64;
@@ -38,6 +44,11 @@ const maxWaitMs = { burst: 1000, overload: 500 };
 /** Requests that must have ended before their rate predicts a wait. */
 const minEnded = 16;
 
+/** The requests that each known client may have in progress under overload. */
+const minShare = 4;
+/** The part of all requests in progress that one client may have. */
+const maxShare = 3 / 4;
+
 /**
  * Shed load when one tick of the event loop takes longer than this. A busy machine causes ticks of some hundred
  * milliseconds now and then, which is no overload.
@@ -50,18 +61,24 @@ const maxLoopBusyMs = 2000;
  */
 const rejectionsPerTick = 4;
 
-/** One per open connection. Only a client that pipelines requests causes more. */
+/** One per open connection, as the requests of a connection are handled one after another. */
 const maxQueuedRejections = 10_000;
 
+/** Without a rejection for this long, the service no longer sheds load. */
+const sheddingPauseMs = 10_000;
+
 export function createLoadMonitor(maxConcurrency: number, now: () => number = () => performance.now()): Load {
-  const active = new Set<IncomingMessage>();
+  const active = new Set<ServerResponse>();
+  const activeByClient = new Map<string, number>();
   const queuedRejections: (() => void)[] = [];
   let queueStart = now();
-  /** The requests that ended since `start`. Older ones count less and less. */
+  /** The work that ended since `start`. Older work counts less and less. */
   let ended = { start: queueStart, count: 0 };
+  let inFlight = 0;
+  let shed = 0;
+  let shedding = { from: 0, until: Number.NEGATIVE_INFINITY };
   let tickStart: number | undefined;
   let resolveIdle = () => {};
-  let inFlight = 0;
 
   function startTick(): number {
     setImmediate(() => {
@@ -69,6 +86,8 @@ export function createLoadMonitor(maxConcurrency: number, now: () => number = ()
     });
     return now();
   }
+
+  const activeOf = (client: string) => activeByClient.get(client) ?? 0;
 
   /** Predicts the wait of a new request from the number of active requests and the rate at which they end. */
   function waitsTooLong(time: number): boolean {
@@ -84,6 +103,21 @@ export function createLoadMonitor(maxConcurrency: number, now: () => number = ()
     return waitMs > (isBurst ? maxWaitMs.burst : maxWaitMs.overload);
   }
 
+  function begin(response: ServerResponse, client: string): void {
+    // The response may have begun before the end of the body, and its client may be gone.
+    if (response.headersSent || response.closed) return;
+    active.add(response);
+    activeByClient.set(client, activeOf(client) + 1);
+  }
+
+  function end(response: ServerResponse, client: string): void {
+    if (!active.delete(response)) return;
+    ended.count++;
+    const others = activeOf(client) - 1;
+    if (others > 0) activeByClient.set(client, others);
+    else activeByClient.delete(client);
+  }
+
   function sendRejections(): void {
     for (const sendRejection of queuedRejections.splice(0, rejectionsPerTick)) sendRejection();
     if (queuedRejections.length > 0) setImmediate(sendRejections);
@@ -93,27 +127,40 @@ export function createLoadMonitor(maxConcurrency: number, now: () => number = ()
     get inFlight() {
       return inFlight;
     },
-    set inFlight(count) {
-      inFlight = count;
-      if (count === 0) resolveIdle();
-    },
     get active() {
       return active.size;
     },
-    shed: 0,
-    begin(request) {
-      active.add(request);
+    get shed() {
+      return shed;
     },
-    end(request) {
-      if (active.delete(request)) ended.count++;
+    get sheddingSeconds() {
+      return now() < shedding.until ? (now() - shedding.from) / 1000 : 0;
     },
-    isOverloaded() {
+    admit(request, response, client) {
+      if (response.closed) return;
+      inFlight++;
+      // Emitted for every response that begins, whoever sends it: see `createServer`.
+      response.once('head', () => end(response, client));
+      response.once('close', () => {
+        end(response, client);
+        if (--inFlight === 0) resolveIdle();
+      });
+      if (hasBody(request)) request.once('end', () => begin(response, client));
+      else begin(response, client);
+    },
+    decide(client) {
       tickStart ??= startTick();
       const time = now();
-      return active.size >= maxConcurrency || waitsTooLong(time) || time - tickStart > maxLoopBusyMs;
+      const isFull = active.size >= maxConcurrency || activeOf(client) >= maxConcurrency * maxShare;
+      if (isFull || time - tickStart > maxLoopBusyMs) return 'reject';
+      if (!waitsTooLong(time)) return 'admit';
+      return client !== unknownClient && activeOf(client) < minShare ? 'admit first' : 'reject';
     },
     reject(sendRejection) {
-      this.shed++;
+      shed++;
+      const time = now();
+      if (time >= shedding.until) shedding = { from: time, until: 0 };
+      shedding.until = time + sheddingPauseMs;
       if (queuedRejections.length >= maxQueuedRejections) return false;
       if (queuedRejections.push(sendRejection) === 1) setImmediate(sendRejections);
       return true;
@@ -127,36 +174,15 @@ export function createLoadMonitor(maxConcurrency: number, now: () => number = ()
   };
 }
 
-/** Counts admitted requests. The fast path decides whether to admit a request. */
-export function trackRequests(app: FastifyInstance): void {
-  const load = createLoadMonitor(app.config.max_concurrent_requests);
-  app.decorate('load', load);
-
-  app.addHook('onRequest', (request, reply, done) => {
-    load.inFlight++;
-    // A request whose body arrives slowly does not count against the concurrency limit.
-    if (!hasBody(request)) load.begin(request.raw);
-    // `close` also fires when the client disconnects before its response.
-    reply.raw.once('close', () => {
-      load.inFlight--;
-      load.end(request.raw);
-    });
-    done();
-  });
-  app.addHook('preValidation', (request, reply, done) => {
-    if (!reply.raw.closed) load.begin(request.raw);
-    done();
-  });
-  app.addHook('onSend', (request, _, payload, done) => {
-    // A stream is sent at the speed of its reader.
-    if (payload instanceof Readable) load.end(request.raw);
-    done(null, payload);
-  });
+/** The fast path decides which requests are admitted, and counts them. */
+export function installLoadMonitor(app: FastifyInstance): void {
+  app.decorate('load', createLoadMonitor(app.config.max_concurrent_requests));
 }
 
 export const overloaded = () => unavailable('The service is overloaded. Try again shortly.', 1);
 
-const hasBody = ({ method, headers }: FastifyRequest) =>
+/** A request whose body arrives slowly takes no work until it is complete. */
+const hasBody = ({ method, headers }: IncomingMessage) =>
   method !== 'GET' &&
   method !== 'HEAD' &&
   (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);

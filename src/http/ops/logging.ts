@@ -1,6 +1,8 @@
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
   type FastifyServerOptions,
   LogController,
 } from 'fastify';
@@ -31,18 +33,22 @@ type Request = Parameters<Tracing['idsOf']>[0];
 export function logRequests(app: FastifyInstance): void {
   app.decorate('requestHistogram', new RequestHistogram());
   app.addHook('onResponse', (request, reply, done) => {
-    const { method, routeOptions, actor, log } = request;
-    const response = {
-      method,
-      route: routeOptions.url ?? 'none',
-      status: reply.statusCode,
-      ms: reply.elapsedTime,
-      key: actor?.id,
-    };
-    recordResponse(app, log, response);
-    app.tracing?.end(request.raw, response);
+    recordReply(request, reply);
     done();
   });
+}
+
+export function recordReply(request: FastifyRequest, reply: FastifyReply, ms = reply.elapsedTime): void {
+  const { server, method, routeOptions, actor, log } = request;
+  const response = {
+    method,
+    route: routeOptions.url ?? 'none',
+    status: reply.statusCode,
+    ms,
+    key: actor?.id,
+  };
+  recordResponse(server, log, response);
+  server.tracing?.end(request.raw, response);
 }
 
 /** Logs an error of work that no request waits for, unless the database has already logged it. */

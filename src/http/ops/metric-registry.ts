@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { AggregatorRegistry, Counter, Gauge, type Metric, Registry } from 'prom-client';
-import type { watchConnections } from './connections.ts';
 import type { MetricValues } from './peers.ts';
 import { bucketBounds, type Histogram } from './request-histogram.ts';
 
@@ -9,7 +8,6 @@ type Sample = { labels?: Labels; value: number };
 
 export type MetricSources = {
   app: FastifyInstance;
-  readConnections: ReturnType<typeof watchConnections>;
   eventLoopDelay: Histogram;
 };
 
@@ -42,8 +40,8 @@ export function createProcessRegistry(): Registry {
 /** Combines the metrics of several processes into one. */
 export const sumUp = (all: MetricValues[]): Registry => AggregatorRegistry.aggregate(all);
 
-function httpMetrics(registry: Registry, { app, readConnections }: MetricSources): void {
-  const { load, listSpool, responseCache: cache, requestHistogram } = app;
+function httpMetrics(registry: Registry, { app }: MetricSources): void {
+  const { load, connections, slowReaders, listSpool, responseCache: cache, requestHistogram } = app;
   const gauge = metrics(registry, Gauge);
   const counter = metrics(registry, Counter);
   histogram(
@@ -57,13 +55,28 @@ function httpMetrics(registry: Registry, { app, readConnections }: MetricSources
     { labels: { state: 'transferring' }, value: load.inFlight - load.active },
   ]);
   counter('muster_http_requests_shed_total', 'Requests rejected because of overload.', () => load.shed);
+  gauge(
+    'muster_http_shedding_seconds',
+    'How long requests have been rejected because of overload.',
+    () => load.sheddingSeconds,
+  );
+  gauge(
+    'muster_http_unsent_bytes',
+    'Bytes of responses that clients have not read yet.',
+    () => slowReaders.unsentBytes,
+  );
+  counter(
+    'muster_http_slow_readers_closed_total',
+    'Connections closed because their clients did not read the response.',
+    () => slowReaders.closed,
+  );
   gauge('muster_list_streams', 'Whole lists being streamed.', () => listSpool.readers.size);
   gauge('muster_list_spool_bytes', 'Bytes of lists in temporary files, for slow readers.', () =>
     [...listSpool.readers].reduce((sum, { bytes }) => sum + bytes, 0),
   );
-  gauge('muster_http_connections', 'Open connections.', () => readConnections().open);
+  gauge('muster_http_connections', 'Open connections.', () => connections.open.size);
   counter('muster_http_bytes_total', 'Bytes on connections, headers included.', () => {
-    const { received, sent } = readConnections();
+    const { received, sent } = connections.totals();
     return [
       { labels: { direction: 'received' }, value: received },
       { labels: { direction: 'sent' }, value: sent },

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { freePort } from '../../../test/ports.ts';
-import { sendRaw } from '../../../test/raw-http.ts';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
 import { bucketBounds, Histogram } from './request-histogram.ts';
 
@@ -71,15 +71,17 @@ onBothEngines('metrics', (start) => {
     const service = await start(t);
     const key = await service.key();
     assert.equal((await service.get('/v1/projects/NONE', key)).status, 404);
-    const requests = Array.from(
-      { length: 10 },
-      (_, i) =>
-        `GET /v1/projects/NONE${i} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
-        `connection: ${i === 9 ? 'close' : 'keep-alive'}\r\n\r\n`,
+    const { load, connections } = service.app;
+    const sockets = Array.from({ length: 10 }, () =>
+      connect(Number(new URL(service.origin).port), '127.0.0.1').resume(),
     );
-    const { load } = service.app;
+    while (connections.open.size < 10) await setImmediate();
+    for (const [i, socket] of sockets.entries())
+      socket.write(
+        `GET /v1/projects/NONE${i} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n\r\n`,
+      );
     let isOver = false;
-    const sent = sendRaw(service.origin, requests.join('')).finally(() => {
+    const sent = Promise.all(sockets.map((socket) => once(socket, 'close'))).finally(() => {
       isOver = true;
     });
     let maxProcessing = 0;

@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import { Type } from 'typebox';
 import type { App } from '../fastify.ts';
-import { watchConnections } from './connections.ts';
 import type { Peers } from './peers.ts';
 import { Histogram } from './request-histogram.ts';
 
@@ -37,13 +36,12 @@ export function metricsRoute(app: App): void {
 }
 
 function createScrape(app: FastifyInstance): Scrape {
-  const readConnections = watchConnections(app.server);
   const eventLoopDelay = sampleEventLoopDelay(app);
   let registry: Promise<Registry> | undefined;
   const getRegistry = () => {
     // prom-client is loaded by the first scrape, so that starting does not wait for it.
     registry ??= import('./metric-registry.ts').then((module) =>
-      module.createRegistry({ app, readConnections, eventLoopDelay }),
+      module.createRegistry({ app, eventLoopDelay }),
     );
     return registry;
   };

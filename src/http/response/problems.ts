@@ -13,6 +13,8 @@ import {
 } from '../../core/errors.ts';
 import { limits } from '../../core/schemas.ts';
 import { shortened } from '../../core/text.ts';
+import { bearerToken } from '../auth/auth.ts';
+import { recordReply } from '../ops/logging.ts';
 import { allAllowedMethods, allowedMethods } from '../request/allowed-methods.ts';
 import { hasLargeRest } from '../request/drain.ts';
 import { requestIdOf } from '../request/request-ids.ts';
@@ -73,12 +75,17 @@ export function notRouted(request: FastifyRequest): Problem {
   );
 }
 
-/** Handles requests that Fastify cannot route, such as a malformed URL. */
-export function sendFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+/** Handles requests that Fastify cannot route, such as a malformed URL. No hook runs for them. */
+export async function sendFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   const { server, headers, id } = request;
-  // No hook runs for these requests, so the headers are set here.
+  const start = performance.now();
+  request.moment = server.clock();
   reply.headers(server.responseHeaders(id, headers.origin));
-  return sendProblem(request, reply, problemOf(request, error));
+  reply.raw.once('close', () => recordReply(request, reply, performance.now() - start));
+  // Without a valid key it counts as a failed attempt, like other guesses.
+  const rejection = await server.authenticate(request, bearerToken(headers) ?? '').catch((reason) => reason);
+  const isLimited = rejection instanceof Problem && rejection.code === 'rate_limited';
+  return sendProblem(request, reply, isLimited ? rejection : problemOf(request, error));
 }
 
 /** Sends an error for a request that is rejected before routing. */
