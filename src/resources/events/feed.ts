@@ -1,26 +1,30 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
+import { Problem } from '../../core/errors.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { App } from '../../http/fastify.ts';
 import { logBackgroundError } from '../../http/ops/logging.ts';
+import type { Key } from '../keys/schema.ts';
 import { eventJson } from './queries.ts';
 import type { EndReason, EventStream, StreamedEvent } from './stream.ts';
 
-/** Events per query, and so the most that a stream gets before the feed checks whether it keeps up. */
-const pageRows = 100;
+/** Events per query. */
+const pageRows = 50;
 
 /** A stream that has more unsent bytes than this for `maxStallMs` is closed. */
-const maxUnsentBytes = 128 * 1024;
+const maxUnsentBytes = 64 * 1024;
 const maxStallMs = 1_000;
 
 const heartbeatMs = 15_000;
 const maxStreams = 2_000;
+const maxStreamsPerKey = 200;
 
 /** How many streams read the past at the same time. */
 const maxCatchingUp = 4;
 
 export type EventFeed = {
-  readonly isFull: boolean;
+  /** Throws if there are too many streams, in total or of this key. */
+  assertRoom(key: Key): void;
   /** Sends the events after this number, or from now on, until the stream ends. */
   follow(stream: EventStream, after: number | undefined): Promise<void>;
 };
@@ -29,6 +33,8 @@ export type EventFeed = {
 export function createEventFeed(app: App): EventFeed {
   const { database, clock, endlessResponses } = app;
   const streams = new Set<EventStream>();
+  /** The streams that are not in `streams` yet. */
+  const starting = new Set<EventStream>();
   /** The streams that have all events up to `position`. The others are catching up. */
   const live = new Set<EventStream>();
   /** The streams whose keys may have changed between authentication and the start of the stream. */
@@ -67,9 +73,12 @@ export function createEventFeed(app: App): EventFeed {
   async function deliver(latest: number): Promise<void> {
     while (position < latest) {
       const events = await readEvents(database.db, position, latest);
-      for (const event of events) for (const stream of live) stream.send(event);
-      position = events.length < pageRows ? latest : (events.at(-1)?.sequence ?? latest);
-      await closeSlow([...live]);
+      for (const slice of slicesOf(events)) {
+        for (const event of slice) for (const stream of live) stream.send(event);
+        position = slice.at(-1)?.sequence ?? position;
+        await closeSlow([...live]);
+      }
+      if (events.length < pageRows) position = latest;
     }
   }
 
@@ -103,8 +112,11 @@ export function createEventFeed(app: App): EventFeed {
       const events = await readEvents(database.db, read, target).finally(() => catchingUp--);
       // The stream may have ended during the query.
       if (!streams.has(stream)) return;
-      for (const event of events) stream.send(event);
-      read = events.length < pageRows ? Math.max(read, target) : (events.at(-1)?.sequence ?? target);
+      const [sendable = []] = slicesOf(events);
+      for (const event of sendable) stream.send(event);
+      const isAll = sendable.length === events.length && events.length < pageRows;
+      read = isAll ? Math.max(read, target) : (sendable.at(-1)?.sequence ?? target);
+      // A client that does not read loses its connection: see `closeSlowReaders`.
       await stream.drained();
       // No event can have been delivered since, because nothing is awaited in between.
       if (read >= position) {
@@ -139,6 +151,13 @@ export function createEventFeed(app: App): EventFeed {
     for (const stream of slow.filter(isSlow)) end(stream, 'too_slow');
   }
 
+  async function findPosition(): Promise<void> {
+    const versions = await database.versions();
+    // Other streams may have come and gone meanwhile: their last round still moves the position.
+    while (running) await running;
+    if (streams.size === 0) position = Math.max(position, versions.events);
+  }
+
   function resume(): void {
     const heartbeat = setInterval(() => {
       for (const stream of streams) stream.beat(live.has(stream) ? position : undefined);
@@ -161,16 +180,24 @@ export function createEventFeed(app: App): EventFeed {
   });
 
   return {
-    get isFull() {
-      return streams.size >= maxStreams;
+    assertRoom({ id }) {
+      const headers = { 'retry-after': '10' };
+      const all = [...streams, ...starting];
+      if (all.length >= maxStreams) {
+        const detail = 'Too many clients follow events. Try again later, or read /v1/events.';
+        throw new Problem('unavailable', detail, { headers });
+      }
+      const ofKey = all.filter(({ key }) => key.id === id).length;
+      if (ofKey >= maxStreamsPerKey) {
+        const detail = `This key has ${ofKey} event streams open, the most that one key can have. Close some of them.`;
+        throw new Problem('rate_limited', detail, { headers });
+      }
     },
 
     async follow(stream, after) {
       if (streams.size === 0) {
-        const versions = await database.versions();
-        // Other streams may have come and gone meanwhile: their last round still moves the position.
-        while (running) await running;
-        if (streams.size === 0) position = Math.max(position, versions.events);
+        starting.add(stream);
+        await findPosition().finally(() => starting.delete(stream));
       }
       // Streams that start from now on would never end, and the shutdown would wait for them.
       if (isStopping) return stream.end('service_stopping');
@@ -183,6 +210,21 @@ export function createEventFeed(app: App): EventFeed {
       await catchUp(stream, after ?? position);
     },
   };
+}
+
+/** Splits events so that a stream gets about `maxUnsentBytes` before the feed checks whether it keeps up. */
+function slicesOf(events: readonly StreamedEvent[]): StreamedEvent[][] {
+  const slices: StreamedEvent[][] = [];
+  let length = maxUnsentBytes;
+  for (const event of events) {
+    if (length >= maxUnsentBytes) {
+      slices.push([]);
+      length = 0;
+    }
+    slices.at(-1)?.push(event);
+    length += event.json.length;
+  }
+  return slices;
 }
 
 const readEvents = async (db: Kysely<Tables>, after: number, latest: number): Promise<StreamedEvent[]> =>

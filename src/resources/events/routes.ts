@@ -68,13 +68,8 @@ export function eventRoutes(app: App): void {
       const filters = { ...request.query, ...lastEventId(request) };
       await assertStored(database.db, filters, actor, moment);
       const resolved = await resolveEventFilters(database.db, filters);
-      if (feed.isFull) {
-        const detail = 'Too many clients follow events. Try again later, or read /v1/events.';
-        throw new Problem('unavailable', detail, { headers: { 'retry-after': '10' } });
-      }
+      feed.assertRoom(actor);
       reply.headers({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' }).hijack();
-      // Not counted against the concurrency limit: it takes no work until there are events.
-      request.server.load.end(request.raw);
       const { raw } = reply;
       raw.writeHead(200, reply.getHeaders() as Record<string, string>);
       if (request.method === 'HEAD') return raw.end();

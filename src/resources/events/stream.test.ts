@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { onBothEngines } from '../../../test/service.ts';
 import { createApp } from '../../app.ts';
 import { openDatabase } from '../../database/open.ts';
@@ -163,5 +164,46 @@ onBothEngines('the stream of events', (start) => {
     for (let next = await slow.next(); next; next = await slow.next()) received.push(next.event);
     assert.ok(received.length < count, String(received.length));
     assert.equal(received.at(-1), 'dropped');
+  });
+
+  test('a client that catches up and does not read keeps little in memory, and gets all once it reads', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    await service.make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
+    const count = 1_500;
+    const rows = Array.from({ length: count }, (_, n) => `${n},${'x'.repeat(9_000)}`);
+    await service.post('/v1/projects/APOLLO/tasks/import', key, ['title,description', ...rows].join('\n'), {
+      'content-type': 'text/csv',
+    });
+    const { slowReaders, load } = service.app;
+    const late = await follow(service.origin, key, '?after=0&types=task.created');
+    while (slowReaders.unsentBytes === 0) await setTimeout(5);
+    for (let i = 0; i < 20; i++) {
+      await setTimeout(20);
+      assert.ok(slowReaders.unsentBytes < 200_000, `${slowReaders.unsentBytes}`);
+    }
+    for (let n = 0; n < count; n++) {
+      assert.equal(JSON.parse((await late.next())?.data ?? '').data.title, String(n));
+    }
+    late.close();
+    await load.idle();
+    assert.equal(slowReaders.unsentBytes, 0);
+  });
+
+  test('one key has at most 200 streams, and other keys are not affected', async (t) => {
+    const service = await start(t);
+    const [greedy, other] = [await service.key(), await service.key()];
+    const streams = await Promise.all(Array.from({ length: 200 }, () => follow(service.origin, greedy)));
+    assert.deepEqual(new Set(streams.map(({ response }) => response.statusCode)), new Set([200]));
+    const rejected = await service.get('/v1/events/stream', greedy);
+    assert.deepEqual([rejected.status, rejected.body.code], [429, 'rate_limited']);
+    const allowed = await follow(service.origin, other);
+    assert.equal(allowed.response.statusCode, 200);
+    streams[0]?.close();
+    while (service.app.load.inFlight > 200) await setTimeout(5);
+    const again = await follow(service.origin, greedy);
+    assert.equal(again.response.statusCode, 200);
+    for (const { close } of [...streams, allowed, again]) close();
+    await service.app.load.idle();
   });
 });
