@@ -1,5 +1,6 @@
 import pg from 'pg';
 import Cursor from 'pg-cursor';
+import { nextSliceRows } from '../sql/lines.ts';
 import { areOfCommand } from '../sql/statement.ts';
 import { codeOf } from './errors.ts';
 import { closeCursor, end, type IsAlive, type Limits, readCursor, watchResponse } from './limits.ts';
@@ -85,6 +86,9 @@ const transactionSettings = ({ statementMs, lockMs, idleInTransactionMs }: Limit
 /** The number of statements that may be sent before the response to the first of them has arrived. */
 const maxUnconfirmed = 16;
 
+/** The rows that a cursor reads first. The length of a row is unknown then. */
+const firstSliceRows = 16;
+
 /** A client that detects lost and unresponsive connections: see `watchResponse`. */
 function watchedClient(server: Server, limits: Limits, isAlive: IsAlive | undefined) {
   const settings = transactionSettings(limits);
@@ -116,8 +120,13 @@ function watchedClient(server: Server, limits: Limits, isAlive: IsAlive | undefi
       const result = super.query(isBegin ? query + settings : query, ...rest);
       if (isBegin) return watch(result).catch(discard);
       if (result instanceof Cursor) {
+        let sliceRows = firstSliceRows;
         return {
-          read: (rows: number) => watch(readCursor(this, result, rows)).catch(discard),
+          read: async (maxRows: number) => {
+            const rows = await watch(readCursor(this, result, Math.min(maxRows, sliceRows))).catch(discard);
+            sliceRows = nextSliceRows(rows as { line?: string }[], maxRows);
+            return rows;
+          },
           close: () => watch(closeCursor(this, result)).catch(discard),
         };
       }

@@ -9,6 +9,16 @@ type Line = { line: string };
  */
 export type LinesQuery = CompiledQuery<Line> & { readonly joinsLines?: boolean };
 
+/** A slice ends after this many characters, so that lists of long rows take no more memory than others. */
+export const maxSliceLength = 64 * 1024;
+
+/** How many rows to read next, so that they have about `maxSliceLength` characters like the last ones. */
+export function nextSliceRows(lastRows: readonly Partial<Line>[], sliceRows: number): number {
+  const length = lastRows.reduce((sum, { line = '' }) => sum + line.length, 0);
+  const fitting = Math.floor((maxSliceLength / Math.max(1, length)) * lastRows.length);
+  return Math.max(1, Math.min(fitting, sliceRows, 2 * lastRows.length));
+}
+
 /**
  * Streams a query with one text column, `line`, whose values contain no line feeds. Each result contains one or more lines,
  * separated by line feeds: sending rows one by one from a worker thread takes as long as reading them.

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
+import { maxSliceLength } from '../sql/lines.ts';
 import { type FileOptions, openFile } from './file.ts';
 import { Statements } from './statements.ts';
 
@@ -80,12 +81,15 @@ class Connection {
 
   nextRows(sliceRows: number): Slice {
     const rows: unknown[] = [];
-    while (rows.length < sliceRows) {
+    let length = 0;
+    let isLast = false;
+    while (!isLast && rows.length < sliceRows && length < maxSliceLength) {
       const next = this.#stream?.next();
-      if (!next || next.done) break;
+      isLast = !next || next.done === true;
+      if (!next || isLast) break;
       rows.push(next.value);
+      if (this.#joinsLines) length += (next.value as string).length;
     }
-    const isLast = rows.length < sliceRows;
     if (!this.#joinsLines || rows.length === 0) return { rows, isLast };
     return { rows: [{ line: rows.join('\n') }], isLast };
   }
