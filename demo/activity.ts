@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely';
 import { type Moment, momentOf } from '../src/core/clock.ts';
 import type { Database } from '../src/database/open.ts';
 import type { Tables } from '../src/database/tables.ts';
-import type { Change } from '../src/database/writes/change.ts';
+import { bySystem, type Change } from '../src/database/writes/change.ts';
 import { createComment } from '../src/resources/comments/queries.ts';
 import { getIssue, updateIssue } from '../src/resources/issues/queries.ts';
 import { lockProject } from '../src/resources/projects/lock.ts';
@@ -57,7 +57,7 @@ export async function addActivity(database: Database, moment: Moment): Promise<v
   ];
   for (const [minutesAgo, key_name, step] of steps) {
     const time = momentOf(new Date(Date.parse(moment.now) - minutesAgo * 60_000));
-    if (step) await database.write((db) => step(db, { ...time, key_id: null, key_name }));
+    if (step) await database.write((db) => step(db, { ...bySystem(time), key_name }));
   }
 }
 

@@ -168,7 +168,8 @@ function decorateApp(app: App, { config, database, clock, tracing, peers }: Serv
   app.decorateRequest('change', {
     getter() {
       // Reads the clock again, because the body may have taken long to arrive.
-      return { ...clock(), key_id: this.actor.id, key_name: this.actor.name };
+      const { id: key_id, name: key_name, scopes } = this.actor;
+      return { ...clock(), key_id, key_name, scopes };
     },
   });
   app.addHook('onRequest', (request, reply, done) => {

@@ -70,7 +70,7 @@ export const problems = {
   in_use: {
     status: 409,
     title: 'Still in use',
-    help: 'Other resources reference the one you want to delete. The response counts them by type and lists some of them: move or delete those first. The last key that can manage keys cannot be removed either: create another one first.',
+    help: 'Other resources reference the one you want to delete. The response counts them by type and lists some of them, as far as the key may read them: move or delete those first. The last key that can manage keys cannot be removed either: create another one first.',
   },
   invalid_transition: {
     status: 409,
@@ -204,14 +204,19 @@ export const keyLimited = (why: string) =>
 export const notFound = (what: string, id: string) =>
   new Problem('not_found', `There is no ${what} ${id}. Check the id; it may have been deleted.`);
 
-/** 409 for a resource that is still referenced: counts the references by type and lists a sample of each. */
+/**
+ * 409 for a resource that is still referenced: counts the references by type and lists a sample of each. `hidden` describes
+ * references that the key may not see.
+ */
 export function inUse(
   what: string,
   references: Record<string, { count: number; samples: string[] }>,
   advice = 'Move or delete those first.',
+  hidden?: string,
 ): Problem {
   const used = Object.entries(references).filter(([, { count }]) => count > 0);
   const counts = used.map(([kind, { count, samples }]) => `${count} ${kind} (such as ${samples.join(', ')})`);
+  if (hidden !== undefined) counts.push(hidden);
   return new Problem('in_use', `${what} is used by ${counts.join(' and ')}. ${advice}`, {
     extra: { used_by: Object.fromEntries(used) },
   });

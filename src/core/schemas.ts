@@ -50,7 +50,10 @@ Format.Set('time-zone', (value) => {
   return true;
 });
 
-type Options = { description?: string; examples?: unknown[]; default?: unknown };
+/** The member of the schema of a query parameter with the scope that it needs besides that of its route. */
+export const parameterScope = 'x-scope';
+
+type Options = { description?: string; examples?: unknown[]; default?: unknown; [parameterScope]?: string };
 
 /** The member of a response schema that lists its media types besides JSON. It is not part of the OpenAPI document. */
 export const mediaTypes = 'x-media-types';

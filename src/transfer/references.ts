@@ -155,7 +155,7 @@ type Match = { id: string; label: string; detail?: string | null };
 /** The matches of each text: none, one or several. */
 type Matches = Map<string, Match[]>;
 
-/** Risks and issues are found in one project; people by private fields only with the scope `personnel.read`. */
+/** Risks and issues are found in one project; people and groups by private fields only with the scope `personnel.read`. */
 type LookupScope = { project_id: string | undefined; seesPeople: boolean };
 
 /**
@@ -239,9 +239,9 @@ const matchers: Record<ReferenceKind, (scope: LookupScope) => Matcher[]> = {
     },
     { accepts: (text) => !isId('person')(text), compared: fold, find: findPeopleByName },
   ],
-  group: () => [
+  group: ({ seesPeople }) => [
     { accepts: isId('group'), find: inGroups('id') },
-    { find: inGroups('external_id') },
+    { accepts: () => seesPeople, find: inGroups('external_id') },
     { compared: fold, find: inGroups('name_folded') },
   ],
   risk: ({ project_id }) =>
@@ -269,10 +269,10 @@ async function findPeopleByName(db: Kysely<Tables>, names: string[]): Promise<Fo
   return found;
 }
 
-/** Keys that may not read personnel do not see email addresses, external IDs and departments of people. */
+/** Keys that may not read personnel do not see email addresses, external IDs and departments of people and groups. */
 const lookupHints = (seesPeople: boolean): Record<ReferenceKind, string> => ({
   person: seesPeople ? 'name, email address, external ID or user ID' : 'name or user ID',
-  group: 'name, external ID or ID',
+  group: seesPeople ? 'name, external ID or ID' : 'name or ID',
   risk: 'ID, key or external ID, in this project',
   issue: 'ID, key or external ID, in this project',
 });

@@ -162,13 +162,14 @@ export const rejectDuplicateExternalId = (
     sql<boolean>`external_id = ${external_id} and project_id = ${project_id}`,
   );
 
-type Referrer = 'risks' | 'issues' | 'tasks' | 'people' | 'groups' | 'projects';
+/** A table, and the condition for its rows that refer to a row. */
+export type Reference = [
+  table: 'risks' | 'issues' | 'tasks' | 'people' | 'groups' | 'projects',
+  isReferrer: RawBuilder<boolean>,
+];
 
 /** Counts the rows of each kind that refer to a row, with up to three samples; undefined if there are none. */
-export async function findReferrers(
-  db: Kysely<Tables>,
-  references: [kind: Referrer, isReferrer: RawBuilder<boolean>][],
-) {
+export async function findReferrers(db: Kysely<Tables>, references: readonly Reference[]) {
   const referrers: Record<string, { count: number; samples: string[] }> = {};
   for (const [kind, isReferrer] of references) {
     const label = sql.ref(kind === 'people' || kind === 'groups' ? 'name' : 'key');

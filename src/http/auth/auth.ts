@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest, preHandlerHookHandler } from 'fastify';
 import { networkReader } from '../../core/addresses.ts';
 import type { Moment } from '../../core/clock.ts';
 import { keyLimited, Problem } from '../../core/errors.ts';
+import { parameterScope } from '../../core/schemas.ts';
 import { scopeToProjects } from '../../database/project-scope.ts';
 import type { Key, Scope } from '../../resources/keys/schema.ts';
 import { varyOn } from '../response/headers.ts';
@@ -25,6 +26,7 @@ export function installAuth(app: FastifyInstance): void {
     if (!config?.access)
       throw new Error(`${method} ${url} declares no access: set config.access to its scope.`);
   });
+  requireParameterScopes(app);
 
   app.decorate(
     'keyUsage',
@@ -71,6 +73,26 @@ export function installAuth(app: FastifyInstance): void {
       reply.headers(app.keyLimits.refund(request.actor, Date.parse(request.moment.now)).headers);
     }
     done(null, payload);
+  });
+}
+
+/** Query parameters with a scope in their schema reveal data of another area, so they need it as well. */
+function requireParameterScopes(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    const { properties = {} } = (route.schema?.querystring ?? {}) as { properties?: Record<string, object> };
+    const scoped = Object.entries(properties).flatMap(([name, schema]) =>
+      parameterScope in schema ? [{ name, scope: schema[parameterScope] as Scope }] : [],
+    );
+    if (scoped.length === 0) return;
+    const check: preHandlerHookHandler = ({ query, actor, routeOptions }, _, done) => {
+      const used = scoped.filter(({ name }) => (query as Record<string, unknown>)[name]);
+      const missing = used.find(({ scope }) => !grants(actor.scopes, scope));
+      if (!missing) return done();
+      const { access } = routeOptions.config;
+      const detail = `\`${missing.name}\` requires the scope ${missing.scope} as well. Leave it out, or use a key that has the scope.`;
+      done(insufficientScope(detail, [access as Scope, missing.scope]));
+    };
+    route.preHandler = [check, ...[route.preHandler ?? []].flat()];
   });
 }
 

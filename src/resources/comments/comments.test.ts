@@ -5,6 +5,7 @@ import { type Kysely, sql } from 'kysely';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
 import type { Tables } from '../../database/tables.ts';
+import { bySystem } from '../../database/writes/change.ts';
 import { lockProject } from '../projects/lock.ts';
 import { deleteRisk, getRisk } from '../risks/queries.ts';
 
@@ -137,7 +138,7 @@ onBothEngines('comments', (start, engine) => {
     const service = await start(t);
     const { database, app } = service;
     const { key, subjects } = await fill(service);
-    const change = { ...app.clock(), key_id: null, key_name: 'a test' };
+    const change = bySystem(app.clock(), 'a test');
     const posted: Promise<{ status: number }>[] = [];
     await database.write(async (db) => {
       await lockProject(db, subjects.project.id);

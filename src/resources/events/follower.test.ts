@@ -6,6 +6,7 @@ import pg from 'pg';
 import { onBothEngines } from '../../../test/service.ts';
 import { createApp } from '../../app.ts';
 import { openDatabase } from '../../database/open.ts';
+import { bySystem } from '../../database/writes/change.ts';
 import { addEvent } from '../../database/writes/events.ts';
 import { createPeople, createPerson, personSubject } from '../personnel/queries.ts';
 import type { Event } from './schema.ts';
@@ -42,7 +43,7 @@ onBothEngines('followers of events', (start, engine) => {
           assert.equal(response.status, 201);
         } else {
           await database.write(async (db) => {
-            await createPerson(db, { name }, { ...clock(), key_id: null, key_name: 'a test' });
+            await createPerson(db, { name }, bySystem(clock()));
             await setTimeout(5);
           });
         }
@@ -85,7 +86,7 @@ onBothEngines('followers of events', (start, engine) => {
   test('get no event of a change that is rolled back, even if it shares a transaction with others', async (t) => {
     const { database, app, key, get } = await start(t);
     const secret = await key();
-    const change = { ...app.clock(), key_id: null, key_name: 'a test' };
+    const change = bySystem(app.clock());
     const broken = database.write(async (db) => {
       const { user_id: subject_id } = await createPerson(db, { name: 'Broken' }, change);
       // The event of the person is already prepared when this one fails.
@@ -119,7 +120,7 @@ onBothEngines('followers of events', (start, engine) => {
       create trigger wait_for_test before insert on events for each row when (new.key_name = 'large')
         execute function wait_for_test();
       select pg_advisory_lock(42)`);
-    const change = { ...app.clock(), key_id: null, key_name: 'large' };
+    const change = { ...bySystem(app.clock()), key_name: 'large' };
     const large = database.write((db) => createPeople(db, [{ name: 'First' }, { name: 'Second' }], change));
     const isWaiting = async () =>
       (await lock.query("select from pg_locks where locktype = 'advisory' and objid = 42 and not granted"))

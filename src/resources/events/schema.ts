@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { Id, Line, ManyOf, OneOf, OrNull, Strict, Time } from '../../core/schemas.ts';
+import { Id, Line, ManyOf, OneOf, OrNull, parameterScope, Strict, Time } from '../../core/schemas.ts';
 import { Comment } from '../comments/schema.ts';
 import { Group } from '../groups/schema.ts';
 import { Issue } from '../issues/schema.ts';
@@ -153,5 +153,8 @@ export const eventFilters = {
     description: 'Only events about the resource with this id.',
     examples: ['rsk_01jd3k9m5vqs8h2n6r4t0c7e1b'],
   }),
-  project: ManyOf(ProjectRef, { description: 'Only events in these projects: ids or keys.' }),
+  project: ManyOf(ProjectRef, {
+    description: 'Only events in these projects: ids or keys. Needs `projects.read`.',
+    [parameterScope]: 'projects.read',
+  }),
 };

@@ -1,13 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import {
-  type FieldError,
-  fieldError,
-  inUse,
-  invalidBody,
-  notFound,
-  type Problem,
-} from '../../core/errors.ts';
+import { type FieldError, fieldError, invalidBody, notFound, type Problem } from '../../core/errors.ts';
 import { fold } from '../../core/text.ts';
 import { inJsonArray, jsonArrayOf } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
@@ -24,7 +17,7 @@ import {
   recordHistory,
 } from '../../database/writes/history.ts';
 import {
-  findReferrers,
+  type Reference,
   referenceErrors,
   rejectDuplicate,
   toGroup,
@@ -37,6 +30,7 @@ import { allOf, equals, hasText, since } from '../../lists/filters.ts';
 import { type List, memoizedList } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
 import { namesByRelevance } from '../../lists/relevance.ts';
+import { rejectReferenced } from '../in-use.ts';
 import {
   Group,
   GroupInput,
@@ -140,12 +134,12 @@ export async function updateGroup(
 export async function deleteGroup(db: Transaction<Tables>, current: Group, change: Change): Promise<void> {
   const { id, name } = current;
   await lockTable(db, 'memberships');
-  const referrers = await findReferrers(db, [
+  const references: Reference[] = [
     ['groups', sql`parent_id = ${id}`],
     ['risks', sql`owner_group_id = ${id}`],
     ['issues', sql`owner_group_id = ${id}`],
-  ]);
-  if (referrers) throw inUse(`The group ${name}`, referrers);
+  ];
+  await rejectReferenced(db, `The group ${name}`, references, change);
   const members = await db
     .deleteFrom('memberships')
     .where('group_id', '=', id)

@@ -56,7 +56,8 @@ export function groupRoutes(app: App): void {
       delete: 'Delete a group',
     },
     deleteDescription:
-      'Removes all members. A group that owns risks or issues, or has subgroups, cannot be deleted.',
+      'Removes all members. A group that owns risks or issues, or has subgroups, cannot be deleted. `in_use` counts and ' +
+      'names risks and issues only for keys with `projects.read`.',
     idOf: ({ id }) => id,
     get: (db, { id }) => getGroup(db, id),
     create: (db, _, input, change) => createGroup(db, input, change),

@@ -9,6 +9,7 @@ import {
   OneOf,
   OrNull,
   optional,
+  parameterScope,
   patchable,
   Reason,
   Strict,
@@ -103,7 +104,9 @@ const filters = {
   owner_group_id: ManyOf(Id('group')),
   transitive: Type.Boolean({
     description:
-      'With `owner_group_id`: includes issues owned by its subgroups, and by members of any of these groups.',
+      'With `owner_group_id`: includes issues owned by its subgroups, and by members of any of these groups. Needs ' +
+      '`personnel.read`.',
+    [parameterScope]: 'personnel.read',
   }),
   owner_active: Type.Boolean({ description: '`false` returns issues owned by inactive people.' }),
   assignee_active: Type.Boolean({ description: '`false` returns issues assigned to inactive people.' }),

@@ -5,7 +5,7 @@ import { newId } from '../../core/ids.ts';
 import { fold, joinWords } from '../../core/text.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import type { Tables } from '../../database/tables.ts';
-import type { Change, Differences } from '../../database/writes/change.ts';
+import { bySystem, type Change, type Differences } from '../../database/writes/change.ts';
 import type { Subject } from '../../database/writes/events.ts';
 import { differencesBetween, type EventOptions, recordChanges } from '../../database/writes/history.ts';
 import { notBefore } from '../../database/writes/rows.ts';
@@ -274,7 +274,7 @@ const recordKeyChange = (
   differences: Differences,
   by: By,
   event?: EventOptions,
-) => recordChanges(db, keySubject, id, differences, { key_id: null, key_name: 'Muster', ...by }, event);
+) => recordChanges(db, keySubject, id, differences, { ...bySystem(by), ...by }, event);
 
 export const keySubject: Subject = {
   type: 'key',

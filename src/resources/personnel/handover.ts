@@ -7,6 +7,7 @@ import { recordHistory } from '../../database/writes/history.ts';
 import { referenceErrors, toGroup, toPerson } from '../../database/writes/references.ts';
 import { WriteConflict } from '../../database/writes/rows.ts';
 import { lockPerson, lockTable } from '../../database/writes/table-versions.ts';
+import { grants, insufficientScope } from '../../http/auth/scopes.ts';
 import { count } from '../../lists/list.ts';
 import { lockProjects } from '../projects/queries.ts';
 import { assignmentRows, countAssignments } from './assignments.ts';
@@ -16,7 +17,8 @@ import type { DeactivateInput, Handover, Person, Responsibilities } from './sche
 
 /**
  * Deactivates a person and reassigns their responsibilities to the successors, in one transaction. Each reassigned
- * row gets a new version and history entries, as with a PATCH. Without a successor nothing is reassigned.
+ * row gets a new version and history entries, as with a PATCH. Without a successor nothing is reassigned, and nothing in
+ * a project is locked. The report leaves out projects that the key may not read.
  */
 export async function deactivatePerson(
   db: Transaction<Tables>,
@@ -27,25 +29,60 @@ export async function deactivatePerson(
   const { handover_to_user_id = null, handover_to_group_id = null, dry_run = false, reason } = input;
   const successors = { handover_to_user_id, handover_to_group_id };
   const change: Change = { ...requested, reason };
+  const hasSuccessor = handover_to_user_id !== null || handover_to_group_id !== null;
+  if (hasSuccessor) assertMayHandOver(change);
+  const readsProjects = grants(change.scopes, 'projects.read');
+  const report = (handover: Required<Handover>) => (readsProjects ? handover : withoutProjects(handover));
   await lockTable(db, 'people');
   await lockTable(db, 'memberships');
-  const project_ids = dry_run ? new Set<string>() : await lockAssignments(db, person.user_id);
-  const counts = await countResponsibilities(db, person.user_id);
+  const lockedProjects =
+    hasSuccessor && !dry_run ? await lockAssignedProjects(db, person.user_id) : undefined;
+  if (!dry_run) await lockPerson(db, person.user_id);
+  const counts = await countResponsibilities(db, person.user_id, readsProjects);
   await assertSuccessors(db, person, successors, counts.carries, change);
   const handover = { dry_run, ...successors, ...counts };
-  if (dry_run) return { ...handover, moves: predictMoves(counts.carries, successors), person };
+  if (dry_run) return report({ ...handover, moves: predictMoves(counts.carries, successors), person });
 
   // Another transaction assigned work in a further project before the lock: retry, which locks that project too.
-  if (counts.by_project.some(({ project_id }) => !project_ids.has(project_id))) throw new WriteConflict();
+  if (lockedProjects && counts.by_project.some(({ project_id }) => !lockedProjects.has(project_id)))
+    throw new WriteConflict();
   // The person may have changed before the lock: retry, which checks `If-Match` again.
   const { version } = await getPerson(db, person.user_id, change);
   if (version !== person.version) throw new WriteConflict();
-  const moves = await reassignAll(db, person, successors, project_ids, change);
+  const moves = lockedProjects
+    ? await reassignAll(db, person, successors, lockedProjects, change)
+    : noResponsibilities;
   await recordSuccessors(db, person.user_id, successors, change);
   const current = await getPerson(db, person.user_id, change);
   const patch = { status: 'inactive' as const, ...(reason && { reason }) };
-  return { ...handover, moves, person: await updatePerson(db, current, patch, change) };
+  return report({ ...handover, moves, person: await updatePerson(db, current, patch, change) });
 }
+
+/**
+ * A hand-over changes projects, so it needs `projects.manage` too. Always, because an error that depends on what the
+ * person is responsible for would reveal it to a key that may not read projects.
+ */
+function assertMayHandOver({ scopes }: Change): void {
+  if (grants(scopes, 'projects.manage')) return;
+  throw insufficientScope(
+    'A hand-over changes projects, so it requires the scope projects.manage as well. Use a key that has both, or leave ' +
+      'out `handover_to_user_id` and `handover_to_group_id` to deactivate the person without a hand-over.',
+    ['personnel.manage', 'projects.manage'],
+  );
+}
+
+/** The report for a key that may not read projects. */
+function withoutProjects({ by_project: _, archived: __, ...handover }: Required<Handover>): Handover {
+  const { carries, moves } = handover;
+  return { ...handover, carries: ofPersonnel(carries), moves: ofPersonnel(moves) };
+}
+
+const ofPersonnel = ({ groups, reports, agents, memberships }: Handover['carries']) => ({
+  groups,
+  reports,
+  agents,
+  memberships,
+});
 
 /** Records in the history of the person who took over. */
 async function recordSuccessors(
@@ -61,15 +98,13 @@ async function recordSuccessors(
     await recordHistory(db, [{ subject_id: user_id, at: change.now, differences }], change);
 }
 
-/** Blocks new assignments to the person until the transaction ends. Returns the ids of the locked projects. */
-async function lockAssignments(db: Transaction<Tables>, user_id: string): Promise<Set<string>> {
+/** Locks the projects in which the person is responsible for something. Returns their ids. */
+async function lockAssignedProjects(db: Transaction<Tables>, user_id: string): Promise<Set<string>> {
   const projects = await countAssignments(db, user_id);
-  const locked = await lockProjects(
+  return lockProjects(
     db,
     projects.map(({ project_id }) => project_id),
   );
-  await lockPerson(db, user_id);
-  return locked;
 }
 
 /** Memberships move to a person only. `assertSuccessors` has checked that a lone group can take over the rest. */
@@ -83,8 +118,8 @@ function predictMoves(
 
 const noAssignments = { tasks: 0, issues: 0, risks: 0, projects: 0 };
 
-async function countResponsibilities(db: Kysely<Tables>, user_id: string) {
-  const projects = await countAssignments(db, user_id);
+async function countResponsibilities(db: Kysely<Tables>, user_id: string, readsProjects: boolean) {
+  const projects = readsProjects ? await countAssignments(db, user_id) : [];
   const open = projects.filter(({ archived_at }) => archived_at === null);
   const active = db.selectFrom('people').where('status', '=', 'active');
   const carries = {

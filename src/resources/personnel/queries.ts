@@ -1,13 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { daily, type Moment } from '../../core/clock.ts';
-import {
-  type FieldError,
-  fieldError,
-  inUse,
-  invalidBody,
-  notFound,
-  type Problem,
-} from '../../core/errors.ts';
+import { type FieldError, fieldError, invalidBody, notFound, type Problem } from '../../core/errors.ts';
 import { fold, foldAll, joinWords, lowerAscii } from '../../core/text.ts';
 import { folded, inJsonArray, jsonArrayOf, jsonBoolean, jsonObject } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
@@ -20,6 +13,7 @@ import { parseResource, type Subject } from '../../database/writes/events.ts';
 import { differencesBetween, recordChanges, recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
+  type Reference,
   referenceErrors,
   rejectDuplicate,
   toPerson,
@@ -27,9 +21,11 @@ import {
 } from '../../database/writes/references.ts';
 import { deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
 import { lockPerson, lockTable } from '../../database/writes/table-versions.ts';
+import { grants } from '../../http/auth/scopes.ts';
 import { type List, memoizedList, type Order } from '../../lists/list.ts';
 import { byText } from '../../lists/orders.ts';
 import { namesByRelevance } from '../../lists/relevance.ts';
+import { rejectReferenced } from '../in-use.ts';
 import { isAssignable, type PersonnelFilters, peopleKeys, personnelConditions } from './filters.ts';
 import { Person, PersonInput, type PersonPatch } from './schema.ts';
 
@@ -147,17 +143,16 @@ export async function updatePerson(
 /** Rejects a person that other rows refer to: such a person can only be deactivated. */
 export async function deletePerson(db: Transaction<Tables>, current: Person, change: Change): Promise<void> {
   const { user_id: id, name, version } = current;
-  const referrers = await findReferrers(db, [
+  const references: Reference[] = [
     ['tasks', sql`assignee_user_id = ${id}`],
     ['issues', sql`owner_user_id = ${id} or assignee_user_id = ${id} or raised_by_user_id = ${id}`],
     ['risks', sql`owner_user_id = ${id} or raised_by_user_id = ${id} or accepted_by_user_id = ${id}`],
     ['projects', sql`lead_user_id = ${id}`],
     ['groups', sql`lead_user_id = ${id} or id in (select group_id from memberships where user_id = ${id})`],
     ['people', sql`manager_user_id = ${id} or accountable_user_id = ${id}`],
-  ]);
-  if (referrers) {
-    throw inUse(`${name} (${id})`, referrers, 'Deactivate the person instead, or reassign those first.');
-  }
+  ];
+  const advice = 'Deactivate the person instead, or reassign those first.';
+  await rejectReferenced(db, `${name} (${id})`, references, change, advice);
   await deleteRow(db, 'people', { id, version });
   await recordDeleted(db, personSubject, id, current, change);
 }
@@ -175,30 +170,31 @@ const findNotAssignable = daily((moment) =>
   ),
 );
 
-/** Returns, for each user id, an error if the person is not assignable. */
+/** Returns, for each user id, an error if the person is not assignable, with the reason if the key may read people. */
 export async function assigneeErrors(
   db: Kysely<Tables>,
   user_ids: readonly (string | null | undefined)[],
-  moment: Moment,
+  change: Change,
   field = 'assignee_user_id',
 ): Promise<FieldError[][]> {
   const ids = user_ids.filter((id) => id != null);
   if (ids.length === 0) return user_ids.map(() => []);
-  const { rows: notAssignable } = await findNotAssignable(moment)(db, { ids: JSON.stringify(ids) });
+  const { rows: notAssignable } = await findNotAssignable(change)(db, { ids: JSON.stringify(ids) });
   return user_ids.map((id) =>
     notAssignable
       .filter(({ user_id }) => user_id === id)
       .map(({ name, status }) => {
-        const why =
-          status === 'inactive' ? 'is inactive' : 'is not available today (see `start_on` and `end_on`)';
-        return fieldError(
-          field,
-          'not_assignable',
-          `${name} ${why} and cannot be assigned. Choose another person.`,
-        );
+        const why = grants(change.scopes, 'personnel.read') ? `${whyNotAssignable[status]} and ` : '';
+        const detail = `${name} ${why}cannot be assigned${why ? '' : ' today'}. Choose another person.`;
+        return fieldError(field, 'not_assignable', detail);
       }),
   );
 }
+
+const whyNotAssignable: Record<Person['status'], string> = {
+  inactive: 'is inactive',
+  active: 'is not available today (see `start_on` and `end_on`)',
+};
 
 /** The database row of a new person. */
 export function personRow(user_id: string, input: PersonInput, { now }: Moment) {

@@ -39,7 +39,6 @@ export async function reassignAll(
   project_ids: ReadonlySet<string>,
   change: Change,
 ): Promise<Responsibilities> {
-  if (!to && !group) return noResponsibilities;
   const { user_id } = person;
   const owner = group ? { owner_user_id: null, owner_group_id: group } : { owner_user_id: to };
   const isInLockedProject = (row: Row) => project_ids.has(String(row.project_id));

@@ -64,7 +64,8 @@ export function personnelRoutes(app: App): void {
     patch: PersonPatch,
     summaries: { create: 'Add a person', import: 'Import people from a file', delete: 'Delete a person' },
     deleteDescription:
-      'Only a person that nothing refers to can be deleted. Deactivate a person who left, so that the user ID still resolves.',
+      'Only a person that nothing refers to can be deleted. Deactivate a person who left, so that the user ID still ' +
+      'resolves. `in_use` counts and names items of projects only for keys with `projects.read`.',
     idOf: ({ user_id }) => user_id,
     get: (db, { user_id }, moment) => getPerson(db, user_id, moment),
     create: (db, _, input, change) => createPerson(db, input, change),
@@ -86,7 +87,9 @@ export function personnelRoutes(app: App): void {
         summary: 'Deactivate a person and hand over their work',
         description:
           'Everything moves in one transaction, or nothing does. Without a successor, assignments stay with the ' +
-          'person, and their `owner_active` and `assignee_active` become false. `dry_run` reports what would move.',
+          'person, and their `owner_active` and `assignee_active` become false. `dry_run` reports what would move. ' +
+          'A hand-over changes projects: with a successor, also in a dry run, the key needs `projects.manage` too. ' +
+          'For a key without `projects.read`, the response leaves out projects and what is in them.',
         tags: ['personnel'],
         params: Strict({ user_id: Id('person') }),
         body: DeactivateInput,

@@ -122,11 +122,13 @@ export const assignmentFilters = {
 
 export const DeactivateInput = Strict(
   optional({
-    handover_to_user_id: OrNull(Id('person', { description: 'The successor. Must be assignable.' })),
+    handover_to_user_id: OrNull(
+      Id('person', { description: 'The successor. Must be assignable. Needs `projects.manage`.' }),
+    ),
     handover_to_group_id: OrNull(
       Id('group', {
         description:
-          'The group that becomes the owner of the person’s risks and issues. Everything else needs `handover_to_user_id`.',
+          'The group that becomes the owner of the person’s risks and issues. Everything else needs `handover_to_user_id`. Needs `projects.manage`.',
       }),
     ),
     dry_run: Type.Boolean({ default: false, description: 'Report the hand-over without changing anything.' }),
@@ -154,31 +156,39 @@ const Responsibilities = Strict({
 });
 export type Responsibilities = Static<typeof Responsibilities>;
 
+/** Keys without `projects.read` do not get what a person is responsible for in projects. */
+const onlyWithProjects = 'Left out for keys without `projects.read`.';
+const visibleResponsibilities = { ...Responsibilities.properties, ...optional(projectCounts) };
+
 export const Handover = Strict(
   {
     dry_run: Type.Boolean(),
     handover_to_user_id: OrNull(Id('person')),
     handover_to_group_id: OrNull(Id('group')),
-    carries: Strict(Responsibilities.properties, {
+    carries: Strict(visibleResponsibilities, {
       description:
-        'Responsibilities before the hand-over: open tasks, open issues, active risks, led projects, …',
+        'Responsibilities before the hand-over: open tasks, open issues, active risks, led projects, … ' +
+        '`tasks`, `issues`, `risks` and `projects` are left out for keys without `projects.read`.',
     }),
-    moves: Strict(Responsibilities.properties, {
+    moves: Strict(visibleResponsibilities, {
       description: 'How many of them moved, or would move with `dry_run`.',
     }),
-    by_project: Type.Array(
-      Strict({
-        project_id: Id('project'),
-        project_key: Type.String(),
-        project_name: Line(),
-        ...projectCounts,
-      }),
-      { description: 'Responsibilities before the hand-over in each project.' },
+    by_project: Type.Optional(
+      Type.Array(
+        Strict({
+          project_id: Id('project'),
+          project_key: Type.String(),
+          project_name: Line(),
+          ...projectCounts,
+        }),
+        { description: `Responsibilities before the hand-over in each project. ${onlyWithProjects}` },
+      ),
     ),
-    archived: Strict(projectCounts, {
-      description:
-        'Responsibilities in archived projects. They do not move, because archived projects are read-only.',
-    }),
+    archived: Type.Optional(
+      Strict(projectCounts, {
+        description: `Responsibilities in archived projects. They do not move, because archived projects are read-only. ${onlyWithProjects}`,
+      }),
+    ),
     person: Person,
   },
   { $id: 'Handover' },

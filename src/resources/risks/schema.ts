@@ -9,6 +9,7 @@ import {
   OneOf,
   OrNull,
   optional,
+  parameterScope,
   patchable,
   Rating,
   Reason,
@@ -234,7 +235,9 @@ export const projectRiskFilters = {
   owner_group_id: ManyOf(Id('group')),
   transitive: Type.Boolean({
     description:
-      'With `owner_group_id`: includes risks owned by its subgroups, and by members of any of these groups.',
+      'With `owner_group_id`: includes risks owned by its subgroups, and by members of any of these groups. Needs ' +
+      '`personnel.read`.',
+    [parameterScope]: 'personnel.read',
   }),
   unowned: Type.Boolean({ description: 'Risks without an owner.' }),
   assessed: Type.Boolean({ description: 'Whether the risk has a score.' }),

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { systemClock } from '../../../src/core/clock.ts';
 import { type Database, openDatabase } from '../../../src/database/open.ts';
+import { bySystem } from '../../../src/database/writes/change.ts';
 import { createPerson } from '../../../src/resources/personnel/queries.ts';
 import { type Client, createClient, expectJson, type Response } from '../client.ts';
 import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
@@ -131,7 +132,7 @@ async function followEvents(options: Options, engine: Engine, target: number): P
   /** Keeps its transaction open after the change and, on PostgreSQL, also while it commits. */
   async function writeSlowly({ write }: Database, random: Random): Promise<void> {
     while (!isEnough()) {
-      const change = { ...systemClock(), key_id: null, key_name: slowName };
+      const change = { ...bySystem(systemClock()), key_name: slowName };
       const written = await write(async (db) => {
         const person = await createPerson(db, { name: 'Slow' }, change);
         await setTimeout(random.integer(0, 20));
