@@ -299,7 +299,7 @@ onBothEngines('a hand-over', (start: Start) => {
 
   test('creates no manager cycle when the successor is below the person', async (t) => {
     const service = await start(t);
-    const key = await service.key('personnel.manage');
+    const key = await service.key('personnel.manage', 'projects.manage');
     const create = async (name: string, manager_user_id: string | null): Promise<string> =>
       (await service.make('/v1/personnel', key, { name, manager_user_id })).user_id;
     const boss = await create('Boss', null);
@@ -315,7 +315,7 @@ onBothEngines('a hand-over', (start: Start) => {
 
   test('of two people to each other at the same time succeeds once', async (t) => {
     const service = await start(t);
-    const key = await service.key('personnel.manage');
+    const key = await service.key('personnel.manage', 'projects.manage');
     for (let round = 0; round < 10; round++) {
       const [one, other] = await Promise.all([
         service.make('/v1/personnel', key, { name: 'One' }),
