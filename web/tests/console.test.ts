@@ -541,6 +541,23 @@ describe('personnel and groups', () => {
     await page.getByRole('button', { name: 'Deactivate…' }).waitFor();
   });
 
+  test('a key without access to projects deactivates a person without handing over, and sees why', async (t) => {
+    const leaver = await console.post('/v1/personnel', { name: 'Leaving Lindgren' });
+    const task = { title: 'Stays', assignee_user_id: leaver.user_id };
+    const { key } = await console.post('/v1/projects/APOLLO/tasks', task);
+    const page = await console.open(t, `/personnel/${leaver.user_id}`, { scopes: ['personnel.manage'] });
+    if (!page) return;
+    await page.getByRole('button', { name: 'Deactivate…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('use a key with the scope projects.manage').waitFor();
+    await dialog.getByText("Work in projects isn't shown").waitFor();
+    assert.equal(await dialog.getByRole('combobox').count(), 0);
+    await dialog.getByRole('button', { name: 'Deactivate' }).click();
+    await page.getByRole('button', { name: 'Reactivate' }).waitFor();
+    const { assignee_name, assignee_active } = await console.get(`/v1/projects/APOLLO/tasks/${key}`);
+    assert.deepEqual([assignee_name, assignee_active], ['Leaving Lindgren', false]);
+  });
+
   test('a person is added and edited', async (t) => {
     const page = await console.open(t, '/personnel');
     if (!page) return;

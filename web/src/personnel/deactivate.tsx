@@ -3,16 +3,21 @@ import { useState } from 'react';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { DeactivateInput, Handover, Person } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
+import { useHasScope } from '../api/session.ts';
 import { Confirm } from '../components/dialog.tsx';
 import { Loaded } from '../components/loading.tsx';
 import { GroupPicker, PersonPicker } from '../components/picker.tsx';
 import { toast } from '../components/toast.tsx';
 import { formatNumber, humanize } from '../format.ts';
 
-/** Deactivates a person and hands their work over. A dry run shows what would be reassigned. */
+/**
+ * Deactivates a person and hands their work over, if the key may change projects. A dry run shows what would be
+ * reassigned.
+ */
 export function Deactivate({ person, onClose }: { person: Person; onClose: () => void }) {
   const [handover, setHandover] = useState<DeactivateInput>({});
   const refresh = useRefresh();
+  const hasScope = useHasScope();
   const dryRun = useQuery({
     queryKey: ['deactivate', person.user_id, handover],
     queryFn: () => deactivate(person, { ...handover, dry_run: true }),
@@ -32,33 +37,46 @@ export function Deactivate({ person, onClose }: { person: Person; onClose: () =>
       act={confirm}
       onClose={onClose}
     >
-      <div className="fields">
-        <div className="field half">
-          <label htmlFor="handover-person">Hand over to</label>
-          <PersonPicker
-            id="handover-person"
-            label="Hand over to"
-            autoFocus
-            // An open list would cover the rest of the dialog.
-            menuTrigger="input"
-            value=""
-            name=""
-            onChange={(id) => setHandover((current) => ({ ...current, handover_to_user_id: id || null }))}
-          />
-        </div>
-        <div className="field half">
-          <label htmlFor="handover-group">Reassign risks and issues to group</label>
-          <GroupPicker
-            id="handover-group"
-            label="Reassign risks and issues to group"
-            value=""
-            name=""
-            onChange={(id) => setHandover((current) => ({ ...current, handover_to_group_id: id || null }))}
-          />
-        </div>
-      </div>
+      {hasScope('projects.manage') ? (
+        <Successors onChange={(change) => setHandover((current) => ({ ...current, ...change }))} />
+      ) : (
+        <p className="notice">
+          Handing over work changes projects. To do that, use a key with the scope{' '}
+          <code>projects.manage</code>. You can deactivate {person.name} without handing over.
+        </p>
+      )}
       <Loaded query={dryRun}>{(preview) => <Preview preview={preview} name={person.name} />}</Loaded>
     </Confirm>
+  );
+}
+
+function Successors({ onChange }: { onChange: (change: DeactivateInput) => void }) {
+  return (
+    <div className="fields">
+      <div className="field half">
+        <label htmlFor="handover-person">Hand over to</label>
+        <PersonPicker
+          id="handover-person"
+          label="Hand over to"
+          autoFocus
+          // An open list would cover the rest of the dialog.
+          menuTrigger="input"
+          value=""
+          name=""
+          onChange={(id) => onChange({ handover_to_user_id: id || null })}
+        />
+      </div>
+      <div className="field half">
+        <label htmlFor="handover-group">Reassign risks and issues to group</label>
+        <GroupPicker
+          id="handover-group"
+          label="Reassign risks and issues to group"
+          value=""
+          name=""
+          onChange={(id) => onChange({ handover_to_group_id: id || null })}
+        />
+      </div>
+    </div>
   );
 }
 
@@ -76,10 +94,14 @@ const kinds = ['risks', 'issues', 'tasks', 'projects', 'groups', 'reports', 'age
 
 /** How much work of each kind the person has, and how much of it would be reassigned. */
 function Preview({ preview, name }: { preview: Handover; name: string }) {
-  const { carries: assigned, moves: reassigned, by_project } = preview;
-  const present = kinds.filter((kind) => assigned[kind] > 0);
-  if (present.length === 0) return <p>No work to hand over</p>;
-  const hasRemainder = present.some((kind) => reassigned[kind] < assigned[kind]);
+  const { by_project } = preview;
+  const present = kinds.flatMap((kind) => {
+    const [assigned = 0, reassigned = 0] = [preview.carries[kind], preview.moves[kind]];
+    return assigned > 0 ? [{ kind, assigned, reassigned }] : [];
+  });
+  // A key that may not read projects gets no counts of work in projects.
+  if (present.length === 0) return by_project ? <p>No work to hand over</p> : <UncountedWork />;
+  const hasRemainder = present.some(({ assigned, reassigned }) => reassigned < assigned);
   return (
     <>
       <table className="table preview">
@@ -95,16 +117,17 @@ function Preview({ preview, name }: { preview: Handover; name: string }) {
           </tr>
         </thead>
         <tbody>
-          {present.map((kind) => (
+          {present.map(({ kind, assigned, reassigned }) => (
             <tr key={kind}>
               <th scope="row">{humanize(kind)}</th>
-              <td className="end">{formatNumber(assigned[kind])}</td>
-              <td className="end">{formatNumber(reassigned[kind])}</td>
+              <td className="end">{formatNumber(assigned)}</td>
+              <td className="end">{formatNumber(reassigned)}</td>
             </tr>
           ))}
         </tbody>
       </table>
-      {by_project.length > 0 && (
+      {!by_project && <UncountedWork />}
+      {by_project && by_project.length > 0 && (
         <p className="quiet">Projects: {by_project.map(({ project_key }) => project_key).join(', ')}</p>
       )}
       {hasRemainder && (
@@ -113,3 +136,7 @@ function Preview({ preview, name }: { preview: Handover; name: string }) {
     </>
   );
 }
+
+const UncountedWork = () => (
+  <p className="quiet">Work in projects isn't shown, because your key can't read projects.</p>
+);
