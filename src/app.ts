@@ -17,6 +17,7 @@ import { installLoadMonitor } from './http/ops/load-shedding.ts';
 import { logBackgroundError, logOptions, logRequests } from './http/ops/logging.ts';
 import { metricsRoute } from './http/ops/metrics.ts';
 import { runOnNewDay } from './http/ops/new-day.ts';
+import { createOrganizationClock } from './http/ops/organization-clock.ts';
 import type { Peers } from './http/ops/peers.ts';
 import { closeSlowReaders } from './http/ops/slow-readers.ts';
 import type { Tracing } from './http/ops/tracing.ts';
@@ -61,6 +62,7 @@ import { fileTypes } from './transfer/source.ts';
 export type Service = {
   config: Config;
   database: Database;
+  /** In UTC. The app has the clock of the organization. */
   clock: Clock;
   readiness: Readiness;
   tracing?: Tracing | undefined;
@@ -127,7 +129,7 @@ const resources = [
  * - Compression precedes the response cache, which stores the bytes that are sent.
  * - Hooks that watch routes (`recordRoutes`, `installAuth`, `describeApi`) precede the routes.
  */
-function installMiddleware(app: App, { database, clock, readiness, tracing }: Service): void {
+function installMiddleware(app: App, { database, readiness, tracing }: Service): void {
   tracing?.install(app);
   drainRejectedRequests(app);
   rejectMalformedRequests(app);
@@ -148,16 +150,19 @@ function installMiddleware(app: App, { database, clock, readiness, tracing }: Se
   compressResponses(app);
   installResponseCache(app);
   // Not a hook: the fast path serves cached responses before Fastify routes the request.
-  installFastPath(app, clock, readiness);
+  installFastPath(app, readiness);
 }
 
 /** Sets the properties that hooks and routes read, and the headers of every response. */
-function decorateApp(app: App, { config, database, clock, tracing, peers }: Service): void {
+function decorateApp(app: App, { config, database, clock: serviceClock, tracing, peers }: Service): void {
+  const organizationClock = createOrganizationClock(database, serviceClock, warnIfOverruled(app, config));
+  const { clock } = organizationClock;
   app.decorate('config', config);
   app.decorate('tracing', tracing);
   app.decorate('peers', peers);
   app.decorate('database', database);
   app.decorate('clock', clock);
+  app.decorate('organizationClock', organizationClock);
   app.decorate('responseHeaders', responseHeaders(config));
   app.decorate('listSpool', createSpool());
   app.decorate('baseUrl', config.base_url ?? '');
@@ -179,16 +184,30 @@ function decorateApp(app: App, { config, database, clock, tracing, peers }: Serv
   });
 }
 
+/** The last instance that starts stores its time zone for all of them. */
+const warnIfOverruled =
+  (app: App, { time_zone: configured }: Config) =>
+  (time_zone: string) => {
+    if (configured === undefined || configured === time_zone) return;
+    app.log.warn(
+      `The time zone of the organization is now ${time_zone}, although MUSTER_TIME_ZONE is ${configured} here: another ` +
+        'instance has a different one. Set the same for all instances.',
+    );
+  };
+
 /** Webhooks are sent only after `app.webhooks.start()`. */
 function addWebhooks(
   app: App,
-  { config, database, clock, tracing, webhooks: { resolve, timeoutMs } = {} }: Service,
+  { config, database, tracing, webhooks: { resolve, timeoutMs } = {} }: Service,
 ): void {
   const counts = { pending: 0, delivered: 0, retried: 0, failed: 0 };
   const sender = createSender(createTargets(config.webhook_allow, resolve), timeoutMs);
   const onError = (error: unknown) => logBackgroundError(app, error);
   app.decorate('deliveryCounts', counts);
-  app.decorate('webhooks', createDispatcher({ database, clock, sender, counts, tracing, onError }));
+  app.decorate(
+    'webhooks',
+    createDispatcher({ database, clock: app.clock, sender, counts, tracing, onError }),
+  );
   // `onClose` hooks run in reverse order, so this one runs before the database is closed.
   app.addHook('onClose', () => app.webhooks.stop());
 }

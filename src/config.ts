@@ -3,6 +3,7 @@ import { parseEnv } from 'node:util';
 import { isNetwork } from './core/addresses.ts';
 import { UsageError } from './core/errors.ts';
 import { nearest } from './core/text.ts';
+import { isTimeZone } from './core/time-zones.ts';
 
 export type Config = Readonly<{
   database_url: string;
@@ -17,6 +18,8 @@ export type Config = Readonly<{
   /** The URL clients use, without a trailing slash. Defaults to the address the service listens on. */
   base_url: string | undefined;
   log_level: LogLevel;
+  /** The time zone of the organization, which decides what day it is; undefined leaves the stored one, or UTC. */
+  time_zone: string | undefined;
   /** Requests per minute and key, for keys without a limit of their own; 0 means no limit. */
   rate_limit: number;
   /** Failed authentication attempts per minute and client network; 0 means no limit. */
@@ -75,6 +78,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     port: read('MUSTER_PORT') ?? 0,
     base_url: environment.MUSTER_BASE_URL ? read('MUSTER_BASE_URL') : undefined,
     log_level: read('MUSTER_LOG_LEVEL') ?? 'warn',
+    time_zone: environment.MUSTER_TIME_ZONE ? read('MUSTER_TIME_ZONE') : undefined,
     rate_limit: read('MUSTER_RATE_LIMIT') ?? 0,
     failed_auth_limit: read('MUSTER_FAILED_AUTH_LIMIT') ?? 0,
     max_concurrent_requests: read('MUSTER_MAX_CONCURRENT_REQUESTS') ?? 0,
@@ -171,6 +175,11 @@ const settings = {
     default: 'warn',
     expected: `one of ${logLevels.join(', ')}`,
     parse: (text: string) => logLevels.find((level) => level === text),
+  },
+  MUSTER_TIME_ZONE: {
+    default: '',
+    expected: 'a time zone of the IANA database, such as America/Los_Angeles, Europe/Berlin or UTC',
+    parse: (text: string) => (isTimeZone(text) ? text : undefined),
   },
   MUSTER_RATE_LIMIT: {
     default: '600',

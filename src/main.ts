@@ -15,6 +15,7 @@ const { Problem, UsageError } = await import('./core/errors.ts');
 const { openDatabase } = await import('./database/open.ts');
 const { version } = await import('./core/version.ts');
 
+type Clock = import('./core/clock.ts').Clock;
 type Config = import('./config.ts').Config;
 type ImportOptions = import('./commands/import.ts').ImportOptions;
 type ExportOptions = import('./commands/export.ts').ExportOptions;
@@ -33,14 +34,24 @@ const progress = (text: string) => {
 const open = ({ database_url, database_prepare: prepare, database_pool: maxConnections }: Config) =>
   openDatabase(database_url, undefined, { prepare, maxConnections });
 
-async function withDatabase<T>(work: (database: Database) => Promise<T>, migrates = true): Promise<T> {
-  const database = open(config());
+type Work<T> = (database: Database, clock: () => Promise<Clock>) => Promise<T>;
+
+async function withDatabase<T>(work: Work<T>, migrates = true): Promise<T> {
+  const settings = config();
+  const database = open(settings);
   try {
     if (migrates) await database.migrate();
-    return await work(database);
+    return await work(database, () => organizationClock(database, settings));
   } finally {
     await database.close();
   }
+}
+
+/** Commands have the day of the service, or of its settings before its first start. */
+async function organizationClock({ db }: Database, settings: Config): Promise<Clock> {
+  const { clockIn, systemClock } = await import('./core/clock.ts');
+  const { findTimeZone } = await import('./database/settings.ts');
+  return clockIn((await findTimeZone(db)) ?? settings.time_zone ?? 'UTC', systemClock);
 }
 
 const program = new Command('muster')
@@ -149,8 +160,8 @@ program
       process.stderr.write(`\n${interruptedReport(state.done, state.rows, options)}\n`);
       process.exit(130);
     });
-    const imported = await withDatabase((database) =>
-      importCommand(database, what, file, options, (done, rows) => {
+    const imported = await withDatabase(async (database, clock) =>
+      importCommand(database, await clock(), what, file, options, (done, rows) => {
         state = { done, rows };
         progress(`${done} of ${rows} rows`);
       }),
@@ -172,8 +183,8 @@ program
   .option('-o, --output <file>', 'the file to write (default: standard output)')
   .action(async (what: string, filters: string[], options: ExportOptions) => {
     const { exportCommand } = await import('./commands/export.ts');
-    const rows = await withDatabase((database) =>
-      exportCommand(database, what, filters, options, (rows) => progress(`${rows} rows`)),
+    const rows = await withDatabase(async (database, clock) =>
+      exportCommand(database, await clock(), what, filters, options, (rows) => progress(`${rows} rows`)),
     );
     progress('');
     if (options.output !== undefined && options.output !== '-')

@@ -3,6 +3,7 @@ import { createApp, type Service } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { type Clock, systemClock } from '../src/core/clock.ts';
 import { openDatabase } from '../src/database/open.ts';
+import { storeTimeZone } from '../src/database/settings.ts';
 import { createKey } from '../src/resources/keys/queries.ts';
 import { type Scope, scopes } from '../src/resources/keys/schema.ts';
 import { type Engine, migratedDatabase, type TestDatabase } from './databases.ts';
@@ -57,6 +58,7 @@ export async function startTestService(
     prepare: config.database_prepare,
     maxConnections: config.database_pool,
   });
+  if (config.time_zone) await storeTimeZone(database, config.time_zone);
   const readiness = { state: 'ready' as const };
   const app = await createApp({ config, database, clock, readiness, webhooks });
   await app.listen({ host: config.host, port: config.port });

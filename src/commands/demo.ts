@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { addActivity } from '../../demo/activity.ts';
 import { type Counts, fillDemo } from '../../demo/fill.ts';
 import { type Config, fileDatabaseUrl } from '../config.ts';
-import { systemClock } from '../core/clock.ts';
 import type { App } from '../http/fastify.ts';
 import { curl, startService, stopWithGrace } from './serve.ts';
 
@@ -13,8 +12,8 @@ export async function demo(config: Config, print: (text: string) => void): Promi
   const database_url = fileDatabaseUrl(join(createTemporaryFolder(), 'muster.db'));
   const { app, firstKey = '' } = await startService({ ...config, database_url });
   try {
-    const counts = await fillDemo(app.database, systemClock());
-    await addActivity(app.database, systemClock());
+    const counts = await fillDemo(app.database, app.clock());
+    await addActivity(app.database, app.clock());
     print(greeting(app, counts, firstKey));
   } catch (error) {
     await app.close();

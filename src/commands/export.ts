@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import type { Kysely } from 'kysely';
 import type { TProperties } from 'typebox';
-import { type Moment, systemClock } from '../core/clock.ts';
+import type { Clock, Moment } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { optional, Strict } from '../core/schemas.ts';
 import { joinWords } from '../core/text.ts';
@@ -52,12 +52,13 @@ const exportables: Record<string, Exportable> = {
 /** Writes a list to a file or standard output, in the formats of the API. Returns the number of rows. */
 export async function exportCommand(
   database: Database,
+  clock: Clock,
   requested: string,
   filterArguments: string[],
   options: ExportOptions,
   onProgress: (rows: number) => void,
 ): Promise<number> {
-  const moment = systemClock();
+  const moment = clock();
   const [what, exportable] = findNamed(exportables, requested, 'exported');
   const format = readFormat(options);
   const snapshot = await database.snapshot('stream');

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { type Moment, systemClock } from '../core/clock.ts';
+import type { Clock, Moment } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { limits } from '../core/schemas.ts';
 import { joinWords } from '../core/text.ts';
@@ -61,6 +61,7 @@ const projectImports: Record<string, ItemImport> = {
 /** Imports a file into the database, with the rules of `POST …/import`. */
 export async function importCommand(
   database: Database,
+  clock: Clock,
   what: string,
   path: string,
   options: ImportOptions,
@@ -69,7 +70,7 @@ export async function importCommand(
   const { preset } = options;
   if (preset !== undefined && preset !== 'none' && !presetNames.includes(preset))
     throw new UsageError(`“${preset}” is not a preset. Choose from ${joinWords([...presetNames, 'none'])}.`);
-  const importable = await findImportable(database, what, options);
+  const importable = await findImportable(database, clock(), what, options);
   const file = await readImportFile(path);
   const job: ImportJob = {
     importable,
@@ -81,9 +82,10 @@ export async function importCommand(
       unknown_columns: options.unknownColumns,
       preset: options.preset,
       date_order: options.dateOrder,
+      time_zone: clock().time_zone,
     },
     seesPeople: true,
-    change: () => byCommandLine(systemClock()),
+    change: () => byCommandLine(clock()),
     onProgress,
   };
   const start = performance.now();
@@ -98,10 +100,10 @@ export async function importCommand(
 
 async function findImportable(
   database: Database,
+  moment: Moment,
   requested: string,
   { project, createProjects }: ImportOptions,
 ): Promise<Importable> {
-  const moment = systemClock();
   const [what, createImport] = findNamed({ ...globalImports, ...projectImports }, requested, 'imported');
   const createGlobalImport = globalImports[what];
   if (createGlobalImport) {

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
+import type { Clock } from '../core/clock.ts';
 import type { Database } from '../database/open.ts';
 import type { KeyOptions } from './keys.ts';
 
 type Context = {
   print(text: string): void;
-  withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T>;
+  withDatabase<T>(work: (database: Database, clock: () => Promise<Clock>) => Promise<T>): Promise<T>;
 };
 
 /** Adds `muster keys …`. The commands themselves are loaded when one of them runs. */
@@ -22,7 +23,9 @@ export function addKeyCommands(program: Command, { print, withDatabase }: Contex
     .option('--json', 'print JSON')
     .action(async (options: KeyOptions & { json?: true }) => {
       const { createKeyCommand } = await import('./keys.ts');
-      const key = await withDatabase((database) => createKeyCommand(database, options));
+      const key = await withDatabase(async (database, clock) =>
+        createKeyCommand(database, await clock(), options),
+      );
       print(options.json ? json(key) : withSecret(key));
     });
 
@@ -32,8 +35,11 @@ export function addKeyCommands(program: Command, { print, withDatabase }: Contex
     .option('--json', 'print JSON')
     .action(async (options: { json?: true }) => {
       const { keyTable, listKeysCommand } = await import('./keys.ts');
-      const list = await withDatabase(listKeysCommand);
-      print(options.json ? json(list) : keyTable(list));
+      const { list, moment } = await withDatabase(async (database, clock) => ({
+        list: await listKeysCommand(database),
+        moment: (await clock())(),
+      }));
+      print(options.json ? json(list) : keyTable(list, moment));
     });
 
   keys

@@ -1,7 +1,8 @@
-import { systemClock } from '../core/clock.ts';
+import { type Clock, type Moment, startOf, systemClock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
-import { limits } from '../core/schemas.ts';
+import { isDay, limits } from '../core/schemas.ts';
 import { hasForbiddenCharacters, nearest, normalize } from '../core/text.ts';
+import { dayAt } from '../core/time-zones.ts';
 import type { Database } from '../database/open.ts';
 import { byCommandLine } from '../database/writes/change.ts';
 import { createKey, getKeyForChange, listKeys, revokeKey, rotateKey } from '../resources/keys/queries.ts';
@@ -17,14 +18,15 @@ export type KeyOptions = {
 
 export async function createKeyCommand(
   database: Database,
+  clock: Clock,
   options: KeyOptions,
 ): Promise<Key & { secret: string }> {
-  const moment = systemClock();
+  const moment = clock();
   const input = {
     name: readName(options.name),
     scopes: readScopes(options.scopes),
     project_ids: options.project ?? null,
-    expires_at: options.expires === undefined ? null : readExpiry(options.expires, moment.now),
+    expires_at: options.expires === undefined ? null : readExpiry(options.expires, moment),
     rate_limit: options.rateLimit === undefined ? null : readRateLimit(options.rateLimit),
   };
   return database.write((db) => createKey(db, input, byCommandLine(moment)));
@@ -47,15 +49,15 @@ export async function rotateKeyCommand(
 }
 
 /** A header, and one line per key. */
-export function keyTable(keys: Key[]): string {
+export function keyTable(keys: Key[], { now, time_zone }: Moment): string {
   if (keys.length === 0)
     return 'No keys yet. Create one: muster keys create --name NAME --scopes personnel.read';
   const header = ['ID', 'SECRET', 'STATUS', 'EXPIRES', 'NAME', 'SCOPES', 'PROJECTS'];
   const rows = keys.map((key) => [
     key.id,
     `${key.prefix}…${key.last_four}`,
-    key.revoked_at ? 'revoked' : key.expires_at && key.expires_at <= systemClock().now ? 'expired' : 'valid',
-    key.expires_at?.slice(0, 10) ?? 'never',
+    key.revoked_at ? 'revoked' : key.expires_at && key.expires_at <= now ? 'expired' : 'valid',
+    key.expires_at ? dayAt(Date.parse(key.expires_at), time_zone) : 'never',
     key.name,
     key.scopes.join(','),
     key.project_ids?.join(',') ?? 'all',
@@ -109,13 +111,14 @@ function readRateLimit(text: string): number {
   );
 }
 
-/** Accepts a date, a time, or a number of days such as `90d`. */
-function readExpiry(text: string, now: string): string {
+/** Accepts a date, which means its start in the time zone of the organization, a time, or a number of days such as `90d`. */
+function readExpiry(text: string, moment: Moment): string {
+  const { now } = moment;
   const [, days] = /^(\d{1,5})d$/.exec(text) ?? [];
   const time = days
     ? Date.parse(now) + Number(days) * 86_400_000
     : /^\d{4}-\d\d-\d\d/.test(text)
-      ? Date.parse(text)
+      ? Date.parse(isDay(text) ? startOf(text, moment) : text)
       : Number.NaN;
   if (Number.isNaN(time)) {
     throw new UsageError(

@@ -6,6 +6,7 @@ import { UsageError } from '../core/errors.ts';
 import { version } from '../core/version.ts';
 import type { WriteTurns } from '../database/engine.ts';
 import { openDatabase } from '../database/open.ts';
+import { storeTimeZone } from '../database/settings.ts';
 import type { App } from '../http/fastify.ts';
 import type { Readiness } from '../http/ops/health.ts';
 import { logBackgroundError } from '../http/ops/logging.ts';
@@ -59,18 +60,24 @@ export async function startService(
   const database = openDatabase(config.database_url, report, options, tracing?.recordQuery);
   const readiness: Readiness = { state: 'starting' };
   const app: App = await createApp({ config, database, clock, readiness, tracing, peers });
+  /** Without requests, only this finds out that another instance has changed the time zone. */
+  const moment = async () => {
+    await app.organizationClock.refresh();
+    return app.clock();
+  };
   try {
     if (!listensLast) await listen(app, config);
     await database.migrate();
+    if (config.time_zone) await storeTimeZone(database, config.time_zone);
     const firstKey = await database.write((db) => createFirstKey(db, clock()));
-    await expireAcceptances(database, clock());
-    await writeDatedEvents(database, clock());
+    await expireAcceptances(database, await moment());
+    await writeDatedEvents(database, await moment());
     await advanceSequence(database, clock());
     readiness.state = 'ready';
     if (listensLast) await listen(app, config);
     // Runs without requests too, so that history and event followers see expired acceptances in time.
-    everyMinute(app, () => expireAcceptances(database, clock()));
-    everyMinute(app, () => writeDatedEvents(database, clock()));
+    everyMinute(app, async () => expireAcceptances(database, await moment()));
+    everyMinute(app, async () => writeDatedEvents(database, await moment()));
     everyMinute(app, () => purgeExpired(database, clock().now));
     everyMinute(app, () => advanceSequence(database, clock()));
     everyMinute(app, () => deleteOldEvents(database, clock(), config.event_retention_days));

@@ -17,7 +17,7 @@ export const limits = {
 } as const;
 
 /** Accepts dates that exist, in the years that both databases support. */
-const isDay = (text: string) =>
+export const isDay = (text: string) =>
   /^[1-9]\d{3}-\d\d-\d\d$/.test(text) &&
   // JavaScript parses 31 February as a day in March.
   new Date(`${text}T00:00:00Z`).getUTCDate() === Number(text.slice(8));

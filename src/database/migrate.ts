@@ -12,6 +12,7 @@ import { up as comments } from './migrations/0007_comments.ts';
 import { up as views } from './migrations/0008_views.ts';
 import { up as created } from './migrations/0009_created.ts';
 import { up as indexes } from './migrations/0010_indexes.ts';
+import { up as settings } from './migrations/0011_settings.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -29,6 +30,7 @@ const migrations = ({ kind }: Engine) => ({
   '0008_views': { up: views },
   '0009_created': { up: created },
   '0010_indexes': { up: indexes },
+  '0011_settings': { up: settings },
 });
 
 export const migrationNames = (engine: Engine): string[] => Object.keys(migrations(engine));

@@ -101,6 +101,7 @@ function visibleRows(project_ids: readonly string[], hasFew: boolean): VisibleRo
     comments: isVisible('comments.project_id'),
     // A view may name any project.
     views: sql`1 = 0`,
+    settings: 'all',
     keys: isWithin('keys.project_ids'),
     webhooks: isWithin('webhooks.project_ids'),
     // Hides the events of keys and webhooks, whose former `project_ids` may include hidden projects.

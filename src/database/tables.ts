@@ -59,6 +59,8 @@ export type Tables = {
   };
   comments: Stored<Comment, never, 'mentions'>;
   views: View;
+  /** Settings of the organization, such as `time_zone`. */
+  settings: { name: string; value: string };
   keys: Stored<Key, never, 'scopes' | 'project_ids'> & {
     name_folded: string;
     hash: string;
@@ -128,6 +130,7 @@ export const tableNames = [
   'tasks',
   'comments',
   'views',
+  'settings',
   'keys',
   'history',
   'events',

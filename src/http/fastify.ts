@@ -19,6 +19,7 @@ import type { keyLimits } from './auth/rate-limits.ts';
 import type { CacheDependencies, ResponseCache } from './cache/response-cache.ts';
 import type { Connections } from './ops/connections.ts';
 import type { Load } from './ops/load-shedding.ts';
+import type { OrganizationClock } from './ops/organization-clock.ts';
 import type { Peers } from './ops/peers.ts';
 import type { RequestHistogram } from './ops/request-histogram.ts';
 import type { SlowReaders } from './ops/slow-readers.ts';
@@ -39,7 +40,9 @@ declare module 'fastify' {
   interface FastifyInstance {
     config: Config;
     database: Database;
+    /** The clock of the organization. */
     clock: Clock;
+    organizationClock: OrganizationClock;
     /** The URL clients use. */
     baseUrl: string;
     /** Creates the headers that every response has. */

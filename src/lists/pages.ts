@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { dayKey } from '../core/clock.ts';
 import { dataVersion } from '../database/writes/table-versions.ts';
 import { encodeCursor } from './cursor.ts';
 import { countRows, type ListRow, listPage, versionedPage } from './list.ts';
@@ -33,9 +34,8 @@ export async function sendPage(
   const page =
     (await readInOneStatement(request, listRequest, limit)) ??
     (await readInSnapshot(request, listRequest, limit));
-  const { today } = request.moment;
   if (!list.isTimeDependent)
-    reply.cacheDependencies = { reads: list.reads, version: page.dataVersion, today };
+    reply.cacheDependencies = { reads: list.reads, version: page.dataVersion, day: dayKey(request.moment) };
   setFormat(request, reply, listRequest);
 
   const shown = page.rows.slice(0, limit);

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
+import { dayKey } from '../core/clock.ts';
 import type { Tables } from '../database/tables.ts';
 import { contentEtag, sendWithEtag } from '../http/response/etag.ts';
 import type { Cursor } from './cursor.ts';
@@ -24,7 +25,7 @@ export type ListRequest = {
  * changes in projects that the key cannot read.
  */
 export const versionAt = ({ database, moment }: FastifyRequest, { reads }: List, dataVersion: number) =>
-  database.isFiltered(reads) ? undefined : `${dataVersion} ${moment.today}`;
+  database.isFiltered(reads) ? undefined : `${dataVersion} ${dayKey(moment)}`;
 
 /** The number of rows before the first one in the response. The cursor knows it unless the data has changed. */
 export async function countRowsBefore(

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
+import { dayKey } from '../core/clock.ts';
 import { version as program } from '../core/version.ts';
 import type { Snapshot } from '../database/open.ts';
 import type { TableName, Tables } from '../database/tables.ts';
@@ -69,7 +70,7 @@ async function sendWhole(request: FastifyRequest, reply: FastifyReply, listReque
         : `"${fingerprint([program, version, request.actor.scopes, query, cursor, countAll, format.type])}"`;
     const matchedTag = versionTag && matchRequestEtag(request, versionTag);
     if (!list.isTimeDependent)
-      reply.cacheDependencies = { reads, version: currentVersion, today: request.moment.today };
+      reply.cacheDependencies = { reads, version: currentVersion, day: dayKey(request.moment) };
     if (matchedTag !== undefined) return await sendNotModified(reply, matchedTag);
     await rejectTooManyRows(db, listRequest);
     setFormat(request, reply, listRequest);
@@ -128,12 +129,13 @@ export async function sendSummary(
   const snapshot = await request.database.snapshot('slow');
   try {
     const version = await dataVersion(snapshot.db, reads);
+    const day = dayKey(request.moment);
     // For a key that is limited to projects, only an ETag of the content reveals nothing about other projects.
     const tag = request.database.isFiltered(reads)
       ? undefined
-      : `"${fingerprint([program, version, request.moment.today, request.url])}"`;
+      : `"${fingerprint([program, version, day, request.url])}"`;
     const matchedTag = tag && matchRequestEtag(request, tag);
-    reply.cacheDependencies = { reads, version, today: request.moment.today };
+    reply.cacheDependencies = { reads, version, day };
     if (matchedTag !== undefined) return await sendNotModified(reply, matchedTag);
     const body = { data: await summarize(snapshot.db), meta: { filters: request.query } };
     if (tag === undefined) return await sendWithContentEtag(request, reply, body);

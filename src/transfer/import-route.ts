@@ -80,6 +80,7 @@ async function receive(request: FastifyRequest, reply: FastifyReply, importable:
       unknown_columns,
       preset,
       date_order,
+      time_zone: request.moment.time_zone,
     },
     include,
     seesPeople: grants(request.actor.scopes, 'personnel.read'),

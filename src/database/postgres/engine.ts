@@ -230,6 +230,7 @@ const spellings: Spellings = {
   shared_row_lock: unlessRehearsal(spelling`pg_advisory_xact_lock_shared(1, hashtext(${0}) & 63)`),
   row_lock: unlessRehearsal(spelling`pg_advisory_xact_lock(1, hashtext(${0}) & 63)`),
   wake_followers: spelling`cast(pg_notify('muster_events', '') as text)`,
+  shifted_day: spelling`to_char(cast(rtrim(${0}, 'Z') as timestamp) + cast(${1} as interval), 'YYYY-MM-DD')`,
   days_between: spelling`(cast(${1} as date) - cast(${0} as date))`,
   // `json_build_object` is limited to 50 members, `row_to_json` is not.
   json_object: ({ arguments: pairs }) => {

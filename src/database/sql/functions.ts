@@ -36,6 +36,10 @@ export const jsonBoolean = (condition: Expression<unknown>) => call('json_boolea
 export const daysBetween = (earlier: Expression<unknown>, later: Expression<unknown>) =>
   call('days_between', earlier, later);
 
+/** The day of a timestamp after adding a duration such as `-28800 seconds`. */
+export const shiftedDay = (time: Expression<unknown>, duration: Expression<unknown>) =>
+  sql<string>`${call('shifted_day', time, duration)}`;
+
 /** Whether a text contains another. */
 export const containsText = (text: Expression<unknown>, part: string) =>
   call('contains_text', text, ValueNode.create(part)).$castTo<boolean>();

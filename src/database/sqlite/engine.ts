@@ -266,6 +266,7 @@ const spellings: Spellings = {
   shared_row_lock: spelling`${0}`,
   row_lock: spelling`${0}`,
   wake_followers: spelling`null`,
+  shifted_day: spelling`date(${0}, ${1})`,
   days_between: spelling`cast(julianday(${1}) - julianday(${0}) as integer)`,
 };
 

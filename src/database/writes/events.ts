@@ -1,5 +1,5 @@
 import { type Kysely, type QueryCreator, type RawBuilder, sql, type Transaction } from 'kysely';
-import type { Moment } from '../../core/clock.ts';
+import { dayKey, type Moment } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
 import { hasSingleWriter, runsBatches } from '../sql/batches.ts';
 import { jsonTexts, parsedJson, wakeFollowers } from '../sql/functions.ts';
@@ -207,7 +207,7 @@ async function insertFromSubject(
   rows: readonly EventRow[],
   moment: Moment,
 ): Promise<void> {
-  const name = `events of ${subject.type} ${moment.today}`;
+  const name = `events of ${subject.type} ${dayKey(moment)}`;
   const values = rows.map((row) => columns.map((column) => row[column]));
   if (runsBatches(db) || rows.length === 1) {
     const insertOne = namedStatement(name, (db) =>

@@ -138,4 +138,4 @@ const params = (columns: readonly string[]) =>
  * the time: otherwise a `raised_on` from before would be in the future, and validation would reject every change.
  */
 export const notBefore = <M extends Moment>(moment: M, { updated_at }: { updated_at: string }): M =>
-  moment.now < updated_at ? { ...moment, ...momentOf(new Date(updated_at)) } : moment;
+  moment.now < updated_at ? { ...moment, ...momentOf(new Date(updated_at), moment.time_zone) } : moment;

@@ -118,7 +118,13 @@ function rejectWithoutKey(request: FastifyRequest): void {
 /** Finds the key with this secret, or the reason why the secret is not accepted. */
 async function findKey(request: FastifyRequest, secret: string): Promise<Actor | { error: string }> {
   if (!looksLikeSecret(secret)) return { error: "That key isn't valid. Check it for typing errors." };
-  const key = await request.server.keyCache.find(secret, request.moment);
+  const { database, organizationClock, keyCache } = request.server;
+  const versions = await database.versions();
+  if (!organizationClock.isCurrent(versions)) {
+    await organizationClock.refresh(versions);
+    request.moment = organizationClock.clock();
+  }
+  const key = await keyCache.find(secret, versions, request.moment);
   if (!key) return { error: "That key isn't valid." };
   const error = keyError(key, request.moment);
   return error === undefined ? key : { error };

@@ -383,6 +383,7 @@ const areaOfTable: Partial<Record<TableName, Area>> = {
   issues: 'projects',
   tasks: 'projects',
   comments: 'projects',
+  settings: 'keys',
   keys: 'keys',
   webhooks: 'events',
   webhook_deliveries: 'events',
@@ -409,6 +410,7 @@ function areaOf(table: TableName, row: Record<string, unknown>): Area {
 
 /** The tables that contain data, in an order in which rows can be inserted. */
 const tableOrder = [
+  'settings',
   'keys',
   'people',
   'groups',

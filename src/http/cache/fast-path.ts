@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import type { Clock, Moment } from '../../core/clock.ts';
+import type { Moment } from '../../core/clock.ts';
 import type { Versions } from '../../database/versions.ts';
 import type { Key } from '../../resources/keys/schema.ts';
 import { bearerToken, hasAccess, keyError } from '../auth/auth.ts';
@@ -21,7 +21,7 @@ const maxQueueMs = 2000;
  * Serves fresh cached responses before routing; every other request goes through Fastify. Both paths use the same
  * functions for keys, access and rate limits. A request that fails such a check goes to Fastify, which sends the error.
  */
-export function installFastPath(app: FastifyInstance, clock: Clock, readiness: Readiness): void {
+export function installFastPath(app: FastifyInstance, readiness: Readiness): void {
   /** The only place from which requests reach Fastify: each is counted, or rejected. */
   function route(pending: PendingRequest): void {
     const { request, response } = pending;
@@ -58,14 +58,22 @@ export function installFastPath(app: FastifyInstance, clock: Clock, readiness: R
   async function checkVersions(): Promise<void> {
     const batch = arrivals;
     arrivals = [];
-    let snapshot: VersionSnapshot;
-    try {
-      snapshot = snapshotAt(await app.database.versions());
-    } catch {
+    const versions = await readVersions();
+    // After a change of the time zone, authentication reads it.
+    if (!versions || !app.organizationClock.isCurrent(versions)) {
       batch.forEach(enqueueMiss);
       return;
     }
+    const snapshot = snapshotAt(versions);
     for (const pending of batch) respond(pending, snapshot);
+  }
+
+  async function readVersions(): Promise<Versions | undefined> {
+    try {
+      return await app.database.versions();
+    } catch {
+      return undefined;
+    }
   }
 
   /**
@@ -98,7 +106,7 @@ export function installFastPath(app: FastifyInstance, clock: Clock, readiness: R
   }
 
   function snapshotAt(versions: Versions): VersionSnapshot {
-    const moment = clock();
+    const moment = app.clock();
     return { versions, moment, now: Date.parse(moment.now) };
   }
 

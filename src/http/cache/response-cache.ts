@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import type { Moment } from '../../core/clock.ts';
+import { dayKey, type Moment } from '../../core/clock.ts';
 import type { TableName } from '../../database/tables.ts';
 import { type Versions, versionOf } from '../../database/versions.ts';
 import type { Key } from '../../resources/keys/schema.ts';
@@ -8,8 +8,8 @@ import type { Access } from '../auth/auth.ts';
 import { asBytes, etagWithoutEncoding } from '../response/compression.ts';
 import { matchIfNoneMatch } from '../response/etag.ts';
 
-/** A response is fresh as long as the tables it reads have this version, on this day. */
-export type CacheDependencies = { reads: readonly TableName[]; version: number; today: string };
+/** A response is fresh as long as the tables it reads have this version, on this day (`dayKey`). */
+export type CacheDependencies = { reads: readonly TableName[]; version: number; day: string };
 
 /** A response as it was sent, without the headers that differ between requests. */
 export type CachedResponse = CacheDependencies & {
@@ -163,8 +163,8 @@ const sharedHeaders = (headers: ReturnType<FastifyReply['getHeaders']>) =>
 const perRequestHeaders = /^(x-request-id|ratelimit|ratelimit-policy|access-control-.*|date|connection)$/;
 
 /** A cached response is as good as a new one if its data is at least as new as `versions`. */
-export const isFresh = ({ reads, version, today }: CacheDependencies, versions: Versions, now: Moment) =>
-  version >= versionOf(versions, reads) && today === now.today;
+export const isFresh = ({ reads, version, day }: CacheDependencies, versions: Versions, now: Moment) =>
+  version >= versionOf(versions, reads) && day === dayKey(now);
 
 /**
  * The cache key: URL, accepted formats and encodings, and the permissions of the API key. A response that depends on

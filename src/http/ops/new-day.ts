@@ -3,7 +3,7 @@ import type { Moment } from '../../core/clock.ts';
 import { logBackgroundError } from './logging.ts';
 
 /**
- * Runs `work` when the first authenticated request of a UTC day arrives, and holds that day's requests until it is
+ * Runs `work` when the first authenticated request of a day arrives, and holds that day's requests until it is
  * done. Cached responses are served only on the day they were created, so always after the work.
  *
  * If the work fails, requests are served anyway: a full disk must not block reads. `commands/serve.ts` tries again every minute.

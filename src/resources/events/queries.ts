@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { daysLater, type Moment } from '../../core/clock.ts';
+import { dayKey, daysLater, type Moment, startOf } from '../../core/clock.ts';
 import { invalidParameter, Problem } from '../../core/errors.ts';
 import { idPattern } from '../../core/ids.ts';
 import { jsonObject, parsedJson } from '../../database/sql/functions.ts';
@@ -22,25 +22,28 @@ export const eventSorts = ['sequence', '-sequence'];
 
 /** Events in the order of their sequence numbers, or the newest first. */
 export const eventList = (filters: EventFilters, reader: Reader, moment: Moment, sort = 'sequence'): List =>
-  memoizedList(['events', filters, readableSubjects(reader), reader.project_ids, moment.today, sort], () => ({
-    schema: Event,
-    json: eventJson,
-    reads: ['events'],
-    // Otherwise the next match may be far away.
-    isIndexed: filters.subject !== undefined || (!filters.types && readsAll(reader)),
-    order: { key: sql.ref('events.sequence'), descending: sort === '-sequence', isNumber: true },
-    from: (db) => db.selectFrom('events'),
-    // Not `id`, which has no index.
-    id: sql.ref('events.sequence'),
-    matches: eventConditions(filters, reader),
-    meta: async (db, lastKey) => {
-      // Checked in the snapshot of the list as well, because events may have been deleted since the request started.
-      await assertStored(db, filters, reader, moment);
-      // Newest first, the events after the last row are those that the client has already.
-      const seen = sort === '-sequence' ? undefined : lastKey;
-      return { next_after: Number(seen ?? (await nextAfter(db, filters, reader, moment))) };
-    },
-  }));
+  memoizedList(
+    ['events', filters, readableSubjects(reader), reader.project_ids, dayKey(moment), sort],
+    () => ({
+      schema: Event,
+      json: eventJson,
+      reads: ['events'],
+      // Otherwise the next match may be far away.
+      isIndexed: filters.subject !== undefined || (!filters.types && readsAll(reader)),
+      order: { key: sql.ref('events.sequence'), descending: sort === '-sequence', isNumber: true },
+      from: (db) => db.selectFrom('events'),
+      // Not `id`, which has no index.
+      id: sql.ref('events.sequence'),
+      matches: eventConditions(filters, reader),
+      meta: async (db, lastKey) => {
+        // Checked in the snapshot of the list as well, because events may have been deleted since the request started.
+        await assertStored(db, filters, reader, moment);
+        // Newest first, the events after the last row are those that the client has already.
+        const seen = sort === '-sequence' ? undefined : lastKey;
+        return { next_after: Number(seen ?? (await nextAfter(db, filters, reader, moment))) };
+      },
+    }),
+  );
 
 /** The condition for the events that match the filters and that the key may read, within its project scope. */
 const eventConditions = (filters: EventFilters, reader: Reader) =>
@@ -128,7 +131,7 @@ async function nextAfter(
   db: Kysely<Tables>,
   filters: EventFilters,
   reader: Reader,
-  { today }: Moment,
+  moment: Moment,
 ): Promise<number> {
   const { latest } = await logBounds(db);
   if (reader.project_ids === null) return latest;
@@ -137,7 +140,7 @@ async function nextAfter(
     .select((eb) => eb.fn.max('sequence').as('seen'))
     .where(eventConditions(filters, reader))
     .executeTakeFirstOrThrow();
-  const yesterday = Date.parse(daysLater(today, -1)) * 1000;
+  const yesterday = Date.parse(startOf(daysLater(moment.today, -1), moment)) * 1000;
   return Math.max(filters.after ?? 0, seen ?? 0, Math.min(latest, yesterday));
 }
 

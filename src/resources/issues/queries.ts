@@ -1,5 +1,5 @@
 import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
-import { daily, daysLater, type Moment } from '../../core/clock.ts';
+import { daily, dayKey, daysLater, type Moment } from '../../core/clock.ts';
 import { type FieldError, inUse, invalidBody, joined, type Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { daysBetween, inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
@@ -76,7 +76,7 @@ export const issueOrders: Record<string, Order> = {
 
 /** Lists issues. */
 export const issueList = (filters: IssueFilters, moment: Moment, sort = 'rank'): List =>
-  memoizedList(['issues', filters, moment.today, sort], () => ({
+  memoizedList(['issues', filters, dayKey(moment), sort], () => ({
     schema: Issue,
     json: issueJson(moment),
     reads: issueTables,

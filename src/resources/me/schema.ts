@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { OrNull, Strict } from '../../core/schemas.ts';
+import { Day, OrNull, Strict } from '../../core/schemas.ts';
 import { Key } from '../keys/schema.ts';
 
 const { id, name, scopes, project_ids, expires_at } = Key.properties;
@@ -12,6 +12,11 @@ export const Me = Strict(
     scopes,
     project_ids,
     expires_at,
+    time_zone: Type.String({
+      description: 'The time zone of the organization, which decides what day it is.',
+      examples: ['America/Los_Angeles'],
+    }),
+    today: Day({ description: 'The current day in that time zone.' }),
     limits: Strict({
       rate_limit: OrNull(Type.Integer({ description: 'Requests per minute; null means no limit.' })),
       rate_burst: OrNull(

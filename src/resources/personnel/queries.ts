@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { daily, type Moment } from '../../core/clock.ts';
+import { daily, dayKey, type Moment } from '../../core/clock.ts';
 import { type FieldError, fieldError, invalidBody, notFound, type Problem } from '../../core/errors.ts';
 import { fold, foldAll, joinWords, lowerAscii } from '../../core/text.ts';
 import { folded, inJsonArray, jsonArrayOf, jsonBoolean, jsonObject } from '../../database/sql/functions.ts';
@@ -51,7 +51,7 @@ export const personnelSorts = [...Object.keys(fieldOrders), 'relevance'];
 
 /** All people, by one of their fields or by how well the name matches `q`. */
 export const personnelList = (filters: PersonnelFilters, moment: Moment, sort = 'name'): List =>
-  memoizedList(['personnel', filters, moment.today, sort], () => ({
+  memoizedList(['personnel', filters, dayKey(moment), sort], () => ({
     schema: Person,
     json: personJson(moment),
     reads: ['people', 'memberships', 'groups'],

@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { daily, type Moment } from '../../core/clock.ts';
+import { daily, dayKey, type Moment } from '../../core/clock.ts';
 import {
   type FieldError,
   inUse,
@@ -50,7 +50,7 @@ export const projectSorts = ['name', 'relevance'] as const;
 
 /** Lists projects by name or by how well they match `q`. */
 export const projectList = (filters: Filters<typeof projectFilters>, moment: Moment, sort = 'name'): List =>
-  memoizedList(['projects', filters, moment.today, sort], () => ({
+  memoizedList(['projects', filters, dayKey(moment), sort], () => ({
     schema: Project,
     json: projectJson(moment),
     reads: ['projects', 'risks', 'issues', 'tasks'],

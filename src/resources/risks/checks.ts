@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { daysLater, type Moment } from '../../core/clock.ts';
+import { daysLater, type Moment, startOf } from '../../core/clock.ts';
 import { parsedJson } from '../../database/sql/functions.ts';
 import { checks } from './schema.ts';
 
@@ -9,9 +9,10 @@ type Columns = { ownerStatus?: RawBuilder<unknown>; appetite?: RawBuilder<unknow
 
 /** The SQL condition of each check. All except `residual_above_current` flag only active risks. */
 export function checkConditions(
-  { today }: Moment,
+  moment: Moment,
   { ownerStatus = sql`owner.status`, appetite = sql`projects.appetite` }: Columns = {},
 ): Record<Check, RawBuilder<boolean>> {
+  const { today } = moment;
   const active = sql`risks.active = 1`;
   const never = '9999-99-99';
   return {
@@ -25,7 +26,7 @@ export function checkConditions(
     acceptance_expiring: sql`(risks.status = 'accepted'
       and coalesce(risks.accepted_until, ${never}) <= ${daysLater(today, 30)})`,
     above_appetite: sql`(${active} and coalesce(risks.score, 0) > ${appetite})`,
-    stale_90d: sql`(${active} and risks.updated_at < ${daysLater(today, -90)})`,
+    stale_90d: sql`(${active} and risks.updated_at < ${startOf(daysLater(today, -90), moment)})`,
   };
 }
 

@@ -1,5 +1,5 @@
 import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
-import { daysLater, type Moment } from '../../core/clock.ts';
+import { dayKey, endOf, type Moment } from '../../core/clock.ts';
 import { invalidParameter } from '../../core/errors.ts';
 import { Strict } from '../../core/schemas.ts';
 import { folded, jsonArrayOf, jsonBoolean } from '../../database/sql/functions.ts';
@@ -59,7 +59,7 @@ export type Movement = Pick<List, 'joins' | 'extend'> & {
 /** Lists risks, by default with the highest score first; unassessed risks come last. */
 export function riskList(register: Register, sort: string, movement?: Movement): List {
   const { filters, moment, as_of } = register;
-  const key = ['risks', filters, moment.today, as_of, sort, movement?.since, Boolean(movement?.joins)];
+  const key = ['risks', filters, dayKey(moment), as_of, sort, movement?.since, Boolean(movement?.joins)];
   return memoizedList(key, () => newRiskList(register, sort, movement));
 }
 
@@ -74,7 +74,7 @@ function newRiskList(register: Register, sort: string, movement: Movement | unde
     order: itemOrder('risks', riskOrders, sort, register.filters.q),
     ranked: sort === 'rank',
     isIndexed: isIndexed(register, sort) && !movement,
-    from: (db) => riskRows(db, register.as_of),
+    from: (db) => riskRows(db, endOfRegister(register)),
     joins: (rows, db) => withOwner(joins?.(rows, db) ?? rows),
     ...(extend && { extend }),
     id,
@@ -111,26 +111,25 @@ function isIndexed({ filters, as_of }: Register, sort: string): boolean {
 }
 
 /**
- * Selects risks with their projects, now or as of the end of a day. `past_risks` has the same columns as
+ * Selects risks with their projects, now or as they were before the instant `end`. `past_risks` has the same columns as
  * `risks`, so it can replace it in the query.
  */
 export function riskRows(
   db: Kysely<Tables>,
-  as_of?: string,
+  end?: string,
   table: 'risks' | 'past_risks' = 'risks',
 ): RowsQuery {
-  return db.selectFrom(storedRisks(as_of, table)).innerJoin('projects', 'projects.id', 'risks.project_id');
+  return db.selectFrom(storedRisks(end, table)).innerJoin('projects', 'projects.id', 'risks.project_id');
 }
 
 /** Adds what `riskJson` needs. */
 export const withOwner = (rows: RowsQuery) => joinOwner(rows, 'risks');
 
-export const storedRisks = (as_of: string | undefined, table: 'risks' | 'past_risks' = 'risks') =>
-  (as_of ? risksAt(as_of).as('risks') : `${table} as risks`) as 'risks';
+export const storedRisks = (end: string | undefined, table: 'risks' | 'past_risks' = 'risks') =>
+  (end ? risksBefore(end).as('risks') : `${table} as risks`) as 'risks';
 
 /** A version is valid from its `updated_at` until the next version replaces it. */
-function risksAt(day: string): RawBuilder<unknown> {
-  const end = endOf(day);
+function risksBefore(end: string): RawBuilder<unknown> {
   const columns = sql.join(riskColumns.map((column) => sql.ref(column)));
   return sql`(select ${columns} from risks where updated_at < ${end}
     union all
@@ -154,12 +153,12 @@ const riskColumns = [
   'search_folded',
 ];
 
-/** The first instant after the day. */
-export const endOf = (day: string) => `${daysLater(day, 1)}T00:00:00.000Z`;
+/** The end of the day that a past register shows. */
+export const endOfRegister = ({ as_of, moment }: Register) => as_of && endOf(as_of, moment);
 
 /** The moment by which checks such as `due_overdue` are evaluated: the end of `as_of`, or now. */
 export const momentOfRegister = ({ moment, as_of }: Register): Moment =>
-  as_of && as_of < moment.today ? { now: endOf(as_of), today: as_of } : moment;
+  as_of && as_of < moment.today ? { ...moment, now: endOf(as_of, moment), today: as_of } : moment;
 
 export const riskJson = (moment: Moment, more: Record<string, Expression<unknown>> = {}) =>
   rowAsJson('movement' in more ? MovedRisk : Risk, 'risks', {
@@ -194,7 +193,7 @@ function countUnassessed(
   matches: RawBuilder<boolean>,
 ): Expression<unknown> {
   if (!isDefault(register))
-    return riskRows(db, register.as_of)
+    return riskRows(db, endOfRegister(register))
       .where(matches)
       .where(isUnassessed)
       .select(sql<number>`count(*)`.as('unassessed'));
@@ -206,7 +205,7 @@ function countUnassessed(
 
 /** Selects the rows of a register. */
 export const registerRows = (db: Kysely<Tables>, register: Register) =>
-  riskRows(db, register.as_of).where(riskConditions(register));
+  riskRows(db, endOfRegister(register)).where(riskConditions(register));
 
 export function riskConditions(register: Register, active: Expression<unknown> = sql.ref('risks.active')) {
   const { filters, as_of } = register;
@@ -219,7 +218,7 @@ export function riskConditions(register: Register, active: Expression<unknown> =
   const conditions = checkConditions(moment, { ownerStatus: statusOf('risks.owner_user_id') });
   return allOf(filters, {
     ...projectConditions('risks.project_id'),
-    ...(as_of && { archived: wasArchived(endOf(as_of)) }),
+    ...(as_of && { archived: wasArchived(endOf(as_of, moment)) }),
     status: (statuses) => hasStatus(statuses, active),
     level: hasLevel,
     min_score: (score) => scoresBetween(score, maxScore),

@@ -7,6 +7,7 @@ import type { RowsQuery } from '../../lists/list.ts';
 import { type Check, checkConditions } from './checks.ts';
 import { afterAllIds, cellPrefix, cellPrefixOf } from './ranking.ts';
 import {
+  endOfRegister,
   isDefault,
   momentOfRegister,
   type Register,
@@ -260,9 +261,9 @@ export function countedRows(
   table?: 'risks' | 'past_risks',
 ): RowsQuery {
   const { archived, project_status, ...filters } = register.filters;
-  const as_of = table ? undefined : register.as_of;
+  const end = table ? undefined : endOfRegister(register);
   if (filters.check !== undefined || filters.above_appetite !== undefined)
-    return riskRows(db, as_of, table).where(riskConditions(register));
+    return riskRows(db, end, table).where(riskConditions(register));
   const ofProject = riskConditions({
     ...register,
     filters: { ...(archived && { archived }), ...(project_status && { project_status }) },
@@ -273,5 +274,5 @@ export function countedRows(
     ? sql<boolean>`${project_id} in (select projects.id from projects where ${ofProject})`
     : sql<boolean>`${project_id} not in (select projects.id from projects where not ${ofProject})`;
   const ofRisk = riskConditions({ ...register, filters }, notIndexed(sql.ref('risks.active')));
-  return db.selectFrom(storedRisks(as_of, table)).where(ofRisk).where(isInProjects) as RowsQuery;
+  return db.selectFrom(storedRisks(end, table)).where(ofRisk).where(isInProjects) as RowsQuery;
 }

@@ -1,5 +1,5 @@
 import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
-import type { Moment } from '../../core/clock.ts';
+import { dayKey, type Moment } from '../../core/clock.ts';
 import { type FieldError, joined, type Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
@@ -70,7 +70,7 @@ export const taskOrders: Record<string, Order> = {
 
 /** Lists tasks. */
 export const taskList = (filters: TaskFilters, moment: Moment, sort = 'due_on'): List =>
-  memoizedList(['tasks', filters, moment.today, sort], () => ({
+  memoizedList(['tasks', filters, dayKey(moment), sort], () => ({
     schema: Task,
     json: taskJson,
     reads: ['tasks', 'projects', 'people'],

@@ -19,6 +19,8 @@ export type Recognition = {
   preset?: PresetName | 'none' | undefined;
   unknown_columns?: 'skip' | 'attributes' | 'reject' | undefined;
   date_order?: DateOrder | undefined;
+  /** The time zone of the organization. */
+  time_zone: string;
 };
 
 export type Columns = ReturnType<typeof createColumns>;
@@ -187,7 +189,7 @@ export function createColumns(importable: Importable, recognition: Recognition) 
             });
           else if (column.is === 'ignored' && !unknown.has(name)) unknown.set(name, hintFor(name));
         }
-        return { name, column: column ?? ignored, hints: {} };
+        return { name, column: column ?? ignored, hints: { time_zone: recognition.time_zone } };
       });
       const required = mode === 'create' ? ((importable.input.required as string[] | undefined) ?? []) : [];
       for (const field of required.filter((field) => !table.some(({ column }) => column.field === field))) {

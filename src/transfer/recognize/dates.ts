@@ -1,5 +1,7 @@
 import { Problem } from '../../core/errors.ts';
+import { isDay } from '../../core/schemas.ts';
 import { shortened } from '../../core/text.ts';
+import { dayAt } from '../../core/time-zones.ts';
 
 export const dateOrders = ['dmy', 'mdy'] as const;
 export type DateOrder = (typeof dateOrders)[number];
@@ -22,12 +24,18 @@ const nameDay = new RegExp(
   'i',
 );
 
+/** A time that names its offset from UTC, such as `2026-11-16T01:30:00Z`. */
+const instant = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)? ?(Z|UTC|[+-]\d\d:?\d\d)$/i;
+
 /**
- * Reads a date in a usual notation, with or without a time, as a day such as `2026-11-15`. Other texts stay unchanged, so
- * that the schema rejects them.
+ * Reads a date in a usual notation, with or without a time, as a day such as `2026-11-15`. A time with an offset is read as
+ * the day in the time zone of the organization. Other texts stay unchanged, so that the schema rejects them.
  */
-export function readDate(text: string, order: DateOrder | undefined): string {
+export function readDate(text: string, order: DateOrder | undefined, time_zone: string): string {
   if (text.length > maxLength) return text;
+  // JavaScript parses 31 February as a day in March.
+  const time = instant.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return dayAt(time, time_zone);
   const [, year, month, day] = yearFirst.exec(text) ?? [];
   if (year) return dayOf(year, month, day);
   const [, first, separator, second, yearLast] = numeric.exec(text) ?? [];

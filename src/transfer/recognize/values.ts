@@ -7,6 +7,8 @@ export type Words = Readonly<Record<string, string>>;
 
 /** What the whole file reveals about a column, known when the first row is read. */
 export type Hints = {
+  /** The time zone of the organization. */
+  time_zone: string;
   order?: DateOrder | undefined;
   /** The highest number of a rating, 5 unless the file shows another one. */
   scale?: number | undefined;
@@ -72,7 +74,7 @@ export function valueReader(
       record(text, target);
       return read(target);
     }
-    if (isDay) return typeof cell === 'string' ? readDate(text, hints.order) : read(cell);
+    if (isDay) return typeof cell === 'string' ? readDate(text, hints.order, hints.time_zone) : read(cell);
     const plain = isRating ? readRating(cell, hints) : read(cell);
     if (isRating ? typeof plain === 'number' : (property.enum?.includes(plain) ?? true)) {
       if (isRating && String(plain) !== text) record(text, plain);

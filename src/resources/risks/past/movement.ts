@@ -1,9 +1,10 @@
 import { type Kysely, sql } from 'kysely';
+import { endOf, type Moment } from '../../../core/clock.ts';
 import { inJsonArray, jsonObject, jsonTexts, notIndexed } from '../../../database/sql/functions.ts';
 import type { Tables } from '../../../database/tables.ts';
 import type { ListRow, RowsQuery } from '../../../lists/list.ts';
 import {
-  endOf,
+  endOfRegister,
   isDefault,
   type Movement,
   type Register,
@@ -22,7 +23,11 @@ import { changedSince, dependsOnDay, inProjects, projectsArchivedSince } from '.
 export const movementSince = (register: Register, since: string, isPage: boolean): Movement =>
   isPage
     ? { since, extend: (db, rows) => addMovement(db, register, since, rows) }
-    : { since, fields: { movement: joinedMovement(since) }, joins: joinRanks(register, since) };
+    : {
+        since,
+        fields: { movement: joinedMovement(since, register.moment) },
+        joins: joinRanks(register, since),
+      };
 
 async function addMovement(db: Kysely<Tables>, register: Register, since: string, rows: ListRow[]) {
   if (rows.length === 0) return rows;
@@ -30,11 +35,11 @@ async function addMovement(db: Kysely<Tables>, register: Register, since: string
   const isOnPage = inJsonArray(sql.ref('risks.id'), ids);
   const isShown = riskConditions({ ...register, as_of: since });
   const currentRows = await db
-    .selectFrom(storedRisks(register.as_of))
+    .selectFrom(storedRisks(endOfRegister(register)))
     .select(['risks.id', 'risks.rank_key'])
     .where(isOnPage)
     .execute();
-  const earlierRows = await riskRows(db, since)
+  const earlierRows = await riskRows(db, endOf(since, register.moment))
     .select(['risks.id', 'risks.rank_key', 'risks.score'])
     .select(sql<number>`case when ${isShown} then 1 else 0 end`.as('shown'))
     .where(isOnPage)
@@ -78,9 +83,10 @@ async function ranksOf(
   // Most risks have not changed, so the earlier register is the current one with a few differences.
   const projects = await projectsArchivedSince(db, register, since);
   const within = inProjects(projects, false);
-  const wasValid = sql<boolean>`risks.updated_at < ${endOf(since)} and risks.valid_until >= ${endOf(since)}`;
+  const end = endOf(since, register.moment);
+  const wasValid = sql<boolean>`risks.updated_at < ${end} and risks.valid_until >= ${end}`;
   const differences: Source[] = [
-    ...changedSince(since).map((isChanged) => ({
+    ...changedSince(since, register.moment).map((isChanged) => ({
       rows: countedRows(db, register).where(within).where(isChanged),
       current: 0,
       earlier: -1,
@@ -148,15 +154,15 @@ const ranks = (db: Kysely<Tables>, register: Register) =>
     sql<number>`row_number() over (order by risks.rank_key)`.as('rank'),
   ]);
 
-const joinedMovement = (day: string) =>
+const joinedMovement = (day: string, moment: Moment) =>
   jsonObject({
     rank_then: sql`"then".rank`,
-    score_then: scoreAt(day),
+    score_then: scoreBefore(endOf(day, moment)),
     delta: sql`"then".rank - "now".rank`,
   });
 
-/** The score of a risk at the end of a day, also if the risk did not match the filters then. */
-const scoreAt = (day: string) => sql`coalesce(
-  (select current.score from risks as current where current.id = risks.id and current.updated_at < ${endOf(day)}),
+/** The score that a risk had before this instant, also if the risk did not match the filters then. */
+const scoreBefore = (end: string) => sql`coalesce(
+  (select current.score from risks as current where current.id = risks.id and current.updated_at < ${end}),
   (select past.score from past_risks as past where past.id = risks.id
-    and past.updated_at < ${endOf(day)} and past.valid_until >= ${endOf(day)}))`;
+    and past.updated_at < ${end} and past.valid_until >= ${end}))`;

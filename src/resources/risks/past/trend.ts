@@ -1,13 +1,14 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Static, Type } from 'typebox';
-import { daysLater } from '../../../core/clock.ts';
+import { daysLater, endOf, type Moment } from '../../../core/clock.ts';
 import { invalidParameter } from '../../../core/errors.ts';
 import { Day, OneOf, OrNull, Strict } from '../../../core/schemas.ts';
+import { shiftedDay } from '../../../database/sql/functions.ts';
 import type { Tables } from '../../../database/tables.ts';
 import { always, from } from '../../../lists/filters.ts';
 import type { RowsQuery } from '../../../lists/list.ts';
 import { unassessedPrefix } from '../ranking.ts';
-import { endOf, isDefault, type Register } from '../register.ts';
+import { isDefault, type Register } from '../register.ts';
 import { Count, levels } from '../schema.ts';
 import { levelOf } from '../scoring.ts';
 import { cells, countedRows, countPrefixes } from '../summaries.ts';
@@ -80,12 +81,17 @@ async function replayVersions(
   const [first = '', last] = [days[0], days.at(-1)];
   const within = inProjects(excluded, false);
   const past = countedRows(db, { ...register, as_of: last }, 'past_risks').where(within);
-  const isReplaced = from('risks.valid_until')(endOf(first));
-  const replaced = await countVersions(past.where(isReplaced), first, sql`substr(risks.valid_until, 1, 10)`);
+  const dayOf = dayExpression(days, register.moment);
+  const end = endOf(first, register.moment);
+  const began = sql<string>`case when risks.updated_at >= ${sql.lit(end)}
+    then ${dayOf(sql.ref('risks.updated_at'))} end`;
+  const isReplaced = from('risks.valid_until')(end);
+  const ended = dayOf(sql.ref('risks.valid_until'));
+  const replaced = await countVersions(past.where(isReplaced), began, ended);
   const rows = countedRows(db, register).where(within);
   const current: Versions[] = [];
-  for (const isChanged of isDefault(register) ? changedSince(first) : [always()]) {
-    current.push(...(await countVersions(rows.where(isChanged), first, sql.lit(null))));
+  for (const isChanged of isDefault(register) ? changedSince(first, register.moment) : [always()]) {
+    current.push(...(await countVersions(rows.where(isChanged), began, sql.lit(null))));
   }
   const totals = isDefault(register) ? await countDefault(db, register, excluded) : sumLevels(current);
   const changes = [...replaced, ...current]
@@ -109,11 +115,34 @@ async function replayVersions(
 type Versions = LevelCount & { began: string | null; ended: string | null };
 type LevelCount = { level: string | null; count: number; sum: number };
 
-function countVersions(rows: RowsQuery, first: string, ended: RawBuilder<string | null>) {
-  const began = sql<string>`case when risks.updated_at >= ${sql.lit(endOf(first))}
-    then substr(risks.updated_at, 1, 10) end`;
+function countVersions(rows: RowsQuery, began: RawBuilder<string>, ended: RawBuilder<string | null>) {
   const days = rows.select([began.as('began'), ended.as('ended')]).groupBy(sql`began, ended`);
   return countLevels(days) as Promise<Versions[]>;
+}
+
+/**
+ * Returns an expression for the day of a timestamp, precise enough to tell which of these days end before it: between two
+ * days whose ends have different offsets from UTC, it is the later one.
+ */
+function dayExpression(days: readonly string[], moment: Moment) {
+  if (moment.time_zone === 'UTC') return (time: RawBuilder<unknown>) => sql<string>`substr(${time}, 1, 10)`;
+  const ends = days.map((day) => {
+    const end = endOf(day, moment);
+    return { day, end, offset: (Date.parse(daysLater(day, 1)) - Date.parse(end)) / 1000 };
+  });
+  return (time: RawBuilder<unknown>) => {
+    const dayWith = (offset = 0) => shiftedDay(time, sql.lit(`${offset} seconds`));
+    const cases = ends.flatMap(({ day, end, offset }, i) => {
+      const before = ends[i - 1];
+      if (!before || before.offset === offset) return [];
+      return [
+        sql`when ${time} < ${sql.lit(before.end)} then ${dayWith(before.offset)}`,
+        sql`when ${time} < ${sql.lit(end)} then ${sql.lit(day)}`,
+      ];
+    });
+    const last = dayWith(ends.at(-1)?.offset);
+    return cases.length === 0 ? last : sql<string>`case ${sql.join(cases, sql` `)} else ${last} end`;
+  };
 }
 
 async function countLevels(rows: RowsQuery): Promise<LevelCount[]> {

@@ -1,15 +1,16 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { endOf, type Moment } from '../../../core/clock.ts';
 import { inJsonArray, jsonArrayOf } from '../../../database/sql/functions.ts';
 import type { Tables } from '../../../database/tables.ts';
 import { holds, isIn } from '../../../lists/filters.ts';
-import { endOf, type Register } from '../register.ts';
+import type { Register } from '../register.ts';
 
 /**
  * Conditions for current risks that changed after a day, which indexes find: created since, or replacing an earlier version
  * since. No risk fulfills both.
  */
-export function changedSince(day: string): RawBuilder<boolean>[] {
-  const end = endOf(day);
+export function changedSince(day: string, moment: Moment): RawBuilder<boolean>[] {
+  const end = endOf(day, moment);
   // As an array, so that the planner expects few ids and looks these risks up, instead of reading all.
   const replaced = sql<string>`(select ${jsonArrayOf(sql.ref('past.id'), sql.ref('past.id'))}
     from past_risks as past where past.valid_until >= ${end})`;
@@ -20,10 +21,10 @@ export function changedSince(day: string): RawBuilder<boolean>[] {
   ];
 }
 
-/** Finds the projects that were archived or unarchived since a day. Other risks match the same way on every day. */
+/** Finds the projects that were archived or unarchived after a day. Other risks match the same way on every day. */
 export async function projectsArchivedSince(
   db: Kysely<Tables>,
-  { filters }: Register,
+  { filters, moment }: Register,
   day: string,
 ): Promise<string[]> {
   if (filters.archived === 'any') return [];
@@ -34,7 +35,7 @@ export async function projectsArchivedSince(
     // Narrow by project first: most history entries belong to people, risks and issues.
     .where('subject_id', 'in', (db) => db.selectFrom('projects').select('id'))
     .where('field', '=', 'archived_at')
-    .where('at', '>=', day)
+    .where('at', '>=', endOf(day, moment))
     .execute();
   return rows.map(({ subject_id }) => subject_id);
 }
