@@ -46,6 +46,7 @@ function hashOfSources(): string {
   const files = [
     'package-lock.json',
     'openapi.json',
+    'src/core/time-zones.ts',
     ...globSync('web/**/*.{ts,tsx,css,html,svg}', { cwd: root }),
   ]
     .filter((file) => file !== 'web/src/api/openapi.ts' && !file.startsWith('web/tests/'))

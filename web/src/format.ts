@@ -1,3 +1,5 @@
+import { dayAt, startOfDay } from '../../src/core/time-zones.ts';
+
 /** Numbers and dates follow the browser's languages. A browser can name one that `Intl` does not accept. */
 const locale = navigator.languages.filter((language) => {
   try {
@@ -66,11 +68,35 @@ export function formatAge(value: string): string {
   return relativeFormat.format(-Math.floor(minutes / 60 / 24), 'day');
 }
 
-/** The service's days are UTC, so today is too. */
-export const today = () => daysFromToday(0);
+/** The time zone of the organization, and how many days the clock of the browser is wrong. */
+let organization = { time_zone: 'UTC', wrongDays: 0 };
 
-export const daysFromToday = (days: number) =>
-  new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+/** A response may arrive on the next day, and clocks differ a little. */
+const toleranceMs = 300_000;
+
+/** Takes over the day of the service. It goes on from there while the page is open. */
+export function setOrganizationDay({ time_zone, today }: { time_zone: string; today: string }): void {
+  const now = Date.now();
+  const isRight = [-toleranceMs, 0, toleranceMs].some((ms) => dayAt(now + ms, time_zone) === today);
+  const wrongDays = (Date.parse(today) - Date.parse(dayAt(now, time_zone))) / 86_400_000;
+  organization = { time_zone, wrongDays: isRight ? 0 : wrongDays };
+}
+
+export const organizationTimeZone = () => organization.time_zone;
+
+/** The day of the organization, wherever the browser is. */
+export const today = () => daysLater(dayAt(Date.now(), organization.time_zone), organization.wrongDays);
+
+export const daysFromToday = (days: number) => daysLater(today(), days);
+
+export const daysLater = (day: string, days: number) =>
+  new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
+
+/** The day of the organization at a timestamp of the API. */
+export const dayOf = (time: string) => dayAt(Date.parse(time), organization.time_zone);
+
+/** The first instant after the day: a register of a past day is that of its end. */
+export const endOf = (day: string) => startOfDay(daysLater(day, 1), organization.time_zone);
 
 /** Values of the API whose label is not the value itself with spaces. */
 const labels: Readonly<Record<string, string>> = {

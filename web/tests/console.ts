@@ -7,7 +7,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { fillDemo } from '../../demo/fill.ts';
 import { startService } from '../../src/commands/serve.ts';
 import { readConfig } from '../../src/config.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { createKey, revokeKey } from '../../src/resources/keys/queries.ts';
 import { type Scope, scopes } from '../../src/resources/keys/schema.ts';
 import { launchBrowser } from '../../test/browser.ts';
@@ -16,8 +16,10 @@ export type Console = Awaited<ReturnType<typeof startConsole>>;
 
 type Options = BrowserContextOptions & { scopes?: readonly Scope[]; signedIn?: boolean };
 
+type Service = { isEmpty?: boolean; clock?: Clock; environment?: Record<string, string> };
+
 /** Starts the real service with the demo data, unless it is to be empty, and a browser. */
-export async function startConsole({ isEmpty = false } = {}) {
+export async function startConsole({ isEmpty = false, clock = systemClock, environment = {} }: Service = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'muster-console-'));
   const start = (port: string) =>
     startService(
@@ -26,11 +28,13 @@ export async function startConsole({ isEmpty = false } = {}) {
         MUSTER_PORT: port,
         MUSTER_RATE_LIMIT: '0',
         MUSTER_WEBHOOK_ALLOW: '127.0.0.1',
+        ...environment,
       }),
+      clock,
     );
   let { app } = await start('0');
   const { baseUrl } = app;
-  if (!isEmpty) await fillDemo(app.database, systemClock());
+  if (!isEmpty) await fillDemo(app.database, app.clock());
   const browser = await launchBrowser();
 
   /** A key with these scopes, by default all of them. */

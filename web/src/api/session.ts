@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { setOrganizationDay } from '../format.ts';
 import { ApiError, api, dataOrThrow } from './client.ts';
 import type { Me } from './openapi.ts';
 
@@ -14,6 +15,7 @@ let session: Session = { state: 'unknown' };
 const listeners = new Set<() => void>();
 
 function setSession(next: Session): void {
+  if (next.state === 'signedIn') setOrganizationDay(next.me);
   session = next;
   for (const listener of listeners) listener();
 }

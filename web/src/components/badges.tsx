@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import type { Issue, Project, RankedRisk, Risk } from '../api/openapi.ts';
-import { formatDay, formatNumber, humanize } from '../format.ts';
+import { dayOf, formatDay, formatNumber, humanize } from '../format.ts';
 import { isActiveRisk } from '../risks/model.ts';
 import { describeHealth } from './health-reasons.tsx';
 
@@ -49,8 +49,8 @@ export function Movement({ risk, since }: { risk: RankedRisk; since: string }) {
   const { movement, score, created_at, rank } = risk;
   if (!movement) return null;
   const { score_then, rank_then } = movement;
-  if (created_at.slice(0, 10) > since && isActiveRisk(risk)) return <span className="movement new">New</span>;
-  if (score !== null && score_then === null && created_at.slice(0, 10) <= since)
+  if (dayOf(created_at) > since && isActiveRisk(risk)) return <span className="movement new">New</span>;
+  if (score !== null && score_then === null && dayOf(created_at) <= since)
     return <span className="movement new">Assessed</span>;
   if (score === null || score_then === null || score === score_then) {
     const hasDrifted = rank !== undefined && rank_then !== null && rank_then !== rank;

@@ -1,5 +1,5 @@
 import { dayFilters, FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
-import { enumOptions, formatDayOrText } from '../format.ts';
+import { dayOf, enumOptions, formatDay, formatDayOrText } from '../format.ts';
 import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
 import { issueStatuses, priorities, severities } from './model.ts';
@@ -32,6 +32,7 @@ const appliedFilters = {
   ...dayFilters('due', 'Due'),
   min_age_days: (value: string) => `${value} days or older`,
   raised_since: (value: string) => `Raised since ${formatDayOrText(value)}`,
-  // Links set the start of a day in UTC.
-  resolved_since: (value: string) => `Resolved since ${formatDayOrText(value.slice(0, 10))}`,
+  // Links set the start of a day.
+  resolved_since: (value: string) =>
+    `Resolved since ${Number.isNaN(Date.parse(value)) ? value : formatDay(dayOf(value))}`,
 };

@@ -6,7 +6,7 @@ import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
-import { daysFromToday } from '../format.ts';
+import { dayOf, daysFromToday, endOf, organizationTimeZone } from '../format.ts';
 
 const scopes = enumValues<Scope>({
   'personnel.read': true,
@@ -48,7 +48,7 @@ function useFields(minExpiry: string): FieldOf<KeyInput>[] {
       kind: 'day',
       half: true,
       min: minExpiry,
-      hint: 'At the end of that day (UTC). Leave blank to never expire.',
+      hint: `At the end of that day (${organizationTimeZone()}). Leave blank to never expire.`,
     },
     {
       name: 'rate_limit',
@@ -63,7 +63,9 @@ function useFields(minExpiry: string): FieldOf<KeyInput>[] {
 
 /** The selected day is the last one on which the key works. */
 const withEndOfDay = <Input extends { expires_at?: string | null }>(values: Input): Input =>
-  values.expires_at ? { ...values, expires_at: `${values.expires_at}T23:59:59Z` } : values;
+  values.expires_at ? { ...values, expires_at: lastSecondOf(values.expires_at) } : values;
+
+const lastSecondOf = (day: string) => new Date(Date.parse(endOf(day)) - 1000).toISOString();
 
 type NewProps = { onClose: () => void; onCreated: (key: KeyWithSecret) => void };
 
@@ -88,14 +90,14 @@ export function EditKey({ edited, projectKeyOf, onClose }: EditProps) {
   const refresh = useRefresh();
   const me = useMe();
   const isOwnKey = edited.id === me.key_id;
-  const lastDay = edited.expires_at?.slice(0, 10) ?? null;
+  const lastDay = edited.expires_at && dayOf(edited.expires_at);
   const tomorrow = daysFromToday(1);
   const fields = useFields(lastDay !== null && lastDay < tomorrow ? lastDay : tomorrow);
   const params = { path: { id: edited.id } };
   /** The key as the form shows it: with days and the keys of projects. */
   const toForm = (key: Key) => ({
     ...key,
-    expires_at: key.expires_at?.slice(0, 10) ?? null,
+    expires_at: key.expires_at && dayOf(key.expires_at),
     project_ids: key.project_ids?.map(projectKeyOf),
   });
   const save = async (values: KeyPatch, base: { version: number }) => {

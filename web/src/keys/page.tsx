@@ -12,7 +12,7 @@ import { Loaded } from '../components/loading.tsx';
 import { Secret } from '../components/secret.tsx';
 import { CellButton, type Column, Table } from '../components/table.tsx';
 import { toast } from '../components/toast.tsx';
-import { enumOptions, formatDay, formatNumber, formatTime, humanize } from '../format.ts';
+import { dayOf, enumOptions, formatDay, formatNumber, formatTime, humanize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { useProjectKeys } from '../projects/queries.ts';
 import { EditKey, NewKey } from './key-form.tsx';
@@ -187,7 +187,7 @@ const limits = (projectKeyOf: (id: string) => string): Column<Key> => ({
   from: 'desktop',
   cell: ({ expires_at, project_ids, rate_limit }) => {
     const parts = [
-      expires_at && `Until ${formatDay(expires_at.slice(0, 10))}`,
+      expires_at && `Until ${formatDay(dayOf(expires_at))}`,
       project_ids?.map(projectKeyOf).join(', '),
       rate_limit === 0 ? 'Unlimited requests' : rate_limit && `${formatNumber(rate_limit)} per minute`,
     ];

@@ -4,9 +4,8 @@ import { Score } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Card } from '../components/card.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { formatChange, formatDay, formatNumber } from '../format.ts';
+import { daysLater, endOf, formatChange, formatDay, formatNumber } from '../format.ts';
 import {
-  endOf,
   listHref,
   type Period,
   useRaisedIssues,
@@ -55,7 +54,6 @@ export function Changes({ period }: { period: Period }) {
 }
 
 function IssueChanges({ period }: { period: Period }) {
-  const start = endOf(period.since);
   const raised = useRaisedIssues(period, maxShown);
   const resolved = useResolvedIssues(period, maxShown);
   return (
@@ -65,7 +63,7 @@ function IssueChanges({ period }: { period: Period }) {
           <Issues
             title="New issues"
             list={list}
-            href={listHref('/issues', period, { status: 'all', raised_since: start.slice(0, 10) })}
+            href={listHref('/issues', period, { status: 'all', raised_since: daysLater(period.since, 1) })}
           />
         )}
       </Loaded>
@@ -74,7 +72,7 @@ function IssueChanges({ period }: { period: Period }) {
           <Issues
             title="Resolved or closed issues"
             list={list}
-            href={listHref('/issues', period, { resolved_since: start })}
+            href={listHref('/issues', period, { resolved_since: endOf(period.since) })}
           />
         )}
       </Loaded>

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { Project } from '../api/openapi.ts';
-import { daysFromToday, formatShortDay, today } from '../format.ts';
-import { daysBefore, inProjects, listHref, maxRows, type Period } from './queries.ts';
+import { daysFromToday, daysLater, formatShortDay, today } from '../format.ts';
+import { inProjects, listHref, maxRows, type Period } from './queries.ts';
 
 export const dateKinds = { risk: 'Risk due', review: 'Risk review', issue: 'Issue due', task: 'Task due' };
 
@@ -71,7 +71,7 @@ const lists = { risk: '/risks', review: '/risks', issue: '/issues', task: '/task
 export function datesHref(kind: DateKind, { from, to }: Days, period: Pick<Period, 'project'>) {
   const name = kind === 'review' ? 'review' : 'due';
   return listHref(lists[kind], period, {
-    ...(from && { [`${name}_after`]: daysBefore(from, 1) }),
+    ...(from && { [`${name}_after`]: daysLater(from, -1) }),
     [`${name}_before`]: to,
   });
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, dataOrThrow } from '../api/client.ts';
 import type { paths, RankedRisk } from '../api/openapi.ts';
-import { formatDay, isDay, today } from '../format.ts';
+import { daysLater, endOf, formatDay, isDay, today } from '../format.ts';
 import { isActiveRisk } from '../risks/model.ts';
 
 /** What the report is about: some projects, or all, the day that everything is compared with, and the day it shows. */
@@ -23,13 +23,10 @@ export const maxRows = 1000;
 export function validDays(since = '', asOf = ''): Pick<Period, 'since' | 'asOf'> {
   const last = isDay(asOf) && asOf < today() ? asOf : today();
   return {
-    since: isDay(since) && since <= last ? since : daysBefore(last, 30),
+    since: isDay(since) && since <= last ? since : daysLater(last, -30),
     asOf: last === today() ? undefined : last,
   };
 }
-
-export const daysBefore = (day: string, days: number) =>
-  new Date(Date.parse(day) - days * 86_400_000).toISOString().slice(0, 10);
 
 export const dayName = ({ asOf }: Period) => (asOf ? formatDay(asOf) : 'Today');
 
@@ -39,9 +36,6 @@ export const listHref = (
   { project }: Pick<Period, 'project'>,
   filters: Record<string, string> = {},
 ) => `${list}?${new URLSearchParams({ ...filters, ...(project && { project: project.join() }) })}`;
-
-/** The start of the day after: a register of a past day is that of its end. */
-export const endOf = (day: string) => new Date(Date.parse(day) + 86_400_000).toISOString();
 
 export const inProjects = ({ project }: Pick<Period, 'project'>) => (project ? { project } : {});
 
@@ -217,7 +211,7 @@ async function readChanges(period: Period): Promise<RiskChanges> {
 }
 
 export const useRaisedIssues = (period: Period, limit: number) =>
-  useAllIssues(period, { raised_since: endOf(period.since).slice(0, 10), limit, count: true });
+  useAllIssues(period, { raised_since: daysLater(period.since, 1), limit, count: true });
 
 export const useResolvedIssues = (period: Period, limit: number) =>
   useAllIssues(period, {
