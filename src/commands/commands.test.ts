@@ -14,6 +14,7 @@ import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fillPeople } from '../../test/people.ts';
 import { launchMuster, muster, startMuster, temporaryFolder } from '../../test/process.ts';
+import { dayAt, startOfDay } from '../core/time-zones.ts';
 import { openDatabase } from '../database/open.ts';
 
 test('the first start prints a key that works; later starts print none', async (t) => {
@@ -163,7 +164,7 @@ test('settings are read from a .env file', async (t) => {
   assert.equal(
     stdout,
     'sqlite:elsewhere/other.db: ran 0001_foundation, 0002_search, 0003_links, 0004_narrow, 0005_events, ' +
-      '0006_webhooks, 0007_comments, 0008_views, 0009_created, 0010_indexes.\n',
+      '0006_webhooks, 0007_comments, 0008_views, 0009_created, 0010_indexes, 0011_settings.\n',
   );
   assert.equal((await muster(folder, ['migrate'])).stdout, 'sqlite:elsewhere/other.db is up to date.\n');
   assert.ok(existsSync(join(folder, 'elsewhere/other.db')));
@@ -212,6 +213,38 @@ test('keys are created, listed and revoked while the service runs', async (t) =>
 
   assert.match((await muster(folder, ['keys', 'revoke', key.id])).stdout, /is revoked/);
   assert.equal(await status(), 401);
+});
+
+test('the time zone is stored at start; later starts and commands use it', async (t) => {
+  const folder = temporaryFolder(t);
+  // The one whose day differs from that in UTC at this hour.
+  const zone = new Date().getUTCHours() >= 10 ? 'Pacific/Kiritimati' : 'Etc/GMT+12';
+  const days = () => [new Date().toISOString().slice(0, 10), dayAt(Date.now(), zone)];
+  const first = await startMuster(t, folder, { MUSTER_TIME_ZONE: zone });
+  const headers = { authorization: `Bearer ${first.key}` };
+  first.child.kill('SIGTERM');
+  assert.equal(await first.exit, 0);
+  const second = await startMuster(t, folder);
+  const me = await (await fetch(`${second.origin}/v1/me`, { headers })).json();
+  assert.equal(me.time_zone, zone);
+
+  writeFileSync(join(folder, 'risks.csv'), 'project,title\nAPOLLO,Strike\n');
+  const before = days();
+  const imported = await muster(folder, ['import', 'risks', 'risks.csv', '--create-projects']);
+  assert.equal(imported.code, 0, imported.stderr + imported.stdout);
+  const exported = await muster(folder, ['export', 'risks', '--format', 'json']);
+  const [{ raised_on }] = JSON.parse(exported.stdout).data;
+  const [utcDay, localDay] = days();
+  // Unless the day has changed meanwhile.
+  if (before[0] === utcDay && before[1] === localDay) {
+    assert.notEqual(localDay, utcDay);
+    assert.deepEqual([raised_on, me.today], [localDay, localDay]);
+  }
+
+  const args = ['keys', 'create', '--name', 'until', '--scopes', 'all', '--expires', '2099-01-31'];
+  const { expires_at } = JSON.parse((await muster(folder, [...args, '--json'])).stdout);
+  assert.equal(expires_at, startOfDay('2099-01-31', zone));
+  assert.match((await muster(folder, ['keys', 'list'])).stdout, / valid +2099-01-31 +until/);
 });
 
 test('an invalid command line prints one line that says what to do, and exits with 1', async (t) => {

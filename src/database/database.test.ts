@@ -38,6 +38,7 @@ onBothEngines('database', (start, engine) => {
       '0008_views',
       '0009_created',
       '0010_indexes',
+      '0011_settings',
     ]);
     const keys = await Promise.all(
       instances.map(({ write }) => write((db) => createFirstKey(db, systemClock()))),
@@ -82,6 +83,7 @@ onBothEngines('database', (start, engine) => {
       '0008_views',
       '0009_created',
       '0010_indexes',
+      '0011_settings',
     ]);
     const migrated = await database.db.selectFrom('history').selectAll().orderBy('id').execute();
     assert.deepEqual(
