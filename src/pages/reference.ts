@@ -113,9 +113,9 @@ const conventions = (site: Site): [string, Fragment][] => [
   [
     'Values',
     prose(
-      'Times are UTC such as `2026-11-15T09:30:00.000Z`, dates such as `2026-11-15`. A missing value is `null`, never an ' +
-        'empty string. IDs are opaque and never reused; projects, risks and issues also have keys such as ' +
-        '`APOLLO-R7`.',
+      'Times are UTC such as `2026-11-15T09:30:00.000Z`, dates such as `2026-11-15`. Today is the day in the time ' +
+        'zone of the organization, which `GET /v1/me` returns. A missing value is `null`, never an empty string. IDs ' +
+        'are opaque and never reused; projects, risks and issues also have keys such as `APOLLO-R7`.',
     ),
   ],
 ];

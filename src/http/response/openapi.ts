@@ -65,7 +65,8 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         description:
           'People, groups, projects, the ranked risk register and open issues. Lists are complete by default and ' +
-          'paged on request. Unknown parameters and fields are rejected.',
+          'paged on request. Unknown parameters and fields are rejected. Times are UTC; “today” is the day in the time ' +
+          'zone of the organization, which `GET /v1/me` returns.',
       },
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
       components: {
