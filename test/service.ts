@@ -1,9 +1,12 @@
+import assert from 'node:assert/strict';
 import { describe, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { createApp, type Service } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { type Clock, systemClock } from '../src/core/clock.ts';
-import { openDatabase } from '../src/database/open.ts';
+import { type Database, openDatabase } from '../src/database/open.ts';
 import { storeTimeZone } from '../src/database/settings.ts';
+import type { App } from '../src/http/fastify.ts';
 import { createKey } from '../src/resources/keys/queries.ts';
 import { type Scope, scopes } from '../src/resources/keys/schema.ts';
 import { type Engine, migratedDatabase, type TestDatabase } from './databases.ts';
@@ -37,6 +40,35 @@ type Options = {
   via?: (url: string) => string;
 };
 
+const nothingLeft = {
+  requests: { inFlight: 0, active: 0 },
+  reservedBytes: 0,
+  unsentBytes: 0,
+  listReaders: 0,
+  connectionsInUse: [] as string[],
+};
+
+/** What the service still counts, holds or waits for after it has been closed. */
+function leftBehind(app: App, pools: Record<string, { used: number; waiting: number }>): typeof nothingLeft {
+  const { load, bodyBudgets, slowReaders, listSpool } = app;
+  return {
+    requests: { inFlight: load.inFlight, active: load.active },
+    reservedBytes: Object.values(bodyBudgets).reduce((sum, { bytes }) => sum + bytes, 0),
+    unsentBytes: slowReaders.unsentBytes,
+    listReaders: listSpool.readers.size,
+    connectionsInUse: Object.entries(pools)
+      .filter(([, { used, waiting }]) => used + waiting > 0)
+      .map(([name]) => name),
+  };
+}
+
+/** Waits a moment for background work, such as webhooks, to return its connections. Snapshots and transactions use one. */
+async function settledPools(database: Database) {
+  const inUse = () => Object.values(database.pools()).some(({ used, waiting }) => used + waiting > 0);
+  for (let i = 0; i < 200 && inUse(); i++) await setTimeout(10);
+  return database.pools();
+}
+
 export type TestService = Awaited<ReturnType<typeof startTestService>>;
 
 export async function startTestService(
@@ -61,10 +93,16 @@ export async function startTestService(
   if (config.time_zone) await storeTimeZone(database, config.time_zone);
   const readiness = { state: 'ready' as const };
   const app = await createApp({ config, database, clock, readiness, webhooks });
+  let pools: Record<string, { used: number; waiting: number }> = {};
+  // Runs before the database is closed, when all responses have ended.
+  app.addHook('onClose', async () => {
+    pools = await settledPools(database);
+  });
   await app.listen({ host: config.host, port: config.port });
   t.after(async () => {
     await app.close();
     await drop();
+    assert.deepEqual(leftBehind(app, pools), nothingLeft, 'The test left something behind.');
   });
   const { port } = app.server.address() as { port: number };
   const origin = `http://127.0.0.1:${port}`;

@@ -23,6 +23,9 @@ type Page = {
   meta: Record<string, unknown>;
 };
 
+/** A page of this many rows is small enough to be built before it is known whether its client reads. */
+const maxUncheckedRows = 50;
+
 /** Sends one page of a list, read from one snapshot. */
 export async function sendPage(
   request: FastifyRequest,
@@ -31,6 +34,7 @@ export async function sendPage(
   limit: number,
 ) {
   const { list, format, query } = listRequest;
+  if (limit > maxUncheckedRows) request.server.slowReaders.assertRoom(request);
   const page =
     (await readInOneStatement(request, listRequest, limit)) ??
     (await readInSnapshot(request, listRequest, limit));

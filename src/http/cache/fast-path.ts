@@ -26,7 +26,7 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
   function route(pending: PendingRequest): void {
     const { request, response } = pending;
     const client = app.keyCache.recentId(pending.secret) ?? unknownClient;
-    if (!isProbe(request.url) && app.load.decide(client) === 'reject') {
+    if (!isProbe(request.url) && !app.load.admits(client)) {
       reject(pending);
       return;
     }
@@ -77,32 +77,37 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
   }
 
   /**
-   * Routes cache misses one per tick, because each may block the event loop for a while. Queued requests count as
-   * active, so that the service sheds load when the queue is long.
+   * Routes cache misses one per tick, because each may block the event loop for a while, and clients in turn, so that one
+   * with many requests does not hold up the others. Queued requests count as active, so that the service sheds load when
+   * there are many.
    */
-  const missQueue: PendingRequest[] = [];
+  const queues = new Map<string, PendingRequest[]>();
   function enqueueMiss(pending: PendingRequest): void {
     const { request, response, secret } = pending;
     // The client may have disconnected during the version check.
     if (response.closed) return;
     const client = app.keyCache.recentId(secret) ?? unknownClient;
-    const decision = app.load.decide(client);
-    if (decision === 'reject') {
+    if (!app.load.admits(client)) {
       reject(pending);
       return;
     }
     app.load.admit(request, response, client);
-    if (decision === 'admit first') missQueue.unshift(pending);
-    else missQueue.push(pending);
-    if (missQueue.length === 1) setImmediate(routeNextMiss);
+    const queue = queues.get(client);
+    if (queue) queue.push(pending);
+    else if (queues.set(client, [pending]).size === 1) setImmediate(routeNextMiss);
   }
   function routeNextMiss(): void {
-    const next = missQueue.shift();
-    if (next && !next.response.closed) {
+    for (const [client, queue] of queues) {
+      const next = queue.shift();
+      // Behind the other clients.
+      queues.delete(client);
+      if (queue.length > 0) queues.set(client, queue);
+      if (!next || next.response.closed) continue;
       if (performance.now() - next.start > maxQueueMs) reject(next);
       else app.routing(next.request, next.response);
+      break;
     }
-    if (missQueue.length > 0) setImmediate(routeNextMiss);
+    if (queues.size > 0) setImmediate(routeNextMiss);
   }
 
   function snapshotAt(versions: Versions): VersionSnapshot {

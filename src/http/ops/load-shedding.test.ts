@@ -305,13 +305,14 @@ test('a long tick of the event loop sheds load until the next tick', async () =>
   let now = 1000;
   const load = createLoadMonitor(10, () => now);
   now += 60_000;
-  assert.equal(load.decide(unknownClient), 'admit', 'a machine that stood still is no reason');
+  assert.equal(load.admits(unknownClient), true, 'a machine that stood still is no reason');
   now += 2000;
-  assert.equal(load.decide(unknownClient), 'admit');
+  assert.equal(load.admits(unknownClient), true);
   now += 1;
-  assert.equal(load.decide('key'), 'reject');
+  assert.equal(load.admits(unknownClient), false);
+  assert.equal(load.admits('key'), true);
   await setImmediate();
-  assert.equal(load.decide(unknownClient), 'admit');
+  assert.equal(load.admits(unknownClient), true);
 });
 
 /** A monitor with a clock, and functions that begin and end many requests. */
@@ -330,7 +331,7 @@ function monitor(maxConcurrency: number) {
     arrive: (count: number, client = unknownClient) => {
       let admitted = 0;
       for (let i = 0; i < count; i++) {
-        if (load.decide(client) === 'reject') continue;
+        if (!load.admits(client)) continue;
         const response = new EventEmitter();
         const request = { method: 'GET', headers: {} } as IncomingMessage;
         load.admit(request, response as ServerResponse, client);
@@ -398,21 +399,21 @@ test('requests that all hang are overload after an interval', async () => {
   const { arrive, wait, load } = monitor(1000);
   arrive(64);
   await wait(999);
-  assert.equal(load.decide(unknownClient), 'admit');
+  assert.equal(load.admits(unknownClient), true);
   await wait(1);
-  assert.equal(load.decide(unknownClient), 'reject');
+  assert.equal(load.admits(unknownClient), false);
 });
 
-test('under overload a client with few requests in progress is served first', async () => {
+test('under overload each known client keeps a share', async () => {
   const { arrive, end, wait, load } = monitor(1000);
   arrive(64, 'greedy');
   await wait(1000);
-  assert.equal(load.decide('greedy'), 'reject');
-  assert.equal(load.decide(unknownClient), 'reject', 'anybody can invent keys');
-  assert.equal(load.decide('modest'), 'admit first');
+  assert.equal(load.admits('greedy'), false);
+  assert.equal(load.admits(unknownClient), false, 'anybody can invent keys');
+  assert.equal(load.admits('modest'), true);
   assert.equal(arrive(10, 'modest'), 4);
   end(64);
-  assert.equal(load.decide('greedy'), 'admit');
+  assert.equal(load.admits('greedy'), true);
 });
 
 test('shedding is reported until there has been no rejection for ten seconds', async () => {

@@ -18,15 +18,12 @@ export type Load = {
   /** Counts a request until its response begins or its client disconnects. */
   admit(request: IncomingMessage, response: ServerResponse, client: string): void;
   /** Checked for each request before it is admitted. */
-  decide(client: string): Decision;
+  admits(client: string): boolean;
   /** Queues the function that sends a rejection. Returns false if the queue is full. */
   reject(sendRejection: () => void): boolean;
   /** Resolves when no request is in flight. */
   idle(): Promise<void>;
 };
-
-/** Under overload, a client with few requests in progress is served first, so that one client cannot keep out the rest. */
-type Decision = 'admit' | 'admit first' | 'reject';
 
 /** All requests whose key is not known yet count as one client, because anybody can invent keys. */
 export const unknownClient = '';
@@ -44,7 +41,7 @@ const maxWaitMs = { burst: 1000, overload: 500 };
 /** Requests that must have ended before their rate predicts a wait. */
 const minEnded = 16;
 
-/** The requests that each known client may have in progress under overload. */
+/** The requests that each known client may have in progress under overload, so that one client cannot keep out the rest. */
 const minShare = 4;
 /** The part of all requests in progress that one client may have. */
 const maxShare = 3 / 4;
@@ -148,13 +145,12 @@ export function createLoadMonitor(maxConcurrency: number, now: () => number = ()
       if (hasBody(request)) request.once('end', () => begin(response, client));
       else begin(response, client);
     },
-    decide(client) {
+    admits(client) {
       tickStart ??= startTick();
       const time = now();
-      const isFull = active.size >= maxConcurrency || activeOf(client) >= maxConcurrency * maxShare;
-      if (isFull || time - tickStart > maxLoopBusyMs) return 'reject';
-      if (!waitsTooLong(time)) return 'admit';
-      return client !== unknownClient && activeOf(client) < minShare ? 'admit first' : 'reject';
+      if (active.size >= maxConcurrency || activeOf(client) >= maxConcurrency * maxShare) return false;
+      if (time - tickStart <= maxLoopBusyMs && !waitsTooLong(time)) return true;
+      return client !== unknownClient && activeOf(client) < minShare;
     },
     reject(sendRejection) {
       shed++;

@@ -43,7 +43,7 @@ onBothEngines('clients that do not read', (start) => {
     const [greedy, other] = [await service.key(), await service.key()];
     await fill(service);
     const { slowReaders } = service.app;
-    Object.assign(slowReaders.limits, { maxBytesPerClient: 20_000_000, maxBytes: 30_000_000 });
+    Object.assign(slowReaders.limits, { maxBytesPerClient: 20_000_000, maxBytes: 40_000_000 });
     const sockets = [await open(service, page, greedy), await open(service, page, greedy)];
     const tooMuch = await service.get(page, greedy);
     assert.deepEqual([tooMuch.status, tooMuch.headers.get('retry-after')], [503, '1']);

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { networkReader } from '../../core/addresses.ts';
 import { overloaded } from './load-shedding.ts';
 
@@ -12,6 +12,8 @@ export type SlowReaders = {
   readonly unsentBytes: number;
   /** Connections closed because their clients read too slowly. */
   readonly closed: number;
+  /** Throws if the client has not read its earlier responses, before another large one is built for it. */
+  assertRoom(request: FastifyRequest): void;
   limits: ReaderLimits;
 };
 
@@ -44,6 +46,7 @@ export function closeSlowReaders(app: FastifyInstance): void {
   const limits = { ...defaultLimits };
   const readers = new Map<Socket, Reader>();
   const networkOfClient = networkReader(app.config.trust_proxy);
+  const clientOf = ({ actor, raw }: FastifyRequest) => actor?.id ?? networkOfClient(raw);
   let closed = 0;
 
   /** Notes what a client has read since the last check. */
@@ -64,8 +67,8 @@ export function closeSlowReaders(app: FastifyInstance): void {
     socket.destroy();
   }
 
-  /** Closes stalled connections, the longest stalled first, until these bytes fit. Returns whether they do. */
-  function makeRoom(added: number, client: string | undefined, now: number): boolean {
+  /** Closes stalled connections, the longest stalled first, until these bytes fit into this part of the limits. */
+  function makeRoom(added: number, client: string | undefined, now: number, part = 1): boolean {
     for (const socket of readers.keys()) {
       if (socket.destroyed || socket.writableLength === 0) readers.delete(socket);
       else update(socket, now);
@@ -83,7 +86,7 @@ export function closeSlowReaders(app: FastifyInstance): void {
       }
       return true;
     };
-    return fits(ofClient, limits.maxBytesPerClient) && fits([...readers], limits.maxBytes);
+    return fits(ofClient, part * limits.maxBytesPerClient) && fits([...readers], part * limits.maxBytes);
   }
 
   function isTooSlow(reader: Reader, now: number): boolean {
@@ -112,13 +115,17 @@ export function closeSlowReaders(app: FastifyInstance): void {
     get closed() {
       return closed;
     },
+    assertRoom(request) {
+      // The size is unknown, so half of the room must be left.
+      if (readers.size > 0 && !makeRoom(0, clientOf(request), performance.now(), 0.5)) throw overloaded();
+    },
     limits,
   });
 
   app.addHook('onSend', (request, reply, payload, done) => {
     const bytes = Buffer.isBuffer(payload) || typeof payload === 'string' ? payload.length : 0;
     if (bytes < minCheckedBytes || reply.raw.closed) return done(null, payload);
-    const client = request.actor?.id ?? networkOfClient(request.raw);
+    const client = clientOf(request);
     const now = performance.now();
     if (!makeRoom(bytes, client, now)) {
       for (const name of headersOfBody) reply.removeHeader(name);

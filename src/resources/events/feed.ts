@@ -8,8 +8,9 @@ import type { Key } from '../keys/schema.ts';
 import { eventJson } from './queries.ts';
 import type { EndReason, EventStream, StreamedEvent } from './stream.ts';
 
-/** Events per query. */
-const pageRows = 50;
+/** Events per query: few at first, because their length is unknown then. */
+const firstRows = 8;
+const maxRows = 100;
 
 /** A stream that has more unsent bytes than this for `maxStallMs` is closed. */
 const maxUnsentBytes = 64 * 1024;
@@ -71,14 +72,15 @@ export function createEventFeed(app: App): EventFeed {
   }
 
   async function deliver(latest: number): Promise<void> {
-    while (position < latest) {
-      const events = await readEvents(database.db, position, latest);
+    for (let rows = firstRows; position < latest; ) {
+      const events = await readEvents(database.db, position, latest, rows);
       for (const slice of slicesOf(events)) {
         for (const event of slice) for (const stream of live) stream.send(event);
         position = slice.at(-1)?.sequence ?? position;
         await closeSlow([...live]);
       }
-      if (events.length < pageRows) position = latest;
+      if (events.length < rows) position = latest;
+      rows = nextRows(events);
     }
   }
 
@@ -105,16 +107,17 @@ export function createEventFeed(app: App): EventFeed {
 
   /** Sends a stream the events that were committed before it is live. */
   async function catchUp(stream: EventStream, after: number): Promise<void> {
-    for (let read = after; streams.has(stream); ) {
+    for (let [read, rows] = [after, firstRows]; streams.has(stream); ) {
       while (catchingUp >= maxCatchingUp && streams.has(stream)) await setTimeout(10);
       const target = position;
       catchingUp++;
-      const events = await readEvents(database.db, read, target).finally(() => catchingUp--);
+      const events = await readEvents(database.db, read, target, rows).finally(() => catchingUp--);
       // The stream may have ended during the query.
       if (!streams.has(stream)) return;
       const [sendable = []] = slicesOf(events);
       for (const event of sendable) stream.send(event);
-      const isAll = sendable.length === events.length && events.length < pageRows;
+      const isAll = sendable.length === events.length && events.length < rows;
+      rows = nextRows(events);
       read = isAll ? Math.max(read, target) : (sendable.at(-1)?.sequence ?? target);
       // A client that does not read loses its connection: see `closeSlowReaders`.
       await stream.drained();
@@ -227,12 +230,24 @@ function slicesOf(events: readonly StreamedEvent[]): StreamedEvent[][] {
   return slices;
 }
 
-const readEvents = async (db: Kysely<Tables>, after: number, latest: number): Promise<StreamedEvent[]> =>
+/** So many that they have about `maxUnsentBytes` if they are as long as these. */
+function nextRows(events: readonly StreamedEvent[]): number {
+  const length = events.reduce((sum, { json }) => sum + json.length, 0);
+  const fitting = Math.floor((maxUnsentBytes / Math.max(1, length)) * events.length);
+  return Math.max(1, Math.min(fitting, maxRows, 2 * events.length));
+}
+
+const readEvents = async (
+  db: Kysely<Tables>,
+  after: number,
+  latest: number,
+  rows: number,
+): Promise<StreamedEvent[]> =>
   db
     .selectFrom('events')
     .select(['sequence', 'type', 'subject_type', 'subject_id', 'project_id', eventJson.as('json')])
     .where('sequence', '>', after)
     .where('sequence', '<=', latest)
     .orderBy('sequence')
-    .limit(pageRows)
+    .limit(rows)
     .execute();

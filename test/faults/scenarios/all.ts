@@ -11,6 +11,7 @@ import { killPostgres, killSqlite } from './kill.ts';
 import { freeze } from './postgres-frozen.ts';
 import { backendKill, postmasterKill } from './postgres-killed.ts';
 import { soak } from './soak.ts';
+import { unreadPostgres, unreadSmallFrames, unreadSqlite } from './unread.ts';
 import { walBound } from './wal-bound.ts';
 
 export const scenarios: readonly Scenario[] = [
@@ -35,5 +36,8 @@ export const scenarios: readonly Scenario[] = [
   eventsPostgres,
   hostileInputSqlite,
   hostileInputPostgres,
+  unreadSqlite,
+  unreadPostgres,
+  unreadSmallFrames,
   soak,
 ];
