@@ -8,6 +8,7 @@ import { handoverPostgres, handoverSqlite } from './handover.ts';
 import { hostileInputPostgres, hostileInputSqlite } from './hostile-input.ts';
 import { instances, instancesHaproxy, instancesNginx } from './instances.ts';
 import { killPostgres, killSqlite } from './kill.ts';
+import { mixedWritersPostgres } from './mixed-writers.ts';
 import { freeze } from './postgres-frozen.ts';
 import { backendKill, postmasterKill } from './postgres-killed.ts';
 import { soak } from './soak.ts';
@@ -32,6 +33,7 @@ export const scenarios: readonly Scenario[] = [
   instancesNginx,
   handoverSqlite,
   handoverPostgres,
+  mixedWritersPostgres,
   eventsSqlite,
   eventsPostgres,
   hostileInputSqlite,
