@@ -8,12 +8,12 @@ import { newId } from '../core/ids.ts';
 import { personRow } from '../resources/personnel/queries.ts';
 import { scopeToProjects } from './project-scope.ts';
 import type { Work } from './sqlite/group-commit.ts';
-import { lockTable } from './writes/table-versions.ts';
+import { lockTables } from './writes/locks.ts';
 
 const addPerson =
   (name: string): Work<number> =>
   async (db) => {
-    await lockTable(db, 'people');
+    await lockTables(db, 'people');
     const row = personRow(newId('person'), { name }, momentOf(new Date()));
     await db
       .insertInto('people')

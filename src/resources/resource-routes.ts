@@ -60,6 +60,8 @@ export type ResourceKind<
   /** The errors of all writes and of updates, besides the usual ones. */
   errors?: readonly ProblemCode[];
   updateErrors?: readonly ProblemCode[];
+  /** Takes locks before the resource is read in order to be changed. Without them, concurrent changes are repeated. */
+  lock?(db: Transaction<Tables>, params: Static<Params>): Promise<void>;
   /** The path of a resource, if that is not the collection with the id. */
   pathOf?(resource: Static<Resource>): string;
   create(
@@ -149,6 +151,7 @@ export function resourceRoutes<
     },
     async (request, reply) => {
       const changed = await request.database.write(async (db) => {
+        await kind.lock?.(db, paramsOf(request));
         const current = await kind.get(db, paramsOf(request), request.moment);
         assertIfMatch(request, current);
         return kind.update(db, current, request.body as Static<Patch>, request.change);
@@ -172,6 +175,7 @@ export function resourceRoutes<
     },
     async (request, reply) => {
       await request.database.write(async (db) => {
+        await kind.lock?.(db, paramsOf(request));
         const current = await kind.get(db, paramsOf(request), request.moment);
         assertIfMatch(request, current);
         await kind.delete(db, current, request.change);

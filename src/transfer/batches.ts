@@ -211,6 +211,8 @@ export function createWaitingRows(
       unblock(row);
     },
 
+    hasNext: () => firstReady < ready.length || waitingFor.size > 0,
+
     /** The next released rows. If only cycles are left, breaks them with rows that may not wait again. */
     next(maxRows: number): Batch | undefined {
       if (firstReady === ready.length && waitingFor.size > 0) {

@@ -1,11 +1,15 @@
 import { sql, type Transaction } from 'kysely';
 import { fieldError, Problem } from '../core/errors.ts';
 import { fold, shortened } from '../core/text.ts';
+import { hasSingleWriter } from '../database/sql/batches.ts';
 import { inJsonArray } from '../database/sql/functions.ts';
-import type { Tables } from '../database/tables.ts';
+import type { TableName, Tables } from '../database/tables.ts';
 import type { Change } from '../database/writes/change.ts';
+import { lockRows, lockTables } from '../database/writes/locks.ts';
+import { createPacer } from '../formats/pace.ts';
 import type { Importable, ItemProject } from './importable.ts';
-import type { ParsedRow } from './parse-rows.ts';
+import { createRowParser, type ParsedRow } from './parse-rows.ts';
+import type { FileScan, Source } from './scan.ts';
 
 /** Rows that are imported in the same way: into one project, or without any. */
 export type RowGroup = { importable: Importable; rows: readonly ParsedRow[] };
@@ -79,3 +83,75 @@ async function resolveProject(
 }
 
 const nonEmpty = <T>(list: T[]) => (list.length > 0 ? list : undefined);
+
+/** The tables in which an import changes several rows. The items of a project are protected by the lock on the project. */
+const lockedTables: Partial<Record<Importable['what'], TableName[]>> = {
+  person: ['memberships', 'people'],
+  // The members of a group are people, and get a new version.
+  group: ['groups', 'memberships', 'people'],
+  project: ['projects'],
+};
+
+/** Whether the rows of a file may change several projects. */
+export const changesSeveralProjects = ({ what, across }: Importable) =>
+  what === 'project' || across !== undefined;
+
+/**
+ * Takes all locks for writing these rows before the first of them is written: the order of the rows must not decide in
+ * which order their locks are taken.
+ */
+export async function lockForRows(
+  db: Transaction<Tables>,
+  importable: Importable,
+  rows: readonly ParsedRow[],
+): Promise<void> {
+  if (hasSingleWriter(db)) return;
+  await lock(
+    db,
+    importable,
+    rows.flatMap((row) => projectNames(importable, row)),
+  );
+}
+
+/** Like `lockForRows`, for all rows of the file. */
+export async function lockForFile(
+  db: Transaction<Tables>,
+  { importable, source }: { importable: Importable; source: Source },
+  { columns }: FileScan,
+): Promise<void> {
+  if (hasSingleWriter(db)) return;
+  const names = new Set<string>();
+  if (changesSeveralProjects(importable)) {
+    const parse = createRowParser(importable, columns, source.isTable);
+    const pause = createPacer();
+    for await (const rows of source.rows()) {
+      for (const row of rows) {
+        if (!row.isHeader) for (const name of projectNames(importable, parse(row, 0))) names.add(name);
+        await pause();
+      }
+    }
+  }
+  await lock(db, importable, [...names]);
+}
+
+async function lock(
+  db: Transaction<Tables>,
+  importable: Importable,
+  names: readonly string[],
+): Promise<void> {
+  const { what, project, across } = importable;
+  const created: TableName[] = across?.createProject ? ['projects'] : [];
+  await lockTables(db, ...(lockedTables[what] ?? []), ...created);
+  const found = await findProjects(db, [...new Set(names)]);
+  const ids = found.map(({ id }) => id);
+  await lockRows(db, 'projects', project ? [project.id] : ids);
+}
+
+/** The texts by which a row names the project that it changes. */
+function projectNames({ what, keys }: Importable, { project, identity, values }: ParsedRow): string[] {
+  if (what !== 'project') return project === undefined ? [] : [project];
+  return keys.flatMap(({ field }) => {
+    const value = identity[field] ?? values[field];
+    return typeof value === 'string' ? [value] : [];
+  });
+}

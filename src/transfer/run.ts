@@ -8,7 +8,13 @@ import { createPacer } from '../formats/pace.ts';
 import { AdaptiveBatchSize, type Batch, createWaitingRows, readBatches } from './batches.ts';
 import type { Importable } from './importable.ts';
 import { createRowParser, type ParsedRow } from './parse-rows.ts';
-import { groupByProject, type RowGroup } from './projects.ts';
+import {
+  changesSeveralProjects,
+  groupByProject,
+  lockForFile,
+  lockForRows,
+  type RowGroup,
+} from './projects.ts';
 import type { Recognition } from './recognize/columns.ts';
 import { explainRecognition } from './recognize/explain.ts';
 import { resolveReferences } from './references.ts';
@@ -141,30 +147,41 @@ async function importInOneTransaction(
   scan: FileScan,
 ): Promise<Results> {
   const results = new Results(scan.rows);
-  await importRows({ ...store, write: (work) => work(db) }, job, scan, results);
+  await lockForFile(db, job, scan);
+  await importRows({ ...store, write: (work) => work(db) }, job, scan, results, true);
   return results;
 }
 
 /** The rows of a batch that were written, without those that wait for other rows. */
 type WrittenBatch = { rows: ParsedRow[]; written: Written[] };
 
-/** Writes all rows in batches. Each group of batches is one transaction of the store. */
-async function importRows(store: Store, job: ImportJob, scan: FileScan, results: Results): Promise<void> {
+/** Writes all rows in batches. Each group of batches is one transaction of the store. `isLocked`: it has all locks already. */
+async function importRows(
+  store: Store,
+  job: ImportJob,
+  scan: FileScan,
+  results: Results,
+  isLocked = false,
+): Promise<void> {
   const { importable, source, options, change, onProgress } = job;
   const waiting = createWaitingRows(importable, scan.rowsByKey);
   const newIds = new Map<string, string>();
   const size = new AdaptiveBatchSize(store.bulkBatchMs);
 
-  /** Writes batches until the transaction takes too long or another writer waits. False if no batch was left. */
-  async function writeBatches(nextBatch: (position: number) => Batch | undefined): Promise<boolean> {
+  /** Writes batches until the transaction takes too long or another writer waits. */
+  async function writeBatches(nextBatch: (position: number) => Batch | undefined): Promise<void> {
     const batches = await store.write(async (db, hasWaiters) => {
       // The database may retry a transaction.
       waiting.rollback();
       const batches: WrittenBatch[] = [];
       const end = performance.now() + maxTransactionMs;
-      while (batches.length === 0 || (!hasWaiters?.() && performance.now() < end)) {
+      // A further batch may need the locks of further projects, which must all be taken at the start.
+      const isWithoutFurtherLocks =
+        isLocked || hasWaiters !== undefined || !changesSeveralProjects(importable);
+      while (batches.length === 0 || (isWithoutFurtherLocks && !hasWaiters?.() && performance.now() < end)) {
         const batch = nextBatch(batches.length);
         if (!batch) break;
+        if (!isLocked && batches.length === 0) await lockForRows(db, importable, batch.rows);
         const start = performance.now();
         batches.push(await writeBatch(db, batch));
         size.adapt(batch.rows.length, performance.now() - start);
@@ -173,7 +190,6 @@ async function importRows(store: Store, job: ImportJob, scan: FileScan, results:
     });
     waiting.commit();
     for (const batch of batches) await recordResults(batch);
-    return batches.length > 0;
   }
 
   async function writeBatch(db: Transaction<Tables>, batch: Batch): Promise<WrittenBatch> {
@@ -258,7 +274,7 @@ async function importRows(store: Store, job: ImportJob, scan: FileScan, results:
   } finally {
     stream.destroy();
   }
-  while (await writeBatches(() => waiting.next(size.rows)));
+  while (waiting.hasNext()) await writeBatches(() => waiting.next(size.rows));
 }
 
 export function summaryOf({ options }: ImportJob, scan: FileScan, { counts }: Results): ImportSummary {

@@ -23,7 +23,7 @@ export type Options = {
   /** One server for all scenarios of a run, with durable writes; started at the first use. */
   postgres(): Promise<PostgresServer>;
   soakMinutes: number;
-  /** How long to restart instances, instead of a number of rounds. */
+  /** How long to restart instances, instead of a number of rounds, and how long mixed writers run. */
   minutes: number | undefined;
   /** How many instances to restart in turn. */
   instanceCount: number;

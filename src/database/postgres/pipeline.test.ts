@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { Transaction } from 'kysely';
 import { migratedDatabase } from '../../../test/databases.ts';
+import { startTestService } from '../../../test/service.ts';
 import { systemClock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
 import { groupRow } from '../../resources/groups/queries.ts';
@@ -26,6 +27,21 @@ test('a change does not wait for statements without a result', async (t) => {
   // The start of the transaction; the person, the history and the read of the person; the event, the versions and the
   // commit. Each statement on its own would take seven.
   assert.equal(roundTrips() - before, 3);
+});
+
+test('a change of an item does not wait for the lock on its project before it reads the item', async (t) => {
+  const { url, roundTrips } = await startDistantServer(t, await createDatabase(t));
+  const service = await startTestService(t, 'postgres', { target: { url, drop: async () => {} } });
+  const key = await service.key();
+  await service.make('/v1/projects', key, { name: 'APOLLO' });
+  await service.make('/v1/projects/APOLLO/tasks', key, { title: 'x' });
+  const change = (title: string) =>
+    service.call('PATCH', '/v1/projects/APOLLO/tasks/APOLLO-T1', key, { title });
+  await change('first');
+  const before = roundTrips();
+  await change('second');
+  // As many as without the lock.
+  assert.equal(roundTrips() - before, 7);
 });
 
 test('the error of a statement that nobody waited for fails the transaction', async (t) => {

@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { advisoryLock, rowLock } from '../sql/functions.ts';
+import { hasSingleWriter } from '../sql/batches.ts';
 import { namedStatement, param, statement } from '../sql/statement.ts';
 import type { TableName, Tables } from '../tables.ts';
 import { insertRows } from './rows.ts';
@@ -19,12 +19,20 @@ export async function bumpVersions<T>(
   const { tables, sequence, rows } = tracker;
   await insertRows(transaction, 'events', rows);
   // The version of this table is the latest sequence number.
-  tables.delete('events');
+  const hasEvents = tables.delete('events');
   const changed = [...tables].sort();
   if (sequence !== undefined) changed.push('events');
+  // Transactions with events hold this lock. The rest waits for it too, because one statement locks many rows in any order.
+  if (!hasEvents && changed.length > 1 && !hasSingleWriter(transaction)) await lockSequence(transaction);
   if (changed.length > 0) await bump(changed)(transaction, { sequence });
   return result;
 }
+
+const lockSequence = statement(
+  (db) =>
+    db.selectFrom('data_versions').select('version').where('table_name', '=', 'events').forNoKeyUpdate(),
+  { isCommand: true },
+);
 
 const bump = (tables: readonly TableName[]) =>
   namedStatement(
@@ -55,28 +63,3 @@ export const versionExpression = (tables: readonly TableName[]) =>
   sql<number>`(select sum(version) from data_versions where table_name in (${sql.join(tables.map((table) => sql.lit(table)))}))`;
 
 const allVersions = statement((db) => db.selectFrom('data_versions').select(['table_name', 'version']));
-
-/**
- * Locks the table until the transaction ends, for rules that concern several rows. It conflicts only with itself. It does
- * not lock the row in `data_versions`: taking that before the end of the transaction could cause deadlocks.
- */
-export async function lockTable(db: Transaction<Tables>, table: TableName): Promise<void> {
-  await takeTableLock(db, { table });
-}
-
-const takeTableLock = statement((db) => db.selectNoFrom(advisoryLock(param('table')).as('locked')), {
-  isCommand: true,
-});
-
-/**
- * Locks the person until the transaction ends. Waits for transactions that assign something to the person: they hold a
- * shared lock since they checked the reference (`referenceErrors`). Later statements see those assignments. Lock projects
- * before people, as transactions that assign something do; otherwise they could deadlock.
- */
-export async function lockPerson(db: Transaction<Tables>, user_id: string): Promise<void> {
-  await takePersonLock(db, { user_id });
-}
-
-const takePersonLock = statement((db) => db.selectNoFrom(rowLock(param('user_id')).as('locked')), {
-  isCommand: true,
-});

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import type { Database } from '../../database/open.ts';
 import type { Tables } from '../../database/tables.ts';
-import { lockTable } from '../../database/writes/table-versions.ts';
+import { lockTables } from '../../database/writes/locks.ts';
 import type { Key } from '../../resources/keys/schema.ts';
 
 const minute = 60_000;
@@ -39,7 +39,7 @@ export function createKeyUsage(database: Database, onError: (error: unknown) => 
 
 async function storeUses(db: Transaction<Tables>, uses: readonly [id: string, at: string][]): Promise<void> {
   // Take the lock first, as every writer of keys does, to prevent a deadlock.
-  await lockTable(db, 'keys');
+  await lockTables(db, 'keys');
   for (const [id, last_used_at] of uses) {
     await db
       .updateTable('keys')

@@ -5,6 +5,7 @@ import { momentOf } from '../../core/clock.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Database } from '../../database/open.ts';
 import type { Tables } from '../../database/tables.ts';
+import { lockTables } from '../../database/writes/locks.ts';
 import { resourceEtag } from '../response/etag.ts';
 
 /** The result of a POST. With an `Idempotency-Key` it is stored, to be sent again. */
@@ -69,9 +70,11 @@ export async function runIdempotent<Result>(
 
 /** Deletes records whose retention has ended. */
 export const purgeExpired = (database: Database, now: string) =>
-  database.write((db) =>
-    db.deleteFrom('idempotency').where('created_at', '<', retentionStart(now)).execute(),
-  );
+  database.write(async (db) => {
+    // Another instance may delete the same rows.
+    await lockTables(db, 'idempotency');
+    await db.deleteFrom('idempotency').where('created_at', '<', retentionStart(now)).execute();
+  });
 
 function send(reply: FastifyReply, { status, location, body }: Done) {
   if (location !== undefined) reply.header('location', `${reply.server.baseUrl}${location}`);

@@ -10,7 +10,7 @@ import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
 import { getIssue } from '../issues/queries.ts';
 import { IssueRef } from '../issues/schema.ts';
-import { lockProject } from '../projects/lock.ts';
+import { lockProject, lockProjectFirst } from '../projects/lock.ts';
 import { getProject } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { resourceRoutes } from '../resource-routes.ts';
@@ -116,6 +116,7 @@ function addRoutes(app: App, { type, url, params, find }: Commentable): void {
     idOf: ({ id }) => id,
     pathOf: ({ id, project_id, subject_id }) =>
       `${url.replace(':project_id', project_id).replace(':id', subject_id)}/comments/${id}`,
+    lock: (db, params) => lockProjectFirst(db, (params as unknown as Params).project_id),
     get: async (db, params, moment) =>
       getComment(db, await findCommented(db, params, moment), (params as { comment_id: string }).comment_id),
     create: async (db, params, input, change) => {

@@ -1,10 +1,10 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { daysLater, type Moment } from '../../core/clock.ts';
 import type { Database } from '../../database/open.ts';
-import { advisoryLock } from '../../database/sql/functions.ts';
 import type { Tables } from '../../database/tables.ts';
 import { bySystem } from '../../database/writes/change.ts';
 import { addEvent, type Subject } from '../../database/writes/events.ts';
+import { lockTables } from '../../database/writes/locks.ts';
 import { issueSubject } from '../issues/queries.ts';
 import { keySubject } from '../keys/queries.ts';
 import { personSubject } from '../personnel/queries.ts';
@@ -83,7 +83,7 @@ async function writeEventsOf(
   { subject, due, matches, until: untilOf }: Occasion,
   moment: Moment,
 ): Promise<void> {
-  await sql`select ${advisoryLock(sql.lit('event_checkpoints'))}`.execute(db);
+  await lockTables(db, 'event_checkpoints');
   const from = (await readCheckpoints(db)).get(type);
   const until = untilOf(moment);
   // Another instance may have written them first.

@@ -3,6 +3,7 @@ import type { Moment } from '../../core/clock.ts';
 import type { Database } from '../../database/open.ts';
 import type { Tables } from '../../database/tables.ts';
 import { bySystem } from '../../database/writes/change.ts';
+import { lockProjects } from '../projects/lock.ts';
 import { changeRisk, getRisk } from '../risks/queries.ts';
 import { clearStaleRiskFields } from '../risks/transitions.ts';
 
@@ -25,10 +26,12 @@ async function reopenAll(
   expired: ReturnType<typeof expiredAcceptances>,
   moment: Moment,
 ): Promise<void> {
+  const project_ids = (await expired.execute()).map(({ project_id }) => project_id);
+  const locked = await lockProjects(db, [...new Set(project_ids)]);
+  // Read again: another instance may have reopened some of them before the lock.
   for (const { id, project_id, accepted_until } of await expired.execute()) {
+    if (!locked.has(project_id)) continue;
     const current = await getRisk(db, project_id, id, moment);
-    // Another instance may have reopened it first.
-    if (current.status !== 'accepted') continue;
     const next = clearStaleRiskFields(current, { ...current, status: 'open' });
     const change = bySystem(moment, `Accepted only until ${accepted_until}.`);
     await changeRisk(db, current, next, change, 'risk.acceptance_expired');

@@ -1,5 +1,6 @@
 import type { Moment } from '../../core/clock.ts';
 import type { Database } from '../../database/open.ts';
+import { lockTables } from '../../database/writes/locks.ts';
 import { dataVersion } from '../../database/writes/table-versions.ts';
 
 const rowsPerTransaction = 500;
@@ -14,6 +15,8 @@ export async function deleteOldEvents(
   const start = (Date.parse(now) - retentionDays * 86_400_000) * 1000;
   for (let total = 0; ; ) {
     const deleted = await write(async (db) => {
+      // Another instance may delete the same rows.
+      await lockTables(db, 'events');
       const old = db
         .selectFrom('events')
         .select('sequence')

@@ -2,9 +2,9 @@ import type { Kysely, Transaction } from 'kysely';
 import { fieldError, invalidBody, notFound } from '../../core/errors.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
+import { lockTables } from '../../database/writes/locks.ts';
 import { exists, toPerson } from '../../database/writes/references.ts';
 import { notBefore, updateRow } from '../../database/writes/rows.ts';
-import { lockTable } from '../../database/writes/table-versions.ts';
 import { getGroup, recordMemberships } from './queries.ts';
 
 /** Adding an existing member changes nothing. */
@@ -26,7 +26,7 @@ export async function addMembers(
   requested: Change,
 ): Promise<{ added: number; member_count: number }> {
   // The lock prevents a deadlock between two requests that add the same people.
-  await lockTable(db, 'memberships');
+  await lockTables(db, 'memberships');
   const group = await getGroup(db, group_id);
   const change = notBefore(requested, group);
   await rejectUnknownPeople(db, user_ids);
@@ -52,7 +52,7 @@ export async function removeMember(
   requested: Change,
 ): Promise<void> {
   if (!(await exists(db, toPerson, user_id))) throw notFound('person', user_id);
-  await lockTable(db, 'memberships');
+  await lockTables(db, 'memberships');
   const group = await getGroup(db, group_id);
   const change = notBefore(requested, group);
   const removed = await db

@@ -16,6 +16,7 @@ import {
   recordDeleted,
   recordHistory,
 } from '../../database/writes/history.ts';
+import { lockTables } from '../../database/writes/locks.ts';
 import {
   type Reference,
   referenceErrors,
@@ -25,7 +26,6 @@ import {
   type Unique,
 } from '../../database/writes/references.ts';
 import { deleteRow, notBefore, updateRow, updateRows } from '../../database/writes/rows.ts';
-import { lockTable } from '../../database/writes/table-versions.ts';
 import { allOf, equals, hasText, since } from '../../lists/filters.ts';
 import { type List, memoizedList } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
@@ -95,7 +95,7 @@ export async function createGroups(
   inputs: readonly GroupInput[],
   change: Change,
 ): Promise<(Created | Problem)[]> {
-  if (inputs.some(({ parent_id }) => parent_id)) await lockTable(db, 'groups');
+  if (inputs.some(({ parent_id }) => parent_id)) await lockTables(db, 'groups');
   const creation = {
     kind: 'group',
     subject: groupSubject,
@@ -119,7 +119,7 @@ export async function updateGroup(
   const next: Group = { ...current, ...patch };
   const differences = differencesBetween(current, next, Object.keys(patch));
   if (Object.keys(differences).length === 0) return current;
-  if ('parent_id' in differences) await lockTable(db, 'groups');
+  if ('parent_id' in differences) await lockTables(db, 'groups');
   const [errors = []] = await validate(db, [next], current);
   if (errors.length > 0) throw invalidBody(errors);
   if ('name' in differences) await rejectDuplicateName(db, next, id);
@@ -133,7 +133,7 @@ export async function updateGroup(
 /** Removes all members. A group that owns risks or issues, or has subgroups, cannot be deleted. */
 export async function deleteGroup(db: Transaction<Tables>, current: Group, change: Change): Promise<void> {
   const { id, name } = current;
-  await lockTable(db, 'memberships');
+  await lockTables(db, 'memberships');
   const references: Reference[] = [
     ['groups', sql`parent_id = ${id}`],
     ['risks', sql`owner_group_id = ${id}`],

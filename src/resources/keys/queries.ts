@@ -8,8 +8,8 @@ import type { Tables } from '../../database/tables.ts';
 import { bySystem, type Change, type Differences } from '../../database/writes/change.ts';
 import type { Subject } from '../../database/writes/events.ts';
 import { differencesBetween, type EventOptions, recordChanges } from '../../database/writes/history.ts';
+import { lockTables } from '../../database/writes/locks.ts';
 import { notBefore } from '../../database/writes/rows.ts';
-import { lockTable } from '../../database/writes/table-versions.ts';
 import { keyColumns, keyOf } from '../../http/auth/key-lookup.ts';
 import { insufficientScope, missingScopes } from '../../http/auth/scopes.ts';
 import { hashSecret, newSecret } from '../../http/auth/secret.ts';
@@ -55,7 +55,7 @@ export async function getKey(db: Kysely<Tables>, id: string): Promise<Key> {
 
 /** Reads a key and locks all keys until the transaction ends. */
 export async function getKeyForChange(db: Transaction<Tables>, id: string): Promise<Key> {
-  await lockTable(db, 'keys');
+  await lockTables(db, 'keys');
   return getKey(db, id);
 }
 
@@ -81,7 +81,7 @@ export async function createKey(db: Transaction<Tables>, input: KeyInput, by: By
 
 /** Creates a key with every scope on the first start. Returns undefined if a key exists. */
 export async function createFirstKey(db: Transaction<Tables>, moment: Moment) {
-  await lockTable(db, 'keys');
+  await lockTables(db, 'keys');
   const existing = await db.selectFrom('keys').select('id').limit(1).executeTakeFirst();
   return existing ? undefined : createKey(db, { name: 'first key', scopes: [...scopes] }, moment);
 }

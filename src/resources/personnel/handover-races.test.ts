@@ -6,7 +6,7 @@ import { onBothEngines, type TestService } from '../../../test/service.ts';
 import { systemClock } from '../../core/clock.ts';
 import type { Tables } from '../../database/tables.ts';
 import { bySystem, type Change } from '../../database/writes/change.ts';
-import { lockTable } from '../../database/writes/table-versions.ts';
+import { lockTables } from '../../database/writes/locks.ts';
 import { createGroup, getGroup, updateGroup } from '../groups/queries.ts';
 import { createIssue, getIssue, updateIssue } from '../issues/queries.ts';
 import { createProject, getProject, updateProject } from '../projects/queries.ts';
@@ -105,7 +105,7 @@ onBothEngines('a hand-over', (start, engine) => {
     let handedOver: ReturnType<typeof service.post> | undefined;
     await service.database.write(async (db) => {
       const change = bySystem(systemClock(), 'a test');
-      await lockTable(db, 'people');
+      await lockTables(db, 'people');
       handedOver ??= service.post(`/v1/personnel/${user_id}/deactivate`, key, {}, { 'if-match': '"1"' });
       await (engine === 'sqlite' ? setTimeout(20) : waitsForLock(service));
       await updatePerson(db, await getPerson(db, user_id, change), { title: 'Countess' }, change);

@@ -4,27 +4,29 @@ import { joinWords } from '../../core/text.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { recordHistory } from '../../database/writes/history.ts';
+import { lockPerson, lockTables } from '../../database/writes/locks.ts';
 import { referenceErrors, toGroup, toPerson } from '../../database/writes/references.ts';
 import { WriteConflict } from '../../database/writes/rows.ts';
-import { lockPerson, lockTable } from '../../database/writes/table-versions.ts';
 import { grants, insufficientScope } from '../../http/auth/scopes.ts';
 import { count } from '../../lists/list.ts';
-import { lockProjects } from '../projects/queries.ts';
+import { lockProjects } from '../projects/lock.ts';
 import { assignmentRows, countAssignments } from './assignments.ts';
 import { assigneeErrors, getPerson, updatePerson } from './queries.ts';
-import { noResponsibilities, reassignAll, type Successors } from './reassign.ts';
+import { lockLedRows, noResponsibilities, reassignAll, type Successors } from './reassign.ts';
 import type { DeactivateInput, Handover, Person, Responsibilities } from './schema.ts';
 
 /**
  * Deactivates a person and reassigns their responsibilities to the successors, in one transaction. Each reassigned
  * row gets a new version and history entries, as with a PATCH. Without a successor nothing is reassigned, and nothing in
- * a project is locked. The report leaves out projects that the key may not read.
+ * a project is locked. The report leaves out projects that the key may not read. `assertCurrent` checks the person as
+ * they are once the locks are held.
  */
 export async function deactivatePerson(
   db: Transaction<Tables>,
   person: Person,
   input: DeactivateInput,
   requested: Change,
+  assertCurrent: (person: Person) => void,
 ): Promise<Handover> {
   const { handover_to_user_id = null, handover_to_group_id = null, dry_run = false, reason } = input;
   const successors = { handover_to_user_id, handover_to_group_id };
@@ -33,8 +35,7 @@ export async function deactivatePerson(
   if (hasSuccessor) assertMayHandOver(change);
   const readsProjects = grants(change.scopes, 'projects.read');
   const report = (handover: Required<Handover>) => (readsProjects ? handover : withoutProjects(handover));
-  await lockTable(db, 'people');
-  await lockTable(db, 'memberships');
+  await lockTables(db, 'memberships', 'people');
   const lockedProjects =
     hasSuccessor && !dry_run ? await lockAssignedProjects(db, person.user_id) : undefined;
   if (!dry_run) await lockPerson(db, person.user_id);
@@ -46,11 +47,12 @@ export async function deactivatePerson(
   // Another transaction assigned work in a further project before the lock: retry, which locks that project too.
   if (lockedProjects && counts.by_project.some(({ project_id }) => !lockedProjects.has(project_id)))
     throw new WriteConflict();
-  // The person may have changed before the lock: retry, which checks `If-Match` again.
-  const { version } = await getPerson(db, person.user_id, change);
-  if (version !== person.version) throw new WriteConflict();
+  const rows = await lockLedRows(db, person.user_id, handover_to_user_id);
+  // The person may have changed before the lock.
+  const leaver = await getPerson(db, person.user_id, change);
+  assertCurrent(leaver);
   const moves = lockedProjects
-    ? await reassignAll(db, person, successors, lockedProjects, change)
+    ? await reassignAll(db, leaver, successors, lockedProjects, rows, change)
     : noResponsibilities;
   await recordSuccessors(db, person.user_id, successors, change);
   const current = await getPerson(db, person.user_id, change);
@@ -98,13 +100,15 @@ async function recordSuccessors(
     await recordHistory(db, [{ subject_id: user_id, at: change.now, differences }], change);
 }
 
-/** Locks the projects in which the person is responsible for something. Returns their ids. */
+/** Locks the projects in which the person is responsible for something. Returns the ids of those that are not archived. */
 async function lockAssignedProjects(db: Transaction<Tables>, user_id: string): Promise<Set<string>> {
   const projects = await countAssignments(db, user_id);
-  return lockProjects(
+  const locked = await lockProjects(
     db,
     projects.map(({ project_id }) => project_id),
   );
+  const writable = [...locked.values()].filter(({ archived_at }) => archived_at === null);
+  return new Set(writable.map(({ id }) => id));
 }
 
 /** Memberships move to a person only. `assertSuccessors` has checked that a lone group can take over the rest. */

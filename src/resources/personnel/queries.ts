@@ -11,6 +11,7 @@ import type { Change } from '../../database/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../database/writes/create-many.ts';
 import { parseResource, type Subject } from '../../database/writes/events.ts';
 import { differencesBetween, recordChanges, recordDeleted } from '../../database/writes/history.ts';
+import { lockPerson, lockTables } from '../../database/writes/locks.ts';
 import {
   findReferrers,
   type Reference,
@@ -20,7 +21,6 @@ import {
   type Unique,
 } from '../../database/writes/references.ts';
 import { deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
-import { lockPerson, lockTable } from '../../database/writes/table-versions.ts';
 import { grants } from '../../http/auth/scopes.ts';
 import { type List, memoizedList, type Order } from '../../lists/list.ts';
 import { byText } from '../../lists/orders.ts';
@@ -99,7 +99,7 @@ export async function createPeople(
   inputs: readonly PersonInput[],
   change: Change,
 ): Promise<(Created | Problem)[]> {
-  if (inputs.some(({ accountable_user_id }) => accountable_user_id)) await lockTable(db, 'people');
+  if (inputs.some(({ accountable_user_id }) => accountable_user_id)) await lockTables(db, 'people');
   const creation = {
     kind: 'person',
     subject: personSubject,
@@ -125,7 +125,7 @@ export async function updatePerson(
   if (Object.keys(differences).length === 0) return current;
   // The rules for these fields involve several people, so concurrent changes must wait.
   if (['status', 'kind', 'manager_user_id', 'accountable_user_id'].some((field) => field in differences)) {
-    await lockTable(db, 'people');
+    await lockTables(db, 'people');
   }
   // Concurrent assignments check that the person is active.
   if ('status' in differences) await lockPerson(db, id);

@@ -1,4 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
+import { hasSingleWriter } from '../../database/sql/batches.ts';
+import { inJsonArray } from '../../database/sql/functions.ts';
 import { ancestors } from '../../database/sql/trees.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
@@ -30,40 +32,37 @@ export const noResponsibilities: Responsibilities = {
 
 /**
  * Reassigns the person's responsibilities to the successors and returns how many of each kind changed. A group takes
- * over the ownership of risks and issues only. `project_ids` are the locked projects.
+ * over the ownership of risks and issues only. `project_ids` are the locked projects, `led` the locked rows outside of
+ * projects.
  */
 export async function reassignAll(
   db: Transaction<Tables>,
   person: Person,
   { handover_to_user_id: to, handover_to_group_id: group }: Successors,
   project_ids: ReadonlySet<string>,
+  led: LedRows,
   change: Change,
 ): Promise<Responsibilities> {
   const { user_id } = person;
   const owner = group ? { owner_user_id: null, owner_group_id: group } : { owner_user_id: to };
-  const isInLockedProject = (row: Row) => project_ids.has(String(row.project_id));
   const newOwner = ({ owner_user_id }: Row) => owner_user_id === user_id && owner;
   const newAssignee = ({ assignee_user_id }: Row) => assignee_user_id === user_id && { assignee_user_id: to };
   const newOwnerAndAssignee = (row: Row) => ({ ...newOwner(row), ...newAssignee(row) });
   const newLead = () => ({ lead_user_id: to });
 
-  const tasks = await lockOpenRows(db, 'tasks', user_id);
-  const issues = await lockOpenRows(db, 'issues', user_id);
-  const risks = await lockOpenRows(db, 'risks', user_id);
-  const projects = await lockOpenRows(db, 'projects', user_id);
-  const groups = await lockRows(db, 'groups', ['lead_user_id'], sql`lead_user_id = ${user_id}`);
+  const rowsOf = (table: keyof typeof assignmentSources) => openRows(db, table, user_id, project_ids);
   const moves = {
     ...noResponsibilities,
-    tasks: await changeRows(db, 'tasks', tasks.filter(isInLockedProject), newAssignee, change),
-    issues: await changeRows(db, 'issues', issues.filter(isInLockedProject), newOwnerAndAssignee, change),
-    risks: await changeRows(db, 'risks', risks.filter(isInLockedProject), newOwner, change),
+    tasks: await changeRows(db, 'tasks', await rowsOf('tasks'), newAssignee, change),
+    issues: await changeRows(db, 'issues', await rowsOf('issues'), newOwnerAndAssignee, change),
+    risks: await changeRows(db, 'risks', await rowsOf('risks'), newOwner, change),
   };
   if (!to) return moves;
   return {
     ...moves,
-    projects: await changeRows(db, 'projects', projects.filter(isInLockedProject), newLead, change),
-    groups: await changeRows(db, 'groups', groups, newLead, change),
-    ...(await reassignPeople(db, person, to, change)),
+    projects: await changeRows(db, 'projects', await rowsOf('projects'), newLead, change),
+    groups: await changeRows(db, 'groups', led.groups, newLead, change),
+    ...(await reassignPeople(db, person, to, led.people, change)),
     memberships: await moveMemberships(db, user_id, to, change),
   };
 }
@@ -71,34 +70,57 @@ export async function reassignAll(
 type Row = { id: string } & Record<string, unknown>;
 type ReassignableTable = 'tasks' | 'issues' | 'risks' | 'projects' | 'groups' | 'people';
 
-/** Locks the open rows of one table that name the person, in all projects. */
-function lockOpenRows(
+/** The open rows of one table that name the person, in the locked projects: nobody else can change them. */
+function openRows(
   db: Transaction<Tables>,
   table: keyof typeof assignmentSources,
   user_id: string,
+  project_ids: ReadonlySet<string>,
 ): Promise<Row[]> {
   const { roles, isOpen, project_id } = assignmentSources[table];
   const fields = Object.values<string>(roles);
   const isTheirs = fields.map((field) => sql<boolean>`${sql.ref(field)} = ${user_id}`);
-  const columns = [...fields, `${project_id} as project_id`];
-  return lockRows(db, table, columns, sql`(${sql.join(isTheirs, sql` or `)}) and ${isOpen}`);
+  return db
+    .selectFrom(table as 'tasks')
+    .select(['id', ...fields] as 'id'[])
+    .where(sql<boolean>`(${sql.join(isTheirs, sql` or `)}) and ${isOpen}`)
+    .where(inJsonArray(sql.ref(project_id), [...project_ids]))
+    .execute();
 }
 
-/** Locks the matching rows until the transaction ends and returns them. */
-async function lockRows(
+type LedRows = { groups: Row[]; people: Row[] };
+
+/** Locks the groups that the person leads, the people that the person manages or is accountable for, and both people. */
+export async function lockLedRows(
   db: Transaction<Tables>,
-  table: ReassignableTable,
-  columns: readonly string[],
-  matches: RawBuilder<boolean>,
-): Promise<Row[]> {
-  const id = table === 'people' ? 'user_id as id' : 'id';
-  // SQLite has no SELECT … FOR UPDATE, so lock with an update that changes nothing.
-  return (await db
-    .updateTable(table as 'tasks')
-    .set((eb) => ({ version: eb.ref('version') }))
-    .where(matches)
-    .returning([id, ...columns] as 'id'[])
-    .execute()) as Row[];
+  user_id: string,
+  to: string | null,
+): Promise<LedRows> {
+  const lock = async (
+    table: 'groups' | 'people',
+    id: string,
+    fields: string[],
+    matches: RawBuilder<boolean>,
+  ) => {
+    const rows = await db
+      .selectFrom(table as 'people')
+      .select([`${id} as id`, ...fields] as 'user_id'[])
+      .where(matches)
+      .orderBy(id as 'user_id')
+      .$if(!hasSingleWriter(db), (query) => query.forNoKeyUpdate())
+      .execute();
+    return rows as unknown as Row[];
+  };
+  return {
+    groups: await lock('groups', 'id', ['lead_user_id'], sql`lead_user_id = ${user_id}`),
+    people: await lock(
+      'people',
+      'user_id',
+      ['manager_user_id', 'accountable_user_id'],
+      sql`(manager_user_id = ${user_id} or accountable_user_id = ${user_id}) and status = 'active'
+        or user_id in (${user_id}, ${to})`,
+    ),
+  };
 }
 
 /** Sets the columns that `next` returns for each row, with a new version and history. Returns the number of changed rows. */
@@ -146,8 +168,14 @@ const differencesTo = (columns: Record<string, unknown>, before: Row | undefined
     Object.entries(columns).map(([field, to]) => [field, { from: before?.[field] ?? null, to }]),
   );
 
-/** Reassigns the people the person manages or is accountable for. */
-async function reassignPeople(db: Transaction<Tables>, person: Person, to: string, change: Change) {
+/** Reassigns the people the person manages or is accountable for. `locked` contains them and both people. */
+async function reassignPeople(
+  db: Transaction<Tables>,
+  person: Person,
+  to: string,
+  locked: readonly Row[],
+  change: Change,
+) {
   const { user_id } = person;
   // A successor who would become their own ancestor takes the person's place in the tree instead.
   const takesPlace = {
@@ -155,13 +183,7 @@ async function reassignPeople(db: Transaction<Tables>, person: Person, to: strin
     accountable_user_id: await isBelowActiveReport(db, 'accountable_user_id', user_id, to),
   };
   const fields = Object.keys(takesPlace) as (keyof typeof takesPlace)[];
-  const rows = await lockRows(
-    db,
-    'people',
-    fields,
-    sql`(manager_user_id = ${user_id} or accountable_user_id = ${user_id}) and status = 'active'
-      or user_id = ${to}`,
-  );
+  const rows = locked.filter(({ id }) => id !== user_id);
   const next = (row: Row) =>
     Object.fromEntries(
       fields

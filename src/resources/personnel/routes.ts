@@ -99,8 +99,9 @@ export function personnelRoutes(app: App): void {
     async (request, reply) =>
       sendIdempotent(request, reply, async (db) => {
         const current = await getPerson(db, request.params.user_id, request.moment);
-        assertIfMatch(request, current);
-        return done(await deactivatePerson(db, current, request.body ?? {}, request.change));
+        const assertCurrent = (person: Person) => assertIfMatch(request, person);
+        assertCurrent(current);
+        return done(await deactivatePerson(db, current, request.body ?? {}, request.change, assertCurrent));
       }),
   );
 

@@ -12,6 +12,7 @@ import type { Subject } from '../../database/writes/events.ts';
 import type { App } from '../../http/fastify.ts';
 import { done, runIdempotent, sendResult } from '../../http/request/idempotency.ts';
 import { bulkErrors } from '../../http/route-errors.ts';
+import { lockProjectsOfItemsFirst } from '../projects/lock.ts';
 import { type ItemUpdates, updateItems } from './update.ts';
 
 type Item = { id: string; key: string; version: number };
@@ -134,12 +135,9 @@ async function updateAll(
   moment: Moment,
   change: Change,
 ) {
-  const found = await findItems(
-    db,
-    updates.subject,
-    items.map(({ id }) => id),
-    moment,
-  );
+  const refs = items.map(({ id }) => id);
+  await lockProjectsOfItemsFirst(db, updates.target.table, refs);
+  const found = await findItems(db, updates.subject, refs, moment);
   const data = new Map<BulkInput['items'][number], object>();
   for (const round of roundsOf(items, found)) {
     const checked = round.map((item) => {

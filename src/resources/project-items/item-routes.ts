@@ -9,6 +9,7 @@ import type { App } from '../../http/fastify.ts';
 import { sendResource } from '../../http/response/resource.ts';
 import { importRoute } from '../../transfer/import-route.ts';
 import { AcrossProjectsQuery } from '../../transfer/schema.ts';
+import { lockProjectFirst } from '../projects/lock.ts';
 import { getProjectForWriting } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { type ResourceKind, resourceRoutes } from '../resource-routes.ts';
@@ -61,6 +62,7 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
       const { project_id, id } = item as Item;
       return `/v1/projects/${project_id}/${tag}/${id}`;
     },
+    lock: (db, { project_id }) => lockProjectFirst(db, project_id),
     get: (db, params, moment) => get(db, params.project_id, params.id, moment),
     create: (db, params, input, change) => create(db, params.project_id, input, change),
     async importable({ params, database, moment }) {

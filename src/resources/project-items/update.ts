@@ -15,10 +15,10 @@ import {
   type toRisk,
   type toTask,
 } from '../../database/writes/references.ts';
-import { notBefore, updateReadRows } from '../../database/writes/rows.ts';
+import { notBefore, updateReadRows, WriteConflict } from '../../database/writes/rows.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { type CountDelta, updateCountsOfMany } from '../projects/counts.ts';
-import { assertNotArchived, type LockedProject, lockProject } from '../projects/lock.ts';
+import { assertNotArchived, type LockedProject, lockProjects } from '../projects/lock.ts';
 
 type Item = {
   id: string;
@@ -83,7 +83,10 @@ export async function updateItems<I extends Item, Patch extends object>(
   requested: Change,
 ): Promise<(I | Problem)[]> {
   const change = notBefore(requested, latestOf(updates));
-  const projects = await lockProjects(db, updates);
+  const project_ids = new Set(updates.map(({ current }) => current.project_id));
+  const projects = await lockProjects(db, [...project_ids]);
+  // A project was deleted after its items were.
+  if (projects.size < project_ids.size) throw new WriteConflict();
   const drafts = updates.map((update) => draftOf(kind, update, projects, change));
   const changing = drafts.filter(({ differences }) => Object.keys(differences).length > 0);
   await addErrors(db, kind, changing, change);
@@ -207,17 +210,6 @@ const latestOf = <I extends Item>(changes: readonly { current: I }[]) => ({
     '',
   ),
 });
-
-/** Locks the projects of the items, in the order of their ids, so that concurrent requests cannot deadlock. */
-async function lockProjects<I extends Item>(
-  db: Transaction<Tables>,
-  updates: readonly { current: I }[],
-): Promise<Map<string, LockedProject>> {
-  const locked = new Map<string, LockedProject>();
-  const ids = new Set(updates.map(({ current }) => current.project_id));
-  for (const id of [...ids].sort()) locked.set(id, await lockProject(db, id));
-  return locked;
-}
 
 /** Adds the validation errors that need the database. */
 async function addErrors<I extends Item, Patch>(

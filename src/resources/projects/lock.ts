@@ -1,8 +1,11 @@
-import type { Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { notFound, Problem } from '../../core/errors.ts';
 import { asKey } from '../../core/ids.ts';
-import { param, statement } from '../../database/sql/statement.ts';
+import { hasSingleWriter } from '../../database/sql/batches.ts';
+import { inJsonArray } from '../../database/sql/functions.ts';
+import { namedStatement, param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
+import { lockRows, withoutScope } from '../../database/writes/locks.ts';
 
 /** Locks a project until the transaction ends: writes into it, archiving and changes of its key wait. */
 export async function lockProject(db: Transaction<Tables>, ref: string) {
@@ -12,15 +15,84 @@ export async function lockProject(db: Transaction<Tables>, ref: string) {
 }
 
 /** An update that changes nothing takes a row lock on both engines. */
-const lock = statement((db) =>
-  db
-    .updateTable('projects')
-    .set((eb) => ({ version: eb.ref('version') }))
-    .where((eb) => eb.or([eb('id', '=', param<string>('id')), eb('key', '=', param<string>('key'))]))
-    .returning(['id', 'key', 'archived_at', 'version', 'risks_made', 'issues_made', 'tasks_made']),
-);
+const lockWhere = (isLocked: RawBuilder<boolean>) =>
+  statement((db) =>
+    db
+      .updateTable('projects')
+      .set((eb) => ({ version: eb.ref('version') }))
+      .where(isLocked)
+      .returning(['id', 'key', 'archived_at', 'version', 'risks_made', 'issues_made', 'tasks_made']),
+  );
+
+const isReferred = sql<boolean>`(id = ${param('id')} or key = ${param('key')})`;
+
+const lock = lockWhere(isReferred);
 
 export type LockedProject = Awaited<ReturnType<typeof lockProject>>;
+
+/** Locks projects until the transaction ends, in the order of their ids. Returns those that exist, by id. */
+export async function lockProjects(
+  db: Transaction<Tables>,
+  ids: readonly string[],
+): Promise<Map<string, LockedProject>> {
+  const [first] = ids;
+  if (first === undefined) return new Map();
+  if (ids.length > 1) await lockRows(db, 'projects', ids);
+  const { rows } =
+    ids.length > 1
+      ? await lockMany(db, { ids: JSON.stringify(ids) })
+      : await lock(db, { id: first, key: asKey(first) });
+  return new Map(rows.map((project) => [project.id, project]));
+}
+
+const lockMany = lockWhere(sql`${inJsonArray(sql.ref('id'), param<string>('ids'))}`);
+
+/**
+ * Locks the project, if there is one, before something in it is read in order to be changed. Without it, a change that
+ * waits for the lock afterwards finds that others have changed what it has read, and has to start again.
+ */
+export async function lockProjectFirst(db: Transaction<Tables>, ref: string): Promise<void> {
+  if (!hasSingleWriter(db)) await lockFirst(withoutScope(db), { id: ref, key: asKey(ref) });
+}
+
+const lockFirst = statement(
+  (db) => db.selectFrom('projects').select('id').where(isReferred).forNoKeyUpdate(),
+  { isCommand: true },
+);
+
+/** Like `lockProjectFirst`, for the projects of items that are given by id or key. */
+export async function lockProjectsOfItemsFirst(
+  db: Transaction<Tables>,
+  table: 'risks' | 'issues' | 'tasks',
+  refs: readonly string[],
+): Promise<void> {
+  if (hasSingleWriter(db)) return;
+  const ofItems = namedStatement(
+    `lock projects of ${table}`,
+    (db) =>
+      db
+        .selectFrom('projects')
+        .select('id')
+        .where(({ eb, selectFrom }) =>
+          eb(
+            'id',
+            'in',
+            selectFrom(table)
+              .select('project_id')
+              .where(inJsonArray(sql.ref(`${table}.id`), param<string>('ids')))
+              .union(
+                selectFrom(table)
+                  .select('project_id')
+                  .where(inJsonArray(sql.ref(`${table}.key`), param<string>('keys'))),
+              ),
+          ),
+        )
+        .orderBy('id')
+        .forNoKeyUpdate(),
+    { isCommand: true },
+  );
+  await ofItems(withoutScope(db), { ids: JSON.stringify(refs), keys: JSON.stringify(refs.map(asKey)) });
+}
 
 /** Locks a project for a write into it; rejects the write if the project is archived. */
 export async function assertWritable(db: Transaction<Tables>, project_id: string): Promise<void> {

@@ -11,7 +11,7 @@ import {
 } from '../../core/errors.ts';
 import { asKey } from '../../core/ids.ts';
 import { fold, foldAll, joinWords } from '../../core/text.ts';
-import { containsText, inJsonArray, jsonObject } from '../../database/sql/functions.ts';
+import { containsText, jsonObject } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -204,19 +204,6 @@ export const projectRow = (id: string, input: ProjectInput & { key: string }, { 
   tasks_made: 0,
   ...newStamps(now),
 });
-
-/** Locks many projects until the transaction ends; returns the ids of those that are not archived. */
-export async function lockProjects(db: Transaction<Tables>, ids: readonly string[]): Promise<Set<string>> {
-  if (ids.length === 0) return new Set();
-  const locked = await db
-    .updateTable('projects')
-    .set((eb) => ({ version: eb.ref('version') }))
-    .where(inJsonArray(sql.ref('id'), ids))
-    .where('archived_at', 'is', null)
-    .returning('id')
-    .execute();
-  return new Set(locked.map(({ id }) => id));
-}
 
 /** Returns the ids for a filter of ids and keys. Rejects unknown ones, because an empty list would mislead. */
 export async function resolveProjects(db: Kysely<Tables>, refs: readonly string[]): Promise<string[]> {

@@ -9,6 +9,7 @@ import { sendList } from '../../lists/send-list.ts';
 import { expireAcceptancesIn } from '../events/expiry.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { projectImport } from './import.ts';
+import { lockProjectFirst } from './lock.ts';
 import {
   archiveProject,
   createProject,
@@ -55,6 +56,7 @@ export function projectRoutes(app: App): void {
     },
     updateErrors: ['project_archived'],
     idOf: ({ id }) => id,
+    lock: (db, { project_id }) => lockProjectFirst(db, project_id),
     get: (db, { project_id }, moment) => getProject(db, project_id, moment),
     create: (db, _, input, change) => createProject(db, input, change),
     update: updateProject,
@@ -83,6 +85,7 @@ export function projectRoutes(app: App): void {
       },
       async (request, reply) =>
         sendIdempotent(request, reply, async (db) => {
+          await lockProjectFirst(db, request.params.project_id);
           const current = await getProject(db, request.params.project_id, request.moment);
           assertIfMatch(request, current);
           const project = await archiveProject(db, current, archived, request.change);

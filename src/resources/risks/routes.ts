@@ -15,6 +15,7 @@ import { Issue } from '../issues/schema.ts';
 import { resolveFilters } from '../project-items/filters.ts';
 import { projectItemRoutes } from '../project-items/item-routes.ts';
 import { sortsOf } from '../project-items/order.ts';
+import { lockProjectFirst } from '../projects/lock.ts';
 import { getProject } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { riskImport } from './import.ts';
@@ -246,6 +247,7 @@ export function riskRoutes(app: App): void {
     async (request, reply) =>
       sendIdempotent(request, reply, async (db) => {
         const { project_id, id } = request.params;
+        await lockProjectFirst(db, project_id);
         const current = await getRisk(db, project_id, id, request.moment);
         assertIfMatch(request, current);
         const result = await materializeRisk(db, current, request.body, request.change);

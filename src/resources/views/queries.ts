@@ -4,9 +4,9 @@ import { fieldError, invalidBody, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { newStamps, rowAsJson } from '../../database/sql/rows.ts';
 import type { Tables } from '../../database/tables.ts';
+import { lockTables } from '../../database/writes/locks.ts';
 import { rejectDuplicate, toView } from '../../database/writes/references.ts';
 import { deleteRow, insertRows, notBefore, updateRow } from '../../database/writes/rows.ts';
-import { lockTable } from '../../database/writes/table-versions.ts';
 import { type List, memoizedList } from '../../lists/list.ts';
 import { maxViews, View, type ViewedList, type ViewInput, type ViewPatch } from './schema.ts';
 
@@ -39,7 +39,7 @@ export async function createView(
   { now }: Moment,
 ): Promise<View> {
   // Otherwise transactions on PostgreSQL that count at the same time would all find room.
-  await lockTable(db, 'views');
+  await lockTables(db, 'views');
   await rejectTakenName(db, list, name);
   const { stored } = await db
     .selectFrom('views')

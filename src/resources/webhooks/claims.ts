@@ -3,7 +3,7 @@ import type { Moment } from '../../core/clock.ts';
 import { inJsonArray } from '../../database/sql/functions.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
-import { lockTable } from '../../database/writes/table-versions.ts';
+import { lockTables } from '../../database/writes/locks.ts';
 import { type Claim, leaseSeconds } from './deliveries.ts';
 import { later, type Outcome, outcomeOf } from './outcome.ts';
 import { disableWebhook, webhookColumns, webhookOf } from './queries.ts';
@@ -99,7 +99,7 @@ export async function claimDue(
   now: string,
 ): Promise<Claim[]> {
   // One instance claims at a time; otherwise two could exceed the limit or overtake each other.
-  await lockTable(db, 'webhook_deliveries');
+  await lockTables(db, 'webhook_deliveries');
   const claims: Claim[] = [];
   const claimed_until = later(now, leaseSeconds);
   for (const webhook of webhooks) {
@@ -136,6 +136,7 @@ const claimRows = statement((db) =>
 
 /** Makes claimed deliveries due at once, for another instance. */
 export async function releaseClaims(db: Transaction<Tables>, claims: readonly Claim[], now: string) {
+  await lockTables(db, 'webhook_deliveries');
   for (const { id, claimed_until } of claims) {
     await db
       .updateTable('webhook_deliveries')
@@ -148,7 +149,7 @@ export async function releaseClaims(db: Transaction<Tables>, claims: readonly Cl
 
 /** Stores the results of attempts and what follows for the webhooks. Returns the outcomes of those whose claim was valid. */
 export async function recordResults(db: Transaction<Tables>, results: readonly Result[]): Promise<Outcome[]> {
-  await lockTable(db, 'webhook_deliveries');
+  await lockTables(db, 'webhook_deliveries');
   const outcomes: Outcome[] = [];
   for (const [webhook_id, group] of Map.groupBy(results, ({ claim }) => claim.webhook_id)) {
     const health: Health[] = [];

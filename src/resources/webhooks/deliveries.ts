@@ -4,6 +4,7 @@ import { newId } from '../../core/ids.ts';
 import type { Database } from '../../database/open.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
 import type { Tables } from '../../database/tables.ts';
+import { lockTables } from '../../database/writes/locks.ts';
 import { insertRows } from '../../database/writes/rows.ts';
 import { allOf, isIn } from '../../lists/filters.ts';
 import type { List } from '../../lists/list.ts';
@@ -127,6 +128,8 @@ const purgeBatch = 1000;
 export async function purgeDeliveries(database: Database, before: string): Promise<void> {
   for (let deleted = purgeBatch; deleted === purgeBatch; ) {
     deleted = await database.write(async (db) => {
+      // Another instance may delete the same rows.
+      await lockTables(db, 'webhook_deliveries');
       const old = await db
         .selectFrom('webhook_deliveries')
         .select('id')

@@ -13,6 +13,7 @@ import {
   recordCreated,
   recordHistory,
 } from '../../database/writes/history.ts';
+import { lockTables } from '../../database/writes/locks.ts';
 import { notBefore, WriteConflict } from '../../database/writes/rows.ts';
 import { allOf, isIn } from '../../lists/filters.ts';
 import type { List } from '../../lists/list.ts';
@@ -155,6 +156,7 @@ export async function deleteWebhook(
   change: Change,
 ): Promise<void> {
   const { id, url, version } = current;
+  await lockTables(db, 'webhook_deliveries');
   await db.deleteFrom('webhook_deliveries').where('webhook_id', '=', id).execute();
   const { numDeletedRows } = await db
     .deleteFrom('webhooks')

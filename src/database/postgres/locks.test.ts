@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import pg from 'pg';
+import { startTestService, type TestService } from '../../../test/service.ts';
+import { daysLater, systemClock } from '../../core/clock.ts';
+import { expireAcceptances } from '../../resources/events/expiry.ts';
+
+/*
+ * A transaction that waits for a lock must hold none that comes later in the order of ARCHITECTURE.md. Otherwise another
+ * one, which holds the first and wants the second, would wait for it in turn. Each test holds a lock on a connection of
+ * its own, starts a write that waits for it, and tries to take the later one.
+ */
+
+type Prepared = Awaited<ReturnType<typeof prepare>>;
+
+type Case = {
+  /** The statement that takes the lock that the write has to wait for. */
+  held: (prepared: Prepared) => string;
+  write: (prepared: Prepared) => Promise<{ status: number; text: string }>;
+  /** The statement that takes a later lock. */
+  later: (prepared: Prepared) => string;
+};
+
+const row = (table: string, id: string) =>
+  `select 1 from ${table} where ${table === 'people' ? 'user_id' : 'id'} = '${id}' for no key update nowait`;
+const versionOf = (table: string) =>
+  `select 1 from data_versions where table_name = '${table}' for no key update nowait`;
+const tableLock = (table: string) => `select pg_advisory_xact_lock(hashtext('${table}'))`;
+const lines = (...rows: object[]) => rows.map((row) => JSON.stringify(row)).join('\n');
+const ndjson = { 'content-type': 'application/x-ndjson' };
+
+const firstProject = ({ first }: Prepared) => row('projects', first.id);
+const secondProject = ({ second }: Prepared) => row('projects', second.id);
+
+const cases: Record<string, Case> = {
+  'a hand-over': {
+    held: firstProject,
+    write: ({ service, key, ada, bob }) =>
+      service.post(`/v1/personnel/${ada}/deactivate`, key, { handover_to_user_id: bob }),
+    later: secondProject,
+  },
+  'a bulk change': {
+    held: firstProject,
+    write: ({ service, key, first, second }) =>
+      service.post('/v1/bulk/tasks', key, {
+        items: [{ id: second.task }, { id: first.task }],
+        changes: { title: 'y' },
+      }),
+    later: secondProject,
+  },
+  'an import into several projects': {
+    held: firstProject,
+    write: ({ service, key, first, second }) =>
+      service.post('/v1/imports/tasks', key, tasksOf(second, first), ndjson),
+    later: secondProject,
+  },
+  'an atomic import into several projects': {
+    held: firstProject,
+    write: ({ service, key, first, second }) =>
+      // More rows than a batch has.
+      service.post(
+        '/v1/imports/tasks?atomic=true',
+        key,
+        tasksOf(...Array(30).fill(second), ...Array(30).fill(first)),
+        ndjson,
+      ),
+    later: secondProject,
+  },
+  'an import of projects': {
+    held: firstProject,
+    write: ({ service, key, first, second }) =>
+      service.post(
+        '/v1/projects/import?mode=upsert',
+        key,
+        lines({ id: second.id, description: 'y' }, { id: first.id, description: 'y' }),
+        ndjson,
+      ),
+    later: secondProject,
+  },
+  'an import of people': {
+    held: () => tableLock('people'),
+    write: ({ service, key, ada, bob }) =>
+      service.post(
+        '/v1/personnel/import?mode=upsert',
+        key,
+        lines({ user_id: ada, title: 'y' }, { user_id: bob, manager_user_id: ada }),
+        ndjson,
+      ),
+    later: ({ ada }) => row('people', ada),
+  },
+  'an import of groups': {
+    held: () => tableLock('memberships'),
+    write: ({ service, key, group, ada }) =>
+      service.post(
+        '/v1/groups/import?mode=upsert',
+        key,
+        lines({ id: group, description: 'y', member_user_ids: [ada] }),
+        ndjson,
+      ),
+    later: ({ group }) => row('groups', group),
+  },
+  'the expiry of an acceptance': {
+    held: firstProject,
+    async write({ service, first }) {
+      await expireAcceptances(service.database, systemClock());
+      const { rows } = await service.sql(`select status from risks where id = '${first.risk}'`);
+      return { status: rows[0].status === 'open' ? 200 : 500, text: JSON.stringify(rows) };
+    },
+    later: ({ first }) => row('risks', first.risk),
+  },
+  'a write without events': {
+    held: () => versionOf('events'),
+    async write({ service }) {
+      await service.database.write(async (db) => {
+        await db.updateTable('views').set({ name: 'x' }).execute();
+        await db.updateTable('webhooks').set({ failures: 0 }).execute();
+      });
+      return { status: 200, text: '' };
+    },
+    later: () => versionOf('webhooks'),
+  },
+};
+
+type Project = { id: string; key: string; task: string; risk: string };
+
+const tasksOf = (...projects: Project[]) =>
+  lines(...projects.map(({ key }) => ({ project: key, title: 'x' })));
+
+for (const [name, { held, write, later }] of Object.entries(cases)) {
+  test(`${name} takes its locks in order`, async (t) => {
+    const prepared = await prepare(t);
+    const { service, lock } = prepared;
+    await lock(held(prepared));
+    const response = write(prepared);
+    await service.untilWaiting(1, response);
+    // Not before the write is over, or the end of the test would wait for it.
+    const taken = await service.sql(later(prepared)).catch((error: Error) => error);
+    await lock('commit');
+    const { status, text } = await response;
+    assert.equal(status, 200, text);
+    assert.doesNotMatch(text, /"failed":[1-9]/);
+    assert.ifError(taken instanceof Error ? taken : null);
+  });
+}
+
+test('a hand-over and a bulk change that wait for the same projects both succeed', async (t) => {
+  const prepared = await prepare(t);
+  const { service, lock, key, ada, bob, first, second } = prepared;
+  await lock(firstProject(prepared));
+  // The first in the queue for the first project, and then in need of the second.
+  const changed = cases['a bulk change']?.write(prepared);
+  await service.untilWaiting(1);
+  const handedOver = cases['a hand-over']?.write(prepared);
+  await service.untilWaiting(2);
+  await lock('commit');
+  assert.deepEqual([(await changed)?.status, (await handedOver)?.status], [200, 200]);
+  const tasks = await service.sql('select id, title, assignee_user_id, version from tasks order by id');
+  assert.deepEqual(
+    tasks.rows,
+    [first.task, second.task].sort().map((id) => ({ id, title: 'y', assignee_user_id: bob, version: 3 })),
+  );
+  assert.equal((await service.get(`/v1/personnel/${ada}`, key)).body.status, 'inactive');
+  await service.app.close();
+  assert.equal(await countDeadlocks(prepared), 0);
+});
+
+test('changes of an item read it after they have waited for its project', async (t) => {
+  const prepared = await prepare(t);
+  const { service, lock, key, first } = prepared;
+  const item = `/v1/projects/${first.id}/tasks/${first.task}`;
+  const writes: Record<string, () => ReturnType<TestService['call']>> = {
+    'a change': () => service.call('PATCH', item, key, { title: 'z' }),
+    'a bulk change': () =>
+      service.post('/v1/bulk/tasks', key, { items: [{ id: first.task }], changes: { title: 'z' } }),
+    'a deletion': () => service.call('DELETE', item, key),
+  };
+  const { database } = service;
+  const run = database.write;
+  let attempts = 0;
+  database.write = (work, workload) =>
+    run((...args) => {
+      attempts++;
+      return work(...args);
+    }, workload);
+  for (const [name, write] of Object.entries(writes)) {
+    attempts = 0;
+    await lock(firstProject(prepared));
+    const response = write();
+    await service.untilWaiting(1);
+    await lock(
+      `update tasks set version = version + 1, title = 'changed meanwhile' where id = '${first.task}'`,
+    );
+    await lock('commit');
+    const { status, text } = await response;
+    assert.ok(status < 300, `${name}: ${text}`);
+    assert.equal(attempts, 1, name);
+  }
+});
+
+const ofService = "datname = current_database() and application_name = 'muster'";
+
+/**
+ * Ada has a task in each of two projects, the first of which has an accepted risk. `lock` runs statements in a transaction
+ * of its own, `service.sql` each in its own.
+ */
+async function prepare(t: TestContext) {
+  const started = await startTestService(t, 'postgres');
+  const key = await started.key();
+  const [holder, observer] = [new pg.Client(started.url), new pg.Client(started.url)];
+  for (const client of [holder, observer]) {
+    await client.connect();
+    // The database is dropped before this ends the connection.
+    client.on('error', () => {});
+    t.after(() => client.end().catch(() => {}));
+  }
+  const sql = (text: string) => observer.query(text);
+  const untilWaiting = async (count: number, writing?: Promise<unknown>) => {
+    const waiting = `select 1 from pg_stat_activity where ${ofService} and wait_event_type = 'Lock'`;
+    let isOver = false;
+    writing?.finally(() => {
+      isOver = true;
+    });
+    while ((await sql(waiting)).rows.length !== count) assert.ok(!isOver, 'It did not wait for the lock.');
+  };
+  const service = { ...started, sql, untilWaiting };
+  const make = (path: string, body: object) => service.make(path, key, body);
+  const { user_id: ada } = await make('/v1/personnel', { name: 'Ada' });
+  const { user_id: bob } = await make('/v1/personnel', { name: 'Bob' });
+  const { id: group } = await make('/v1/groups', { name: 'Crew' });
+  const projects: Project[] = [];
+  for (const name of ['APOLLO', 'GEMINI']) {
+    const project = await make('/v1/projects', { name, key: name });
+    const path = `/v1/projects/${name}`;
+    const task = await make(`${path}/tasks`, { title: 'x', assignee_user_id: ada });
+    const risk = await make(`${path}/risks`, { title: 'x', probability: 2, impact: 2 });
+    projects.push({ id: project.id, key: name, task: task.id, risk: risk.id });
+  }
+  const [first, second] = projects.sort((a, b) => (a.id < b.id ? -1 : 1)) as [Project, Project];
+  const accepted_until = daysLater(systemClock().today, -1);
+  await sql(
+    `update risks set status = 'accepted', accepted_until = '${accepted_until}' where id = '${first.risk}'`,
+  );
+  // Its row is now the last of the table, so that a scan of the table finds it after the other one.
+  await sql(`update projects set version = version where id = '${first.id}'`);
+  await holder.query('begin');
+  const lock = async (text: string) => {
+    await holder.query(text);
+    if (text === 'commit') await holder.query('begin');
+  };
+  return { service, key, lock, ada, bob, group, first, second };
+}
+
+/** A connection reports its deadlocks when it ends, if not before. */
+async function countDeadlocks({ service }: Prepared): Promise<number> {
+  while ((await service.sql(`select 1 from pg_stat_activity where ${ofService}`)).rows.length > 0);
+  const { rows } = await service.sql(
+    'select deadlocks::int from pg_stat_database where datname = current_database()',
+  );
+  return rows[0].deadlocks;
+}
