@@ -90,7 +90,7 @@ export async function importCommand(
   };
   const start = performance.now();
   const { scan, results } = await runImport(
-    { ...database, write: (work) => database.write(work, 'bulk') },
+    { ...database, write: (work) => database.write(work, job.options.atomic ? 'long' : 'bulk') },
     job,
   );
   const summary = summaryOf(job, scan, results);

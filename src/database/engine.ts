@@ -65,6 +65,15 @@ export type Engine = {
     /** Runs maintenance after each commit, without delaying the response. Never fails. */
     afterCommit(db: Kysely<Tables>, runExclusive: RunExclusive): Promise<void>;
   };
+  /** Absent if the queue of writes limits how long one takes. */
+  writeLimits?: {
+    /** From the call of `write` until its commit is sent, with all waits and retries. */
+    totalMs: number;
+    /** The same until the last retry starts, for writes that may take long. */
+    retryMs: number;
+    /** At most this many transactions write at a time, so that connections are left for short reads. */
+    concurrency: number;
+  };
   /** How long a batch of a bulk write should take. With a single writer, other requests wait until its end. */
   bulkBatchMs: number;
   /** How to run a dry run: a transaction that is always rolled back and must not block writers. */

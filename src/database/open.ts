@@ -11,6 +11,13 @@ import type { Report } from './sqlite/file-guard.ts';
 import { createWriteQueue, type Work } from './sqlite/group-commit.ts';
 import type { StoredTable, Tables } from './tables.ts';
 import type { ReadVersions } from './versions.ts';
+import {
+  createLimiter,
+  newProgress,
+  tooManyWrites,
+  type WriteProgress,
+  withinLimit,
+} from './write-limits.ts';
 import { appendEvents } from './writes/events.ts';
 import { WriteConflict } from './writes/rows.ts';
 import { bumpVersions } from './writes/table-versions.ts';
@@ -24,9 +31,11 @@ export type Database = {
   snapshot(workload?: Workload): Promise<Snapshot>;
   /**
    * Runs `work` in one transaction. When this resolves, the transaction is committed and on disk; when it rejects,
-   * the transaction is rolled back. Use `bulk` for large writes: they do not block the event loop.
+   * the transaction is rolled back. Use `bulk` for large writes: they do not block the event loop. Use `long` for those
+   * that may take longer than `Engine.writeLimits`, such as an atomic import. `waitedMs` is how
+   * long the request has waited for the database before.
    */
-  write<T>(work: Work<T>, workload?: 'quick' | 'bulk'): Promise<T>;
+  write<T>(work: Work<T>, workload?: WriteWorkload, waitedMs?: number): Promise<T>;
   /**
    * Runs `work` in a transaction that is always rolled back. On SQLite it runs on a copy of the database and blocks no
    * writer. On PostgreSQL it takes no advisory locks, so it blocks only writers of the rows that it changes.
@@ -54,6 +63,8 @@ export type Database = {
   explain(error: unknown): Problem | undefined;
   close(): Promise<void>;
 };
+
+export type WriteWorkload = 'quick' | 'bulk' | 'long';
 
 /** Expected duration of a read: milliseconds, seconds, or as long as the client takes to download the response. */
 type Workload = 'quick' | 'slow' | 'stream';
@@ -85,9 +96,12 @@ export function openDatabase(
     stream: connect(dialects.stream),
   };
   const bulkWriter = singleWriter && connect(singleWriter.bulk);
-  const { write, waiting }: ReturnType<typeof createWriteQueue> = bulkWriter
-    ? createWriteQueue(writer, bulkWriter, singleWriter, turns)
-    : { write: (work) => runTransaction(writer, engine, work), waiting: () => 0 };
+  const queue = bulkWriter && createWriteQueue(writer, bulkWriter, singleWriter, turns);
+  const writers = createLimiter(engine.writeLimits?.concurrency ?? 1);
+  const writeOnce = <T>(work: Work<T>, workload: WriteWorkload, progress?: WriteProgress): Promise<T> =>
+    queue
+      ? queue.write(work, workload === 'quick' ? 'quick' : 'bulk')
+      : writers.run(() => runTransaction(writer, engine, work, progress));
 
   return {
     name: engine.name,
@@ -112,7 +126,13 @@ export function openDatabase(
       return { db, end };
     },
 
-    write: (work, workload = 'quick') => runWithRetries(engine, () => write(work, workload)),
+    write(work, workload = 'quick', waitedMs = 0) {
+      const { totalMs, retryMs } = engine.writeLimits ?? {};
+      if (workload === 'long') return runWithRetries(engine, () => writeOnce(work, workload), retryMs);
+      return withinLimit(totalMs && Math.max(0, totalMs - waitedMs), (progress) =>
+        runWithRetries(engine, () => writeOnce(work, workload, progress), undefined, progress),
+      );
+    },
 
     async rehearse(work) {
       const { copy, begin } = engine.rehearsal;
@@ -170,7 +190,7 @@ export function openDatabase(
 
     checkReady: engine.checkReady,
 
-    pools: () => ({ ...engine.pools(), writes: { used: 0, idle: 0, waiting: waiting() } }),
+    pools: () => ({ ...engine.pools(), writes: { used: 0, idle: 0, waiting: (queue ?? writers).waiting() } }),
 
     explain: engine.explain,
 
@@ -192,16 +212,24 @@ function rejectIfQueueFull(engine: Engine): void {
 }
 
 /** Runs one transaction. If the connection is lost after the commit was sent, the outcome is unknown. */
-async function runTransaction<T>(writer: Kysely<Tables>, engine: Engine, work: Work<T>): Promise<T> {
-  let isCommitSent = false;
+async function runTransaction<T>(
+  writer: Kysely<Tables>,
+  engine: Engine,
+  work: Work<T>,
+  progress: WriteProgress = newProgress(),
+): Promise<T> {
+  // It may have waited for its turn.
+  if (progress.isOverdue) throw tooManyWrites();
+  progress.isCommitSent = false;
   try {
     return await writer.transaction().execute(async (db) => {
       const result = await bumpVersions(db, (db) => appendEvents(db, work));
-      isCommitSent = true;
+      if (progress.isOverdue) throw tooManyWrites();
+      progress.isCommitSent = true;
       return result;
     });
   } catch (error) {
-    throw isCommitSent && engine.isConnectionLost?.(error) ? unknownOutcome(error) : error;
+    throw progress.isCommitSent && engine.isConnectionLost?.(error) ? unknownOutcome(error) : error;
   }
 }
 
@@ -232,8 +260,6 @@ async function runAndRollBack<T>(
   }
 }
 
-const retryTimeoutMs = 10_000;
-
 /** A terminated connection is replaced at once. If the database is down for longer, the request fails instead of waiting. */
 const maxReconnectMs = 1_000;
 
@@ -241,18 +267,21 @@ const maxReconnectMs = 1_000;
  * Retries a transaction that conflicts with a concurrent one, or that lost its connection before the commit. Waits in the
  * event loop, not inside the database driver, which would block the thread on SQLite.
  */
-async function runWithRetries<T>(engine: Engine, transaction: () => Promise<T>): Promise<T> {
+async function runWithRetries<T>(
+  engine: Engine,
+  transaction: () => Promise<T>,
+  maxRetryMs = 10_000,
+  progress?: WriteProgress,
+): Promise<T> {
   const start = performance.now();
-  const deadline = start + retryTimeoutMs;
+  const deadline = start + maxRetryMs;
   for (let attempt = 1; ; attempt++) {
     try {
       return await transaction();
     } catch (error) {
       const canReconnect = performance.now() - start < maxReconnectMs && engine.isConnectionLost?.(error);
       if (!(error instanceof WriteConflict) && !engine.isRetryable(error) && !canReconnect) throw error;
-      if (performance.now() > deadline) {
-        throw unavailable('Too many requests are changing the same data. Try again shortly.', 1, error);
-      }
+      if (progress?.isOverdue || performance.now() > deadline) throw tooManyWrites(error);
       await setTimeout(Math.random() * Math.min(100, 5 * 2 ** attempt));
     }
   }

@@ -28,14 +28,19 @@ export type ScopedDatabase = Pick<Database, 'db' | 'snapshot' | 'write' | 'rehea
 };
 
 /**
- * Limits all statements to these projects; null means no limit.
+ * Limits all statements to these projects; null means no limit. For `waitedMs` see `Database.write`.
  *
  * Each statement gets common table expressions that have the names of the tables and contain only the visible rows:
  * `with risks as (select * from risks where project_id in (…)), … select …`. So the rest of the statement, however it is
  * written, cannot read other rows.
  */
-export function scopeToProjects(database: Database, project_ids: readonly string[] | null): ScopedDatabase {
-  const { db: unscoped, snapshot, write, rehearse } = database;
+export function scopeToProjects(
+  database: Database,
+  project_ids: readonly string[] | null,
+  waitedMs?: number,
+): ScopedDatabase {
+  const { db: unscoped, snapshot, rehearse } = database;
+  const write: Database['write'] = (work, workload) => database.write(work, workload, waitedMs);
   if (project_ids === null) return { db: unscoped, snapshot, write, rehearse, isFiltered: () => false };
   const rows = visibleRows(project_ids, false);
   const filter = createFilter(rows);

@@ -109,7 +109,7 @@ function importFile(request: FastifyRequest, reply: FastifyReply, job: ImportJob
   const { rehearse, write } = request.database;
   const store: Store = {
     rehearse,
-    write: (work) => write(work, 'bulk'),
+    write: (work) => write(work, atomic ? 'long' : 'bulk'),
     bulkBatchMs: request.server.database.bulkBatchMs,
     explain: request.server.database.explain,
   };
@@ -124,7 +124,7 @@ function importFile(request: FastifyRequest, reply: FastifyReply, job: ImportJob
   }
   const writeIdempotent: Store['write'] = async (work) => {
     const content = hash('sha256', file, 'hex');
-    const { result, isReplay } = await runIdempotent(request, content, work, 'bulk');
+    const { result, isReplay } = await runIdempotent(request, content, work, 'long');
     if (isReplay) reply.header('idempotent-replayed', 'true');
     return result;
   };

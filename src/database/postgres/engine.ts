@@ -73,6 +73,7 @@ export function postgresEngine(
     checkReady: () => rejectReadOnly(versions),
     pools: () => Object.fromEntries(Object.entries(pools).map(([name, pool]) => [name, useOf(pool)])),
     close: () => versions.end(),
+    writeLimits: { ...writeLimits, concurrency: Math.max(1, sizes.quick - Math.ceil(sizes.quick / 5)) },
     bulkBatchMs: 40,
     rehearsal: { begin: (db) => sql`set local muster.rehearsal = 'on'`.execute(db) },
     isRetryable: (error) => ['40001', '40P01', '55P03', '23503', '23505'].includes(codeOf(error)),
@@ -108,6 +109,8 @@ const quickLimits: Limits = {
   idleInTransactionMs: 60_000,
   responseMs: 9_000,
 };
+/** Documented as 9 seconds, which leaves time for the response. The last attempt may wait for one lock. */
+const writeLimits = { totalMs: 8_500, retryMs: 3_500 };
 const slowLimits: Limits = { ...quickLimits, connectMs: 8_000, statementMs: 30_000, responseMs: 31_000 };
 /** Together less than the time after which the service closes an idle connection, so that its client gets 503. */
 export const streamLimits = { connectMs: 8_000, lockMs: 5_000, responseMs: 50_000 } satisfies Limits;

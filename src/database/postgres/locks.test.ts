@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { startTestService, type TestService } from '../../../test/service.ts';
 import { daysLater, systemClock } from '../../core/clock.ts';
@@ -197,7 +198,49 @@ test('changes of an item read it after they have waited for its project', async 
   }
 });
 
+test('a write that waits for too long is 503, and changes nothing afterwards', async (t) => {
+  const prepared = await prepare(t);
+  const { service, lock, key, first } = prepared;
+  const item = `/v1/projects/${first.id}/tasks/${first.task}`;
+  const before = (await service.get(item, key)).text;
+  await lock(firstProject(prepared));
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const writing = service.call('PATCH', item, key, { title: 'too late' });
+  await service.untilWaiting(1);
+  t.mock.timers.tick(9_000);
+  t.mock.timers.reset();
+  // The lock is still held: only the time limit can have ended it.
+  const response = await Promise.race([writing, setTimeout(4_000)]);
+  await lock('commit');
+  assert.equal(response?.status, 503);
+  assert.equal(response?.headers.get('retry-after'), '1');
+  await service.untilWaiting(0);
+  while ((await service.sql(busyBackends)).rows.length > 0);
+  assert.equal((await service.get(item, key)).text, before);
+});
+
+test('writes that wait for a lock leave connections for reads', async (t) => {
+  const prepared = await prepare(t);
+  const { service, lock, key, first } = prepared;
+  await lock(firstProject(prepared));
+  const writing = Array.from({ length: 20 }, () =>
+    service.post(`/v1/projects/${first.id}/tasks`, key, { title: 'x' }),
+  );
+  const waitingForConnections = () => {
+    const { quick, writes } = service.database.pools();
+    return (quick?.waiting ?? 0) + (writes?.waiting ?? 0);
+  };
+  // The pool has ten.
+  while (waitingForConnections() < 10) await setTimeout(1);
+  const read = await Promise.race([service.get(`/v1/projects/${first.id}`, key), setTimeout(4_000)]);
+  await lock('commit');
+  const statuses = (await Promise.all(writing)).map(({ status }) => status);
+  assert.equal(read?.status, 200);
+  assert.deepEqual([...new Set(statuses)], [201]);
+});
+
 const ofService = "datname = current_database() and application_name = 'muster'";
+const busyBackends = `select 1 from pg_stat_activity where ${ofService} and state <> 'idle'`;
 
 /**
  * Ada has a task in each of two projects, the first of which has an accepted risk. `lock` runs statements in a transaction

@@ -11,6 +11,7 @@ for (const size of [5, 7, 24]) {
     const environment = { MUSTER_DATABASE_POOL: String(size) };
     const service = await startTestService(t, 'postgres', { environment });
     const key = await service.key();
+    const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
     const events = await fetch(`${service.origin}/v1/events/stream`, {
       headers: { authorization: `Bearer ${key}` },
     });
@@ -36,6 +37,8 @@ for (const size of [5, 7, 24]) {
       service.get(`/v1/risks/summary?min_score=${i + 1}`, key),
     ]);
     await untilFull('slow', 'stream');
+    // Not all connections for short reads and writes are used by writes.
+    reads.push(...numbers.map(() => service.get(`/v1/personnel/${user_id}`, key)));
     const writes = numbers.map((i) => service.post('/v1/personnel', key, { name: `Person ${i}` }));
     await untilFull('quick', 'slow', 'stream');
     while ((await countConnections()) < size);

@@ -58,7 +58,7 @@ export function installAuth(app: FastifyInstance): void {
     rejectWithoutKey(request);
     const key = await app.authenticate(request, bearerToken(request.headers) ?? '');
     request.actor = key;
-    request.database = scopeToProjects(app.database, key.project_ids);
+    request.database = scopeToProjects(app.database, key.project_ids, reply.elapsedTime);
     app.keyUsage.recordUse(key, request.moment);
     const charge = app.keyLimits.charge(key, Date.parse(request.moment.now));
     if (!charge.isAllowed) throw tooManyRequests('This key has sent too many requests.', charge);

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Transaction } from 'kysely';
 import { momentOf } from '../../core/clock.ts';
 import { Problem } from '../../core/errors.ts';
-import type { Database } from '../../database/open.ts';
+import type { Database, WriteWorkload } from '../../database/open.ts';
 import type { Tables } from '../../database/tables.ts';
 import { lockTables } from '../../database/writes/locks.ts';
 import { resourceEtag } from '../response/etag.ts';
@@ -41,7 +41,7 @@ export async function runIdempotent<Result>(
   request: FastifyRequest,
   content: unknown,
   work: (db: Transaction<Tables>) => Promise<Result>,
-  workload: 'quick' | 'bulk' = 'quick',
+  workload: WriteWorkload = 'quick',
 ): Promise<{ result: Result; isReplay: boolean }> {
   const { write } = request.database;
   const header = request.headers['idempotency-key'];

@@ -72,8 +72,8 @@ export async function writeDatedEvents(
   const checkpoints = await readCheckpoints(db);
   for (const [type, occasion] of Object.entries(occasions) as [EventType, Occasion][]) {
     const isNew = (checkpoints.get(type) ?? '') < occasion.until(moment);
-    // Bulk, because finding the rows may take long.
-    if (isNew) await write((db) => writeEventsOf(db, type, occasion, moment), 'bulk');
+    // Finding the rows may take long.
+    if (isNew) await write((db) => writeEventsOf(db, type, occasion, moment), 'long');
   }
 }
 

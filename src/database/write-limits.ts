@@ -1,0 +1,52 @@
+import { unavailable } from '../core/errors.ts';
+
+/** `isOverdue`: the caller was told that nothing was changed, so the transaction must not commit. */
+export type WriteProgress = { isCommitSent: boolean; isOverdue: boolean };
+
+export const newProgress = (): WriteProgress => ({ isCommitSent: false, isOverdue: false });
+
+/**
+ * Rejects a write with 503 when it has taken too long, unless its commit was sent: it may wait for many locks in turn, and
+ * be retried. The transaction is rolled back when its current statement ends.
+ */
+export async function withinLimit<T>(
+  maxMs: number | undefined,
+  write: (progress: WriteProgress) => Promise<T>,
+): Promise<T> {
+  const progress = newProgress();
+  if (maxMs === undefined) return write(progress);
+  const { promise: overdue, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    if (progress.isCommitSent) return;
+    progress.isOverdue = true;
+    reject(tooManyWrites());
+  }, maxMs);
+  try {
+    return await Promise.race([write(progress), overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export const tooManyWrites = (cause?: unknown) =>
+  unavailable('Too many requests are changing the same data. Try again shortly.', 1, cause);
+
+/** Runs at most `max` functions at a time. The others wait in the order of their calls. */
+export function createLimiter(max: number) {
+  const queue: (() => void)[] = [];
+  let running = 0;
+  return {
+    waiting: () => queue.length,
+    async run<T>(work: () => Promise<T>): Promise<T> {
+      if (running < max) running++;
+      else await new Promise<void>((resolve) => queue.push(resolve));
+      try {
+        return await work();
+      } finally {
+        const next = queue.shift();
+        if (next) next();
+        else running--;
+      }
+    },
+  };
+}
