@@ -1,6 +1,6 @@
 #!/usr/bin/env -S node --max-semi-space-size=4
-import { writeFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
+import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 
 // Compiling the sources takes most of the startup time. The cache saves it from the second start on.
@@ -103,9 +103,8 @@ program
   .option('-o, --output <file>', 'write to a file instead of standard output')
   .action(async ({ output }: { output?: string }) => {
     const { openapiDocument } = await import('./commands/openapi.ts');
-    const document = await openapiDocument();
-    if (output === undefined) process.stdout.write(document);
-    else writeFileSync(output, document);
+    const { writeOutput } = await import('./commands/output.ts');
+    await writeOutput(Readable.from([await openapiDocument()]), output);
   });
 
 program
@@ -183,12 +182,12 @@ program
   .option('-o, --output <file>', 'the file to write (default: standard output)')
   .action(async (what: string, filters: string[], options: ExportOptions) => {
     const { exportCommand } = await import('./commands/export.ts');
+    const { isStandardOutput } = await import('./commands/output.ts');
     const rows = await withDatabase(async (database, clock) =>
       exportCommand(database, await clock(), what, filters, options, (rows) => progress(`${rows} rows`)),
     );
     progress('');
-    if (options.output !== undefined && options.output !== '-')
-      print(`${rows} rows are in ${options.output}.`);
+    if (!isStandardOutput(options.output)) print(`${rows} rows are in ${options.output}.`);
   });
 
 const showRows = (name: string, count: number) => progress(count > 0 ? `${name}: ${count}` : name);

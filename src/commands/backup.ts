@@ -7,7 +7,7 @@ import { dumpDatabase } from '../database/backup/dump.ts';
 import { decodeBackup, encodeBackup, type Trailer } from '../database/backup/file.ts';
 import type { RestoreOptions } from '../database/backup/restore.ts';
 import type { Database } from '../database/open.ts';
-import { writeOutput } from './output.ts';
+import { isStandardOutput, writeOutput } from './output.ts';
 
 type OnProgress = (table: string, rows: number) => void;
 
@@ -19,7 +19,7 @@ export async function backupCommand(
   output: string | undefined,
   onProgress: OnProgress,
 ): Promise<BackupResult> {
-  if (isStandard(output) && process.stdout.isTTY)
+  if (isStandardOutput(output) && process.stdout.isTTY)
     throw new UsageError('A backup is not text. Write it to a file with --output, or redirect the output.');
   const start = performance.now();
   const dump = await dumpDatabase(database, onProgress);
@@ -35,7 +35,8 @@ export async function backupCommand(
     await dump.end();
   }
   const seconds = (performance.now() - start) / 1000;
-  return { file: output ?? '-', seconds, ...(trailer as Trailer) };
+  const file = output === undefined || isStandardOutput(output) ? '-' : output;
+  return { file, seconds, ...(trailer as Trailer) };
 }
 
 export type RestoreResult = { database: string; rows: Record<string, number>; seconds: number };
@@ -47,7 +48,7 @@ export async function restoreCommand(
   { newVersions, onProgress }: RestoreOptions,
 ): Promise<RestoreResult> {
   const start = performance.now();
-  const name = isStandard(path) ? 'from standard input' : path;
+  const name = isStandardInput(path) ? 'from standard input' : path;
   const backup = await decodeBackup(await openInput(path), name);
   const rows: Record<string, number> = {};
   try {
@@ -64,11 +65,11 @@ export async function restoreCommand(
   return { database: database.name, rows, seconds: (performance.now() - start) / 1000 };
 }
 
-const isStandard = (path: string | undefined) => path === undefined || path === '-';
+const isStandardInput = (path: string) => path === '-';
 
 /** Opened before anything else happens, so that a missing file is reported as such. */
 async function openInput(path: string) {
-  if (isStandard(path)) return process.stdin;
+  if (isStandardInput(path)) return process.stdin;
   try {
     return createReadStream('', { fd: await open(path) });
   } catch (error) {
