@@ -7,6 +7,7 @@ import { dumpDatabase } from '../database/backup/dump.ts';
 import { decodeBackup, encodeBackup, type Trailer } from '../database/backup/file.ts';
 import type { RestoreOptions } from '../database/backup/restore.ts';
 import type { Database } from '../database/open.ts';
+import { rowValidator } from './checks/row-validator.ts';
 import { isStandardOutput, writeOutput } from './output.ts';
 
 type OnProgress = (table: string, rows: number) => void;
@@ -45,7 +46,7 @@ export type RestoreResult = { database: string; rows: Record<string, number>; se
 export async function restoreCommand(
   database: Database,
   path: string,
-  { newVersions, onProgress }: RestoreOptions,
+  { newVersions, onProgress }: Pick<RestoreOptions, 'newVersions' | 'onProgress'>,
 ): Promise<RestoreResult> {
   const start = performance.now();
   const name = isStandardInput(path) ? 'from standard input' : path;
@@ -54,6 +55,7 @@ export async function restoreCommand(
   try {
     await database.restore(backup, {
       ...(newVersions && { newVersions }),
+      rowValidator,
       onProgress(table, count) {
         if (count > 0) rows[table] = count;
         onProgress(table, count);

@@ -72,9 +72,14 @@ const damages: [statement: string, area: string, rule: RegExp][] = [
     /history\.key_id names one of keys/,
   ],
   ["delete from data_versions where table_name = 'risks'", 'versions', /every table/],
+  [
+    'update issues set version = 0 where id = (select min(id) from issues)',
+    'rows',
+    /every row of issues is valid/,
+  ],
 ];
 
-onBothEngines('muster check', (start) => {
+onBothEngines('muster check', (start, engine) => {
   test('accepts correct data, and names each rule that is broken', async (t) => {
     const { database } = await start(t);
     await fillDemo(database, systemClock());
@@ -88,6 +93,32 @@ onBothEngines('muster check', (start) => {
       assert.ok(found, `${statement}: ${JSON.stringify(violations)}`);
       assert.ok(found.rows > 0 && found.samples.length > 0);
     }
+  });
+
+  test('validates the values of every row', async (t) => {
+    const { database } = await start(t);
+    await fillDemo(database, systemClock());
+    // SQLite can hold any value in a column of integers.
+    const values = engine === 'sqlite' ? ['99', '1.5', "'abc'"] : ['99'];
+    const { rows } = await sql<{ key: string }>`
+      select key from risks order by id limit ${values.length}`.execute(database.db);
+    await database.write(async (db) => {
+      for (const [i, value] of values.entries())
+        await sql`update risks set residual_probability = ${sql.raw(value)} where key = ${rows[i]?.key}`.execute(
+          db,
+        );
+    });
+    const { violations } = await checkCommand(database, noProgress);
+    const found = violations.find(({ rule }) => rule === 'every row of risks is valid');
+    assert.deepEqual(
+      found?.samples.sort(),
+      rows
+        .map(
+          ({ key }, i) =>
+            `${key} (residual_probability must be ${i === 0 ? '5 or less' : 'a whole number or null'})`,
+        )
+        .sort(),
+    );
   });
 
   test('checks every column that refers to a row', async (t) => {

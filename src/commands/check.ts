@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import { UsageError } from '../core/errors.ts';
 import { joinWords } from '../core/text.ts';
 import type { Database } from '../database/open.ts';
-import type { Tables } from '../database/tables.ts';
-import { findWrongHistory, findWrongNames, subjectTables } from './checks/contents.ts';
+import { allTables, type Tables } from '../database/tables.ts';
+import { findInvalidRows, findWrongHistory, findWrongNames, subjectTables } from './checks/contents.ts';
 import { type Rule, rules } from './checks/rules.ts';
 
 /** What is not true: the rule, how many rows break it, and some of them. */
@@ -52,6 +52,11 @@ async function* runChecks(database: Database, db: Kysely<Tables>): AsyncGenerato
   for (const table of ['people', 'groups', 'projects', 'keys'] as const)
     yield collect('names', `${table}.name_folded follows from the name`, findWrongNames(db, table));
   const stored = await database.describeTables(db);
+  for (const table of allTables) {
+    const description = stored.find((found) => found.table === table);
+    if (description)
+      yield collect('rows', `every row of ${table} is valid`, findInvalidRows(db, description));
+  }
   for (const table of subjectTables) {
     const description = stored.find((found) => found.table === table);
     if (!description) continue;

@@ -46,6 +46,8 @@ export type Engine = {
   checkIntegrity?(db: Kysely<Tables>): Promise<string[]>;
   /** Drops indexes and foreign keys while many rows are loaded. The returned function creates them again. */
   dropIndexes(db: Transaction<Tables>): Promise<() => Promise<void>>;
+  /** Returns which unique value or reference of a table an error is about, for people; undefined for any other error. */
+  describeViolation(error: unknown): string | undefined;
   /**
    * Runs `load` in a database without tables, and makes the result visible at once if it succeeds. `assertEmpty` throws if
    * the existing database has rows.

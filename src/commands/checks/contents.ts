@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
 import { prefixes } from '../../core/ids.ts';
-import { fold } from '../../core/text.ts';
+import { fold, shortened } from '../../core/text.ts';
 import { jsonRow } from '../../database/sql/functions.ts';
 import { streamLines } from '../../database/sql/lines.ts';
 import type { StoredTable, Tables } from '../../database/tables.ts';
+import { rowValidator } from './row-validator.ts';
 
-/** Checks that need code, because SQL cannot express them on both engines. They yield the id of each row that is wrong. */
+/** Checks that need code, because SQL cannot express them on both engines. They yield each row that is wrong. */
 
 const sliceRows = 500;
 
@@ -82,6 +83,28 @@ function isSame(recorded: unknown, stored: string | null): boolean {
     return isDeepStrictEqual(recorded, JSON.parse(stored));
   } catch {
     return false;
+  }
+}
+
+/** Validates each row as a restore does. SQLite can hold any value in a column, and both engines values out of range. */
+export async function* findInvalidRows(
+  db: Kysely<Tables>,
+  { table, columns, primaryKey }: StoredTable,
+): AsyncGenerator<string> {
+  const names = columns.map(({ name }) => name);
+  const label = names.indexOf(names.includes('key') ? 'key' : (primaryKey[0] ?? ''));
+  const validate = rowValidator(table as keyof Tables, names);
+  const query = db.selectFrom(table as keyof Tables).select(
+    jsonRow(names.map((name) => sql.ref(name)))
+      .$castTo<string>()
+      .as('line'),
+  );
+  for await (const { lines } of streamLines(db, query, sliceRows)) {
+    for (const line of lines.split('\n')) {
+      const values = JSON.parse(line) as unknown[];
+      const wrong = validate(values);
+      if (wrong !== undefined) yield `${shortened(String(values[label]))} (${wrong})`;
+    }
   }
 }
 

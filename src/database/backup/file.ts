@@ -1,9 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { UsageError } from '../../core/errors.ts';
+import { shortened } from '../../core/text.ts';
 
 /**
  * A backup is a Zstandard stream of lines. The first line is the manifest. Each table starts with a line that has its name
@@ -22,8 +24,8 @@ export type Manifest = {
 export type Section = { table: string; columns: string[] };
 export type Trailer = { rows: Record<string, number>; sha256: string };
 
-/** Rows of one table: JSON arrays, separated by commas. */
-export type Rows = Section & { rows: string; count: number };
+/** Rows of one table, as JSON arrays separated by commas and as values. `line` is that of the first one. */
+export type Rows = Section & { rows: string; values: unknown[][]; line: number };
 
 const formatVersion = 1;
 
@@ -74,20 +76,29 @@ async function* encodeLines(
   onEnd(trailer);
 }
 
-/** Reads the manifest. `tables` then yields the rows in order; it throws at its end if the file is damaged or incomplete. */
+/**
+ * Reads the manifest. `tables` then yields the rows in order, and each table once without rows before its first ones. It
+ * throws at its end if the file is damaged or incomplete.
+ */
 export async function decodeBackup(source: Readable, name: string) {
   const decoder = new Decoder(name);
   const blocks = decoder.readBlocks(source);
   const first = await blocks.next();
   const [line = '', ...rest] = first.done ? [] : first.value.split('\n');
-  const manifest = readManifest(line, name);
-  return { manifest, tables: () => decoder.readTables(rest, blocks), close: () => blocks.return(undefined) };
+  return {
+    manifest: decoder.readManifest(line),
+    tables: () => decoder.readTables(rest, blocks),
+    damaged: (why: string, cause?: unknown) => decoder.damaged(why, cause),
+    close: () => blocks.return(undefined),
+  };
 }
 
 class Decoder {
   readonly #name: string;
   readonly #hash = createHash('sha256');
-  readonly #rows: Trailer['rows'] = {};
+  readonly #rows: Trailer['rows'] = Object.create(null);
+  /** The number of lines that were read. The first one is the manifest. */
+  #line = 1;
   #section: Section | undefined;
   #trailer: Trailer | undefined;
 
@@ -106,7 +117,7 @@ class Decoder {
       for await (const chunk of text as AsyncIterable<Buffer>) {
         const end = chunk.lastIndexOf(10) + 1;
         incompleteBytes += chunk.length;
-        if (incompleteBytes > maxLineBytes) throw this.#damaged('it has a line that is too long');
+        if (incompleteBytes > maxLineBytes) throw this.damaged('it has a line that is too long');
         if (end === 0) {
           incomplete.push(chunk);
           continue;
@@ -114,6 +125,7 @@ class Decoder {
         const block = Buffer.concat([...incomplete, chunk.subarray(0, end)]);
         incomplete = [chunk.subarray(end)];
         incompleteBytes = chunk.length - end;
+        if (!isUtf8(block)) throw this.damaged('it has text that is not UTF-8');
         this.#hash.update(block.subarray(0, trailerStart(block)));
         yield block.toString('utf8', 0, block.length - 1);
       }
@@ -129,9 +141,9 @@ class Decoder {
     for await (const block of blocks) yield* this.#readLines(block.split('\n'));
     if (!this.#trailer) throw this.#incomplete();
     if (this.#trailer.sha256 !== this.#hash.digest('hex'))
-      throw this.#damaged('its checksum does not match its content');
+      throw this.damaged('its checksum does not match its content');
     if (JSON.stringify(this.#trailer.rows) !== JSON.stringify(this.#rows))
-      throw this.#damaged('it does not have the number of rows that it should have');
+      throw this.damaged('it does not have the number of rows that it should have');
   }
 
   *#readLines(lines: string[]): Generator<Rows> {
@@ -146,28 +158,55 @@ class Decoder {
       yield* this.#rowsOf(lines.slice(from, i));
       from = isRow ? i : i + 1;
       bytes = isRow ? line.length : 0;
-      if (!isRow) this.#readHeader(line);
+      if (!isRow) yield* this.#readHeader(line);
     }
     yield* this.#rowsOf(lines.slice(from));
   }
 
   *#rowsOf(lines: string[]): Generator<Rows> {
     if (lines.length === 0) return;
-    if (!this.#section || this.#trailer) throw this.#damaged('it has rows that belong to no table');
+    const line = this.#line + 1;
+    if (!this.#section || this.#trailer) throw this.damaged(`line ${line} is a row that belongs to no table`);
     const { table } = this.#section;
     this.#rows[table] = (this.#rows[table] ?? 0) + lines.length;
-    yield { ...this.#section, rows: lines.join(','), count: lines.length };
+    this.#line += lines.length;
+    const rows = lines.join(',');
+    const values = parse(`[${rows}]`);
+    if (!isListOfLists(values) || values.length !== lines.length) {
+      const wrong = lines.findIndex((text) => !Array.isArray(parse(text)));
+      throw this.damaged(`line ${line + wrong} (${table}) is not a list of values`);
+    }
+    yield { ...this.#section, rows, values, line };
   }
 
-  #readHeader(line: string): void {
-    const header = parse(line) as Partial<Section & Trailer> | undefined;
-    if (this.#trailer) throw this.#damaged('it continues after its end');
-    if (typeof header?.table === 'string' && Array.isArray(header.columns)) {
-      this.#section = { table: header.table, columns: header.columns };
-      this.#rows[header.table] = 0;
+  *#readHeader(text: string): Generator<Rows> {
+    const line = ++this.#line;
+    const header = parse(text) as Partial<Section & Trailer> | null | undefined;
+    if (this.#trailer) throw this.damaged(`it continues after its end, in line ${line}`);
+    if (typeof header?.table === 'string' && isListOfTexts(header.columns)) {
+      const { table, columns } = header;
+      if (Object.hasOwn(this.#rows, table))
+        throw this.damaged(`line ${line} starts the table ${shortened(table)} again`);
+      this.#rows[table] = 0;
+      this.#section = { table, columns };
+      yield { ...this.#section, rows: '', values: [], line };
     } else if (typeof header?.sha256 === 'string' && header.rows) {
       this.#trailer = { rows: header.rows, sha256: header.sha256 };
-    } else throw this.#damaged('it has a line that is not part of a backup');
+    } else throw this.damaged(`line ${line} is not part of a backup`);
+  }
+
+  readManifest(line: string): Manifest {
+    const manifest = parse(line) as Partial<Manifest> | null | undefined;
+    const format: number | undefined = manifest?.muster_backup;
+    if (typeof format !== 'number') throw notBackup(this.#name);
+    if (format !== formatVersion)
+      throw new UsageError(
+        `The backup ${this.#name} was written by a newer version of Muster (${shortened(String(manifest?.version))}). ` +
+          'Install that version to restore it.',
+      );
+    if (!isListOfTexts(manifest?.migrations) || typeof manifest.version !== 'string')
+      throw this.damaged('its first line does not have the version and the migrations of a database');
+    return manifest as Manifest;
   }
 
   #explain(error: unknown): unknown {
@@ -175,14 +214,14 @@ class Decoder {
     // Reported by the decompressor when the input ends within a frame.
     if (code === 'Z_BUF_ERROR') return this.#incomplete();
     if (code === 'ZSTD_error_prefix_unknown') return notBackup(this.#name);
-    if (code.startsWith('ZSTD_')) return this.#damaged('it cannot be decompressed');
+    if (code.startsWith('ZSTD_')) return this.damaged('it cannot be decompressed');
     if (error instanceof UsageError) return error;
     const why = error instanceof Error ? error.message : String(error);
     return new UsageError(`The file ${this.#name} cannot be read (${why}).`, { cause: error });
   }
 
-  #damaged(why: string): UsageError {
-    return new UsageError(`The backup ${this.#name} is damaged: ${why}. Nothing was restored.`);
+  damaged(why: string, cause?: unknown): UsageError {
+    return new UsageError(`The backup ${this.#name} is damaged: ${why}. Nothing was restored.`, { cause });
   }
 
   #incomplete(): UsageError {
@@ -202,19 +241,14 @@ function trailerStart(block: Buffer): number {
 
 const trailerPrefix = '{"rows":';
 
-function readManifest(line: string, name: string): Manifest {
-  const manifest = parse(line) as Manifest | undefined;
-  if (manifest?.muster_backup === undefined) throw notBackup(name);
-  if (manifest.muster_backup !== formatVersion)
-    throw new UsageError(
-      `The backup ${name} was written by a newer version of Muster (${manifest.version}). ` +
-        'Install that version to restore it.',
-    );
-  return manifest;
-}
-
 const notBackup = (name: string) =>
   new UsageError(`The file ${name} is not a backup of Muster. Nothing was restored.`);
+
+const isListOfTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
+
+const isListOfLists = (value: unknown): value is unknown[][] =>
+  Array.isArray(value) && value.every((item) => Array.isArray(item));
 
 function parse(line: string): unknown {
   try {

@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { DEFAULT_MIGRATION_LOCK_TABLE, DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
+import pg from 'pg';
 import { allTables, type StoredTable, type Tables } from '../tables.ts';
 
 export async function describeTables(db: Kysely<Tables>): Promise<StoredTable[]> {
@@ -60,4 +61,15 @@ export async function lockTables(db: Transaction<Tables>): Promise<void> {
   const existing = (await describeTables(db)).filter(({ table }) => allTables.some((name) => name === table));
   if (existing.length === 0) return;
   await sql`lock table ${sql.join(existing.map(({ table }) => sql.table(table)))}`.execute(db);
+}
+
+export function describeViolation(error: unknown): string | undefined {
+  const { code, table, detail, message } = error as Partial<pg.DatabaseError>;
+  // Classes of SQLSTATE: invalid data, and constraints.
+  if (!(error instanceof pg.DatabaseError) || !/^2[23]/.test(code ?? '')) return undefined;
+  const [, columns, value, parent] =
+    /^Key \((.+)\)=\((.*)\) (?:.* in table "(\w+)")?/.exec(detail ?? '') ?? [];
+  if (code === '23503' && parent) return `${table}.${columns} is ${value}, which is not in ${parent}`;
+  if (code === '23505' && columns) return `two rows of ${table} have the same ${columns}`;
+  return message;
 }

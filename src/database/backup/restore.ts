@@ -1,5 +1,6 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { UsageError } from '../../core/errors.ts';
+import { shortened } from '../../core/text.ts';
 import type { Engine } from '../engine.ts';
 import { migrate, migrationNames } from '../migrate.ts';
 import { runsBatches } from '../sql/batches.ts';
@@ -8,11 +9,20 @@ import { namedStatement, param } from '../sql/statement.ts';
 import { allTables, type StoredTable, type Tables } from '../tables.ts';
 import type { Manifest, Rows } from './file.ts';
 
-export type Backup = { manifest: Manifest; tables(): AsyncGenerator<Rows> };
+export type Backup = {
+  manifest: Manifest;
+  tables(): AsyncGenerator<Rows>;
+  damaged(why: string, cause?: unknown): UsageError;
+};
 
 export type RestoreOptions = {
   /** After a loss: table versions that clients may know from before the loss must not be used again. */
   newVersions?: boolean;
+  /** Returns a function that returns what is wrong with a row of a table, given the values of its columns. */
+  rowValidator(
+    table: keyof Tables,
+    columns: readonly string[],
+  ): (values: readonly unknown[]) => string | undefined;
   onProgress(table: string, rows: number): void;
 };
 
@@ -25,26 +35,23 @@ const versionGap = 1_000_000;
  */
 export async function restoreDatabase(
   engine: Engine,
-  { manifest, tables }: Backup,
-  { newVersions = false, onProgress }: RestoreOptions,
+  backup: Backup,
+  { newVersions = false, onProgress, ...options }: RestoreOptions,
 ): Promise<void> {
-  const last = lastMigration(engine, manifest);
+  const last = lastMigration(engine, backup);
   await engine.restore({
     assertEmpty: (db) => assertEmpty(db, engine),
     async load(db) {
       await migrate(db, engine, last);
-      const stored = new Map((await engine.describeTables(db)).map((table) => [table.table, table]));
+      const stored = await engine.describeTables(db);
       // The migrations have filled it.
       await db.deleteFrom('data_versions').execute();
       const createIndexes = await engine.dropIndexes(db);
-      let current = '';
-      let rows = 0;
-      for await (const part of tables()) {
-        await insertPart(db, findTable(stored, part), part);
-        rows = part.table === current ? rows + part.count : part.count;
-        current = part.table;
-        onProgress(current, rows);
-      }
+      await explainViolations(engine, backup, async () => {
+        await loadTables(db, stored, backup, { ...options, onProgress });
+        onProgress('indexes', 0);
+        await createIndexes();
+      });
       if (newVersions)
         await db
           .updateTable('data_versions')
@@ -52,22 +59,82 @@ export async function restoreDatabase(
           // Those are sequence numbers of events, which start from the time and so do not repeat.
           .where(sql<boolean>`table_name not in ('events', 'deleted_events')`)
           .execute();
-      onProgress('indexes', 0);
-      await createIndexes();
       await migrate(db, engine);
     },
   });
 }
 
+async function loadTables(
+  db: Transaction<Tables>,
+  stored: readonly StoredTable[],
+  { tables, damaged }: Backup,
+  { rowValidator, onProgress }: Pick<RestoreOptions, 'rowValidator' | 'onProgress'>,
+): Promise<void> {
+  const missing = new Set<string>(allTables.filter((name) => stored.some(({ table }) => table === name)));
+  let current = '';
+  let rows = 0;
+  let types = new Map<string, string>();
+  let validate: ReturnType<RestoreOptions['rowValidator']> = () => undefined;
+  for await (const part of tables()) {
+    if (part.table !== current) {
+      current = part.table;
+      rows = 0;
+      if (!missing.delete(current))
+        throw damaged(`line ${part.line} has a table that its version does not have: ${shortened(current)}`);
+      types = new Map(
+        stored.find(({ table }) => table === current)?.columns.map(({ name, type }) => [name, type]),
+      );
+      const difference = compareColumns(part.columns, [...types.keys()]);
+      if (difference) throw damaged(`line ${part.line} (${current}) ${difference}`);
+      validate = rowValidator(current as keyof Tables, part.columns);
+    }
+    for (const [i, values] of part.values.entries()) {
+      const wrong = validate(values);
+      if (wrong !== undefined) throw damaged(`line ${part.line + i} (${current}): ${wrong}`);
+    }
+    if (part.values.length > 0) await (runsBatches(db) ? insertBatch(db, part) : insertJson(db, types, part));
+    rows += part.values.length;
+    onProgress(current, rows);
+  }
+  const [first] = missing;
+  if (first !== undefined) throw damaged(`it does not have the table ${first}`);
+}
+
+function compareColumns(columns: readonly string[], expected: readonly string[]): string | undefined {
+  const unknown = columns.find((name) => !expected.includes(name));
+  if (unknown !== undefined) return `has a column that its version does not have: ${shortened(unknown)}`;
+  const missing = expected.find((name) => !columns.includes(name));
+  if (missing !== undefined) return `does not have the column ${missing}`;
+  return columns.length === expected.length ? undefined : 'has a column twice';
+}
+
+/** Rows were validated before, but only the database knows which values must be unique and which rows must exist. */
+async function explainViolations(
+  engine: Engine,
+  { damaged }: Backup,
+  load: () => Promise<void>,
+): Promise<void> {
+  try {
+    await load();
+  } catch (error) {
+    const why = engine.describeViolation(error);
+    throw why === undefined ? error : damaged(why, error);
+  }
+}
+
 /** Returns the last migration of the backup, if this version has all of them. */
-function lastMigration(engine: Engine, { migrations, version }: Manifest): string {
+function lastMigration(engine: Engine, { manifest: { migrations, version }, damaged }: Backup): string {
   const known = migrationNames(engine);
   const unknown = migrations.find((name) => !known.includes(name));
   if (unknown)
     throw new UsageError(
-      `The backup was written by a newer version of Muster (${version}, migration ${unknown}). Install that version to restore it.`,
+      `The backup was written by a newer version of Muster (${shortened(version)}, migration ${shortened(unknown)}). ` +
+        'Install that version to restore it.',
     );
-  return migrations.at(-1) ?? '';
+  const last = migrations.at(-1);
+  if (last === undefined || migrations.some((name, i) => name !== known[i]))
+    throw damaged('its migrations are not those of any version');
+  return last;
 }
 
 async function assertEmpty(db: Kysely<Tables>, engine: Engine): Promise<void> {
@@ -81,32 +148,7 @@ async function assertEmpty(db: Kysely<Tables>, engine: Engine): Promise<void> {
   }
 }
 
-function findTable(stored: Map<string, StoredTable>, { table, columns }: Rows): StoredTable {
-  const found = stored.get(table);
-  const isKnown = (name: string) => found?.columns.some((column) => column.name === name);
-  if (found && columns.every(isKnown)) return found;
-  throw new UsageError(
-    `The backup is damaged: it has a table or column that its version does not have, in ${table}. Nothing was restored.`,
-  );
-}
-
-/** Loads rows in the way that is fastest on the engine. */
-async function insertPart(db: Transaction<Tables>, stored: StoredTable, part: Rows): Promise<void> {
-  try {
-    await (runsBatches(db) ? insertBatch(db, part) : insertJson(db, stored, part));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(
-      `The backup is damaged: rows of ${part.table} cannot be loaded (${why}). Nothing was restored.`,
-      {
-        cause: error,
-      },
-    );
-  }
-}
-
-async function insertBatch(db: Transaction<Tables>, { table, columns, rows }: Rows): Promise<void> {
-  const values = JSON.parse(`[${rows}]`);
+async function insertBatch(db: Transaction<Tables>, { table, columns, values }: Rows): Promise<void> {
   const insert = namedStatement(`restore batch ${table} ${columns}`, (db) =>
     db
       .insertInto(table as 'people')
@@ -114,16 +156,15 @@ async function insertBatch(db: Transaction<Tables>, { table, columns, rows }: Ro
   );
   // Batches are not awaited: another statement waits for the previous one, so that there is never more than one.
   await sql`select 1`.execute(db);
-  await insert(db, values);
+  await insert(db, values as never);
 }
 
 /** The server parses the rows, which is faster than one parameter for each value. */
 async function insertJson(
   db: Transaction<Tables>,
-  stored: StoredTable,
+  types: Map<string, string>,
   { table, columns, rows }: Rows,
 ): Promise<void> {
-  const typeOf = new Map(stored.columns.map(({ name, type }) => [name, type]));
   const insert = namedStatement(`restore JSON ${table} ${columns}`, (db) =>
     db
       .insertInto(table as 'people')
@@ -133,11 +174,13 @@ async function insertJson(
           eb
             .selectFrom(jsonItems(param('rows')).as('items'))
             .select(
-              columns.map((name, i) =>
-                sql`cast(items.value ->> ${sql.lit(i)} as ${sql.raw(typeOf.get(name) ?? 'text')})`.as(name),
-              ),
+              columns.map((name, i) => castTo(types.get(name), sql`items.value ->> ${sql.lit(i)}`).as(name)),
             ) as never,
       ),
   );
   await insert(db, { rows: `[${rows}]` });
 }
+
+/** An integer such as 1.0 or 1e2 is valid JSON, but an integer of PostgreSQL only by way of a number. */
+const castTo = (type = 'text', value: RawBuilder<unknown>) =>
+  type === 'text' ? value : sql`cast(cast(${value} as numeric) as ${sql.raw(type)})`;

@@ -1,7 +1,16 @@
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { UsageError } from '../../core/errors.ts';
 import type { StoredTable, Tables } from '../tables.ts';
 import { flush } from './file.ts';
 
@@ -33,14 +42,33 @@ export async function dropIndexes(db: Transaction<Tables>): Promise<() => Promis
   for (const { name } of rows) await db.schema.dropIndex(name).execute();
   return async () => {
     for (const index of rows) await sql.raw(index.sql).execute(db);
-    const { rows: broken } = await sql<{ table: string; parent: string }>`pragma foreign_key_check`.execute(
-      db,
-    );
-    if (broken[0])
-      throw new UsageError(
-        `The backup is damaged: a row of ${broken[0].table} refers to a missing row of ${broken[0].parent}. Nothing was restored.`,
-      );
+    const [broken] = (
+      await sql<{ table: string; parent: string; column: string; row: number }>`
+        select c."table", c.parent, f."from" as "column", c.rowid as "row"
+        from pragma_foreign_key_check as c join pragma_foreign_key_list(c."table") as f on f.id = c.fkid
+        limit 1`.execute(db)
+    ).rows;
+    if (!broken) return;
+    const { table, parent, column, row } = broken;
+    const { rows: found } = await sql<{ id: string }>`
+      select ${sql.ref(column)} as id from ${sql.table(table)} where rowid = ${row}`.execute(db);
+    throw new BrokenReference(`${table}.${column} is ${found[0]?.id}, which is not in ${parent}`);
   };
+}
+
+/** Found by the check after loading, when foreign keys are off. */
+class BrokenReference extends Error {
+  override readonly name = 'BrokenReference';
+}
+
+export function describeViolation(error: unknown): string | undefined {
+  if (error instanceof BrokenReference) return error.message;
+  if (!(error instanceof Sqlite.SqliteError) || !error.code.startsWith('SQLITE_CONSTRAINT')) return undefined;
+  const [, index, table, columns] =
+    /^UNIQUE constraint failed: (?:index '(\w+)'|(\w+)\.(.+))$/.exec(error.message) ?? [];
+  if (index !== undefined) return `two rows have the same value in the unique index ${index}`;
+  if (columns === undefined) return error.message;
+  return `two rows of ${table} have the same ${columns.replaceAll(`${table}.`, '')}`;
 }
 
 /** The new file is built in a folder beside the database. */
@@ -58,7 +86,7 @@ export async function buildFile(
 ): Promise<void> {
   const file = existsSync(path) ? realpathSync(path) : path;
   await assertReplaceable(file);
-  mkdirSync(dirname(file), { recursive: true });
+  const created = mkdirSync(dirname(file), { recursive: true });
   const folder = mkdtempSync(`${restoreFolder(file)}${process.pid}-`);
   const built = join(folder, 'new.db');
   try {
@@ -84,5 +112,14 @@ export async function buildFile(
     flush(dirname(file));
   } finally {
     rmSync(folder, { recursive: true, force: true });
+    if (created !== undefined && !existsSync(file)) removeEmptyFolders(dirname(file), created);
   }
+}
+
+/** Removes the folders that a failed restore has created, unless something else is in them by now. */
+function removeEmptyFolders(folder: string, last: string): void {
+  try {
+    rmdirSync(folder);
+    if (resolve(folder) !== resolve(last)) removeEmptyFolders(dirname(folder), last);
+  } catch {}
 }

@@ -14,7 +14,13 @@ import {
 import pg from 'pg';
 import Cursor from 'pg-cursor';
 import { UsageError } from '../../core/errors.ts';
-import { describeTables, dropIndexes, dropTables, lockTables } from '../backup/postgres.ts';
+import {
+  describeTables,
+  describeViolation,
+  dropIndexes,
+  dropTables,
+  lockTables,
+} from '../backup/postgres.ts';
 import type { Engine } from '../engine.ts';
 import { type Spellings, spelling } from '../sql/functions.ts';
 import type { Tables } from '../tables.ts';
@@ -52,6 +58,7 @@ export function postgresEngine(
     migrationDialect: () => new MusterPostgresDialect({ pool: pool(server, migrationLimits) }),
     describeTables,
     dropIndexes,
+    describeViolation,
     async restore({ assertEmpty, load }) {
       const db = new Kysely<Tables>({
         dialect: new MusterPostgresDialect({ pool: pool(server, migrationLimits) }),

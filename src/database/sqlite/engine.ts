@@ -9,7 +9,13 @@ import {
   sql,
 } from 'kysely';
 import { Problem, UsageError, unavailable } from '../../core/errors.ts';
-import { buildFile, checkIntegrity, describeTables, dropIndexes } from '../backup/sqlite.ts';
+import {
+  buildFile,
+  checkIntegrity,
+  describeTables,
+  describeViolation,
+  dropIndexes,
+} from '../backup/sqlite.ts';
 import type { Engine } from '../engine.ts';
 import type { BatchAdapter } from '../sql/batches.ts';
 import { type Spellings, spelling } from '../sql/functions.ts';
@@ -147,6 +153,7 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
     describeTables,
     checkIntegrity,
     dropIndexes,
+    describeViolation,
     restore({ assertEmpty, load }) {
       removeOldCopies(file);
       return buildFile(

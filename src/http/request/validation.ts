@@ -148,6 +148,8 @@ function clipped(schema: Sized, value: unknown): unknown {
   if (Array.isArray(value) && maxItems !== undefined)
     return value.slice(0, maxItems + 1).map((item) => clipped(items ?? {}, item));
   if (typeof value !== 'object' || value === null) return value;
+  // A list in place of an object must not become an object.
+  if (Array.isArray(value) && (properties || maxProperties !== undefined)) return [];
   if (properties) {
     const entries = Object.entries(value).slice(0, Object.keys(properties).length + maxErrors);
     return Object.fromEntries(
