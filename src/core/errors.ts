@@ -105,7 +105,7 @@ export const problems = {
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    help: 'Send the body as uncompressed JSON with `Content-Type: application/json`. A PATCH can also use `application/merge-patch+json`. For an import, send the file itself as `text/csv`, `application/x-ndjson` or XLSX.',
+    help: 'Send the body as uncompressed JSON in UTF-8 with `Content-Type: application/json`. A PATCH can also use `application/merge-patch+json`. For an import, send the file itself as `text/csv`, `application/x-ndjson` or XLSX.',
   },
   invalid_body: {
     status: 422,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { newId } from './ids.ts';
-import { fold, foldAll, hasForbiddenCharacters, joinWords, nearest, normalize } from './text.ts';
+import { checkedText, fold, foldAll, hasForbiddenCharacters, joinWords, nearest, normalize } from './text.ts';
 
 test('folding removes case, accents and extra spaces', () => {
   assert.equal(fold('  Jürgen   MÜLLER\n'), 'jurgen muller');
@@ -27,6 +27,18 @@ test('finds control characters but not newline and tab', () => {
   assert.ok(!hasForbiddenCharacters('a\n\tb 👩‍🚀'));
   for (const bad of ['\u0000', '\r', '\u001b', '\u007f', '\u0085', '\udc00'])
     assert.ok(hasForbiddenCharacters(bad));
+});
+
+test('a text without anything visible is empty', () => {
+  const invisible =
+    '\u200b \u200c\u200d\u200e\u202e\u2060\u2066\u00ad\u034f\u061c\u115f\u1160\u17b4\u180e\u3164\uffa0\ufe0f\ufeff\ufff9' +
+    '\u00a0\u3000\u2800\u{1d159}\u{1d173}\u{13441}\u{e0001}\u{e0041}\u{e0100}';
+  for (const text of [invisible, ...invisible]) {
+    assert.equal(normalize(text), '', String(text.codePointAt(0)));
+    assert.equal(checkedText(text), '', String(text.codePointAt(0)));
+  }
+  for (const text of ['.', 'a\u200b', '👩‍🚀', '\u2801', 'ㄱ', '🏴\u{e0067}\u{e007f}', '\u0301'])
+    assert.equal(checkedText(text), text.normalize('NFC'));
 });
 
 test('accepts up to 30 combining marks in a row, and folds longer runs in linear time', () => {

@@ -1,7 +1,19 @@
-/** Brings a text into the stored form: trimmed, Unicode NFC. */
+/** Brings a text into the stored form: trimmed, Unicode NFC, and empty if nothing in it is visible. */
 export const normalize = (text: string) =>
   // A text with a long run of marks is not normalized: validation rejects it.
-  (isAscii(text) || hasLongMarkRun(text) ? text : text.normalize('NFC')).trim();
+  isAscii(text) || hasLongMarkRun(text) ? text.trim() : normalizeUnicode(text);
+
+const normalizeUnicode = (text: string) => (isInvisible(text) ? '' : text.normalize('NFC').trim());
+
+/**
+ * Finds texts that look empty. Zero width spaces and joiners, bidirectional marks, soft hyphens, Hangul fillers, variation
+ * selectors and tags are ignorable. The other ones are annotation marks, and blanks that Unicode counts as symbols, letters
+ * or marks: in Braille, musical notation, hieroglyphs and Khitan script.
+ */
+const isInvisible = (text: string) =>
+  /^[\s\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u2800\u{1d159}\u{13441}\u{13442}\u{16fe4}]*$/u.test(
+    text,
+  );
 
 /**
  * The form in which texts are compared, sorted and searched. It is computed here and stored, because SQLite and
@@ -66,7 +78,7 @@ export const hasForbiddenCharacters = (text: string) =>
 
 /** The text in its stored form; undefined if it has forbidden characters. */
 export const checkedText = (text: string): string | undefined =>
-  isAscii(text) ? text.trim() : hasForbiddenCharacters(text) ? undefined : text.normalize('NFC').trim();
+  isAscii(text) ? text.trim() : hasForbiddenCharacters(text) ? undefined : normalizeUnicode(text);
 
 /** The candidate closest to a misspelled word, if one is close enough. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {

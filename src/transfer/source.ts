@@ -1,10 +1,11 @@
 import { invalidParameter, Problem } from '../core/errors.ts';
-import { joinWords } from '../core/text.ts';
+import { joinWords, shortened } from '../core/text.ts';
 import { boundedRows } from '../formats/bounded.ts';
 import { readCsv } from '../formats/csv.ts';
 import { readNdjson } from '../formats/ndjson.ts';
 import { readXlsx } from '../formats/xlsx.ts';
 import { xlsxType } from '../formats/xlsx-write.ts';
+import { charsetOf, isUtf8 } from '../http/request/body-parsers.ts';
 import type { Source } from './scan.ts';
 
 type FileFormat = 'csv' | 'ndjson' | 'xlsx';
@@ -23,7 +24,7 @@ export const fileTypes = Object.values(formats).flatMap(({ types }) => types);
 
 /** The format and charset in a `Content-Type` header. */
 export function formatOfType(header: string | undefined): { format: FileFormat; charset?: string } {
-  const [type = '', ...parameters] = (header ?? '').split(';').map((part) => part.trim().toLowerCase());
+  const [type = ''] = (header ?? '').split(';').map((part) => part.trim().toLowerCase());
   const format = findFormat(({ types }) => types.includes(type));
   if (!format) {
     throw new Problem(
@@ -31,8 +32,8 @@ export function formatOfType(header: string | undefined): { format: FileFormat; 
       `Send the file itself as the body, with \`Content-Type: text/csv\`, \`application/x-ndjson\` or \`${xlsxType}\`.`,
     );
   }
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
-  return { format, ...(charset && { charset: charset.replaceAll('"', '') }) };
+  const charset = charsetOf(header);
+  return { format, ...(charset && { charset }) };
 }
 
 /** The format of a file by its extension, or else by its first bytes. */
@@ -63,6 +64,11 @@ export function sourceOf(
   { charset, sheet }: { charset?: string | undefined; sheet?: string | undefined },
 ): Source {
   rejectOtherFormat(format, file);
+  if (format === 'ndjson' && charset !== undefined && !isUtf8(charset))
+    throw new Problem(
+      'unsupported_media_type',
+      `The charset “${shortened(charset, 40)}” is not supported. Send NDJSON encoded as UTF-8.`,
+    );
   if (sheet !== undefined && format !== 'xlsx')
     throw invalidParameter('sheet', 'Only a workbook (.xlsx) has sheets. Remove `sheet`.');
   const read = {

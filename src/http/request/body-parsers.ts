@@ -1,7 +1,8 @@
+import { MIMEType } from 'node:util';
 import type { FastifyInstance } from 'fastify';
 import { type FieldError, notAnObject, Problem } from '../../core/errors.ts';
 import { limits } from '../../core/schemas.ts';
-import { checkedText } from '../../core/text.ts';
+import { checkedText, shortened } from '../../core/text.ts';
 import { pointerSegment } from './validation.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -14,6 +15,14 @@ export function installBodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser(types, { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     // Many clients send a `Content-Type` without a body.
     if (body.length === 0) return done(null, undefined);
+    const charset = charsetOf(request.headers['content-type']);
+    if (charset !== undefined && !isUtf8(charset))
+      return done(
+        new Problem(
+          'unsupported_media_type',
+          `The charset “${shortened(charset, 40)}” is not supported. Send JSON encoded as UTF-8.`,
+        ),
+      );
     const excess = findExcess(body);
     if (excess) return done(excess);
     let text: string;
@@ -40,6 +49,24 @@ export function installBodyParsers(app: FastifyInstance): void {
       });
     });
   });
+}
+
+/** The charset in a `Content-Type` header. */
+export function charsetOf(header: string | undefined): string | undefined {
+  try {
+    return new MIMEType(header ?? '').params.get('charset') ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a label is one of UTF-8, in any case. */
+export function isUtf8(charset: string): boolean {
+  try {
+    return new TextDecoder(charset).encoding === 'utf-8';
+  } catch {
+    return false;
+  }
 }
 
 const yieldAboveBytes = 64 * 1024;

@@ -34,6 +34,89 @@ onBothEngines('strictness', (start) => {
     assert.equal(await post('"Ada"'), '422 invalid_body');
   });
 
+  test('rejects a charset other than UTF-8, whose text would be read wrongly', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const post = (path: string, type: string, body: string | Uint8Array) =>
+      service.post(path, key, body, { 'content-type': type });
+    for (const charset of ['iso-8859-1', 'ISO-8859-1', '"windows-1252"', 'utf-16', 'us-ascii', 'nothing']) {
+      const response = await post(
+        '/v1/personnel',
+        `application/json; charset=${charset}`,
+        Buffer.from('{"name":"Zo\u00eb"}', 'latin1'),
+      );
+      assert.deepEqual([response.status, response.body.code], [415, 'unsupported_media_type'], charset);
+      assert.match(
+        response.body.detail,
+        /^The charset “[\w-]+” is not supported\. Send JSON encoded as UTF-8\.$/,
+      );
+    }
+    const lines = await post(
+      '/v1/personnel/import',
+      'application/x-ndjson; charset=latin1',
+      '{"name":"Ada"}\n',
+    );
+    assert.deepEqual([lines.status, lines.body.code], [415, 'unsupported_media_type']);
+    assert.match(lines.body.detail, /Send NDJSON encoded as UTF-8/);
+    assert.equal((await service.get('/v1/personnel', key)).body.data.length, 0);
+    for (const charset of ['utf-8', 'UTF-8', '"utf8"'])
+      assert.equal(
+        (await post('/v1/personnel', `application/json;charset=${charset}`, '{"name":"Zo\u00eb"}')).status,
+        201,
+        charset,
+      );
+    // The charset of a CSV file is honored.
+    const file = Buffer.from('name\nZo\u00eb\n', 'latin1');
+    assert.equal((await post('/v1/personnel/import', 'text/csv; charset="Windows-1252"', file)).status, 200);
+    const { data } = (await service.get('/v1/personnel', key)).body;
+    assert.deepEqual(
+      data.map(({ name }: { name: string }) => name),
+      Array(4).fill('Zo\u00eb'),
+    );
+  });
+
+  test('a required text without anything visible is empty, in JSON and in files', async (t) => {
+    const service = await start(t);
+    const key = await service.key();
+    const project = await service.make('/v1/projects', key, { name: 'Apollo' });
+    const at = (path: string) => `/v1/projects/${project.id}/${path}`;
+    for (const blank of ['\u200b', ' \u200e\u00ad ', '\u3164', '\u2800', '\ufe0f', '\u{e0020}']) {
+      for (const [path, body] of [
+        ['/v1/personnel', { name: blank }],
+        ['/v1/groups', { name: blank }],
+        ['/v1/projects', { name: blank, key: 'BLANK' }],
+        [at('risks'), { title: blank }],
+        [at('issues'), { title: blank }],
+        [at('tasks'), { title: blank }],
+        [at('comments'), { body: blank }],
+        ['/v1/views', { list: 'risks', name: blank, query: '' }],
+      ] as const) {
+        const { status, body: problem } = await service.post(path, key, body);
+        assert.deepEqual([status, problem.code], [422, 'invalid_body'], path);
+        assert.match(problem.errors[0].pointer, /^#\/(name|title|body)$/);
+        assert.match(problem.detail, /^This must not be empty/);
+      }
+      const csv = await service.post('/v1/personnel/import', key, `name,email\n"${blank}",a@example.com\n`, {
+        'content-type': 'text/csv',
+      });
+      assert.deepEqual([csv.body.summary.failed, csv.body.summary.created], [1, 0], csv.text);
+      const search = await service.get(`/v1/personnel?q=${encodeURIComponent(blank)}`, key);
+      assert.deepEqual([search.status, search.body.code], [400, 'invalid_parameter']);
+    }
+    for (const path of [
+      '/v1/personnel',
+      '/v1/groups',
+      at('risks'),
+      at('issues'),
+      at('tasks'),
+      '/v1/views?list=risks',
+    ])
+      assert.deepEqual((await service.get(path, key)).body.data, [], path);
+    assert.equal((await service.get('/v1/projects', key)).body.data.length, 1);
+    // Invisible characters within a text have a meaning, as in this emoji.
+    assert.equal((await service.make('/v1/personnel', key, { name: '👩‍🚀' })).name, '👩‍🚀');
+  });
+
   test('distinguishes invalid JSON from forbidden member names', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
