@@ -53,7 +53,7 @@ export const groupList = (
   memoizedList(['groups', filters, include, sort], () => ({
     schema: include ? GroupWithMembers : Group,
     json: include ? groupWithMembersJson : groupJson,
-    reads: ['groups', 'memberships'],
+    reads: ['groups', 'memberships', ...(filters.lead_user_id ? ['people' as const] : [])],
     isIndexed: sort !== 'relevance',
     order:
       sort === 'relevance'

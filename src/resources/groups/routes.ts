@@ -6,6 +6,7 @@ import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
 import { personnelList } from '../personnel/queries.ts';
 import { Person } from '../personnel/schema.ts';
+import { resolveFilters } from '../project-items/filters.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { groupImport } from './import.ts';
 import { addMember, addMembers, removeMember } from './members.ts';
@@ -35,9 +36,10 @@ export function groupRoutes(app: App): void {
         response: { 200: ListOf(ListedGroup) },
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const { filters, sort } = splitQuery(request.query);
-      return sendList(request, reply, groupList(filters, sort));
+      const resolved = await resolveFilters(request.database.db, filters);
+      return sendList(request, reply, groupList(resolved, sort));
     },
   );
 

@@ -79,7 +79,7 @@ export const issueList = (filters: IssueFilters, moment: Moment, sort = 'rank'):
   memoizedList(['issues', filters, dayKey(moment), sort], () => ({
     schema: Issue,
     json: issueJson(moment),
-    reads: issueTables,
+    reads: filters.risk_id ? [...issueTables, 'risks'] : issueTables,
     isIndexed: isIndexed(filters) && sort === 'rank',
     order: itemOrder('issues', issueOrders, sort, filters.q),
     from: issueRows,

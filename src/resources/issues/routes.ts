@@ -91,7 +91,8 @@ export function issueRoutes(app: App): void {
     },
     async (request, reply) => {
       const filters = await resolveFilters(request.database.db, request.query);
-      return sendSummary(request, reply, issueTables, (db) => summarizeIssues(db, filters, request.moment));
+      const tables = filters.risk_id ? [...issueTables, 'risks' as const] : issueTables;
+      return sendSummary(request, reply, tables, (db) => summarizeIssues(db, filters, request.moment));
     },
   );
 

@@ -6,7 +6,7 @@ import { actionErrors } from '../../http/route-errors.ts';
 import { ListQuery, SortableListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
-import { resolveProjects } from '../projects/queries.ts';
+import { resolveFilters } from '../project-items/filters.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { assignmentList } from './assignments.ts';
 import { deactivatePerson } from './handover.ts';
@@ -47,9 +47,10 @@ export function personnelRoutes(app: App): void {
         response: { 200: ListOf(Person) },
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const { filters, sort } = splitQuery(request.query);
-      return sendList(request, reply, personnelList(filters, request.moment, sort));
+      const resolved = await resolveFilters(request.database.db, filters);
+      return sendList(request, reply, personnelList(resolved, request.moment, sort));
     },
   );
 
@@ -144,9 +145,9 @@ export function personnelRoutes(app: App): void {
     },
     async (request, reply) => {
       const { user_id } = await getPerson(request.database.db, request.params.user_id, request.moment);
-      const { project, ...filters } = splitQuery(request.query).filters;
-      const project_ids = project && { project: await resolveProjects(request.database.db, project) };
-      return sendList(request, reply, assignmentList(user_id, { ...filters, ...project_ids }));
+      const { filters } = splitQuery(request.query);
+      const resolved = await resolveFilters(request.database.db, filters);
+      return sendList(request, reply, assignmentList(user_id, resolved));
     },
   );
 }

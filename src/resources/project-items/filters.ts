@@ -1,48 +1,120 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { daysLater } from '../../core/clock.ts';
 import { invalidParameter } from '../../core/errors.ts';
 import { joinWords } from '../../core/text.ts';
 import type { Tables } from '../../database/tables.ts';
-import { findRows, type Target, toGroup, toPerson } from '../../database/writes/references.ts';
-import { resolveProjects } from '../projects/queries.ts';
+import {
+  findRows,
+  type Target,
+  toGroup,
+  toIssue,
+  toPerson,
+  toRisk,
+} from '../../database/writes/references.ts';
+import { type AcrossProjects, isArchived, resolveProjects } from '../projects/queries.ts';
 
-type ItemFilters = {
-  project?: string[];
-  owner_user_id?: string[];
-  owner_group_id?: string[];
-  assignee_user_id?: string[];
+type ListFilters = Pick<AcrossProjects, 'project' | 'archived'> & {
+  [Name in keyof typeof targets]?: string | string[];
+} & {
+  status?: string[];
   unowned?: boolean;
   unassigned?: boolean;
+  assignee_active?: boolean;
+  overdue?: boolean;
+  review_overdue?: boolean;
+  resolved_since?: string;
+  check?: string[];
+  assessed?: boolean;
   due_before?: string;
   due_after?: string;
   review_before?: string;
   review_after?: string;
 };
 
+/** The filters whose values are ids, and what they refer to. */
+const targets = {
+  owner_user_id: toPerson,
+  assignee_user_id: toPerson,
+  manager_user_id: toPerson,
+  lead_user_id: toPerson,
+  owner_group_id: toGroup,
+  group_id: toGroup,
+  parent_id: toGroup,
+  risk_id: toRisk,
+  issue_id: toIssue,
+} as const satisfies Record<string, Target>;
+
+/** A condition on `projects`: whether the filter `archived` includes a project. */
+type IncludesProject = (archived: 'false' | 'true' | 'any') => RawBuilder<boolean>;
+
 /**
- * Replaces keys of projects by ids. Rejects filters that no row can match, and people and groups that do not exist, because
- * an empty list would mislead.
+ * Replaces keys of projects by ids. Rejects filters that no row can match, and people, groups and items that do not exist,
+ * because an empty list would mislead. `includesProject` differs for lists of a past day.
  */
-export async function resolveFilters<F extends object>(db: Kysely<Tables>, filters: F): Promise<F> {
-  const given: ItemFilters = filters;
+export async function resolveFilters<F extends object>(
+  db: Kysely<Tables>,
+  filters: F,
+  includesProject: IncludesProject = isArchived,
+): Promise<F> {
+  const given: ListFilters = filters;
   rejectContradictions(given);
-  await rejectUnknown(db, toPerson, 'owner_user_id', given.owner_user_id);
-  await rejectUnknown(db, toPerson, 'assignee_user_id', given.assignee_user_id);
-  await rejectUnknown(db, toGroup, 'owner_group_id', given.owner_group_id);
-  const { project } = given;
-  return project ? { ...filters, project: await resolveProjects(db, project) } : filters;
+  for (const [name, target] of Object.entries(targets) as [keyof typeof targets, Target][])
+    await rejectUnknown(db, target, name, [given[name] ?? []].flat());
+  const { project, archived = 'any' } = given;
+  if (!project) return filters;
+  const ids = await resolveProjects(db, project);
+  if (archived !== 'any') await rejectLeftOut(db, ids, archived, includesProject(archived));
+  return { ...filters, project: ids };
 }
 
-function rejectContradictions({ unowned, unassigned, ...given }: ItemFilters): void {
+/** Rejects a filter if `archived` leaves out all projects that it names. */
+async function rejectLeftOut(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+  archived: 'false' | 'true',
+  isIncluded: RawBuilder<boolean>,
+): Promise<void> {
+  const named = await db
+    .selectFrom('projects')
+    .select(['key', sql<number>`case when ${isIncluded} then 1 else 0 end`.as('is_included')])
+    .where('id', 'in', ids)
+    .orderBy('key')
+    .execute();
+  if (named.some(({ is_included }) => is_included === 1)) return;
+  const names = joinWords(named.map(({ key }) => key));
+  const subject = named.length === 1 ? `The project ${names} is` : `The projects ${names} are`;
+  throw invalidParameter(
+    'project',
+    archived === 'false'
+      ? `${subject} archived, so nothing can match. Add \`archived=any\` to include archived projects.`
+      : `${subject} not archived, so nothing can match. Remove \`archived=true\`.`,
+  );
+}
+
+const closedStatuses = ['materialized', 'resolved', 'closed', 'done', 'cancelled'];
+
+function rejectContradictions({ unowned, unassigned, status = [], check = [], ...given }: ListFilters): void {
   const reject = (name: string, other: string) => {
     throw invalidParameter(
       name,
       `\`${name}\` and \`${other}\` exclude each other, so nothing can match. Change or remove one of them.`,
     );
   };
-  if (unowned && given.owner_user_id) reject('unowned', 'owner_user_id');
-  if (unowned && given.owner_group_id) reject('unowned', 'owner_group_id');
+  for (const owner of ['owner_user_id', 'owner_group_id'] as const) {
+    if (unowned && given[owner]) reject('unowned', owner);
+    if (check.includes('unowned') && given[owner]) reject('check', owner);
+  }
+  if (given.assessed && check.includes('unassessed')) reject('check', 'assessed');
+  if (unowned === false && check.includes('unowned')) reject('check', 'unowned');
   if (unassigned && given.assignee_user_id) reject('unassigned', 'assignee_user_id');
+  if (unassigned && given.assignee_active !== undefined) reject('unassigned', 'assignee_active');
+  const isClosed = (one: string) => closedStatuses.includes(one);
+  if (status.length > 0 && status.every(isClosed)) {
+    if (given.overdue) reject('overdue', 'status');
+    if (given.review_overdue) reject('review_overdue', 'status');
+  }
+  if (given.resolved_since && status.length > 0 && !status.some((one) => one === 'all' || isClosed(one)))
+    reject('resolved_since', 'status');
   for (const day of ['due', 'review'] as const) {
     const { [`${day}_before` as const]: before, [`${day}_after` as const]: after } = given;
     // Both days are exclusive.

@@ -53,7 +53,7 @@ export const projectList = (filters: Filters<typeof projectFilters>, moment: Mom
   memoizedList(['projects', filters, dayKey(moment), sort], () => ({
     schema: Project,
     json: projectJson(moment),
-    reads: ['projects', 'risks', 'issues', 'tasks'],
+    reads: ['projects', 'risks', 'issues', 'tasks', ...(filters.lead_user_id ? ['people' as const] : [])],
     isIndexed: sort !== 'relevance',
     order: sort === 'relevance' ? projectsByRelevance(filters.q) : { key: nameKey },
     from: (db) => db.selectFrom('projects'),
@@ -233,7 +233,7 @@ export const projectConditions = (project_id: string) => ({
 
 export type AcrossProjects = Filters<typeof acrossProjects>;
 
-function isArchived(archived: 'false' | 'true' | 'any') {
+export function isArchived(archived: 'false' | 'true' | 'any') {
   if (archived === 'any') return sql<boolean>`1 = 1`;
   return archived === 'true'
     ? sql<boolean>`projects.archived_at is not null`

@@ -7,6 +7,7 @@ import { SortableListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
 import { expireAcceptancesIn } from '../events/expiry.ts';
+import { resolveFilters } from '../project-items/filters.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { projectImport } from './import.ts';
 import { lockProjectFirst } from './lock.ts';
@@ -34,9 +35,10 @@ export function projectRoutes(app: App): void {
         response: { 200: ListOf(Project) },
       },
     },
-    (request, reply) => {
+    async (request, reply) => {
       const { filters, sort } = splitQuery(request.query);
-      return sendList(request, reply, projectList(filters, request.moment, sort));
+      const resolved = await resolveFilters(request.database.db, filters);
+      return sendList(request, reply, projectList(resolved, request.moment, sort));
     },
   );
 

@@ -79,6 +79,8 @@ async function runStep(
     dataset.day++;
     setDay(dataset);
   } else if (action === 'archive') {
+    // A filter that names only archived projects is rejected.
+    if (project === projects[0]) return;
     const { archived_at } = (await service.get(path, key)).body;
     await service.post(`${path}/${archived_at ? 'unarchive' : 'archive'}`, key, undefined);
   } else if (action === 'create') {
@@ -212,7 +214,11 @@ async function assertTrendMatches({ service, key, projects }: Dataset, days: str
 async function assertMovementMatches({ service, key, projects }: Dataset, days: string[]): Promise<void> {
   const [first, last] = [days[0], days.at(-1)];
   if (!first || !last) return;
-  const get = async (path: string) => (await service.get(path, key)).body;
+  // A filter that leaves out all projects that it names is rejected, instead of matching nothing.
+  const get = async (path: string) => {
+    const { status, body } = await service.get(path, key);
+    return status === 400 && /nothing can match/.test(body.detail) ? { data: [] } : body;
+  };
   const of = `project=${projects.join(',')}`;
   const filters = ['', of, `${of}&level=low,high`, `${of}&status=all&archived=any`, `${of}&archived=true`];
   for (const query of [...filters, `${of}&check=no_response_plan`, `${of}&as_of=${last}`]) {
@@ -231,7 +237,7 @@ async function assertMovementMatches({ service, key, projects }: Dataset, days: 
     assert.deepEqual((await get(`${list}&limit=200`)).data.map(moved), expected.slice(0, 200), list);
     const page = await get(`${list}&limit=2`);
     assert.deepEqual(page.data.map(moved), expected.slice(0, 2), list);
-    if (page.page.next_cursor) {
+    if (page.page?.next_cursor) {
       const next = await get(`${list}&limit=3&cursor=${page.page.next_cursor}`);
       assert.deepEqual(next.data.map(moved), expected.slice(2, 5), list);
     }

@@ -24,7 +24,7 @@ import type { Filters } from '../../lists/query.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { commonOrders, itemOrder, ownerName } from '../project-items/order.ts';
 import { joinOwner } from '../project-items/people.ts';
-import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
+import { type AcrossProjects, isArchived, projectConditions } from '../projects/queries.ts';
 import { checkConditions, checksOfRisk } from './checks.ts';
 import { hasLevel, isUnassessed, maxScore, scoresBetween } from './ranking.ts';
 import { activeStatuses, type projectRiskFilters, RankedRisk, Risk, riskStatuses } from './schema.ts';
@@ -264,6 +264,10 @@ const wasArchived = (time: string) => (archived: 'false' | 'true' | 'any') => {
     case when projects.archived_at is null then 'null' else 'archived' end)`;
   return archived === 'true' ? sql<boolean>`${value} <> 'null'` : sql<boolean>`${value} = 'null'`;
 };
+
+/** Whether the filter `archived` includes a project, now or on the day of a past register. */
+export const includesProject = (as_of: string | undefined, moment: Moment) =>
+  as_of === undefined ? isArchived : wasArchived(endOf(as_of, moment));
 
 /** Uses the partial index of active risks where possible. */
 function hasStatus(statuses: readonly string[], active: Expression<unknown>): RawBuilder<boolean> {

@@ -30,8 +30,16 @@ import {
 } from './model.ts';
 import { movementSince } from './past/movement.ts';
 import { getRiskTrend, RiskTrend, trendPeriod } from './past/trend.ts';
+import { includedSince } from './past/versions.ts';
 import { createRisk, deleteRisk, getRisk, materializeRisk, riskUpdates, updateRisk } from './queries.ts';
-import { type Register, type RiskFilters, riskList, riskOrders, riskTables } from './register.ts';
+import {
+  includesProject,
+  type Register,
+  type RiskFilters,
+  riskList,
+  riskOrders,
+  riskTables,
+} from './register.ts';
 import {
   historicalFilters,
   MaterializeInput,
@@ -127,12 +135,14 @@ export function riskRoutes(app: App): void {
       },
     },
     async (request, reply) => {
-      const { from, to = request.moment.today, interval = 'day', ...filters } = request.query;
-      if (to > request.moment.today)
+      const { moment, query } = request;
+      const { from, to = moment.today, interval = 'day', ...filters } = query;
+      if (to > moment.today)
         throw invalidParameter('to', '`to` is in the future. Use today or an earlier day.');
-      const { register } = await parseRegister(request.database, filters, request.moment);
       const period = { from: from ?? daysLater(to, -90), to, interval };
-      Object.assign(request.query, period);
+      const isIncluded = includedSince(period.from, moment);
+      const register = { filters: await resolveFilters(request.database.db, filters, isIncluded), moment };
+      Object.assign(query, period);
       return sendSummary(request, reply, riskTables, (db) => getRiskTrend(db, register, period));
     },
   );
@@ -285,7 +295,7 @@ async function parseRegister(
     );
   }
   return {
-    register: { filters: await resolveFilters(db, filters), moment, as_of },
+    register: { filters: await resolveFilters(db, filters, includesProject(as_of, moment)), moment, as_of },
     ...(since !== undefined && { since }),
   };
 }

@@ -23,11 +23,13 @@ type ScoreFilters = {
   probability?: readonly number[];
   impact?: readonly number[];
   assessed?: boolean;
+  check?: string[];
 };
 
 /** Rejects filters that no combination of probability and impact matches, such as `level=low&min_score=20`. */
 export function rejectImpossibleScores(filters: ScoreFilters): void {
-  const { level, min_score = 1, max_score = 25, probability = ratings, impact = ratings, assessed } = filters;
+  const { level, min_score = 1, max_score = 25, probability = ratings, impact = ratings, check } = filters;
+  const isUnassessed = filters.assessed === false || check?.includes('unassessed');
   const given = (['level', 'min_score', 'max_score', 'probability', 'impact'] as const).filter(
     (name) => filters[name] !== undefined,
   );
@@ -40,8 +42,10 @@ export function rejectImpossibleScores(filters: ScoreFilters): void {
     (score) =>
       score >= min_score && score <= max_score && (!level || level.includes(levelOf(score) as string)),
   );
-  if (given.length === 0 || (isPossible && assessed !== false)) return;
-  const names = [...given, ...(assessed === false ? ['assessed'] : [])].map((name) => `\`${name}\``);
+  if (given.length === 0 || (isPossible && !isUnassessed)) return;
+  const names = [...given, ...(isUnassessed ? [filters.assessed === false ? 'assessed' : 'check'] : [])].map(
+    (name) => `\`${name}\``,
+  );
   throw invalidParameter(
     given[0] as string,
     `No risk can match ${joinWords(names)} together. Change or remove one of them.`,

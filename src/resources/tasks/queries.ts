@@ -73,7 +73,12 @@ export const taskList = (filters: TaskFilters, moment: Moment, sort = 'due_on'):
   memoizedList(['tasks', filters, dayKey(moment), sort], () => ({
     schema: Task,
     json: taskJson,
-    reads: ['tasks', 'projects', 'people'],
+    reads: [
+      ...(['tasks', 'projects', 'people'] as const),
+      // A filter that names an item also depends on whether it exists.
+      ...(filters.risk_id ? ['risks' as const] : []),
+      ...(filters.issue_id ? ['issues' as const] : []),
+    ],
     isIndexed: isIndexed(filters) && sort === 'due_on',
     order: itemOrder('tasks', taskOrders, sort, filters.q),
     from: taskRows,

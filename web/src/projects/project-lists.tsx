@@ -137,11 +137,11 @@ function ProjectList<Row extends BulkItem>(props: ListProps<Row>) {
 
 const withoutProject = (names: readonly string[]) => names.filter((name) => name !== 'project');
 
-/** An archived project is not part of the lists of all projects unless they are asked for it. */
-const filtersIn = ({ key, archived_at }: Project, { filters }: FilterState): Filters => ({
+/** The project may be archived at any time, and may not have been archived on the day of `as_of`. */
+const filtersIn = ({ key }: Project, { filters }: FilterState): Filters => ({
   ...filters,
   project: key,
-  ...(archived_at !== null && { archived: 'true' }),
+  archived: 'any',
 });
 
 type Item = { key: string; title: string };

@@ -3,6 +3,7 @@ import { endOf, type Moment } from '../../../core/clock.ts';
 import { inJsonArray, jsonArrayOf } from '../../../database/sql/functions.ts';
 import type { Tables } from '../../../database/tables.ts';
 import { holds, isIn } from '../../../lists/filters.ts';
+import { isArchived } from '../../projects/queries.ts';
 import type { Register } from '../register.ts';
 
 /**
@@ -39,6 +40,12 @@ export async function projectsArchivedSince(
     .execute();
   return rows.map(({ subject_id }) => subject_id);
 }
+
+/** Whether the filter `archived` includes a project now, or may have included it at the end of a day since then. */
+export const includedSince = (day: string, moment: Moment) => (archived: 'false' | 'true' | 'any') =>
+  sql<boolean>`(${isArchived(archived)} or exists (
+    select 1 from history
+    where history.subject_id = projects.id and history.field = 'archived_at' and history.at >= ${endOf(day, moment)}))`;
 
 export const inProjects = (ids: readonly string[], isIncluded: boolean) =>
   holds(ids.length === 0 ? sql<boolean>`1 = 0` : isIn('risks.project_id')(ids))(
