@@ -135,3 +135,24 @@ test('the tasks of a project are searched, added and completed with the keyboard
   await page.keyboard.press('Enter');
   await page.getByText('No open tasks match these filters').waitFor();
 });
+
+test('a project that is archived while a list of it is open still lists its items', async (t) => {
+  const project = await console.post('/v1/projects', { name: 'Soon finished' });
+  await console.post(`/v1/projects/${project.key}/risks`, { title: 'A risk of the past' });
+  const page = await console.open(t, `/projects/${project.key}?tab=risks`);
+  if (!page) return;
+  const risk = page.getByRole('link', { name: 'A risk of the past' });
+  await risk.waitFor();
+  await console.post(`/v1/projects/${project.key}/archive`, {});
+  await page.getByRole('button', { name: 'Unarchive' }).waitFor();
+  await waitUntilLoaded(page);
+  await risk.waitFor();
+  assert.equal(await page.getByRole('alert').count(), 0);
+
+  // A list of all projects leaves it out, so its link with this filter is rejected, and the filter can be cleared.
+  await page.goto(`${console.app.baseUrl}/risks?project=${project.key}`);
+  await page.getByRole('alert').getByText("Project: This filter isn't valid.").waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByRole('table', { name: 'Risks' }).waitFor();
+  assert.equal(await page.getByRole('alert').count(), 0);
+});
