@@ -162,7 +162,7 @@ function detectDialect(text: string): Dialect {
 }
 
 /** Excel can write a first line that names the delimiter. */
-const isDelimiterHint = ([first = '']: string[]) => first.startsWith('sep=');
+const isDelimiterHint = ([first, ...rest]: string[]) => first === 'sep=' && rest.every((cell) => cell === '');
 
 const isBlank = (cells: string[]) => cells.every((cell) => cell === '');
 

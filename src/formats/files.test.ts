@@ -251,8 +251,14 @@ test('reads the first sheet that is not hidden, or the named one', async () => {
     const [header, row] = (await Array.fromAsync(readXlsx(file, sheetName))).flat();
     return [row?.cells[0], header?.sheet];
   };
-  assert.deepEqual(await cellsOf(), ['5', { name: 'Risks', others: ['Notes'] }]);
-  assert.deepEqual(await cellsOf('old'), ['3', { name: 'Old', others: ['Risks', 'Notes'] }]);
+  assert.deepEqual(await cellsOf(), [
+    '5',
+    { name: 'Risks', others: ['Lists (hidden)', 'Old (hidden)', 'Notes'] },
+  ]);
+  assert.deepEqual(await cellsOf('old'), [
+    '3',
+    { name: 'Old', others: ['Lists (hidden)', 'Risks', 'Notes'] },
+  ]);
   await assert.rejects(
     cellsOf('Issues'),
     /no sheet “Issues”. Its sheets are “Lists”, “Old”, “Risks” and “Notes”/,

@@ -10,11 +10,16 @@ export type Row = {
   cells: readonly unknown[];
   /** Whether it is the header of a table. */
   isHeader?: true;
-  /** For the header of a sheet: the sheet, and the other sheets of the workbook that are not hidden. */
+  /** For the header of a table: the lines above it, which are not imported. */
+  titles?: readonly Title[];
+  /** For the header of a sheet: the sheet, and the other sheets of the workbook. */
   sheet?: { name: string; others: string[] };
   /** Why the row is invalid as a whole; its cells are not used. */
   error?: string;
 };
+
+/** A line above the header, and the texts of its cells that are not empty. */
+export type Title = { line: number; texts: readonly string[] };
 
 /** The limit of other request bodies. A longer row most likely has an unclosed quote. */
 export const maxRowLength = 1024 * 1024;
@@ -53,9 +58,10 @@ export function createTable() {
 
   const toRow = ({ line, cells, count, error }: TableRow, names: readonly string[]): Row => {
     if (error !== undefined) return { line, names, cells, error };
-    return count === undefined || count === names.length
-      ? { line, names, cells }
-      : { line, names, cells, error: wrongCount(count, names.length) };
+    if (count !== undefined && count !== names.length)
+      return { line, names, cells, error: wrongCount(count, names.length) };
+    const unnamed = cells.findIndex((cell, i) => i >= names.length && isFilled(cell));
+    return { line, names, cells, ...(unnamed !== -1 && { error: unnamedColumn(unnamed) }) };
   };
 
   function start(position: number, rows: Row[]): void {
@@ -63,7 +69,11 @@ export function createTable() {
     if (error !== undefined) throw new Problem('malformed_request', `The header cannot be read. ${error}`);
     const header = Array.from(cells, (cell) => String(cell ?? '').trim());
     names = header;
-    rows.push({ line, names, cells: names, isHeader: true });
+    const titles = waiting.slice(0, position).map(({ line, cells }) => ({
+      line,
+      texts: cells.filter(isFilled).map((cell) => String(cell).trim()),
+    }));
+    rows.push({ line, names, cells: names, isHeader: true, titles });
     for (const row of waiting.slice(position + 1)) rows.push(toRow(row, header));
     waiting = [];
   }
@@ -79,8 +89,7 @@ export function createTable() {
       else {
         waiting.push(row);
         // A spreadsheet pads a title with empty cells.
-        if (row.count === 1 || row.cells.filter((cell) => cell !== '' && cell !== undefined).length > 1)
-          start(waiting.length - 1, rows);
+        if (row.count === 1 || row.cells.filter(isFilled).length > 1) start(waiting.length - 1, rows);
         else if (waiting.length > maxTitleRows) start(0, rows);
       }
     },
@@ -90,6 +99,28 @@ export function createTable() {
     },
   };
 }
+
+/** A cell with white space only counts as empty. */
+export const isFilled = (cell: unknown) =>
+  cell !== undefined && cell !== null && (typeof cell !== 'string' || cell.trim() !== '');
+
+/** `A` is the column 0, `AB` the column 27. */
+export const columnName = (column: number): string =>
+  (column >= 26 ? columnName(Math.floor(column / 26) - 1) : '') + String.fromCharCode(65 + (column % 26));
+
+/** `A1` is 0, `AB1` is 27; undefined without letters. */
+export function columnNumber(reference: string | undefined): number | undefined {
+  let number = 0;
+  for (let at = 0; reference !== undefined && at < 3; at++) {
+    const letter = reference.charCodeAt(at) - 64;
+    if (!(letter >= 1 && letter <= 26)) break;
+    number = number * 26 + letter;
+  }
+  return number === 0 ? undefined : number - 1;
+}
+
+export const unnamedColumn = (column: number) =>
+  `Column ${columnName(column)} has a value in this row, but no name in the header. Name the column, or clear the cell.`;
 
 const wrongCount = (count: number, width: number) =>
   `This row has ${count} cells, but the header has ${width}. Put text with a comma, semicolon or line break in quotes.`;

@@ -1,7 +1,16 @@
 import { invalidParameter, Problem } from '../core/errors.ts';
 import { joinWords, shortened } from '../core/text.ts';
-import { createTable, maxColumns, maxFileCells, maxRowLength, type Row } from './rows.ts';
-import { columnName, maxLines } from './xlsx-write.ts';
+import {
+  columnName,
+  columnNumber,
+  createTable,
+  maxColumns,
+  maxFileCells,
+  maxRowLength,
+  type Row,
+  unnamedColumn,
+} from './rows.ts';
+import { maxLines, unescaped } from './xlsx-write.ts';
 import { parseXml, type XmlHandler } from './xml.ts';
 import { type Entry, entriesOf, ZipError } from './zip.ts';
 
@@ -19,9 +28,15 @@ export async function* readXlsx(file: Uint8Array, sheetName?: string): AsyncGene
     const entries = entriesOf(file);
     const { entry, ...sheet } = await findSheet(entries, sheetName);
     const texts = textCollector();
-    const textsEntry = entries.get('xl/sharedStrings.xml');
-    if (textsEntry) for await (const _ of parseXml(textsEntry, maxBytes.texts, texts.handler)) yield [];
-    const collector = rowCollector(texts.texts, sheet);
+    const styles = percentStyleCollector();
+    for (const [path, { handler }] of [
+      ['sharedStrings', texts],
+      ['styles', styles],
+    ] as const) {
+      const part = entries.get(`xl/${path}.xml`);
+      if (part) for await (const _ of parseXml(part, maxBytes.texts, handler)) yield [];
+    }
+    const collector = rowCollector(texts.texts, styles.percentStyles, sheet);
     for await (const _ of parseXml(entry, maxBytes.sheet, collector.handler)) {
       yield collector.take();
       if (collector.isAtEnd()) break;
@@ -62,7 +77,9 @@ async function findSheet(entries: Map<string, Entry>, wanted: string | undefined
   path ??= 'worksheets/sheet1.xml';
   const entry = entries.get(path.startsWith('/') ? path.slice(1) : `xl/${path}`);
   if (!entry) throw new ZipError('it contains no sheet');
-  const others = sheets.filter((sheet) => sheet !== chosen && !sheet.isHidden).map(({ name }) => name);
+  const others = sheets
+    .filter((sheet) => sheet !== chosen)
+    .map(({ name, isHidden }) => (isHidden ? `${name} (hidden)` : name));
   return { entry, name: chosen?.name ?? '', others };
 }
 
@@ -83,6 +100,26 @@ function noSuchSheet(sheets: Sheet[], wanted: string | undefined): Problem {
 async function parseWhole(entry: Entry | undefined, handler: XmlHandler): Promise<void> {
   if (!entry) throw new ZipError('it contains no workbook');
   for await (const _ of parseXml(entry, maxBytes.other, handler));
+}
+
+/** Collects the numbers of the cell styles that show a fraction as a percentage: 0.15 as 15%. */
+function percentStyleCollector() {
+  const percentFormats = new Set(['9', '10']);
+  const percentStyles = new Set<string>();
+  let isInCellStyles = false;
+  let count = 0;
+  const handler: XmlHandler = {
+    open(name, { numFmtId = '0', formatCode = '' }) {
+      if (name === 'cellXfs') isInCellStyles = true;
+      // Without quoted texts, escaped characters, and colors or conditions.
+      if (name === 'numFmt' && formatCode.replace(/"[^"]*"|\\.|\[[^\]]*\]/g, '').includes('%'))
+        percentFormats.add(numFmtId);
+      if (name !== 'xf' || !isInCellStyles) return;
+      if (percentFormats.has(numFmtId)) percentStyles.add(String(count));
+      count++;
+    },
+  };
+  return { percentStyles, handler };
 }
 
 /** Joins the runs of a text, without the phonetic runs (`rPh`) of East Asian text. */
@@ -128,7 +165,11 @@ function textCollector() {
 }
 
 /** Collects the rows of a sheet. Cells beyond the columns of the header are not stored. */
-function rowCollector(texts: readonly string[], sheet: { name: string; others: string[] }) {
+function rowCollector(
+  texts: readonly string[],
+  percentStyles: ReadonlySet<string>,
+  sheet: { name: string; others: string[] },
+) {
   const run = runCollector();
   const table = createTable();
   let rows: Row[] = [];
@@ -143,6 +184,7 @@ function rowCollector(texts: readonly string[], sheet: { name: string; others: s
   let nextColumn = 0;
   let kind: string | undefined;
   let reference: string | undefined;
+  let style = '';
   let value = '';
   let isInValue = false;
   let hasValue = false;
@@ -169,22 +211,29 @@ function rowCollector(texts: readonly string[], sheet: { name: string; others: s
     // Read as empty, it would erase data. A formula can also result in an empty text.
     else if (hasFormula && (!hasValue || (value === '' && kind !== 'str')))
       error = `${where} has a formula without a result. Open the file in a spreadsheet program and save it.`;
+    else if (kind === 's' && value !== '' && texts[Number(value)] === undefined)
+      error = `${where} refers to a text that the file does not contain. Open the file in a spreadsheet program, enter the text again and save the file.`;
+    else if (cells[column] !== undefined)
+      error = `${where} occurs twice. Open the file in a spreadsheet program and save it.`;
     const cell = error === undefined ? cellValue() : 'error';
     value = '';
+    run.take();
     if (cell === undefined || cell === '') return;
     isBlank = false;
     if (column < (table.width() ?? maxColumns)) cells[column] = cell;
-    else if (table.hasRows())
-      error ??= `Column ${columnName(column)} has a value in this row, but no name in the header.`;
+    else if (table.hasRows()) error ??= unnamedColumn(column);
     else throw new ZipError(`it has more than ${maxColumns} columns`);
   }
 
   function cellValue(): unknown {
-    if (kind === 'inlineStr') return run.take();
-    if (value === '') return undefined;
+    const inline = run.take();
+    if (kind === 'inlineStr' || value === '') return inline;
     if (kind === 's') return texts[Number(value)];
     if (kind === 'b') return value === '1';
-    return kind === undefined || kind === 'n' ? Number(value) : unescaped(value);
+    if (kind !== undefined && kind !== 'n') return unescaped(value);
+    // Without the noise of binary fractions: 0.07 * 100 is 7.000000000000001.
+    if (percentStyles.has(style)) return `${Number((Number(value) * 100).toPrecision(12))}%`;
+    return Number.isNaN(Number(value)) ? value : Number(value);
   }
 
   function closeRow() {
@@ -197,6 +246,7 @@ function rowCollector(texts: readonly string[], sheet: { name: string; others: s
       else if (name === 'c') {
         kind = attributes.t;
         reference = attributes.r;
+        style = attributes.s ?? '';
         hasValue = false;
         hasFormula = false;
       } else if (name === 'v') {
@@ -244,19 +294,3 @@ const unreadable = (error: ZipError) =>
     `The file cannot be read as a workbook (.xlsx): ${error.message}. Save it again as .xlsx or as CSV.`,
     { cause: error },
   );
-
-const unescaped = (text: string) =>
-  text.includes('_x')
-    ? text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
-    : text;
-
-/** `A1` is 0, `AB1` is 27; undefined without letters. */
-function columnNumber(reference: string | undefined): number | undefined {
-  let number = 0;
-  for (let at = 0; reference !== undefined && at < 3; at++) {
-    const letter = reference.charCodeAt(at) - 64;
-    if (!(letter >= 1 && letter <= 26)) break;
-    number = number * 26 + letter;
-  }
-  return number === 0 ? undefined : number - 1;
-}
