@@ -136,6 +136,12 @@ program
     collect,
     [],
   )
+  .option(
+    '--scale <column=scale>',
+    'the scale of a column of ratings: 1-5, 1-10 or percent; repeatable',
+    collect,
+    [],
+  )
   .addOption(
     new Option('--unknown-columns <policy>', 'what to do with unknown columns (default: skip)').choices([
       'skip',

@@ -17,7 +17,7 @@ import { riskImport } from '../resources/risks/import.ts';
 import { taskImport } from '../resources/tasks/import.ts';
 import { asJson } from '../transfer/import-route.ts';
 import type { Importable } from '../transfer/importable.ts';
-import { readMap, readValueMap } from '../transfer/recognize/parameters.ts';
+import { readMap, readScales, readValueMap } from '../transfer/recognize/parameters.ts';
 import { presetNames } from '../transfer/recognize/presets.ts';
 import { type ImportJob, runImport, summaryOf } from '../transfer/run.ts';
 import type { ImportQuery, ImportResult, ImportSummary } from '../transfer/schema.ts';
@@ -32,6 +32,7 @@ export type ImportOptions = {
   dryRun?: true;
   map: string[];
   mapValues: string[];
+  scale: string[];
   unknownColumns?: NonNullable<ImportQuery['unknown_columns']>;
   preset?: NonNullable<ImportQuery['preset']>;
   dateOrder?: NonNullable<ImportQuery['date_order']>;
@@ -79,6 +80,7 @@ export async function importCommand(
     recognition: {
       map: readMap(options.map),
       map_values: readValueMap(options.mapValues),
+      scales: readScales(options.scale),
       unknown_columns: options.unknownColumns,
       preset: options.preset,
       date_order: options.dateOrder,
@@ -191,6 +193,14 @@ export async function* importReport({ summary, texts, seconds }: Imported): Asyn
   if (ignored.length > 0)
     yield `Ignored columns (set by the service or excluded with --map): ${joinWords(ignored)}.`;
   if (summary.explanation !== '') yield summary.explanation;
+  const notStored = summary.skipped_cells.filter(
+    ({ column }) =>
+      column !== null && !ignored.includes(column) && !Object.hasOwn(summary.unknown_columns, column),
+  );
+  if (notStored.length > 0) {
+    const columns = notStored.map(({ column, cells }) => `${formatNumber(cells)} of “${column}”`);
+    yield `Read but not stored: ${joinWords(columns)}. Use --json to see the reasons.`;
+  }
   if (Object.keys(summary.unknown_columns).length > 0)
     yield 'Assign columns with --map, or keep them with --unknown-columns attributes.';
   if (Object.keys(summary.unknown_values).length > 0)

@@ -12,7 +12,7 @@ import { problemBody } from '../http/response/problems.ts';
 import { importErrors } from '../http/route-errors.ts';
 import type { Scope } from '../resources/keys/schema.ts';
 import type { Importable } from './importable.ts';
-import { readMap, readValueMap } from './recognize/parameters.ts';
+import { readMap, readScales, readValueMap } from './recognize/parameters.ts';
 import { type ImportJob, runImport, type Store, summaryOf } from './run.ts';
 import { ImportQuery, ImportResponse, type ImportSummary } from './schema.ts';
 import { fileTypes, formatOfType, sourceOf } from './source.ts';
@@ -69,7 +69,16 @@ async function receive(request: FastifyRequest, reply: FastifyReply, importable:
   const { format, charset } = formatOfType(request.headers['content-type']);
   const file = (request.body as Buffer | undefined) ?? Buffer.alloc(0);
   const { mode = 'create', atomic = false, dry_run = false, ...query } = request.query as ImportQuery;
-  const { map = [], map_values = [], sheet, include, unknown_columns, preset, date_order } = query;
+  const {
+    map = [],
+    map_values = [],
+    scales = [],
+    sheet,
+    include,
+    unknown_columns,
+    preset,
+    date_order,
+  } = query;
   const job: ImportJob = {
     importable,
     source: sourceOf(format, file, { charset, sheet }),
@@ -77,6 +86,7 @@ async function receive(request: FastifyRequest, reply: FastifyReply, importable:
     recognition: {
       map: readMap(map),
       map_values: readValueMap(map_values),
+      scales: readScales(scales),
       unknown_columns,
       preset,
       date_order,

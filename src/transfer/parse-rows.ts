@@ -5,11 +5,12 @@ import { fold, hasForbiddenCharacters, normalize, shortened } from '../core/text
 import type { Row } from '../formats/rows.ts';
 import { forbiddenCharacters, normalizeValue } from '../http/request/body-parsers.ts';
 import { checkOf } from '../http/request/validation.ts';
-import type { Importable, ReferenceKind } from './importable.ts';
-import { type Column, kindNamed } from './recognize/catalogue.ts';
+import type { Importable, ItemProject, ReferenceKind } from './importable.ts';
+import { type Column, kindNamed, targetOf } from './recognize/catalogue.ts';
 import type { Columns } from './recognize/columns.ts';
 import { uninverted } from './recognize/evidence.ts';
-import { normalizeWord } from './recognize/values.ts';
+import { headingOf, repeatedMember } from './recognize/header.ts';
+import { explainError, normalizeWord } from './recognize/values.ts';
 
 /** A row with typed values, before its references are resolved. */
 export type ParsedRow = {
@@ -24,8 +25,8 @@ export type ParsedRow = {
   /** Whether the row sets only the attributes with a column of their own, and leaves all other attributes. */
   hasSomeAttributes: boolean;
   identity: Record<string, string>;
-  /** The project of the row, in an import across projects. */
-  project?: string;
+  /** The texts that name the project of the row, in an import across projects. */
+  projects?: string[];
   errors: FieldError[];
   /** What is odd but does not stop the row. */
   warnings: FieldError[];
@@ -76,17 +77,27 @@ export function createRowParser(
     if (row.error !== undefined) {
       return { ...parsed, isUnreadable: true, errors: [{ code: 'unreadable', detail: row.error }] };
     }
-    const split: SplitValues = { parts: {}, attributes: {}, computed: [] };
+    // A member of an object without a prototype can also be named `__proto__`.
+    const split: SplitValues = { parts: {}, attributes: Object.create(null), computed: [] };
+    const targets = new Map<string, string>();
     for (const [i, name] of row.names.entries()) {
       // A row of NDJSON can have thousands of unknown names.
       if (parsed.errors.length >= maxErrors) break;
       const column = isTable ? inTable[i] : columns.find(name);
-      if (column) readCell(parsed, split, column, row.cells[i], isTable, importable, columns);
+      const other = column && !isTable ? targets.get(targetOf(column)) : undefined;
+      if (column && !isTable && column.is !== 'part' && column.is !== 'ignored')
+        targets.set(targetOf(column), name);
+      if (column && other !== undefined) parsed.errors.push(repeatedMember(column, other, name));
+      else if (column) readCell(parsed, split, column, row.cells[i], isTable, importable, columns);
       else if (!isTable) parsed.errors.push(unknownField(name, columns, parsed.errors.length === 0));
     }
     joinSplitValues(parsed, split, importable);
     const errors = check(parsed.values);
-    parsed.errors.push(...(isTable ? errors.map((error) => addHint(error, importable)) : errors));
+    const explain = (error: FieldError) => {
+      const field = error.pointer?.slice('#/'.length) ?? '';
+      return explainError(error, { ...columns.describe(field), value: parsed.values[field] });
+    };
+    parsed.errors.push(...(isTable ? errors.map(explain) : errors));
     parsed.errors.splice(maxErrors);
     return parsed;
   };
@@ -113,9 +124,30 @@ function joinSplitValues(
     if (detail) parsed.warnings.push(fieldError(field, 'differs', detail));
   }
   for (const [field, texts] of Object.entries(parts)) {
-    values[field] ??= texts.filter((text) => text).join(' ') || undefined;
+    const joined = texts.filter((text) => text).join(' ');
+    values[field] ??= joined || undefined;
+    const words = fold(String(values[field])).split(' ');
+    if (
+      fold(joined)
+        .split(' ')
+        .every((word) => word === '' || words.includes(word))
+    )
+      continue;
+    const detail = `The ${field} is “${shortened(String(values[field]))}”, so “${shortened(joined)}” in other columns was not used.`;
+    parsed.warnings.push(fieldError(field, 'not_used', detail));
   }
+  // The schema rejects it; merged with attributes, a text would become an attribute for each character.
+  if (
+    values.attributes != null &&
+    (typeof values.attributes !== 'object' || Array.isArray(values.attributes))
+  )
+    return;
   const { length } = Object.keys(attributes);
+  for (const [name, value] of Object.entries((values.attributes ?? {}) as Record<string, unknown>)) {
+    if (!Object.hasOwn(attributes, name) || attributes[name] === value) continue;
+    const detail = `\`attributes\` and the column of this attribute have different values. Clear one of them.`;
+    parsed.errors.push(fieldError(`attributes/${name}`, 'contradiction', detail));
+  }
   if (length === 0) return;
   if (length > attributesLimit) {
     const detail = `This may have ${attributesLimit} members at most.`;
@@ -196,7 +228,7 @@ function readCell(
       break;
     case 'project': {
       const text = textOf(cell);
-      if (!project && text !== '') parsed.project ??= text;
+      if (!project && text !== '') parsed.projects = [...(parsed.projects ?? []), text];
       else if (project && text !== '' && !isProject(project, text)) {
         const detail = `This row belongs to the project ${shortened(text)}, not to ${project.key}. Import it into that project.`;
         parsed.errors.push(fieldError(column.field, 'other_project', detail));
@@ -205,18 +237,8 @@ function readCell(
   }
 }
 
-const isProject = ({ id, key, name, external_id }: NonNullable<Importable['project']>, text: string) =>
+export const isProject = ({ id, key, name, external_id }: ItemProject, text: string) =>
   [id, key, name, external_id].some((own) => own !== null && fold(own) === fold(text));
-
-/** The first line as the title, and the whole text as the description if the title does not hold it. */
-function headingOf(text: unknown): { title?: string; description?: string | null } {
-  if (typeof text !== 'string' || text === '') return {};
-  const [line = ''] = text.split('\n', 1);
-  const title = line.replaceAll('\t', ' ').trim();
-  if (title.length <= limits.name_characters) return { title, description: title === text ? null : text };
-  const cut = title.slice(0, limits.name_characters - 1).toWellFormed();
-  return { title: `${cut.slice(0, cut.lastIndexOf(' ') + 1 || undefined).trim()}…`, description: text };
-}
 
 const tooLong = `This can have at most ${maxListItems} items of at most ${maxReferenceLength} characters each.`;
 
@@ -260,19 +282,6 @@ function normalizeField(parsed: ParsedRow, field: string, value: unknown): unkno
     parsed.errors.push(fieldError(field, error.code, error.message));
     return undefined;
   }
-}
-
-/** Another tool may have words or a scale of its own for a value. */
-function addHint(error: FieldError, { patch }: Importable): FieldError {
-  const field: { maximum?: number } | undefined = patch.properties[error.pointer?.slice('#/'.length) ?? ''];
-  const isRating = field?.maximum === 5;
-  const hint =
-    error.code === 'enum'
-      ? ' Or assign the text with `map_values`.'
-      : error.code === 'maximum' && isRating
-        ? ' For another scale, name it in the column, as in `Impact (1-10)`.'
-        : '';
-  return { ...error, detail: error.detail + hint };
 }
 
 const unknownField = (name: string, columns: Columns, isFirst: boolean): FieldError => ({

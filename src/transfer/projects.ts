@@ -8,7 +8,7 @@ import type { Change } from '../database/writes/change.ts';
 import { lockRows, lockTables } from '../database/writes/locks.ts';
 import { createPacer } from '../formats/pace.ts';
 import type { Importable, ItemProject } from './importable.ts';
-import { createRowParser, type ParsedRow } from './parse-rows.ts';
+import { createRowParser, isProject, type ParsedRow } from './parse-rows.ts';
 import type { FileScan, Source } from './scan.ts';
 
 /** Rows that are imported in the same way: into one project, or without any. */
@@ -25,7 +25,7 @@ export async function groupByProject(
   if (!across) return [{ importable, rows }];
   const groups = new Map<string, { importable: Importable; rows: ParsedRow[] }>();
   const failed: ParsedRow[] = [];
-  const found = await findProjects(db, [...new Set(rows.flatMap(({ project = [] }) => project))]);
+  const found = await findProjects(db, [...new Set(rows.flatMap(({ projects = [] }) => projects))]);
   for (const row of rows) {
     const project = await resolveProject(db, across, found, row, change);
     if (project === undefined) failed.push(row);
@@ -62,7 +62,7 @@ async function resolveProject(
   db: Transaction<Tables>,
   { createProject }: NonNullable<Importable['across']>,
   found: FoundProject[],
-  { project: text, errors }: ParsedRow,
+  { projects: [text, ...otherTexts] = [], errors }: ParsedRow,
   change: Change,
 ): Promise<ItemProject | string | undefined> {
   if (text === undefined) return 'This row names no project. Write its key, name or external ID.';
@@ -72,10 +72,16 @@ async function resolveProject(
     found.filter(({ name_folded }) => name_folded === fold(text));
   if (others.length > 0) return `Several projects are named “${shortened(text)}”. Use the key.`;
   if (project?.archived_at) return `The project ${project.key} is archived. Unarchive it to import into it.`;
+  const other = project && otherTexts.find((text) => !isProject(project, text));
+  if (other)
+    return `“${shortened(text)}” and “${shortened(other)}” are different projects. Correct one of them.`;
   if (project) return project;
   if (!createProject)
     return `No project matches “${shortened(text)}”. Use its key, name or external ID, or send \`create_projects=true\`.`;
   if (errors.length > 0) return undefined;
+  const otherName = otherTexts.find((other) => fold(other) !== fold(text));
+  if (otherName)
+    return `“${shortened(text)}” and “${shortened(otherName)}” name a project that does not exist. Create it, or leave out a column.`;
   const created = await createProject(db, text, change);
   if (created instanceof Problem) return created.errors?.[0]?.detail ?? created.message;
   found.push({ ...created, name_folded: fold(created.name), archived_at: null });
@@ -148,8 +154,8 @@ async function lock(
 }
 
 /** The texts by which a row names the project that it changes. */
-function projectNames({ what, keys }: Importable, { project, identity, values }: ParsedRow): string[] {
-  if (what !== 'project') return project === undefined ? [] : [project];
+function projectNames({ what, keys }: Importable, { projects = [], identity, values }: ParsedRow): string[] {
+  if (what !== 'project') return [...projects];
   return keys.flatMap(({ field }) => {
     const value = identity[field] ?? values[field];
     return typeof value === 'string' ? [value] : [];

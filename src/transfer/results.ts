@@ -26,6 +26,20 @@ export const completed = (field: string, patch: Resource, given: Resource): Fiel
     `The status \`${given.status}\` needs more than the row contains, so \`${field}\` is “${patch[field]}”.`,
   );
 
+/** A warning about a reason in a row that changes nothing that exists. */
+export const unusedReason = ({ values: { reason } }: ParsedRow): Pick<Written, 'warnings'> =>
+  reason == null
+    ? {}
+    : {
+        warnings: [
+          fieldError(
+            'reason',
+            'not_used',
+            `Only a change has a reason. “${shortened(String(reason))}” was not used.`,
+          ),
+        ],
+      };
+
 const blockRows = 500;
 const maxRanges = 100;
 

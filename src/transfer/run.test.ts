@@ -99,7 +99,7 @@ const jobOf = (source: Source): ImportJob => ({
   importable: groupImport(),
   source,
   options: { mode: 'create', atomic: false, dry_run: false },
-  recognition: { map: new Map(), map_values: new Map(), time_zone: 'UTC' },
+  recognition: { map: new Map(), map_values: new Map(), scales: new Map(), time_zone: 'UTC' },
   seesPeople: true,
   change: () => byCommandLine(systemClock()),
 });

@@ -17,7 +17,7 @@ import {
 } from './projects.ts';
 import type { Recognition } from './recognize/columns.ts';
 import { explainRecognition } from './recognize/explain.ts';
-import { resolveReferences } from './references.ts';
+import { resolveReferences } from './references/resolve.ts';
 import { dataOf, Results, resultOf, type Written } from './results.ts';
 import { type FileScan, type Source, scanFile } from './scan.ts';
 import type { ImportQuery, ImportSummary } from './schema.ts';

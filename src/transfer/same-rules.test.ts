@@ -94,27 +94,6 @@ onBothEngines('an import follows the rules of single requests', (start) => {
     assert.deepEqual([person.title, person.version], ['Two', 3]);
   });
 
-  test('one rating above 5 fails its row, and many are another scale', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
-    await service.make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
-    const send = async (ratings: number[]) => {
-      const file = `title,probability,impact\n${ratings.map((rating) => `Risk,${rating},5\n`).join('')}`;
-      const { body } = await service.call('POST', '/v1/projects/APOLLO/risks/import', key, file, {
-        'content-type': 'text/csv',
-      });
-      return body.results as (Result & { key?: string })[];
-    };
-    const scores = async (results: { key?: string }[]) => {
-      const { data } = (await service.get('/v1/projects/APOLLO/risks', key)).body;
-      return results.map((result) => data.find((risk: { key: string }) => risk.key === result.key)?.score);
-    };
-    const typo = await send([5, 4, 1, 6]);
-    assert.deepEqual(await scores(typo), [25, 20, 5, undefined]);
-    assert.match(typo[3]?.errors?.[0]?.detail ?? '', /`Impact \(1-10\)`/);
-    assert.deepEqual(await scores(await send([10, 8, 2, 5])), [25, 20, 5, 15]);
-  });
-
   test('names with a comma in our own export stay as they are', async (t) => {
     const service = await start(t);
     const key = await service.key();

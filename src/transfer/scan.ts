@@ -1,6 +1,6 @@
 import { invalidParameter, Problem } from '../core/errors.ts';
 import { limits } from '../core/schemas.ts';
-import { fold, joinWords, shortened } from '../core/text.ts';
+import { fold, shortened } from '../core/text.ts';
 import { createPacer } from '../formats/pace.ts';
 import type { Row } from '../formats/rows.ts';
 import { keysOf } from './batches.ts';
@@ -10,6 +10,7 @@ import { type Column, kindNamed } from './recognize/catalogue.ts';
 import { type Columns, createColumns, type Recognition } from './recognize/columns.ts';
 import { uninverted } from './recognize/evidence.ts';
 import { normalizeColumnName } from './recognize/names.ts';
+import { unknownName } from './recognize/parameters.ts';
 
 /** A file whose rows can be read from the start any number of times. */
 export type Source = { isTable: boolean; rows(): AsyncIterable<Row[]> };
@@ -29,6 +30,7 @@ export async function scanFile(
   mode: 'create' | 'upsert',
   recognition: Recognition,
 ): Promise<FileScan> {
+  if (!source.isTable) rejectTableParameters(recognition);
   const columns = createColumns(importable, recognition);
   let parse = createRowParser(importable, columns, source.isTable);
   const pause = createPacer();
@@ -44,7 +46,7 @@ export async function scanFile(
     for (const row of chunk) {
       if (row.isHeader) {
         rejectUnknownColumns(recognition.map, row.names);
-        columns.setHeader(row.names, mode);
+        columns.setHeader(row, mode);
         parse = createRowParser(importable, columns, source.isTable);
         hasReferences = columns.table().some((column) => refersTo(column, importable.what));
         sheet = row.sheet;
@@ -53,7 +55,8 @@ export async function scanFile(
       }
       rows++;
       if (rows > limits.import_rows) throw tooManyRows();
-      if (row.error === undefined) columns.observe(row.cells, row.line);
+      if (row.error === undefined && source.isTable) columns.observe(row);
+      else if (row.error === undefined) columns.observeMembers(row);
       if (hasReferences && canRefer) {
         for (const key of possibleKeys(parse(row, 0), importable))
           rowsByKey.set(key, (rowsByKey.get(key) ?? 0) + 1);
@@ -86,11 +89,25 @@ function rejectUnknownColumns(map: ReadonlyMap<string, string>, names: readonly 
   const known = new Set(names.map(normalizeColumnName));
   const unknown = [...map.keys()].find((name) => !known.has(name));
   if (unknown === undefined) return;
-  const columns = joinWords(names.slice(0, 50).map((name) => shortened(name)));
-  throw invalidParameter(
+  const what = `names the column “${shortened(unknown)}”, which is not in the file`;
+  throw unknownName(
     'map',
-    `\`map\` names the column “${shortened(unknown)}”, which is not in the file. Its columns are ${columns}.`,
+    what,
+    unknown,
+    names.filter((name) => name !== ''),
+    'columns',
   );
+}
+
+/** The values of NDJSON are those of the API. */
+function rejectTableParameters({ map_values, scales }: Recognition): void {
+  const [parameter] = [
+    ...(map_values.size > 0 ? ['map_values'] : []),
+    ...(scales.size > 0 ? ['scales'] : []),
+  ];
+  if (parameter === undefined) return;
+  const detail = `\`${parameter}\` is for CSV and XLSX. Write NDJSON with the values of the API, and remove \`${parameter}\`.`;
+  throw invalidParameter(parameter, detail);
 }
 
 const tooManyRows = () =>

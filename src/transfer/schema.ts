@@ -33,6 +33,12 @@ export const ImportQuery = Strict(
         'Assigns texts of a column to values of its field: `Status:Parked=monitoring,Status:Dead=closed`. ' +
         'An empty value clears the field.',
     }),
+    scales: Type.Array(Type.String({ maxLength: 1000 }), {
+      maxItems: 200,
+      description:
+        'The scales of ratings that the file itself does not show: `Impact=1-10,Likelihood=percent`. The lowest number is 0 ' +
+        'or 1, the highest at most 100.',
+    }),
     unknown_columns: OneOf(unknownColumns, {
       description:
         'What to do with unknown columns: `skip` them (default for tables), keep them as `attributes`, or `reject` the ' +
@@ -87,6 +93,23 @@ export const ImportSummary = Strict(
     ignored_columns: Type.Array(Type.String(), {
       description: 'Columns that the service sets itself or that `map` ignores.',
     }),
+    skipped_cells: Type.Array(
+      Strict({
+        column: OrNull(
+          Type.String({
+            description:
+              'The name of the column. Null for a column without a name, and for a line above the header.',
+          }),
+        ),
+        position: Type.Optional(
+          Type.Integer({ description: 'The position of the column in a table, from 1.' }),
+        ),
+        line: Type.Integer({ description: 'The first line with such a cell.' }),
+        cells: Type.Integer({ description: 'The number of cells that are not empty.' }),
+        reason: Type.String({ description: 'Why they were not stored.' }),
+      }),
+      { description: 'The cells that no result mentions and that were not stored, by column.' },
+    ),
     unknown_columns: Type.Record(Type.String(), Type.String(), {
       description:
         'Columns that were skipped because they are unknown or repeat another one, with a suggestion.',

@@ -10,7 +10,7 @@ import { type Created, unwrapSingle } from '../database/writes/create-many.ts';
 import { jsonRows } from '../lists/list.ts';
 import type { Importable, ImportKey, Resource } from './importable.ts';
 import type { ParsedRow } from './parse-rows.ts';
-import { completed, failed, failedFor, type Written } from './results.ts';
+import { completed, failed, failedFor, unusedReason, type Written } from './results.ts';
 
 /** Writes rows with resolved references in order, and returns a result for each. */
 export async function writeRows(
@@ -172,7 +172,7 @@ async function updateRow(
 ): Promise<Written> {
   const identity = { id: idOf(current), ...('key' in current && { key: String(current.key) }) };
   const patch = patchOf(importable, current, row);
-  if (Object.keys(patch).length === 0) return { status: 'unchanged', ...identity };
+  if (Object.keys(patch).length === 0) return { status: 'unchanged', ...identity, ...unusedReason(row) };
   try {
     const warnings = await applyPatch(db, importable, current, patch, row, change);
     return { status: 'updated', ...identity, changed: Object.keys(patch), ...warnings };
@@ -242,7 +242,8 @@ async function createRows(
   const queued = new Map<ParsedRow, Resource>();
   const flush = async () => {
     const created = queued.size === 0 ? [] : await importable.create(db, [...queued.values()], change);
-    for (const [i, row] of [...queued.keys()].entries()) written.set(row, createdOf(importable, created[i]));
+    for (const [i, row] of [...queued.keys()].entries())
+      written.set(row, { ...createdOf(importable, created[i]), ...unusedReason(row) });
     queued.clear();
   };
   for (const row of rows) {

@@ -1,21 +1,31 @@
-import { type FieldError, Problem } from '../../core/errors.ts';
 import { attributesLimit } from '../../core/schemas.ts';
 import { joinWords, nearest, shortened } from '../../core/text.ts';
+import { isFilled, type Row } from '../../formats/rows.ts';
 import type { Importable } from '../importable.ts';
-import { attributeColumn, type Column, ignored, type Known, knownColumns, targetOf } from './catalogue.ts';
-import { resolveCollisions, useHeading } from './collisions.ts';
+import { attributeColumn, type Column, ignored, type Known, knownColumns } from './catalogue.ts';
 import type { DateOrder } from './dates.ts';
 import { createEvidence, type TableColumn } from './evidence.ts';
+import { invalidColumns, noHeader, rejectSecondHeader, resolveCollisions, useHeading } from './header.ts';
 import { nameForms, normalizeColumnName, normalizeName } from './names.ts';
-import { detectPreset, type PresetName, presetField } from './presets.ts';
+import {
+  type ByColumn,
+  createValueMapCheck,
+  rejectUnknownColumns,
+  statedFor,
+  unknownField,
+  type ValueMap,
+} from './parameters.ts';
+import { detectPreset, type PresetName, presetField, presetLabel } from './presets.ts';
+import type { Scale } from './scales.ts';
+import { createSkippedCells, unnamed, whyNotStored } from './skipped.ts';
 import { choicesOf, valueReader } from './values.ts';
 
 /** What a request states about the columns and values of its file. */
 export type Recognition = {
   /** Fields by column. */
   map: ReadonlyMap<string, string>;
-  /** Values by normalized text, by column or field. */
-  map_values: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  map_values: ByColumn<ValueMap>;
+  scales: ByColumn<Scale>;
   preset?: PresetName | 'none' | undefined;
   unknown_columns?: 'skip' | 'attributes' | 'reject' | undefined;
   date_order?: DateOrder | undefined;
@@ -33,7 +43,7 @@ const maxRecordedTexts = 50;
 
 /** Recognizes the columns of a file by their names, by the tool that wrote it, or by the `map` parameter. */
 export function createColumns(importable: Importable, recognition: Recognition) {
-  const { map, map_values, unknown_columns: policy } = recognition;
+  const { map, map_values, scales, unknown_columns: policy } = recognition;
   const known = knownColumns(importable);
   const fields = [...new Set([...known.values()].map(({ column }) => column.field))].filter(Boolean);
   const columnNamed = (field: string): Column | undefined =>
@@ -81,7 +91,9 @@ export function createColumns(importable: Importable, recognition: Recognition) 
 
   /** An unknown column of the file becomes an attribute or is skipped, as the request chooses. */
   function unknownColumn(name: string, attributes: number): Column | undefined {
-    if (policy === 'attributes' && hasAttributes && attributes < attributesLimit)
+    // JSON bodies must not contain `__proto__`, so it is no name for an attribute.
+    const canBeAttribute = hasAttributes && attributes < attributesLimit && name !== '__proto__';
+    if (policy === 'attributes' && canBeAttribute)
       return attributeColumn(importable, `attributes.${name.slice(0, 200).replace(/\s+/g, ' ')}`);
     return policy === 'reject' ? undefined : ignored;
   }
@@ -89,10 +101,12 @@ export function createColumns(importable: Importable, recognition: Recognition) 
   function bindReader(entry: TableColumn): void {
     const { column, name, hints } = entry;
     if (column.is !== 'field' || column.read) return;
-    const assigned = new Map([
-      ...(map_values.get(normalizeName(column.field)) ?? []),
-      ...(map_values.get(normalizeName(name)) ?? []),
-    ]);
+    const assigned = new Map(
+      statedFor(map_values, name, column.field).flatMap((texts) =>
+        [...texts].map(([text, { value }]) => [text, value] as const),
+      ),
+    );
+    entry.assigned = assigned;
     const record = (text: string, value: unknown) => {
       if (text.length > 100) return;
       const known = values.get(name) ?? new Map<string, unknown>();
@@ -116,6 +130,9 @@ export function createColumns(importable: Importable, recognition: Recognition) 
   let preset: PresetName | undefined;
   let table: TableColumn[] = [];
   let evidence: ReturnType<typeof createEvidence> | undefined;
+  let valueMapCheck: ReturnType<typeof createValueMapCheck> | undefined;
+  let isFirstRow = true;
+  const skipped = createSkippedCells();
   let hasInvertedNames = false;
 
   /** The best match of a column name. */
@@ -167,7 +184,7 @@ export function createColumns(importable: Importable, recognition: Recognition) 
     },
 
     /** Matches the columns of a table. Rejects a table without a column that every new resource needs. */
-    setHeader(names: readonly string[], mode: string): void {
+    setHeader({ names, titles = [] }: Row, mode: string): void {
       preset = recognition.preset === 'none' ? undefined : (recognition.preset ?? detectPreset(names));
       const found = names.map((name) => (name === '' ? undefined : match(name)));
       const { textInstead = {} } = importable;
@@ -176,20 +193,26 @@ export function createColumns(importable: Importable, recognition: Recognition) 
       useHeading(importable, names, found, mode);
       if (found.every((one) => one === undefined || one.column.is === 'ignored'))
         throw invalidColumns(names, found, [noHeader(importable, names)]);
-      let attributes = found.filter((one) => one?.column.is === 'attribute').length;
+      const attributes = new Set(
+        found.flatMap((one) => (one?.column.is === 'attribute' ? [one.column.name] : [])),
+      );
       table = names.map((name, i) => {
-        const column = found[i]?.column ?? (name === '' ? ignored : unknownColumn(name, attributes));
-        if (!found[i] && column?.is === 'attribute') attributes++;
-        if (!found[i] && name !== '') {
-          if (column === undefined)
-            errors.push({
-              column: shortened(name),
-              code: 'unknown_column',
-              detail: explainUnknown(name, errors.length === 0),
-            });
-          else if (column.is === 'ignored' && !unknown.has(name)) unknown.set(name, hintFor(name));
+        const entry = { name, hints: { time_zone: recognition.time_zone }, assigned: new Map() };
+        if (name === '') return { ...entry, column: ignored, skipped: unnamed(i) };
+        if (found[i]) return { ...entry, column: found[i].column, ...whyExcluded(found[i]) };
+        const column = unknownColumn(name, attributes.size);
+        if (column === undefined) {
+          const detail = explainUnknown(name, errors.length === 0);
+          errors.push({ column: shortened(name), code: 'unknown_column', detail });
         }
-        return { name, column: column ?? ignored, hints: { time_zone: recognition.time_zone } };
+        if (column?.is === 'attribute' && !attributes.has(column.name)) {
+          attributes.add(column.name);
+          return { ...entry, column };
+        }
+        const isRepeated = column?.is === 'attribute' || names.some((other, j) => other === name && found[j]);
+        if (!isRepeated && !unknown.has(name)) unknown.set(name, hintFor(name));
+        const reason = isRepeated ? 'An earlier column has the same name.' : unknown.get(name);
+        return { ...entry, column: ignored, skipped: reason || noField };
       });
       const required = mode === 'create' ? ((importable.input.required as string[] | undefined) ?? []) : [];
       for (const field of required.filter((field) => !table.some(({ column }) => column.field === field))) {
@@ -202,22 +225,60 @@ export function createColumns(importable: Importable, recognition: Recognition) 
         errors.push({ code: 'missing_column', detail });
       }
       if (errors.length > 0) throw invalidColumns(names, found, errors);
+      rejectUnknownColumns('map_values', map_values, table, ({ column }) => column.is === 'field');
+      rejectUnknownColumns('scales', scales, table, isRating);
       table.forEach(bindReader);
       evidence = createEvidence(importable, table);
+      valueMapCheck = createValueMapCheck(map_values, table);
+      skipped.setTable(table, titles);
     },
 
-    observe: (cells: readonly unknown[], line: number) => evidence?.observe(cells, line),
+    observe({ cells, line }: Row): void {
+      if (isFirstRow) rejectSecondHeader(importable, table, cells, line, match);
+      isFirstRow = false;
+      evidence?.observe(cells, line);
+      valueMapCheck?.observe(cells);
+      skipped.observe(cells, line);
+    },
+
+    /** Counts the members of a JSON object that are not stored. */
+    observeMembers({ names, cells, line }: Row): void {
+      for (const [i, name] of names.entries()) {
+        const column = isFilled(cells[i]) ? this.find(name) : undefined;
+        const reason = column && whyNotStored(column);
+        if (!reason) continue;
+        const found = mapped.get(normalizeColumnName(name)) ?? known.get(normalizeName(name));
+        skipped.addMember(name, found ? (whyExcluded(found).skipped ?? reason) : noField, line);
+      }
+    },
+
+    skippedCells: skipped.all,
+    /** The column of a field, to explain its errors. */
+    describe(field: string) {
+      const { name = field, column, hints } = table.find(({ column }) => column.field === field) ?? {};
+      return { column: name, property: column?.is === 'field' ? column.property : {}, scale: hints?.scale };
+    },
 
     /** Decides what only the whole file shows. Call it after the last row was observed. */
     settle(): void {
       if (!evidence) return;
-      hasInvertedNames = evidence.settle(recognition.date_order).hasInvertedNames;
+      valueMapCheck?.settle();
+      const scaleFor = ({ name, column }: TableColumn) => statedFor(scales, name, column.field).at(-1);
+      hasInvertedNames = evidence.settle(recognition.date_order, scaleFor).hasInvertedNames;
       for (const entry of table) {
         bindReader(entry);
         if (entry.name !== '' && !unknown.has(entry.name)) recognize(entry.name, entry.column);
       }
     },
   };
+
+  /** Why `map` or the preset leaves out a column. */
+  function whyExcluded({ column, rank }: Known): { skipped?: string } {
+    if (column.is !== 'ignored') return {};
+    if (rank === -2) return { skipped: '`map` leaves it out.' };
+    if (rank === -1 && preset) return { skipped: `In exports of ${presetLabel(preset)}, it is not needed.` };
+    return {};
+  }
 
   /** Names the field that an unknown column may have been meant for. Comparing names takes long, so only a few get one. */
   function hintFor(name: string): string {
@@ -227,33 +288,6 @@ export function createColumns(importable: Importable, recognition: Recognition) 
   }
 }
 
-/** The number of columns an error names, and the number of errors its detail repeats. */
-const maxNamedColumns = 100;
-const maxSentences = 5;
+const noField = 'No field has this name.';
 
-const noHeader = ({ input }: Importable, names: readonly string[]): FieldError => ({
-  code: 'no_header',
-  detail:
-    `The first line must name the columns, such as ${joinWords(Object.keys(input.properties).slice(0, 3))}. ` +
-    `It contains ${joinWords(names.slice(0, 5).map((name) => `“${shortened(name)}”`))}.`,
-});
-
-/** 422 for a file with invalid columns. Includes the field of each column, so that the sender can correct `map`. */
-function invalidColumns(names: readonly string[], found: (Known | undefined)[], all: FieldError[]): Problem {
-  const errors = all.slice(0, maxNamedColumns);
-  const targets = names.map((name, i) => [shortened(name), found[i] ? targetOf(found[i].column) : null]);
-  const columns = Object.fromEntries(targets.slice(0, maxNamedColumns));
-  const sentences = errors.slice(0, maxSentences).map(({ detail }) => detail);
-  if (errors.length > maxSentences) sentences.push('See `errors` for the rest.');
-  return new Problem('invalid_body', sentences.join(' '), { errors, extra: { columns } });
-}
-
-function unknownField(name: string, field: string, fields: readonly string[]): Problem {
-  const suggestion = nearest(field, fields);
-  const detail = `\`map\` assigns “${shortened(name)}” to \`${shortened(field)}\`, which is not a field. ${
-    suggestion ? `Did you mean \`${suggestion}\`?` : `Fields are ${joinWords(fields)}.`
-  }`;
-  return new Problem('invalid_parameter', detail, {
-    errors: [{ parameter: 'map', code: 'unknown_field', detail }],
-  });
-}
+const isRating = ({ column }: TableColumn) => column.is === 'field' && column.property.maximum === 5;

@@ -6,13 +6,18 @@ import { dayAt } from '../../core/time-zones.ts';
 export const dateOrders = ['dmy', 'mdy'] as const;
 export type DateOrder = (typeof dateOrders)[number];
 
-const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const months = 'january february march april may june july august september october november december'.split(
+  ' ',
+);
 
 /** Longer texts are not dates. */
 const maxLength = 40;
 
-const weekday = String.raw`(?:[a-z]{2,9}\.?,?\s+)?`;
-const time = String.raw`(?:[\s,T].*)?$`;
+// English, German or French. Any other word before a date, such as “before”, changes its meaning.
+const weekday = String.raw`(?:(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?|mo|di|mi|do|fr|sa|so|lun|mar|mer|jeu|ven|sam|dim)\.?,?\s+)?`;
+const zone = String.raw`(?:\s*(?:z|[+-]\d{2}(?::?\d{2})?|\(?(?:utc|gmt|[a-z]{1,4}[sd]?t)(?:[+-]\d{1,2}(?::?\d{2})?)?\)?))*`;
+/** Nothing but a time may follow a date: other text, such as the end of a period, would be lost. */
+const time = String.raw`(?:(?:T|,?\s+(?:at\s+)?|,)[0-2]?\d(?:(?::[0-5]\d){1,2}(?:[.,]\d{1,9})?(?:\s*[ap]\.?m\.?)?|\s*[ap]\.?m\.?)${zone})?$`;
 const yearFirst = new RegExp(String.raw`^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})${time}`, 'i');
 const numeric = new RegExp(String.raw`^${weekday}(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d\d)${time}`, 'i');
 const dayName = new RegExp(
@@ -50,7 +55,7 @@ export function readDate(text: string, order: DateOrder | undefined, time_zone: 
 }
 
 function namedDay(year: string | undefined, name = '', day: string | undefined): string | undefined {
-  const month = months.indexOf(name.slice(0, 3).toLowerCase()) + 1;
+  const month = months.findIndex((month) => month.startsWith(name.toLowerCase())) + 1;
   return month === 0 ? undefined : dayOf(year, String(month), day);
 }
 

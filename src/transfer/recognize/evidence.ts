@@ -1,31 +1,35 @@
+import { type FieldError, invalidBody } from '../../core/errors.ts';
 import { idPattern } from '../../core/ids.ts';
 import type { Importable } from '../importable.ts';
 import { type Column, columnOf } from './catalogue.ts';
 import { addEvidence, type DateEvidence, type DateOrder, orderOf } from './dates.ts';
-import { scaleIn } from './names.ts';
-import type { Hints } from './values.ts';
+import { addRating, type Scale, type ScaleEvidence, scaleOf } from './scales.ts';
+import { type Hints, normalizeWord } from './values.ts';
 
 /** What the cells of a column reveal about their notation. */
 type Evidence = {
   dates: DateEvidence;
-  /** The largest rating, the number of ratings above 5, and whether there are fractions. */
-  max: number;
-  high: number;
-  hasFraction: boolean;
+  ratings: ScaleEvidence;
   cells: number;
   matching: number;
 };
 
 /** A column of the table with its name. `hints` are read by its reader. */
-export type TableColumn = { name: string; column: Column; hints: Hints };
+export type TableColumn = {
+  name: string;
+  column: Column;
+  hints: Hints;
+  /** The values that the request assigns to texts of this column, by normalized text. */
+  assigned: ReadonlyMap<string, string>;
+  /** Why the cells of the column are not stored. */
+  skipped?: string;
+};
 
 /** Collects what the cells of a file reveal about the notation of each column. Call `settle` after the last row. */
 export function createEvidence(importable: Importable, table: TableColumn[]) {
   const { personNames = [], textInstead = {} } = importable;
   const ownId = new RegExp(idPattern(importable.what));
-  const evidence = table.map(
-    (): Evidence => ({ dates: {}, max: 0, high: 0, hasFraction: false, cells: 0, matching: 0 }),
-  );
+  const evidence = table.map((): Evidence => ({ dates: {}, ratings: {}, cells: 0, matching: 0 }));
   const kinds = table.map(({ column }) =>
     column.is === 'field' && column.field in textInstead ? 'choice' : notationOf(column, personNames),
   );
@@ -45,23 +49,32 @@ export function createEvidence(importable: Importable, table: TableColumn[]) {
         if (cell === '' || cell === undefined || cell === null || !found) continue;
         found.cells++;
         if (kinds[i] === 'date') addEvidence(found.dates, cell, line);
-        else if (kinds[i] === 'rating') addNumber(found, Number(cell));
-        else if (kinds[i] === 'choice') found.matching += isChoice(table[i]?.column, cell) ? 1 : 0;
+        else if (kinds[i] === 'rating') {
+          if (!table[i]?.assigned.has(normalizeWord(String(cell)))) addRating(found.ratings, cell, line);
+        } else if (kinds[i] === 'choice') found.matching += isChoice(table[i]?.column, cell) ? 1 : 0;
         else if (kinds[i] === 'id') found.matching += isOwn(table[i], ownId, String(cell)) ? 1 : 0;
         else found.matching += isInverted(String(cell)) ? 1 : 0;
       }
     },
 
-    /** Completes the hints. Throws if the order of day and month stays open. Returns whether names are `Last, First`. */
-    settle(dateOrder: DateOrder | undefined): { hasInvertedNames: boolean } {
+    /**
+     * Completes the hints. Throws if the order of day and month or the scale of ratings stays open. Returns whether names
+     * are `Last, First`.
+     */
+    settle(
+      dateOrder: DateOrder | undefined,
+      scaleFor: (entry: TableColumn) => Scale | undefined,
+    ): { hasInvertedNames: boolean } {
+      const unclear: FieldError[] = [];
       const allDates = evidence.map(({ dates }) => dates);
       let hasInvertedNames = false;
       for (const [i, entry] of table.entries()) {
-        const { dates, max, hasFraction, cells, matching } = evidence[i] as Evidence;
+        const { dates, ratings, cells, matching } = evidence[i] as Evidence;
         if (kinds[i] === 'date') entry.hints.order = dateOrder ?? orderOf(dates, allDates, entry.name);
         else if (kinds[i] === 'rating') {
-          entry.hints.isFraction = hasFraction && max <= 1;
-          entry.hints.scale = scaleIn(entry.name) ?? scaleOf(evidence[i] as Evidence);
+          const scale = scaleFor(entry) ?? scaleOf(entry.name, ratings);
+          if ('code' in scale) unclear.push(scale);
+          else entry.hints.scale = scale;
         } else if (kinds[i] === 'name') hasInvertedNames = cells > 0 && matching === cells;
         else if (cells > 0 && matching === 0) {
           // The ids of another tool, or a text where one of the values of a field was expected.
@@ -69,16 +82,13 @@ export function createEvidence(importable: Importable, table: TableColumn[]) {
           else if (kinds[i] === 'choice') replace(entry, textInstead[entry.column.field] ?? '');
         }
       }
+      if (unclear.length > 0) throw invalidBody(unclear);
       // Our own export has names as they are stored.
       const isOwnExport = kinds.some((kind, i) => kind === 'id' && (evidence[i]?.matching ?? 0) > 0);
       return { hasInvertedNames: hasInvertedNames && !isOwnExport };
     },
   };
 }
-
-/** A few ratings above 5 are errors of their rows; many are another scale. */
-const scaleOf = ({ max, high, cells }: Evidence) =>
-  high < 2 || high / cells < 0.25 ? undefined : max <= 10 ? 10 : 100;
 
 type Notation = 'date' | 'rating' | 'name' | 'id';
 
@@ -88,13 +98,6 @@ function notationOf(column: Column, personNames: readonly string[]): Notation | 
   if (column.property.format === 'date') return 'date';
   if (column.property.maximum === 5) return 'rating';
   return personNames.includes(column.field) ? 'name' : undefined;
-}
-
-function addNumber(found: Evidence, number: number): void {
-  if (Number.isNaN(number)) return;
-  found.max = Math.max(found.max, number);
-  if (number > 5) found.high++;
-  if (number > 0 && number < 1) found.hasFraction = true;
 }
 
 const isChoice = (column: Column | undefined, cell: unknown) =>

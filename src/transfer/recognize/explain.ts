@@ -3,11 +3,13 @@ import type { FileScan } from '../scan.ts';
 import type { ImportSummary } from '../schema.ts';
 import { targetOf } from './catalogue.ts';
 import { presetLabel } from './presets.ts';
+import type { SkippedCells } from './skipped.ts';
 
 type Recognized = Pick<
   ImportSummary,
   | 'columns'
   | 'ignored_columns'
+  | 'skipped_cells'
   | 'unknown_columns'
   | 'values'
   | 'unknown_values'
@@ -37,6 +39,7 @@ export function explainRecognition({ columns, sheet }: FileScan): Recognized {
     [...texts],
   ]);
   const hasValues = (name: string) => columns.values.has(name) || columns.unknownValues.has(name);
+  const skipped = columns.skippedCells();
   const heading = used.find(([, { is }]) => is === 'heading');
   const sentences = [
     preset && `Looks like an export of ${presetLabel(preset)}.`,
@@ -48,10 +51,12 @@ export function explainRecognition({ columns, sheet }: FileScan): Recognized {
     ...values.map(([name, texts]) => describeValues(name, texts)),
     ...unknownValues.map(([name, texts]) => `Unknown in “${name}”: ${quoted(texts)}.`),
     unknown.length > 0 && `Skipped ${quoted(unknown.map(([name]) => name))}.`,
+    ...skipped.filter(({ column }) => column === null).map(describeSkipped),
   ];
   return {
     columns: Object.fromEntries(used.map(([name, column]) => [name, targetOf(column)])),
     ignored_columns: recognized.filter(([, { is }]) => is === 'ignored').map(([name]) => name),
+    skipped_cells: skipped,
     unknown_columns: Object.fromEntries(unknown),
     values: Object.fromEntries(values.map(([name, texts]) => [name, Object.fromEntries(texts)])),
     unknown_values: Object.fromEntries(unknownValues),
@@ -70,6 +75,12 @@ const quoted = (names: readonly string[]) =>
     ...names.slice(0, maxNamed).map((name) => `“${shortened(name)}”`),
     ...(names.length > maxNamed ? [`${names.length - maxNamed} more`] : []),
   ]);
+
+/** A line above the header, or a column without a name. */
+const describeSkipped = ({ position, line, cells, reason }: SkippedCells) =>
+  position === undefined
+    ? `Skipped line ${line}. ${reason}`
+    : `Skipped ${cells} ${cells === 1 ? 'cell' : 'cells'}, the first on line ${line}. ${reason}`;
 
 /** `Status`: “To Do” is `open`. */
 const describeValues = (name: string, texts: Map<string, string>) =>

@@ -16,6 +16,9 @@ const maxLength = 100;
 /** Words that many column names have and that rarely change the meaning. */
 const fillers = new Set(['date', 'on', 'at', 'of', 'the', 'utc', 'current']);
 
+/** `Likelihood %` is a likelihood. `Percent complete` is a name of its own. */
+const units = new Set(['percent', 'percentage', 'pct']);
+
 /**
  * The forms in which a column name is looked up, the most literal first: as it is; without scales, units and numbering,
  * as in `2. Likelihood (1-5)`; without the noun of the resource, as in `Risk owner`; without filler words.
@@ -28,19 +31,12 @@ export function nameForms(name: string, noun: string): string[] {
     .replaceAll('#', ' number ')
     .replace(/\([^)]*\)|\[[^\]]*\]/g, ' ')
     .replace(/^\s*(?:\d{1,3}|[a-z])[.)]\s+/i, '')
-    .replace(/\s\d+\s*(?:-|–|to)\s*\d+\s*$/, '');
+    .replace(/\s\d+\s*(?:-|–|to)\s*\d+\s*$/, '')
+    .replace(/\s*(?:\/|\bout of)\s*\d+\s*$/, '');
   const words = fold(bare).match(/[\p{L}\p{N}]+/gu) ?? [];
   const withoutNoun = words.length > 1 && words[0] === noun ? words.slice(1) : words;
   const withoutFillers = withoutNoun.filter((word) => !fillers.has(word));
-  return [...new Set([literal, words.join(''), withoutNoun.join(''), withoutFillers.join('')])].filter(
-    (form) => form !== '',
-  );
-}
-
-/** The scale in a column name: 10 in `Impact (1-10)` and in `Impact /10`. */
-export function scaleIn(name: string): number | undefined {
-  const [, range, slash] =
-    /\b[01]\s*(?:-|–|to)\s*(\d{1,3})\b|\/\s*(\d{1,3})\b/.exec(name.slice(0, maxLength)) ?? [];
-  const scale = Number(range ?? slash);
-  return scale >= 2 && scale <= 100 ? scale : undefined;
+  const withoutUnit = withoutNoun.filter((word) => !units.has(word));
+  const forms = [words, withoutNoun, withoutFillers, withoutUnit].map((some) => some.join(''));
+  return [...new Set([literal, ...forms])].filter((form) => form !== '');
 }

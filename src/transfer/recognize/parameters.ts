@@ -1,5 +1,9 @@
-import { invalidParameter } from '../../core/errors.ts';
+import { invalidParameter, Problem } from '../../core/errors.ts';
+import { fold, joinWords, nearest, shortened } from '../../core/text.ts';
+import { isFilled } from '../../formats/rows.ts';
+import type { TableColumn } from './evidence.ts';
 import { normalizeColumnName, normalizeName } from './names.ts';
+import { readScale, type Scale } from './scales.ts';
 import { normalizeWord } from './values.ts';
 
 /** Parses the `map` parameter: pairs such as `Full name=name`. */
@@ -10,18 +14,116 @@ export function readMap(pieces: readonly string[]): Map<string, string> {
   );
 }
 
+/** What the request states about columns: by the normalized name of a column or field, with the name as it was sent. */
+export type ByColumn<T> = ReadonlyMap<string, { column: string; stated: T }>;
+
+/** The values of texts, by normalized text. */
+export type ValueMap = Map<string, { text: string; value: string }>;
+
 /** Parses the `map_values` parameter: pairs such as `Status:In review=in_progress`, by column or field, then by text. */
-export function readValueMap(pieces: readonly string[]): Map<string, Map<string, string>> {
+export function readValueMap(pieces: readonly string[]): ByColumn<ValueMap> {
   const hint = 'Write `column:text=value`.';
-  const maps = new Map<string, Map<string, string>>();
+  const maps = new Map<string, { column: string; stated: ValueMap }>();
   for (const [key, value] of readPairs('map_values', pieces, hint)) {
     const at = key.indexOf(':');
     if (at === -1) throw invalidParameter('map_values', `“${key}” names no column. ${hint}`);
-    const column = normalizeName(key.slice(0, at));
-    const texts = maps.get(column) ?? new Map<string, string>();
-    maps.set(column, texts.set(normalizeWord(key.slice(at + 1)), value));
+    const [column, text] = [key.slice(0, at), key.slice(at + 1).trim()];
+    const map = maps.get(normalizeName(column)) ?? { column, stated: new Map() };
+    map.stated.set(normalizeWord(text), { text, value });
+    maps.set(normalizeName(column), map);
   }
   return maps;
+}
+
+/** Parses the `scales` parameter: pairs such as `Impact=1-10`, by column or field. */
+export function readScales(pieces: readonly string[]): ByColumn<Scale> {
+  const pairs = readPairs('scales', pieces, 'Write `column=scale`, such as `Impact=1-10`.');
+  return new Map(
+    pairs.map(([column, text]) => [normalizeName(column), { column, stated: readScale(column, text) }]),
+  );
+}
+
+/** What the request states about a column. Its name takes precedence over its field. */
+export const statedFor = <T>(all: ByColumn<T>, name: string, field: string): T[] =>
+  [field, name].flatMap((key) => all.get(normalizeName(key))?.stated ?? []);
+
+const isNamed = ({ name, column }: TableColumn, key: string) =>
+  [name, column.field].some((own) => normalizeName(own) === key);
+
+/** Rejects `scales` and `map_values` for columns that the file does not have, or that have no scale or no values. */
+export function rejectUnknownColumns(
+  parameter: 'scales' | 'map_values',
+  all: ByColumn<unknown>,
+  table: readonly TableColumn[],
+  applies: (entry: TableColumn) => boolean,
+): void {
+  for (const [key, { column }] of all) {
+    if (table.some((entry) => isNamed(entry, key) && applies(entry))) continue;
+    const exists = table.some((entry) => isNamed(entry, key));
+    const kind = parameter === 'scales' ? 'ratings' : 'values to choose from';
+    const why = exists ? `which has no ${kind}` : 'which is not in the file';
+    const names = table.filter((entry) => entry.name !== '' && applies(entry)).map(({ name }) => name);
+    throw unknownName(parameter, `names the column “${shortened(column)}”, ${why}`, column, names, 'columns');
+  }
+}
+
+/** Finds out whether the texts of `map_values` occur in the file. Call `settle` after the last row. */
+export function createValueMapCheck(all: ByColumn<ValueMap>, table: readonly TableColumn[]) {
+  const checks = [...all].map(([key, { column, stated }]) => ({
+    column,
+    at: table.flatMap((entry, i) => (isNamed(entry, key) ? [i] : [])),
+    unused: new Map(stated),
+    texts: new Set<string>(),
+  }));
+  return {
+    observe(cells: readonly unknown[]): void {
+      for (const { at, unused, texts } of checks) {
+        for (const i of unused.size === 0 ? [] : at) {
+          if (!isFilled(cells[i])) continue;
+          const text = String(cells[i]).trim();
+          unused.delete(normalizeWord(text));
+          if (texts.size < maxNamed) texts.add(text);
+        }
+      }
+    },
+    settle(): void {
+      for (const { column, unused, texts } of checks) {
+        for (const { text } of unused.values()) {
+          const what = `names the text “${shortened(text)}”, which the column “${shortened(column)}” does not contain`;
+          throw unknownName('map_values', what, text, [...texts], 'texts');
+        }
+      }
+    },
+  };
+}
+
+const maxNamed = 50;
+
+/** 400 that lists what exists, and first what was probably meant. */
+export function unknownName(
+  parameter: string,
+  what: string,
+  name: string,
+  known: readonly string[],
+  kind: 'columns' | 'texts',
+): Problem {
+  const folded = new Map(known.map((one) => [fold(one), one]));
+  const near = folded.get(nearest(name.slice(0, 100), [...folded.keys()]) ?? '');
+  const list = joinWords(known.slice(0, maxNamed).map((one) => `“${shortened(one)}”`));
+  const detail =
+    `\`${parameter}\` ${what}. ${near === undefined ? '' : `Did you mean “${shortened(near)}”? `}` +
+    (known.length === 0 ? `There are no such ${kind}.` : `Its ${kind} are ${list}.`);
+  return invalidParameter(parameter, detail);
+}
+
+export function unknownField(name: string, field: string, fields: readonly string[]): Problem {
+  const suggestion = nearest(field, fields);
+  const detail = `\`map\` assigns “${shortened(name)}” to \`${shortened(field)}\`, which is not a field. ${
+    suggestion ? `Did you mean \`${suggestion}\`?` : `Fields are ${joinWords(fields)}.`
+  }`;
+  return new Problem('invalid_parameter', detail, {
+    errors: [{ parameter: 'map', code: 'unknown_field', detail }],
+  });
 }
 
 /**
@@ -38,6 +140,7 @@ function readPairs(parameter: string, pieces: readonly string[], hint: string): 
     if (at !== -1) pairs.push([pair.slice(0, at).trim(), pair.slice(at + 1).trim()]);
   }
   if (unfinished === '') return pairs;
-  const detail = `\`${parameter}\` has no ${parameter === 'map' ? 'field' : 'value'} for “${unfinished.slice(0, -1).trim()}”. ${hint}`;
+  const what = { map: 'field', map_values: 'value', scales: 'scale' }[parameter];
+  const detail = `\`${parameter}\` has no ${what} for “${unfinished.slice(0, -1).trim()}”. ${hint}`;
   throw invalidParameter(parameter, detail);
 }

@@ -234,7 +234,10 @@ export function detectPreset(names: readonly string[]): PresetName | undefined {
 }
 
 /** The field of a column in the exports of a tool; undefined if the preset does not name the column. */
-export const presetField = (preset: PresetName | undefined, name: string): string | undefined =>
-  preset && (presets[preset] as Preset).columns[presetKey(name)];
+export function presetField(preset: PresetName | undefined, name: string): string | undefined {
+  const columns: Preset['columns'] = preset ? presets[preset].columns : {};
+  const key = presetKey(name);
+  return Object.hasOwn(columns, key) ? columns[key] : undefined;
+}
 
 const presetKey = (name: string) => fold(name.slice(0, 100));

@@ -1,6 +1,8 @@
-import { fold } from '../../core/text.ts';
+import type { FieldError } from '../../core/errors.ts';
+import { fold, shortened } from '../../core/text.ts';
 import { cellReader, type Property } from '../../formats/cells.ts';
 import { type DateOrder, readDate } from './dates.ts';
+import { describeScale, readRating, type Scale } from './scales.ts';
 
 /** The words of files for the values of a field, such as `open: 'new, to do'`. The key `null` is no value. */
 export type Words = Readonly<Record<string, string>>;
@@ -10,10 +12,8 @@ export type Hints = {
   /** The time zone of the organization. */
   time_zone: string;
   order?: DateOrder | undefined;
-  /** The highest number of a rating, 5 unless the file shows another one. */
-  scale?: number | undefined;
-  /** Whether numbers such as 0.3 are percentages. */
-  isFraction?: boolean;
+  /** The scale of ratings, from 1 to 5 unless the file shows another one. */
+  scale?: Scale | undefined;
 };
 
 /** Longer texts are not words. */
@@ -75,7 +75,7 @@ export function valueReader(
       return read(target);
     }
     if (isDay) return typeof cell === 'string' ? readDate(text, hints.order, hints.time_zone) : read(cell);
-    const plain = isRating ? readRating(cell, hints) : read(cell);
+    const plain = isRating ? readRating(cell, hints.scale) : read(cell);
     if (isRating ? typeof plain === 'number' : (property.enum?.includes(plain) ?? true)) {
       if (isRating && String(plain) !== text) record(text, plain);
       return plain;
@@ -101,19 +101,22 @@ const noValue = Symbol('no value');
 const typedValue = (value: string, isRating: boolean) =>
   value === 'null' ? noValue : isRating ? Number(value) : value;
 
-/** Reads `4`, `4 - Likely`, `Likely (4)` and percentages as a rating from 1 to 5; other cells stay unchanged. */
-function readRating(cell: unknown, { scale = 5, isFraction = false }: Hints): unknown {
-  const text = String(cell).trim();
-  if (text.length > maxLength) return cell;
-  const [, percent] = /^(\d{1,3}(?:[.,]\d+)?)\s*%$/.exec(text) ?? [];
-  if (percent !== undefined) return fromPercent(Number(percent.replace(',', '.')));
-  const [, before, after] =
-    /^(\d{1,3}(?:[.,]\d+)?)(?:\s*[-–=:.)(]\s*\D+)?$|^\D+[(:=-]\s*(\d{1,3})\)?$/.exec(text) ?? [];
-  const number = Number((before ?? after)?.replace(',', '.'));
-  if (Number.isNaN(number)) return cell;
-  if (isFraction) return fromPercent(number * 100);
-  return scale === 5 ? number : Math.min(5, Math.max(1, Math.round(1 + ((number - 1) * 4) / (scale - 1))));
-}
+/** The cell that an error is about: its value, its column, and the scale of its ratings. */
+type ErrorCell = { property: Property; value: unknown; column: string; scale: Scale | undefined };
 
-/** Each rating stands for a fifth: 1 is up to 20 %, 5 is above 80 %. */
-const fromPercent = (percent: number) => Math.min(5, Math.max(1, Math.ceil(percent / 20)));
+/** Adds to the error of a cell how to correct a file of another tool, which may have words or a scale of its own. */
+export function explainError(error: FieldError, { property, value, column, scale }: ErrorCell): FieldError {
+  if (property.maximum === 5) {
+    const name = shortened(column);
+    const detail =
+      `The column “${name}” is read as ${describeScale(scale)}, and as words such as “high”, and this is neither. Correct ` +
+      `it, assign the text with \`map_values\`, or name another scale, as in \`Impact (1-10)\` or \`scales=${name}=1-10\`.`;
+    return { ...error, detail };
+  }
+  if (error.code === 'enum')
+    return { ...error, detail: `${error.detail} Or assign the text with \`map_values\`.` };
+  const hasMoreThanDate =
+    property.format === 'date' && /\d.*\s|\s.*\d/.test(String(value).slice(0, maxLength));
+  const hint = ' A cell holds one day, with nothing but a time after it.';
+  return hasMoreThanDate && error.code === 'format' ? { ...error, detail: error.detail + hint } : error;
+}

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onBothEngines, type TestService } from '../../test/service.ts';
+import { sheetRows, workbookOf } from '../../test/workbook.ts';
+import { xlsxType } from '../formats/xlsx-write.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: response bodies are untyped in tests
+type Any = any;
+
+async function importer(service: TestService) {
+  const key = await service.key();
+  return {
+    key,
+    send: (path: string, file: string | Uint8Array, type = 'text/csv') =>
+      service.call('POST', path, key, file, { 'content-type': type }),
+    all: async (path: string): Promise<Any[]> => (await service.get(path, key)).body.data,
+  };
+}
+
+const notesOf = ({ results }: Any, kind: 'errors' | 'warnings') =>
+  results.flatMap(({ line, [kind]: found = [] }: Any) =>
+    found.map(({ pointer, code }: Any) => [line, pointer, code]),
+  );
+
+onBothEngines('an import loses nothing in silence:', (start) => {
+  test('all people of a list in a cell become members of the group', async (t) => {
+    const service = await start(t);
+    const { key, send, all } = await importer(service);
+    const people = ['Ada', 'Grace', 'Katherine', 'Mary Shelley'];
+    for (const name of people) await service.make('/v1/personnel', key, { name });
+    const file =
+      'name,members\nCommas,"Ada, Grace, Katherine"\nLast name first,"Shelley, Mary"\n' +
+      'Lines,"Ada\nGrace & Katherine"\nBoth,"Shelley, Mary; Ada/Grace [50%]"\nUnknown,"Ada, Nobody"\n';
+    const { body } = await send('/v1/groups/import', file);
+    const users = new Map((await all('/v1/personnel')).map(({ user_id, name }) => [user_id, name]));
+    const groups = (await all('/v1/groups?include=members')).map(({ name, member_user_ids }) => [
+      name,
+      member_user_ids.map((id: string) => users.get(id)).sort(),
+    ]);
+    assert.deepEqual(Object.fromEntries(groups), {
+      Commas: ['Ada', 'Grace', 'Katherine'],
+      'Last name first': ['Mary Shelley'],
+      Lines: ['Ada', 'Grace', 'Katherine'],
+      Both: ['Ada', 'Grace', 'Mary Shelley'],
+    });
+    assert.deepEqual(notesOf(body, 'errors'), [[7, '#/member_user_ids', 'unknown_reference']]);
+    assert.deepEqual(notesOf(body, 'warnings'), [[6, '#/member_user_ids', 'not_used']]);
+    assert.match(body.results[3].warnings[0].detail, /“\[50%\]” was not used/);
+  });
+
+  test('a field for one person takes the first of a list, with a warning about the others', async (t) => {
+    const service = await start(t);
+    const { key, send, all } = await importer(service);
+    for (const name of ['Ada Lovelace', 'Grace Hopper']) await service.make('/v1/personnel', key, { name });
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const file =
+      'title,owner\nFirst,"Ada Lovelace, Grace Hopper"\nInverted,"Lovelace, Ada"\nNobody,"Linus, Grace Hopper"\n';
+    const { body } = await send('/v1/projects/APOLLO/risks/import', file);
+    const owners = (await all('/v1/projects/APOLLO/risks')).map(({ title, owner_name }) => [
+      title,
+      owner_name,
+    ]);
+    assert.deepEqual(Object.fromEntries(owners), { First: 'Ada Lovelace', Inverted: 'Ada Lovelace' });
+    assert.match(body.results[0].warnings[0].detail, /one person, Ada Lovelace. “Grace Hopper” was not used/);
+    assert.equal(body.results[1].warnings, undefined);
+    assert.match(body.results[2].errors[0].detail, /No person or group matches “Linus, Grace Hopper”/);
+  });
+
+  test('text around a date is an error of the row, a time is not', async (t) => {
+    const service = await start(t);
+    const { send, all } = await importer(service);
+    const dates = [
+      '2026-11-20 to 2026-11-25',
+      'before 20.11.2026',
+      '20 Nov 2026 (planned)',
+      '2026-11-20 5',
+      '2026-11-20',
+      '2026-11-20T09:30:00Z',
+      'Fri 20.11.2026 9:30 PM CET',
+      '20/Nov/26 09:30:00.5 +0100',
+    ];
+    const file = `name,start date\n${dates.map((date, i) => `P${i},${date}\n`).join('')}`;
+    const { body } = await send('/v1/personnel/import', file);
+    assert.deepEqual(
+      notesOf(body, 'errors'),
+      [2, 3, 4, 5].map((line) => [line, '#/start_on', 'format']),
+    );
+    assert.match(body.results[0].errors[0].detail, /one day, with nothing but a time after it/);
+    assert.deepEqual(
+      (await all('/v1/personnel')).map(({ name, start_on }) => [name, start_on]),
+      ['P4', 'P5', 'P6', 'P7'].map((name) => [name, '2026-11-20']),
+    );
+  });
+
+  test('a second line of the header is no person', async (t) => {
+    const service = await start(t);
+    const { send, all } = await importer(service);
+    const merged = 'Name,,Contact,\nFirst name,Last name,Email,Phone\nAda,Lovelace,ada@example.com,1\n';
+    const { status, body } = await send('/v1/personnel/import', merged);
+    assert.deepEqual([status, body.errors[0].code], [422, 'second_header']);
+    assert.match(body.detail, /Line 2 looks like a second line of the header: “First name”, .* on one line/);
+    const repeated = await send('/v1/personnel/import', 'name,title\nName,Title\nAda,Countess\n');
+    assert.match(repeated.body.detail, /Line 2 looks like the header again/);
+    assert.deepEqual(await all('/v1/personnel'), []);
+    // Words that also name columns can be the values of a row.
+    const words = 'name,kind,status,location,title,\nAda,Employee,Active,Office,Manager,x\n';
+    assert.equal((await send('/v1/personnel/import', words)).body.summary.created, 1);
+    const group = await send('/v1/groups/import', 'name,description\nTeam,Notes\n');
+    assert.equal(group.body.summary.created, 1);
+  });
+
+  test('cells without a name, repeated columns and lines above the header are reported', async (t) => {
+    const service = await start(t);
+    const { send, all } = await importer(service);
+    const file = 'Staff 2026,,,,\nname,,name,Badge,\nAda,x,Ada L.,7,\nGrace,,,,\nMary,y,,8,z\n';
+    const { body } = await send('/v1/personnel/import', file);
+    assert.deepEqual(
+      body.summary.skipped_cells.map(({ reason: _, ...cells }: Any) => cells),
+      [
+        { column: null, line: 1, cells: 1 },
+        { column: null, position: 2, line: 3, cells: 2 },
+        { column: 'name', position: 3, line: 3, cells: 1 },
+        { column: 'Badge', position: 4, line: 3, cells: 2 },
+        { column: null, position: 5, line: 5, cells: 1 },
+      ],
+    );
+    assert.deepEqual(body.summary.columns, { name: 'name' });
+    assert.match(body.summary.explanation, /Skipped line 1\. .*“Staff 2026”/);
+    assert.match(body.summary.explanation, /Skipped 2 cells, the first on line 3. Column B has no name/);
+    assert.deepEqual(
+      (await all('/v1/personnel')).map(({ name }) => name),
+      ['Ada', 'Grace', 'Mary'],
+    );
+    const kept = await send('/v1/personnel/import?unknown_columns=attributes', 'name,Tag,Tag\nBob,a,b\n');
+    assert.deepEqual(kept.body.summary.skipped_cells, [
+      { column: 'Tag', position: 3, line: 2, cells: 1, reason: 'An earlier column has the same name.' },
+    ]);
+    const ndjson = await send(
+      '/v1/personnel/import?unknown_columns=skip&map=Note%3D',
+      '{"name":"Eve","created_at":"2020","Badge":1,"Note":"x","empty":""}\n{"name":"Tom","Badge":2}\n',
+      'application/x-ndjson',
+    );
+    assert.deepEqual(
+      ndjson.body.summary.skipped_cells.map(({ column, line, cells }: Any) => [column, line, cells]),
+      [
+        ['created_at', 1, 1],
+        ['Badge', 1, 2],
+        ['Note', 1, 1],
+      ],
+    );
+  });
+
+  test('a workbook without one of its texts fails the row, and a value beyond the header too', async (t) => {
+    const service = await start(t);
+    const { send, all } = await importer(service);
+    const text = (at: string, content: string) => `<c r="${at}" t="inlineStr"><is><t>${content}</t></is></c>`;
+    const rows =
+      `<row r="1">${text('A1', 'name')}${text('B1', 'title')}</row>` +
+      `<row r="2">${text('A2', 'Ada')}<c r="B2" t="s"><v>7</v></c></row>` +
+      `<row r="3">${text('A3', 'Grace')}<c r="B3"><is><t>Admiral</t></is></c></row>` +
+      `<row r="4">${text('A4', 'Mary')}${text('A4', 'Anne')}</row>` +
+      `<row r="5">${text('A5', 'Eve')}${text('C5', 'x')}</row>`;
+    const { body } = await send('/v1/personnel/import', await workbookOf([{ name: 's', rows }]), xlsxType);
+    assert.deepEqual(
+      body.results.map(({ errors = [{}] }: Any) => errors[0].detail?.replace(/ of the sheet “s”/, '')),
+      [
+        'The cell B2 refers to a text that the file does not contain. Open the file in a spreadsheet program, enter the text again and save the file.',
+        undefined,
+        'The cell A4 occurs twice. Open the file in a spreadsheet program and save it.',
+        'Column C has a value in this row, but no name in the header. Name the column, or clear the cell.',
+      ],
+    );
+    assert.deepEqual(
+      (await all('/v1/personnel')).map(({ name, title }) => [name, title]),
+      [['Grace', 'Admiral']],
+    );
+    const oneColumn = await workbookOf([{ name: 's', rows: sheetRows(['name'], ['', 'lost'], ['Tom']) }]);
+    const { body: narrow } = await send('/v1/personnel/import', oneColumn, xlsxType);
+    assert.deepEqual(notesOf(narrow, 'errors'), [[2, undefined, 'unreadable']]);
+  });
+
+  test('columns with the names of object members are unknown columns', async (t) => {
+    const service = await start(t);
+    const { send, all } = await importer(service);
+    const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
+    // The last three columns make it an export of Personio.
+    for (const [i, others] of ['', ',Employment type,Hire date,Supervisor,Office'].entries()) {
+      const file = `name,${names.join(',')}${others}\nP${i},a,b,c,d${others.replace(/[^,]+/g, '')}\n`;
+      const { status, body, text } = await send('/v1/personnel/import', file);
+      assert.equal(status, 200, text);
+      assert.deepEqual(Object.keys(body.summary.unknown_columns), names);
+      assert.deepEqual(
+        body.summary.skipped_cells.map(({ column }: Any) => column),
+        names,
+      );
+      const kept = await send(
+        '/v1/personnel/import?unknown_columns=attributes',
+        file.replace(`P${i}`, `Q${i}`),
+      );
+      assert.equal(kept.body.summary.created, 1, kept.text);
+      assert.deepEqual(Object.keys(kept.body.summary.unknown_columns), ['__proto__']);
+      const [person] = await all(`/v1/personnel?q=Q${i}`);
+      assert.deepEqual(Object.entries(person.attributes).sort(), [
+        ['constructor', 'b'],
+        ['hasOwnProperty', 'd'],
+        ['toString', 'c'],
+      ]);
+    }
+  });
+
+  test('`map_values` and `map` for columns or texts that do not exist are rejected', async (t) => {
+    const service = await start(t);
+    const { key, send, all } = await importer(service);
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const file = 'Title,Status,Owner,Badge\nx,Parked,,1\ny,Open,,2\n';
+    const detailOf = async (query: string, content = file, type?: string) => {
+      const { status, body } = await send(`/v1/projects/APOLLO/risks/import?${query}`, content, type);
+      assert.deepEqual([status, body.code], [400, 'invalid_parameter'], JSON.stringify(body));
+      return body.detail;
+    };
+    assert.match(
+      await detailOf('map_values=Statu:Parked=monitoring'),
+      /names the column “Statu”, which is not in the file. Did you mean “Status”\? Its columns are “Title” and “Status”\./,
+    );
+    assert.match(await detailOf('map_values=Owner:Ada=x'), /“Owner”, which has no values to choose from/);
+    assert.match(
+      await detailOf('map_values=Status:Parked=monitoring,Status:Opne=open'),
+      /the text “Opne”, which the column “Status” does not contain. Did you mean “Open”\? Its texts are “Parked” and “Open”/,
+    );
+    assert.match(
+      await detailOf('map=Statsu=status'),
+      /“Statsu”, which is not in the file. Did you mean “Status”\?/,
+    );
+    assert.match(await detailOf('scales=Imapct=1-10'), /“Imapct”, which is not in the file/);
+    assert.match(await detailOf('scales=Title=1-10'), /“Title”, which has no ratings/);
+    const ndjson = ['{"title":"x"}', 'application/x-ndjson'] as const;
+    assert.match(await detailOf('map_values=title:x=y', ...ndjson), /`map_values` is for CSV and XLSX/);
+    assert.deepEqual(await all('/v1/projects/APOLLO/risks'), []);
+    const query = 'map_values=status:parked=monitoring';
+    const { body } = await send(`/v1/projects/APOLLO/risks/import?${query}`, file);
+    assert.equal(body.summary.created, 2, JSON.stringify(body));
+  });
+
+  test('a value that another column overrides is a warning or an error', async (t) => {
+    const service = await start(t);
+    const { key, send, all } = await importer(service);
+    const people = 'name,first name,last name,reason\nAda Lovelace,Ada,Lovelace,\nMary,Anne,Shelley,Moved\n';
+    const { body } = await send('/v1/personnel/import', people);
+    assert.deepEqual(notesOf(body, 'warnings'), [
+      [3, '#/name', 'not_used'],
+      [3, '#/reason', 'not_used'],
+    ]);
+    const attributes = 'name,attributes,attributes.badge\nBob,"{""badge"":""1""}",2\nEve,"{""a"":""1""}",2\n';
+    assert.deepEqual(notesOf((await send('/v1/personnel/import', attributes)).body, 'errors'), [
+      [2, '#/attributes/badge', 'contradiction'],
+    ]);
+    const twice = '{"name":"A","name":"B"}\n{"name":"C","Name":"D"}\n{"name":"E","skills":["a,b","\\",{"]}\n';
+    const { body: objects } = await send('/v1/personnel/import', twice, 'application/x-ndjson');
+    assert.deepEqual(notesOf(objects, 'errors'), [
+      [1, undefined, 'unreadable'],
+      [2, '#/name', 'repeated_field'],
+    ]);
+    assert.deepEqual(
+      (await all('/v1/personnel')).map(({ name }) => name),
+      ['Ada Lovelace', 'E', 'Eve', 'Mary'],
+    );
+    for (const name of ['Apollo', 'Hermes']) await service.make('/v1/projects', key, { name });
+    const across =
+      'project key,project,title,owner_user_id,owner\nAPOLLO,Hermes,x,,\nAPOLLO,Apollo,y,usr_none,Mary\n';
+    const { body: risks } = await send('/v1/imports/risks', across);
+    assert.deepEqual(notesOf(risks, 'errors'), [[2, '#/project', 'unknown_reference']]);
+    assert.deepEqual(notesOf(risks, 'warnings'), [[3, '#/owner_user_id', 'not_used']]);
+    assert.deepEqual(
+      (await all('/v1/projects/APOLLO/risks')).map(({ owner_name }) => owner_name),
+      ['Mary'],
+    );
+  });
+});

@@ -1,0 +1,190 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { idPattern } from '../../core/ids.ts';
+import { fold, lowerAscii } from '../../core/text.ts';
+import { inJsonArray } from '../../database/sql/functions.ts';
+import { param, statement } from '../../database/sql/statement.ts';
+import type { Tables } from '../../database/tables.ts';
+import type { ReferenceKind } from '../importable.ts';
+import { uninverted } from '../recognize/evidence.ts';
+
+/** Finds the resources that texts refer to. People are also found in other notations of their names, and in lists. */
+export async function findMatches(
+  db: Kysely<Tables>,
+  kind: ReferenceKind,
+  texts: ReadonlySet<string>,
+  scope: LookupScope,
+): Promise<Matches> {
+  if (kind !== 'person') return matchAll(db, kind, texts, scope);
+  const matches = await matchPeople(db, texts, scope);
+  const unmatched = [...texts].filter((text) => matches.get(text)?.length === 0);
+  const parts = new Set(unmatched.flatMap(peopleIn).filter((part) => !matches.has(part)));
+  for (const [part, found] of await matchPeople(db, parts, scope)) matches.set(part, found);
+  return matches;
+}
+
+/** The people in `Ada Lovelace, Grace Hopper`. `Lovelace, Ada` is looked up as a whole before. */
+export const peopleIn = (text: string) =>
+  text
+    .split(/[;,/&\n]/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+/** Finds people by the whole text; if there are none, in other notations of names. */
+async function matchPeople(
+  db: Kysely<Tables>,
+  texts: Iterable<string>,
+  scope: LookupScope,
+): Promise<Matches> {
+  const found = await matchAll(db, 'person', texts, scope);
+  const alternatives = new Map(
+    [...found].flatMap(([text, matches]) =>
+      matches.length === 0 ? [[text, alternativeNames(text)] as const] : [],
+    ),
+  );
+  const all = new Set([...alternatives.values()].flatMap((names) => names.map(({ name }) => name)));
+  if (all.size === 0) return found;
+  const matches = await matchAll(db, 'person', all, scope);
+  for (const [text, names] of alternatives) {
+    const alternative = names.find(({ name }) => matches.get(name)?.length);
+    if (!alternative) continue;
+    const { name, unused } = alternative;
+    found.set(
+      text,
+      (matches.get(name) ?? []).map((match) => ({ ...match, ...(unused && { unused }) })),
+    );
+  }
+  return found;
+}
+
+/** The person in `Lovelace, Ada`, `Ada Lovelace <ada@example.com>` and `Ada Lovelace [50%]`, and the text that is left. */
+function alternativeNames(text: string): { name: string; unused?: string }[] {
+  const [, email] = /<([^<>\s]+@[^<>\s]+)>/.exec(text) ?? [];
+  const [, bare = '', unused = ''] = /^([^<([]*)(.*)$/s.exec(text) ?? [];
+  const names = [
+    { name: email ?? '' },
+    { name: uninverted(text) },
+    { name: bare.trim(), unused },
+    { name: uninverted(bare.trim()), unused },
+  ];
+  return names.filter(({ name }) => name !== '' && name !== text);
+}
+
+/** `detail` tells people with the same name apart. `unused` is the part of the text that did not help to find the match. */
+export type Match = { id: string; label: string; detail?: string | null; unused?: string };
+
+/** The matches of each text: none, one or several. */
+export type Matches = Map<string, Match[]>;
+
+/** Risks and issues are found in one project; people and groups by private fields only with the scope `personnel.read`. */
+type LookupScope = { project_id: string | undefined; seesPeople: boolean };
+
+/**
+ * Finds the resources that texts refer to: by id, then by a unique field (external id, email, key), then by name. A text
+ * with a match is not passed to the next matcher.
+ */
+async function matchAll(
+  db: Kysely<Tables>,
+  kind: ReferenceKind,
+  texts: Iterable<string>,
+  scope: LookupScope,
+): Promise<Matches> {
+  const matches: Matches = new Map();
+  let unmatchedTexts = [...new Set(texts)];
+  for (const matcher of matchers[kind](scope)) {
+    const candidates = unmatchedTexts.filter((text) => matcher.accepts?.(text) ?? true);
+    if (candidates.length === 0) continue;
+    const found = Map.groupBy(
+      await matcher.find(db, candidates.map(matcher.compared ?? String)),
+      ({ value }) => value,
+    );
+    for (const text of candidates) {
+      const named = found.get((matcher.compared ?? String)(text));
+      if (named) matches.set(text, named);
+    }
+    unmatchedTexts = unmatchedTexts.filter((text) => !matches.has(text));
+  }
+  for (const text of unmatchedTexts) matches.set(text, []);
+  return matches;
+}
+
+type Found = Match & { value: string };
+
+type Matcher = {
+  accepts?(text: string): boolean;
+  compared?(text: string): string;
+  find(db: Kysely<Tables>, values: string[]): Promise<Found[]>;
+};
+
+const isId = (kind: ReferenceKind) => {
+  const pattern = new RegExp(idPattern(kind));
+  return (text: string) => pattern.test(text);
+};
+
+const inPeople = (column: RawBuilder<string>) => (db: Kysely<Tables>, values: string[]) =>
+  selectRows(
+    db,
+    sql`select user_id as id, name as label, ${column} as value from people where ${inJsonArray(column, values)}`,
+  );
+
+const inGroups = (column: string) => (db: Kysely<Tables>, values: string[]) => {
+  const named = sql.ref<string>(column);
+  return selectRows(
+    db,
+    sql`select id, name as label, ${named} as value from ${sql.table('groups')} where ${inJsonArray(named, values)}`,
+  );
+};
+
+const inProject =
+  (table: 'risks' | 'issues', column: string, project_id = '') =>
+  (db: Kysely<Tables>, values: string[]) => {
+    const named = sql.ref<string>(column);
+    return selectRows(
+      db,
+      sql`select id, key as label, ${named} as value from ${sql.table(table)}
+        where ${inJsonArray(named, values)} and project_id = ${project_id}`,
+    );
+  };
+
+const selectRows = async (db: Kysely<Tables>, query: RawBuilder<unknown>) =>
+  (await query.execute(db)).rows as Found[];
+
+const matchers: Record<ReferenceKind, (scope: LookupScope) => Matcher[]> = {
+  person: ({ seesPeople }) => [
+    { accepts: isId('person'), find: inPeople(sql.ref('user_id')) },
+    { accepts: () => seesPeople, find: inPeople(sql.ref('external_id')) },
+    {
+      accepts: (text) => seesPeople && text.includes('@'),
+      compared: lowerAscii,
+      find: inPeople(sql`lower(email)`),
+    },
+    { accepts: (text) => !isId('person')(text), compared: fold, find: findPeopleByName },
+  ],
+  group: ({ seesPeople }) => [
+    { accepts: isId('group'), find: inGroups('id') },
+    { accepts: () => seesPeople, find: inGroups('external_id') },
+    { compared: fold, find: inGroups('name_folded') },
+  ],
+  risk: ({ project_id }) =>
+    ['id', 'key', 'external_id'].map((column) => ({ find: inProject('risks', column, project_id) })),
+  issue: ({ project_id }) =>
+    ['id', 'key', 'external_id'].map((column) => ({ find: inProject('issues', column, project_id) })),
+};
+
+/** The roster key starts with the folded name, so its index finds people by name. */
+const findPeopleNamed = statement<Match>((db) =>
+  db
+    .selectFrom('people')
+    .select(['user_id as id', 'name as label', sql<string | null>`coalesce(email, department)`.as('detail')])
+    .where('roster_key', '>', param<string>('from'))
+    .where('roster_key', '<', param<string>('to'))
+    .limit(10),
+);
+
+async function findPeopleByName(db: Kysely<Tables>, names: string[]): Promise<Found[]> {
+  const found: Found[] = [];
+  for (const value of new Set(names)) {
+    const { rows } = await findPeopleNamed(db, { from: `${value}\t`, to: `${value}\n` });
+    found.push(...rows.map((match) => ({ ...match, value })));
+  }
+  return found;
+}
