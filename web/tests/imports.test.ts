@@ -227,6 +227,35 @@ test('an error of the file itself has the text of the service', async (t) => {
   assert.match((await alert.textContent()) ?? '', /^All sheets of the workbook are hidden\./);
 });
 
+test('a question about a scale has buttons, and cells that are not imported are listed before and after', async (t) => {
+  const page = await console.open(t, '/projects/APOLLO');
+  if (!page) return;
+  await waitUntilLoaded(page);
+  const file = 'Title,Impact,,Status\nOn ten points,8,lost,Parked\nOn ten too,2,,Open\n';
+  await drop(page, 'risks.csv', file);
+  const dialog = page.getByRole('dialog', { name: 'Import risks' });
+  await dialog.getByRole('alert').getByText('“8” on line 2 and “2” on line 3?').waitFor();
+  await dialog.getByRole('button', { name: '1 to 10' }).click();
+  const skipped = dialog.getByText('1 cell will not be imported');
+  await skipped.click();
+  await dialog.getByText('1 cell, from line 2. Column C has no name in the header.').first().waitFor();
+  await assertAccessible(page, 'cells that are not imported');
+  // A value that was assigned to a text does not stop the import after the text is gone.
+  await dialog.getByRole('combobox', { name: 'Parked' }).selectOption('monitoring');
+  await dialog.getByText('2 rows: 2 new.').waitFor();
+  await dialog.getByRole('combobox', { name: 'Status', exact: true }).selectOption('');
+  await dialog.getByText('2 rows: 2 new.').waitFor();
+  await dialog.getByRole('button', { name: 'Import 2 rows' }).click();
+  await dialog.getByText('Import finished.').waitFor();
+  await dialog.getByText('3 cells not imported').waitFor();
+  const { data } = await console.get('/v1/risks?project=APOLLO&q=On ten');
+  const impacts = data.map(({ title, impact, status }: Record<string, unknown>) => [title, impact, status]);
+  assert.deepEqual(impacts.sort(), [
+    ['On ten points', 4, 'open'],
+    ['On ten too', 1, 'open'],
+  ]);
+});
+
 test('a name that several people have is reported with their ids', async (t) => {
   const people = [
     await console.post('/v1/personnel', { name: 'Twin Theo' }),

@@ -1,20 +1,45 @@
 import type { ImportResult } from '../api/openapi.ts';
-import { contentTypeOf, type Run } from './run-import.ts';
+import { contentTypeOf, type ImportReport, type Run, type Settings } from './run-import.ts';
 
 /** The cells that the user has changed, by the line of their row, then by column. */
 export type Edits = ReadonlyMap<number, Readonly<Record<string, string>>>;
 
 /** The file with these cells in place of its own. */
-export type CorrectedFile = Pick<Run, 'file' | 'original'>;
+export type CorrectedFile = Pick<Run, 'file' | 'original' | 'skipped'>;
 
 export const correctFile = async (
   { file }: Run,
-  results: readonly ImportResult[],
+  { results, summary }: ImportReport,
   edits: Edits,
 ): Promise<CorrectedFile> =>
   contentTypeOf(file).endsWith('ndjson')
     ? correctObjects(file, results, edits)
-    : correctTable(results, edits);
+    : {
+        ...correctTable(results, edits),
+        // A corrected table has nothing above its header, and no columns without a name.
+        skipped: summary.skipped_cells.filter(({ column }) => column === null),
+      };
+
+/** The assigned values whose text still occurs after the edits. The service rejects the others. */
+export function valuesInUse(
+  map: Settings['map_values'],
+  { results, summary: { columns } }: ImportReport,
+  edits: Edits,
+): Settings['map_values'] {
+  const used = new Set<string>();
+  for (const { line, data = {} } of results) {
+    for (const [column, text] of Object.entries({ ...data, ...edits.get(line) }))
+      used.add(`${columns[column]}:${text.trim().toLowerCase()}`);
+  }
+  return Object.fromEntries(
+    Object.entries(map).map(([field, texts]) => [
+      field,
+      Object.fromEntries(
+        Object.entries(texts).filter(([text]) => used.has(`${field}:${text.trim().toLowerCase()}`)),
+      ),
+    ]),
+  );
+}
 
 /** The service has read the file, so a workbook, any delimiter and any encoding become the same plain CSV. */
 function correctTable(results: readonly ImportResult[], edits: Edits): CorrectedFile {

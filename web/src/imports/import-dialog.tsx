@@ -6,9 +6,17 @@ import { Dialog, useUnsavedChanges } from '../components/dialog.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
 import { pluralize } from '../format.ts';
 import { Columns } from './columns.tsx';
+import { valuesInUse } from './corrected-file.ts';
 import { ImportOptions, Progress, TargetSwitch } from './options.tsx';
 import { Results } from './results.tsx';
-import { fileExtensions, type ImportReport, runImport, type Settings, useDryRun } from './run-import.ts';
+import {
+  type ColumnMap,
+  fileExtensions,
+  type ImportReport,
+  runImport,
+  type Settings,
+  useDryRun,
+} from './run-import.ts';
 import { FileError, ImportSummary } from './summary.tsx';
 import type { ImportTarget } from './targets.ts';
 import { useCorrections } from './use-corrections.ts';
@@ -23,7 +31,7 @@ type Props = {
   onClose: () => void;
 };
 
-const defaults: Settings = { mode: 'create', atomic: false, map: {}, map_values: {} };
+const defaults: Settings = { mode: 'create', atomic: false, map: {}, map_values: {}, scales: {} };
 
 /** Dry-runs a file, shows what would happen to each row, and imports it. */
 export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Props) {
@@ -67,7 +75,9 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
   const checkAgain = async () => {
     if (!run || !dryRun.report) return dryRun.retry();
     setFailure(undefined);
-    await corrections.apply(run, dryRun.report).catch(setFailure);
+    const { report } = dryRun;
+    await corrections.apply(run, report).catch(setFailure);
+    setSettings((former) => ({ ...former, map_values: valuesInUse(former.map_values, report, edits) }));
   };
   const title = `Import ${target.plural}`;
   if (!run) {
@@ -137,7 +147,7 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
               target={target}
               map={settings.map}
               hasError={error !== undefined}
-              onChange={(map) => setSettings({ ...settings, map })}
+              onChange={(map) => setSettings(withColumns(settings, columns, map))}
             />
             {report && (
               <Values
@@ -154,6 +164,9 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
                 target={target}
                 retry={retry}
                 onDateOrder={(date_order) => setSettings({ ...settings, date_order })}
+                onScale={(column, scale) =>
+                  setSettings({ ...settings, scales: { ...settings.scales, [column]: scale } })
+                }
               />
             )}
             {report && (
@@ -187,6 +200,17 @@ export function ImportDialog({ targets, file, setFile, setLocked, onClose }: Pro
       </footer>
     </Dialog>
   );
+}
+
+/** Another mapping of columns. The service rejects values and scales of fields that no column is mapped to any more. */
+function withColumns(settings: Settings, columns: ColumnMap, map: Settings['map']): Settings {
+  const fields = new Set(Object.values({ ...columns, ...map }));
+  const map_values = Object.fromEntries(
+    Object.entries(settings.map_values).filter(([field]) => fields.has(field)),
+  );
+  const isMoved = (column: string) => map[column] !== settings.map[column];
+  const scales = Object.fromEntries(Object.entries(settings.scales).filter(([column]) => !isMoved(column)));
+  return { ...settings, map, map_values, scales };
 }
 
 const hasMappings = ({ map, map_values }: Settings) =>

@@ -13,6 +13,8 @@ export type Settings = {
   map: Readonly<Record<string, string>>;
   /** Overrides the value that the service reads a text as: by field, then by text. */
   map_values: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** The scales of ratings, by column, if the file leaves them open. */
+  scales: Readonly<Record<string, string>>;
   /** The order of day and month, if the file leaves it open. */
   date_order?: NonNullable<ImportSummary['date_order']>;
 };
@@ -23,7 +25,11 @@ export type Run = {
   settings: Settings;
   /** For each row of a corrected file: its line in the file that the user selected, and why that line is unreadable. */
   original?: Pick<ImportResult, 'line' | 'errors'>[] | undefined;
+  /** The cells of the selected file that a corrected file does not contain. */
+  skipped?: SkippedCells[] | undefined;
 };
+
+type SkippedCells = ImportSummary['skipped_cells'][number];
 
 const contentTypes: Record<string, string> = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
@@ -50,7 +56,7 @@ export const contentTypeOf = ({ name }: File) =>
 /** The result of each row, also when an invalid row has stopped an atomic import. */
 export async function runImport(run: Run, { dryRun, ...options }: Options) {
   const { path, file, settings } = run;
-  const { mode, atomic, map, map_values, date_order } = settings;
+  const { mode, atomic, map, map_values, scales, date_order } = settings;
   const pairs = Object.entries(map).map(([column, field]) => `${column}=${field}`);
   const values = Object.entries(map_values).flatMap(([field, texts]) =>
     Object.entries(texts).map(([text, value]) => `${field}:${text}=${value}`),
@@ -64,6 +70,11 @@ export async function runImport(run: Run, { dryRun, ...options }: Options) {
     ...(date_order && { date_order }),
     ...(pairs.length > 0 && { map: pairs.join(',') }),
     ...(values.length > 0 && { map_values: values.join(',') }),
+    ...(Object.keys(scales).length > 0 && {
+      scales: Object.entries(scales)
+        .map(([column, scale]) => `${column}=${scale}`)
+        .join(','),
+    }),
   });
   try {
     const type = contentTypeOf(file);
@@ -77,8 +88,9 @@ export async function runImport(run: Run, { dryRun, ...options }: Options) {
   }
 }
 
-const inOriginal = (report: ImportReport, { original = [] }: Run): ImportReport => ({
+const inOriginal = (report: ImportReport, { original = [], skipped = [] }: Run): ImportReport => ({
   ...report,
+  summary: { ...report.summary, skipped_cells: [...skipped, ...report.summary.skipped_cells] },
   results: report.results.map((result, i) => ({ ...result, ...original[i] })),
 });
 

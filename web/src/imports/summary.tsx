@@ -42,7 +42,29 @@ export function ImportSummary({ summary, takesFocus = false }: Props) {
         {dry_run && failed > 0 && ' Rows with errors will be skipped.'}
       </p>
       {dry_run && explanation !== '' && <p className="hint">{explanation.replaceAll('`', '')}</p>}
+      <SkippedCells summary={summary} />
     </>
+  );
+}
+
+/** Everything of the file that is not stored. */
+function SkippedCells({ summary: { skipped_cells, dry_run } }: { summary: Summary }) {
+  if (skipped_cells.length === 0) return null;
+  const count = skipped_cells.reduce((sum, { cells }) => sum + cells, 0);
+  return (
+    <details className="import-mapping">
+      <summary>
+        {pluralize(count, 'cell')} {dry_run ? 'will not be imported' : 'not imported'}
+      </summary>
+      <ul>
+        {skipped_cells.map(({ column, position, line, cells, reason }) => (
+          <li key={`${position}:${column}:${line}`}>
+            {column !== null && <bdi>{column}: </bdi>}
+            {pluralize(cells, 'cell')}, from line {formatNumber(line)}. {reason.replaceAll('`', '')}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
@@ -51,6 +73,7 @@ type ErrorProps = {
   target: ImportTarget;
   retry: () => void;
   onDateOrder: (order: DateOrder) => void;
+  onScale: (column: string, scale: string) => void;
 };
 
 type DateOrder = NonNullable<Summary['date_order']>;
@@ -60,8 +83,14 @@ const dateOrders: readonly [DateOrder, string][] = [
   ['mdy', 'Month/day/year'],
 ];
 
+const scales: readonly [string, string][] = [
+  ['1-5', '1 to 5'],
+  ['1-10', '1 to 10'],
+  ['percent', 'Percent'],
+];
+
 /** Why the file can't be imported as it is. */
-export function FileError({ error, target, retry, onDateOrder }: ErrorProps) {
+export function FileError({ error, target, retry, onDateOrder, onScale }: ErrorProps) {
   const errors = error instanceof ApiError ? error.fieldErrors : [];
   if (errors.length === 0 || errors.some(({ parameter }) => parameter))
     return <ErrorNotice error={error} retry={retry} />;
@@ -70,7 +99,7 @@ export function FileError({ error, target, retry, onDateOrder }: ErrorProps) {
     if (code === 'missing_column') return `No column is mapped to ${target.required}. Choose one above.`;
     if (code === 'repeated_column')
       return `“${column}” is mapped to the same field as another column. Change one of them above.`;
-    return code === 'ambiguous_dates' ? detail.replace(/\?.*$/, '?') : detail;
+    return code === 'ambiguous_dates' || code === 'unclear_scale' ? detail.replace(/\?.*$/, '?') : detail;
   });
   return (
     <div className="notice bad" role="alert">
@@ -87,6 +116,18 @@ export function FileError({ error, target, retry, onDateOrder }: ErrorProps) {
             ))}
           </p>
         )}
+        {errors
+          .filter(({ code }) => code === 'unclear_scale')
+          .map(({ column = '' }) => (
+            <p key={column} className="button-row">
+              <bdi>{column}</bdi>
+              {scales.map(([scale, name]) => (
+                <Button key={scale} small onPress={() => onScale(column, scale)}>
+                  {name}
+                </Button>
+              ))}
+            </p>
+          ))}
       </div>
     </div>
   );

@@ -16,10 +16,10 @@ export function useCorrections() {
     edit: (line: number, column: string, text: string) =>
       setEdits((former) => new Map(former).set(line, { ...former.get(line), [column]: text })),
     /** Puts the edits into the file, which starts a dry run of it. */
-    async apply(run: Run, { results }: ImportReport) {
+    async apply(run: Run, report: ImportReport) {
       setBusy(true);
       try {
-        setCorrected(await correctFile(run, results, edits));
+        setCorrected(await correctFile(run, report, edits));
         setEdits(noEdits);
       } finally {
         setBusy(false);

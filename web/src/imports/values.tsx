@@ -82,5 +82,5 @@ function textsOf({ values, unknown_values, choices }: ImportSummary): Text[] {
   const known = Object.entries(values).flatMap(([column, texts]) =>
     Object.entries(texts).map(([text, value]) => ({ column, text, value: value === 'null' ? '' : value })),
   );
-  return [...unknown, ...known].filter(({ column }) => column in choices);
+  return [...unknown, ...known].filter(({ column }) => Object.hasOwn(choices, column));
 }
