@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { asKey, idPattern } from '../../core/ids.ts';
 
 /** Records the methods of each path. */
 export function recordRoutes(app: FastifyInstance): void {
@@ -37,3 +38,23 @@ export function allowedMethods(app: FastifyInstance, path: string): string[] {
 }
 
 const countParameters = (url: string) => url.split(':').length;
+
+/**
+ * The path under a project that supports writes, for a path of the read-only lists across projects. It depends on the text
+ * alone, so it does not reveal whether the item exists.
+ */
+export function writablePath(path: string): string | undefined {
+  const [, list = '', ref] = /^\/v1\/(risks|issues|tasks)(?:\/([^/]+))?$/.exec(path) ?? [];
+  const kind = itemKinds[list];
+  if (!kind) return undefined;
+  if (ref === undefined) return `/v1/projects/{project_id}/${list}`;
+  if (new RegExp(idPattern(kind)).test(ref)) return `/v1/projects/{project_id}/${list}/${ref}`;
+  const [key, project] = new RegExp(`^([A-Z0-9]{2,10})-${kind[0]}[1-9][0-9]{0,9}$`, 'i').exec(ref) ?? [];
+  return key && project && `/v1/projects/${asKey(project)}/${list}/${asKey(key)}`;
+}
+
+const itemKinds: Record<string, 'risk' | 'issue' | 'task'> = {
+  risks: 'risk',
+  issues: 'issue',
+  tasks: 'task',
+};

@@ -413,6 +413,35 @@ onBothEngines('strictness', (start) => {
     assert.equal(options.headers.get('allow'), 'GET, HEAD, OPTIONS, POST');
   });
 
+  test('names the URL under the project for a write to a read-only view across projects', async (t) => {
+    const service = await start(t, { environment: { MUSTER_BASE_URL: 'https://ops.example.com/muster' } });
+    const key = await service.key();
+    const id = 'rsk_01jd3k9m5vqs8h2n6r4t0c7e1b';
+    const expected = {
+      'PATCH /v1/risks/APOLLO-R7': 'APOLLO/risks/APOLLO-R7, which supports DELETE, PATCH.',
+      'PUT /v1/issues/apollo-i12': 'APOLLO/issues/APOLLO-I12, which supports DELETE, PATCH.',
+      'DELETE /v1/tasks/Apollo-t1': 'APOLLO/tasks/APOLLO-T1, which supports DELETE, PATCH.',
+      [`PATCH /v1/risks/${id}`]: `{project_id}/risks/${id}, which supports DELETE, PATCH.`,
+      'POST /v1/risks': '{project_id}/risks, which supports POST.',
+    };
+    for (const [line, url] of Object.entries(expected)) {
+      const [method = '', path = ''] = line.split(' ');
+      const { status, headers, body } = await service.call(method, path, key, { title: 'x' });
+      assert.deepEqual([status, headers.get('allow')], [405, 'GET, HEAD, OPTIONS'], line);
+      assert.equal(
+        body.detail,
+        `${path} does not support ${method}. It supports GET, HEAD, OPTIONS. ` +
+          `Writes go to https://ops.example.com/muster/v1/projects/${url}`,
+      );
+    }
+    // None of these names an item of this kind.
+    for (const path of ['/v1/risks/summary', '/v1/risks/APOLLO-I7', '/v1/me']) {
+      const { status, body } = await service.call('PATCH', path, key, { title: 'x' });
+      assert.equal(status, 405);
+      assert.doesNotMatch(body.detail, /Writes go to/, path);
+    }
+  });
+
   test('returns a problem document for invalid HTTP, and 414 or 431 for oversized requests', async (t) => {
     const service = await start(t);
     assert.match(

@@ -15,7 +15,7 @@ import { limits } from '../../core/schemas.ts';
 import { shortened } from '../../core/text.ts';
 import { bearerToken } from '../auth/auth.ts';
 import { recordReply } from '../ops/logging.ts';
-import { allAllowedMethods, allowedMethods } from '../request/allowed-methods.ts';
+import { allAllowedMethods, allowedMethods, writablePath } from '../request/allowed-methods.ts';
 import { hasLargeRest } from '../request/drain.ts';
 import { requestIdOf } from '../request/request-ids.ts';
 import { isResponding } from '../server.ts';
@@ -65,14 +65,21 @@ export function notRouted(request: FastifyRequest): Problem {
     return new Problem('not_found', `There is nothing at ${path}. ${help}`);
   }
   const allow = methods.join(', ');
-  return new Problem(
-    'method_not_allowed',
-    `${path} does not support ${request.method}. It supports ${allow}.`,
-    {
-      headers: { allow },
-      extra: { allowed: methods },
-    },
+  const detail = `${path} does not support ${request.method}. It supports ${allow}.`;
+  return new Problem('method_not_allowed', detail + writesAt(request), {
+    headers: { allow },
+    extra: { allowed: methods },
+  });
+}
+
+/** Names the URL to write to, for a path of the read-only lists across projects. */
+function writesAt({ server, url }: FastifyRequest): string {
+  const path = writablePath(pathOf(url));
+  if (path === undefined) return '';
+  const methods = allowedMethods(server, path).filter((method) =>
+    ['POST', 'PATCH', 'DELETE'].includes(method),
   );
+  return ` Writes go to ${server.baseUrl}${path}, which supports ${methods.join(', ')}.`;
 }
 
 /** Handles requests that Fastify cannot route, such as a malformed URL. No hook runs for them. */
