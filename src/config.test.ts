@@ -23,6 +23,7 @@ test('has a default for every setting', () => {
     cache_mb: 64,
     event_retention_days: 90,
     webhook_allow: [],
+    max_webhooks: 50,
     webhook_log_days: 30,
     shutdown_seconds: 30,
     tracing: false,

@@ -38,6 +38,8 @@ export type Config = Readonly<{
   event_retention_days: number;
   /** Hosts and networks that webhooks may send to although they are not public, and by http. */
   webhook_allow: readonly string[];
+  /** The maximum number of webhooks, in all projects together. */
+  max_webhooks: number;
   /** How many days the delivery log of webhooks is stored. */
   webhook_log_days: number;
   /** How long the service waits for requests in flight when it stops. */
@@ -88,6 +90,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     cache_mb: read('MUSTER_CACHE_MB') ?? 0,
     event_retention_days: read('MUSTER_EVENT_RETENTION_DAYS') ?? 0,
     webhook_allow: read('MUSTER_WEBHOOK_ALLOW') ?? [],
+    max_webhooks: read('MUSTER_MAX_WEBHOOKS') ?? 0,
     webhook_log_days: read('MUSTER_WEBHOOK_LOG_DAYS') ?? 0,
     shutdown_seconds: read('MUSTER_SHUTDOWN_SECONDS') ?? 0,
     tracing: sendsTraces(environment),
@@ -229,6 +232,11 @@ const settings = {
     expected: 'host names, addresses or networks, separated by commas, such as hooks.internal,10.1.0.0/16',
     parse: (text: string) =>
       parseList(text, (item) => isNetwork(item) || /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(item)),
+  },
+  MUSTER_MAX_WEBHOOKS: {
+    default: '50',
+    expected: 'a whole number of webhooks from 1 to 1000',
+    parse: (text: string) => parseInteger(text, 1000) || undefined,
   },
   MUSTER_WEBHOOK_LOG_DAYS: {
     default: '30',

@@ -108,6 +108,16 @@ export async function updateReadRows<Table extends Updatable>(
   if (updated.length < versions.size || !isAsRead) throw new WriteConflict();
 }
 
+/** Counts all rows of a table, also those outside of the project scope of a key: for a limit that all keys share. */
+export async function countAllRows(db: Transaction<Tables>, table: keyof Tables): Promise<number> {
+  const { count } = await db
+    .withoutPlugins()
+    .selectFrom(table)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 /** Splits a list, because engines limit the number of parameters of a statement. */
 export function* chunk<T>(items: readonly T[], size: number): Generator<T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);

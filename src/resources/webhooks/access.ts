@@ -12,8 +12,19 @@ const readScopes = [...new Set<Scope>(Object.values(subjectScopes))];
 export const readScopesOf = ({ scopes }: Key): Scope[] => readScopes.filter((scope) => grants(scopes, scope));
 
 /** The event types that the patterns stand for. */
-export const expandTypes = (patterns: readonly string[]): string[] =>
+const expandTypes = (patterns: readonly string[]): string[] =>
   typeNames.filter((type) => patterns.some((pattern) => matches(pattern, type)));
+
+/** Returns whether an event has one of the types that the patterns stand for. */
+export function matchesTypes(patterns: readonly string[]): (event: { type: string }) => boolean {
+  const known = new Map<string, boolean>();
+  const isWanted = (type: string) => {
+    const isKnown = known.get(type) ?? patterns.some((pattern) => matches(pattern, type));
+    known.set(type, isKnown);
+    return isKnown;
+  };
+  return ({ type }) => isWanted(type);
+}
 
 /** `*` matches all types, `risk.*` those of risks. */
 const matches = (pattern: string, type: string) =>

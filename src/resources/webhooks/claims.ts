@@ -4,6 +4,7 @@ import { inJsonArray } from '../../database/sql/functions.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import { lockTables } from '../../database/writes/locks.ts';
+import { createPacer } from '../../formats/pace.ts';
 import { type Claim, leaseSeconds } from './deliveries.ts';
 import { later, type Outcome, outcomeOf } from './outcome.ts';
 import { disableWebhook, webhookColumns, webhookOf } from './queries.ts';
@@ -23,7 +24,9 @@ export type ActiveWebhook = Webhook & {
   due_at: string | null;
 };
 
-const maxInFlight = 16;
+const maxInFlightPerWebhook = 16;
+/** The last places of a process are for webhooks with nothing in flight, so that slow receivers cannot take all of them. */
+const reservedPlaces = 16;
 /** After this many failures in a row, a webhook attempts one delivery at a time. */
 const failuresToSlowDown = 3;
 /** An event waits for earlier events of its subject until those have failed this often: about 5 minutes. */
@@ -32,34 +35,43 @@ const attemptsInOrder = 3;
 const failuresToRecover = 20;
 const maxFailingDays = 5;
 
+/** The webhooks to read at once: SQLite counts the pending deliveries of each on the main thread. */
+const webhooksPerPage = 50;
+
+/** Reads page by page and yields to the event loop in between, because there may be many webhooks. */
 export async function listActiveWebhooks(db: Kysely<Tables>): Promise<ActiveWebhook[]> {
-  const { rows } = await enabledWebhooks(db);
-  if (rows.length === 0) return [];
-  const pending = new Map((await pendingByWebhook(db)).rows.map((row) => [row.webhook_id, row]));
-  return rows.map((row) => ({ pending: 0, due_at: null, ...row, ...webhookOf(row), ...pending.get(row.id) }));
+  const pause = createPacer();
+  const webhooks: ActiveWebhook[] = [];
+  for (let after = ''; ; after = webhooks.at(-1)?.id ?? '') {
+    const { rows } = await enabledWebhooks(db, { after });
+    webhooks.push(...rows.map((row) => ({ ...row, ...webhookOf(row) })));
+    if (rows.length < webhooksPerPage) return webhooks;
+    await pause();
+  }
 }
+
+const pendingOfWebhook = sql`from webhook_deliveries where webhook_id = webhooks.id and next_attempt_at is not null`;
 
 const enabledWebhooks = statement((db) =>
   db
     .selectFrom('webhooks')
-    .select([...webhookColumns, 'last_sequence', 'failures', 'throttled_until'])
-    .where('status', '=', 'enabled'),
-);
-
-const pendingByWebhook = statement((db) =>
-  db
-    .selectFrom('webhook_deliveries')
     .select([
-      'webhook_id',
-      sql<number>`count(*)`.as('pending'),
-      sql<string>`min(next_attempt_at)`.as('due_at'),
+      ...webhookColumns,
+      'last_sequence',
+      'failures',
+      'throttled_until',
+      sql<number>`(select count(*) ${pendingOfWebhook})`.as('pending'),
+      sql<string | null>`(select min(next_attempt_at) ${pendingOfWebhook})`.as('due_at'),
     ])
-    .where('next_attempt_at', 'is not', null)
-    .groupBy('webhook_id'),
+    .where('status', '=', 'enabled')
+    .where('id', '>', param<string>('after'))
+    .orderBy('id')
+    .limit(sql.lit(webhooksPerPage)),
 );
 
 /** How many deliveries of the webhook may be in flight, over all instances. */
-const maxInFlightOf = ({ failures }: ActiveWebhook) => (failures >= failuresToSlowDown ? 1 : maxInFlight);
+export const maxInFlightOf = ({ failures }: Pick<ActiveWebhook, 'failures'>) =>
+  failures >= failuresToSlowDown ? 1 : maxInFlightPerWebhook;
 
 /** Whether a delivery is due that does not have to wait for an earlier one. */
 export async function hasDue(db: Kysely<Tables>, { id }: ActiveWebhook, now: string): Promise<boolean> {
@@ -92,10 +104,11 @@ const dueDeliveries = statement((db) =>
     .limit(param<number>('limit')),
 );
 
-/** Claims due deliveries, so that no other instance attempts them. */
+/** Claims due deliveries, so that no other instance attempts them: at most as many as there are free places. */
 export async function claimDue(
   db: Transaction<Tables>,
   webhooks: readonly ActiveWebhook[],
+  freePlaces: number,
   now: string,
 ): Promise<Claim[]> {
   // One instance claims at a time; otherwise two could exceed the limit or overtake each other.
@@ -104,8 +117,11 @@ export async function claimDue(
   const claimed_until = later(now, leaseSeconds);
   for (const webhook of webhooks) {
     const webhook_id = webhook.id;
-    const [claimed] = (await countClaimed(db, { webhook_id, now })).rows;
-    const limit = maxInFlightOf(webhook) - (claimed?.count ?? 0);
+    const free = freePlaces - claims.length;
+    if (free === 0) break;
+    const claimed = (await countClaimed(db, { webhook_id, now })).rows[0]?.count ?? 0;
+    const places = Math.max(free - reservedPlaces, claimed === 0 ? 1 : 0);
+    const limit = Math.min(maxInFlightOf(webhook) - claimed, places);
     const due = limit > 0 ? (await dueDeliveries(db, { webhook_id, now, limit })).rows : [];
     if (due.length === 0) continue;
     const { rows } = await claimRows(db, { claimed_until, ids: JSON.stringify(due.map(({ id }) => id)) });
@@ -151,7 +167,9 @@ export async function releaseClaims(db: Transaction<Tables>, claims: readonly Cl
 export async function recordResults(db: Transaction<Tables>, results: readonly Result[]): Promise<Outcome[]> {
   await lockTables(db, 'webhook_deliveries');
   const outcomes: Outcome[] = [];
-  for (const [webhook_id, group] of Map.groupBy(results, ({ claim }) => claim.webhook_id)) {
+  // In the order of ids, as in `fan-out.ts`, so that instances that change the same webhooks do not deadlock.
+  const groups = [...Map.groupBy(results, ({ claim }) => claim.webhook_id)];
+  for (const [webhook_id, group] of groups.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const health: Health[] = [];
     for (const result of group) {
       const outcome = await recordResult(db, result);

@@ -34,19 +34,24 @@ export function deliveryRoutes(app: App): void {
     },
     async (request, reply) => {
       const { id } = request.params;
-      const { result: claim, isReplay } = await runIdempotent(request, null, async (db) => {
-        const webhook = await getWebhook(db, id);
-        assertReadsNoMore(webhook, request.actor);
-        return createTest(db, webhook, request.change.now);
-      });
-      if (isReplay) reply.header('idempotent-replayed', 'true');
-      else
-        tests.set(
-          claim.id,
-          app.webhooks.deliver(claim).finally(() => tests.delete(claim.id)),
-        );
-      await tests.get(claim.id);
-      return getDelivery(request.database.db, id, claim.id);
+      const freePlace = app.webhooks.takePlace();
+      try {
+        const { result: claim, isReplay } = await runIdempotent(request, null, async (db) => {
+          const webhook = await getWebhook(db, id);
+          assertReadsNoMore(webhook, request.actor);
+          return createTest(db, webhook, request.change.now);
+        });
+        if (isReplay) reply.header('idempotent-replayed', 'true');
+        else
+          tests.set(
+            claim.id,
+            app.webhooks.deliver(claim).finally(() => tests.delete(claim.id)),
+          );
+        await tests.get(claim.id);
+        return await getDelivery(request.database.db, id, claim.id);
+      } finally {
+        freePlace();
+      }
     },
   );
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
@@ -6,9 +7,12 @@ import { settableClock } from '../../../test/clock.ts';
 import { type Received, startReceiver } from '../../../test/receiver.ts';
 import { onBothEngines, type Start, type TestService } from '../../../test/service.ts';
 import { systemClock } from '../../core/clock.ts';
+import { openDatabase } from '../../database/open.ts';
+import { listActiveWebhooks } from './claims.ts';
 import { purgeDeliveries } from './deliveries.ts';
 import { fanOut } from './fan-out.ts';
 import { later, retryDelays } from './outcome.ts';
+import type { Webhook } from './schema.ts';
 
 const environment = { MUSTER_WEBHOOK_ALLOW: '127.0.0.1' };
 const start0 = '2026-11-15T09:00:00.000Z';
@@ -325,6 +329,66 @@ onBothEngines('webhook delivery', (start) => {
     assert.ok(silent.received.length <= 16, 'attempts of one webhook are bounded');
   });
 
+  test('a process has at most 64 attempts in flight, of which slow receivers cannot take all', async (t) => {
+    const service = await setUp(t);
+    const held: ServerResponse[] = [];
+    let isHolding = true;
+    const silent = await startReceiver(t, (response) =>
+      isHolding ? held.push(response) : response.writeHead(204).end(),
+    );
+    const prompt = await startReceiver(t);
+    const slow = [];
+    for (let i = 0; i < 6; i++) slow.push(await service.subscribe(silent.url));
+    for (let i = 0; i < 20; i++) await service.raise(`Risk ${i}`);
+    service.app.webhooks.start();
+    // Three take all that a webhook may have in flight. The last places are for one attempt of each other webhook.
+    await silent.receive(3 * 16 + 3);
+    await service.subscribe(prompt.url);
+    for (let i = 0; i < 20; i++) await service.raise(`Other risk ${i}`);
+    await prompt.receive(20);
+    assert.equal(silent.received.length, 51);
+
+    const path = `/v1/webhooks/${slow[0].id}/test`;
+    const tests = Array.from({ length: 13 }, () => service.post(path, service.key, undefined));
+    await silent.receive(64);
+    const rowsBefore = (await deliveries(service, service.key, slow[0].id)).length;
+    const rejected = await service.post(path, service.key, undefined);
+    assert.equal(rejected.status, 503);
+    assert.ok(rejected.headers.get('retry-after'));
+    assert.match(rejected.body.detail, /64 attempts of webhooks are in flight/);
+    assert.equal((await deliveries(service, service.key, slow[0].id)).length, rowsBefore);
+    assert.equal(silent.received.length, 64);
+    isHolding = false;
+    for (const response of held) response.writeHead(204).end();
+    for (const { status, body } of await Promise.all(tests))
+      assert.deepEqual([status, body.status], [200, 'delivered']);
+  });
+
+  test('one read of the event log serves all webhooks that are at the same position', async (t) => {
+    const service = await setUp(t);
+    const receiver = await startReceiver(t);
+    const webhooks: Webhook[] = [];
+    for (let i = 0; i < 20; i++) webhooks.push(await service.subscribe(receiver.url));
+    await service.drain();
+    await service.raise('Flood');
+    const reads: string[] = [];
+    const database = openDatabase(service.url, undefined, {}, ({ query }) => {
+      if (/^select.* from "events"/.test(query.sql)) reads.push(query.sql);
+    });
+    t.after(() => database.close());
+    const { events: head } = await database.versions();
+    const active = await listActiveWebhooks(database.db);
+    const stored = active.map((webhook) => ({ ...webhook, from: head - 1 }));
+    const progress = await fanOut(database, stored, head, start0, assert.ifError);
+    assert.equal(reads.length, 1);
+    assert.deepEqual(
+      webhooks.map(({ id }) => progress.get(id)),
+      webhooks.map(() => ({ upTo: head, created: 1 })),
+    );
+    await service.drain();
+    assert.equal(receiver.received.length, 20);
+  });
+
   test('a webhook that cannot be advanced holds up no other webhook', async (t) => {
     const service = await setUp(t);
     const receiver = await startReceiver(t);
@@ -357,8 +421,10 @@ onBothEngines('webhook delivery', (start) => {
       .select('last_sequence')
       .executeTakeFirstOrThrow();
     const { events: head } = await service.database.versions();
-    const position = { last_sequence, from: last_sequence, pending: 0 };
-    const first = await fanOut(service.database, { ...webhook, ...position }, head, start0);
+    const behind = { ...webhook, last_sequence, from: last_sequence, pending: 0 };
+    const progress = await fanOut(service.database, [behind], head, start0, assert.ifError);
+    const first = progress.get(webhook.id);
+    assert.ok(first);
     const { skipped } = await service.database.db
       .selectFrom('events')
       .select((eb) => eb.fn.countAll<number>().as('skipped'))

@@ -1,20 +1,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { type Clock, momentOf } from '../../core/clock.ts';
+import { unavailable } from '../../core/errors.ts';
 import type { Database } from '../../database/open.ts';
 import { coalesced, versionOf } from '../../database/versions.ts';
+import { chunk } from '../../database/writes/rows.ts';
 import type { Tracing } from '../../http/ops/tracing.ts';
 import {
   type ActiveWebhook,
   claimDue,
   hasDue,
   listActiveWebhooks,
+  maxInFlightOf,
   type Result,
   recordResults,
   releaseClaims,
 } from './claims.ts';
 import type { Claim } from './deliveries.ts';
-import { fanOut } from './fan-out.ts';
+import { createFanOut } from './fan-out.ts';
 import { findMessages } from './message.ts';
 import { type Attempt, type Message, noAttempt, type Sender } from './send.ts';
 
@@ -39,6 +43,13 @@ type Options = {
   pollMs?: number;
 };
 
+/** Attempts in flight of a process, so that neither sockets nor memory depend on the number of webhooks. */
+const maxInFlight = 64;
+
+/** Webhooks whose deliveries are claimed, and results that are stored, in one transaction. Other writers wait for it. */
+const webhooksPerClaim = 32;
+const resultsPerWrite = 32;
+
 /** Events that follow each other within this time share a round. */
 const eventDelayMs = 50;
 
@@ -57,19 +68,23 @@ export function createDispatcher({
   pollMs = 500,
 }: Options) {
   const inFlight = new Map<Claim, Promise<void>>();
+  /** Places of attempts that requests wait for. */
+  let takenPlaces = 0;
+  const freePlaces = () => Math.max(0, maxInFlight - inFlight.size - takenPlaces);
   const abort = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   /** What the last round has seen. It is repeated only if something has changed since, or becomes due. */
   let seen: { version: number; nextDueAt: string | null } | undefined;
-  /**
-   * Up to where the event log contains nothing for this version of a webhook at this position. Not stored, to save a
-   * write per event.
-   */
-  const scanned = new Map<string, { version: number; from: number; upTo: number }>();
-
   /** Webhooks whose due deliveries wait for earlier ones, or for a free place. */
   const blocked = new Set<string>();
+
+  /** Whether a webhook has failed in this round, so that the round is repeated. */
+  let hasErrors = false;
+  const fanOut = createFanOut(database, (error) => {
+    hasErrors = true;
+    onError(error);
+  });
 
   async function runRound(): Promise<void> {
     const versions = await database.versions();
@@ -80,24 +95,19 @@ export function createDispatcher({
     watchEvents(webhooks.length > 0);
     forgetInactive(webhooks);
     counts.pending = webhooks.reduce((sum, { pending }) => sum + pending, 0);
-    const advanced = await Promise.allSettled(
-      webhooks.map((webhook) => advance(webhook, versions.events, now)),
-    );
-    // A webhook that fails holds up no other.
-    const errors = advanced.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-    errors.forEach(onError);
+    hasErrors = false;
+    const hasMore = await fanOut.advance(webhooks, versions.events, now);
     await sendDue(webhooks, now);
-    const hasMore = advanced.some((result) => result.status === 'fulfilled' && result.value);
     const next = earliest(webhooks.flatMap((webhook) => nextDueAt(webhook, now, pollMs)));
-    seen = hasMore || errors.length > 0 ? undefined : { version, nextDueAt: next };
+    seen = hasMore || hasErrors ? undefined : { version, nextDueAt: next };
     if (hasMore) wake();
   }
 
   /** Forgets webhooks that were deleted or disabled. */
   function forgetInactive(webhooks: readonly ActiveWebhook[]): void {
     const active = new Set(webhooks.map(({ id }) => id));
-    for (const known of [scanned, blocked])
-      for (const id of known.keys()) if (!active.has(id)) known.delete(id);
+    fanOut.forgetExcept(active);
+    for (const id of blocked) if (!active.has(id)) blocked.delete(id);
   }
 
   let unwatch: (() => void) | undefined;
@@ -119,27 +129,28 @@ export function createDispatcher({
     }
   }
 
-  /** Returns whether another round has more to do. */
-  async function advance(webhook: ActiveWebhook, head: number, now: string): Promise<boolean> {
-    const { id, version, last_sequence } = webhook;
-    const known = scanned.get(id);
-    const isKnown = known?.version === version && known.from === last_sequence;
-    const from = isKnown ? known.upTo : last_sequence;
-    if (from >= head) return false;
-    const { upTo, created } = await fanOut(database, { ...webhook, from }, head, now);
-    scanned.set(id, { version, from: created > 0 ? upTo : last_sequence, upTo });
-    return created > 0 || (upTo > from && upTo < head);
+  /** Sends due deliveries while there are free places, those that have waited longest first. */
+  async function sendDue(webhooks: readonly ActiveWebhook[], now: string): Promise<void> {
+    const sending = Map.groupBy(inFlight.keys(), ({ webhook_id }) => webhook_id);
+    const due = webhooks
+      .filter(({ due_at }) => due_at !== null && due_at <= now)
+      .filter((webhook) => !isThrottled(webhook, now))
+      .filter((webhook) => (sending.get(webhook.id)?.length ?? 0) < maxInFlightOf(webhook))
+      .toSorted((a, b) => Date.parse(a.due_at ?? '') - Date.parse(b.due_at ?? ''));
+    for (const batch of chunk(due, webhooksPerClaim)) {
+      const ready: ActiveWebhook[] = [];
+      for (const webhook of batch) {
+        const canSend = !blocked.has(webhook.id) || (await hasDue(database.db, webhook, now));
+        if (canSend) ready.push(webhook);
+      }
+      if (isStopped || freePlaces() === 0) return;
+      if (ready.length > 0) await sendClaimed(ready, now);
+      await setImmediate();
+    }
   }
 
-  async function sendDue(webhooks: readonly ActiveWebhook[], now: string): Promise<void> {
-    const ready: ActiveWebhook[] = [];
-    for (const webhook of webhooks) {
-      const isDue = webhook.due_at !== null && webhook.due_at <= now && !isThrottled(webhook, now);
-      const canSend = isDue && (!blocked.has(webhook.id) || (await hasDue(database.db, webhook, now)));
-      if (canSend) ready.push(webhook);
-    }
-    if (ready.length === 0 || isStopped) return;
-    const claims = await database.write((db) => claimDue(db, ready, now));
+  async function sendClaimed(ready: readonly ActiveWebhook[], now: string): Promise<void> {
+    const claims = await database.write((db) => claimDue(db, ready, freePlaces(), now));
     const claiming = new Set(claims.map(({ webhook_id }) => webhook_id));
     for (const { id } of ready) claiming.has(id) ? blocked.delete(id) : blocked.add(id);
     const messages = await findMessages(database.db, claims, clock());
@@ -177,10 +188,10 @@ export function createDispatcher({
   const results: Result[] = [];
   /** Results that arrive during a transaction share the next one. */
   const flush = coalesced(async () => {
-    const batch = results.splice(0);
-    if (batch.length === 0) return;
-    const outcomes = await database.write((db) => recordResults(db, batch));
-    for (const { status } of outcomes) counts[status === 'pending' ? 'retried' : status] += 1;
+    for (const batch of chunk(results.splice(0), resultsPerWrite)) {
+      const outcomes = await database.write((db) => recordResults(db, batch));
+      for (const { status } of outcomes) counts[status === 'pending' ? 'retried' : status] += 1;
+    }
   });
   const record = (result: Result) => {
     results.push(result);
@@ -220,7 +231,14 @@ export function createDispatcher({
       if (timer) wake();
     },
     rejection: sender.rejection,
-    /** Attempts a delivery that the caller has claimed. */
+    /** Takes one of the places for attempts in flight. Throws if none is free. Returns a function that frees it. */
+    takePlace(): () => void {
+      if (freePlaces() === 0)
+        throw unavailable(`${maxInFlight} attempts of webhooks are in flight. Try again shortly.`, 5);
+      takenPlaces++;
+      return () => takenPlaces--;
+    },
+    /** Attempts a delivery that the caller has claimed. The caller has taken a place. */
     async deliver(claim: Claim): Promise<void> {
       await attempt(claim, (await findMessages(database.db, [claim], clock())).get(claim.id));
     },

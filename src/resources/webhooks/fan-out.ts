@@ -1,15 +1,17 @@
 import type { Kysely } from 'kysely';
 import type { Database } from '../../database/open.ts';
+import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import { insertRows } from '../../database/writes/rows.ts';
 import { dataVersion } from '../../database/writes/table-versions.ts';
+import { createPacer } from '../../formats/pace.ts';
 import { isReadable } from '../events/queries.ts';
-import { expandTypes } from './access.ts';
+import { matchesTypes } from './access.ts';
 import { newDelivery } from './deliveries.ts';
 import type { Webhook } from './schema.ts';
 
 /** Events to read at once, whether they match or not: the main thread of SQLite reads them. */
-const maxEventsPerRound = 500;
+const maxEventsPerPart = 500;
 
 /** A webhook is given no more events while this many deliveries are pending: the rest waits in the event log. */
 const maxPending = 5_000;
@@ -17,55 +19,168 @@ const maxPending = 5_000;
 /** While there is nothing for a webhook, its position is stored only this often, in microseconds as in sequence numbers. */
 const storeEvery = 600_000_000;
 
+/** What one transaction stores at most, unless a single webhook gets more. Other writers wait for it. */
+const maxWebhooksPerWrite = 50;
+const maxDeliveriesPerWrite = 200;
+
+/** Creates deliveries for new events, and remembers up to where it has looked for each webhook. */
+export function createFanOut(database: Database, onError: (error: unknown) => void) {
+  /**
+   * Up to where the event log contains nothing for this version of a webhook at this position. Not stored, to save a
+   * write per event.
+   */
+  const scanned = new Map<string, { version: number; from: number; upTo: number }>();
+
+  return {
+    /** Forgets webhooks that were deleted or disabled. */
+    forgetExcept(active: ReadonlySet<string>): void {
+      for (const id of scanned.keys()) if (!active.has(id)) scanned.delete(id);
+    },
+
+    /** Creates the deliveries of new events. `head` is the latest sequence number. Returns whether there is more to do. */
+    async advance(webhooks: readonly Positioned[], head: number, now: string): Promise<boolean> {
+      const candidates = webhooks.flatMap((webhook) => {
+        const { id, version, last_sequence } = webhook;
+        const known = scanned.get(id);
+        const isKnown = known?.version === version && known.from === last_sequence;
+        const from = isKnown ? known.upTo : last_sequence;
+        return from < head ? [{ ...webhook, from }] : [];
+      });
+      const progress = await fanOut(database, candidates, head, now, onError);
+      let hasMore = false;
+      for (const { id, version, last_sequence, from } of candidates) {
+        const result = progress.get(id);
+        // It could not be matched or stored, so the next round tries again.
+        if (!result) continue;
+        const { upTo, created } = result;
+        scanned.set(id, { version, from: created > 0 ? upTo : last_sequence, upTo });
+        hasMore ||= created > 0 || (upTo > from && upTo < head);
+      }
+      return hasMore;
+    },
+  };
+}
+
+type Positioned = Webhook & { last_sequence: number; pending: number };
+
 /** `from` is the position up to which this instance has found nothing, if it is beyond the stored one. */
-type Position = { last_sequence: number; from: number; pending: number };
+type Candidate = Positioned & { from: number };
+
+/** The position up to which there is nothing left to create, less than `head` if there are many events. */
+type Progress = { upTo: number; created: number };
+
+type Match = { webhook: Candidate; upTo: number; events: LoggedEvent[] };
 
 /**
- * Creates deliveries for the events after the position of the webhook, and moves the position, in one transaction.
- * `head` is the latest sequence number. Returns the position up to which there is nothing left to create: less than
- * `head` if there are many events.
+ * Creates deliveries for the events after the positions of the webhooks, and moves each position in the same transaction
+ * as its deliveries. Each part of the log is read once for all webhooks that are there, usually the end for all of them.
+ * Yields to the event loop, because there may be many webhooks. A webhook that fails holds up no other: the result does
+ * not contain it.
  */
 export async function fanOut(
   database: Database,
-  webhook: Webhook & Position,
+  webhooks: readonly Candidate[],
   head: number,
   now: string,
-): Promise<{ upTo: number; created: number }> {
-  const { id, version, from, last_sequence } = webhook;
-  const limit = maxPending - webhook.pending;
-  if (limit <= 0) return { upTo: from, created: 0 };
-  const { events, upTo } = await findEvents(database.db, webhook, { from, head, limit });
-  if (events.length === 0 && upTo - last_sequence < storeEvery) return { upTo, created: 0 };
-  const isMoved = await database.write(async (db) => {
-    // Another instance may have moved the position. Then it has also created the deliveries.
-    const { numUpdatedRows } = await db
-      .updateTable('webhooks')
-      .set({ last_sequence: upTo })
-      .where('id', '=', id)
-      .where('status', '=', 'enabled')
-      .where('last_sequence', '=', last_sequence)
-      // Its types or projects may have changed.
-      .where('version', '=', version)
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n) return false;
-    const deliveries = events.map((event) =>
-      newDelivery(
-        id,
-        {
-          event_id: event.id,
-          event_type: event.type,
-          sequence: event.sequence,
-          subject_id: event.subject_id,
-          payload: null,
-        },
-        now,
+  onError: (error: unknown) => void,
+): Promise<Map<string, Progress>> {
+  const pause = createPacer();
+  const progress = new Map<string, Progress>();
+  const batch: Match[] = [];
+  let batched = 0;
+  const store = async () => {
+    const matches = batch.splice(0);
+    batched = 0;
+    if (matches.length === 0) return;
+    try {
+      for (const [id, result] of await storeMatches(database, matches, now)) progress.set(id, result);
+    } catch (error) {
+      onError(error);
+    }
+  };
+  let part: LogPart | undefined;
+  for (const webhook of webhooks.toSorted((a, b) => a.from - b.from)) {
+    await pause();
+    const { id, from, last_sequence } = webhook;
+    const limit = maxPending - webhook.pending;
+    if (limit <= 0) {
+      progress.set(id, { upTo: from, created: 0 });
+      continue;
+    }
+    if (!part || from >= part.upTo) part = await readPart(database.db, from, head);
+    try {
+      const { events, upTo } = matchPart(webhook, part, from, limit);
+      if (events.length === 0 && upTo - last_sequence < storeEvery) {
+        progress.set(id, { upTo, created: 0 });
+        continue;
+      }
+      if (batched + events.length > maxDeliveriesPerWrite || batch.length === maxWebhooksPerWrite) {
+        await store();
+      }
+      batch.push({ webhook, upTo, events });
+      batched += events.length;
+    } catch (error) {
+      onError(error);
+    }
+  }
+  await store();
+  return progress;
+}
+
+async function storeMatches(
+  database: Database,
+  matches: readonly Match[],
+  now: string,
+): Promise<Map<string, Progress>> {
+  // In the order of ids, so that instances that store at the same time do not deadlock.
+  const inOrder = matches.toSorted((a, b) => (a.webhook.id < b.webhook.id ? -1 : 1));
+  const moved = await database.write(async (db) => {
+    const moved: Match[] = [];
+    for (const match of inOrder) {
+      const { id, version, last_sequence } = match.webhook;
+      const { rows } = await movePosition(db, { id, version, last_sequence, upTo: match.upTo });
+      if (rows.length > 0) moved.push(match);
+    }
+    const deliveries = moved.flatMap(({ webhook, events }) =>
+      events.map((event) =>
+        newDelivery(
+          webhook.id,
+          {
+            event_id: event.id,
+            event_type: event.type,
+            sequence: event.sequence,
+            subject_id: event.subject_id,
+            payload: null,
+          },
+          now,
+        ),
       ),
     );
     await insertRows(db, 'webhook_deliveries', deliveries);
-    return true;
+    return new Set(moved);
   });
-  return isMoved ? { upTo, created: events.length } : { upTo: last_sequence, created: 0 };
+  return new Map(
+    matches.map((match) => {
+      const { webhook, upTo, events } = match;
+      const isMoved = moved.has(match);
+      const result = isMoved ? { upTo, created: events.length } : { upTo: webhook.last_sequence, created: 0 };
+      return [webhook.id, result];
+    }),
+  );
 }
+
+/** Another instance may have moved the position. Then it has also created the deliveries. */
+const movePosition = statement((db) =>
+  db
+    .updateTable('webhooks')
+    .set({ last_sequence: param<number>('upTo') })
+    .where('id', '=', param<string>('id'))
+    .where('status', '=', 'enabled')
+    .where('last_sequence', '=', param<number>('last_sequence'))
+    // Its types or projects may have changed.
+    .where('version', '=', param<number>('version'))
+    .returning('id'),
+);
 
 /**
  * Up to where the log contains nothing for the webhook, as far as some rounds of `fanOut` would find. Instances remember
@@ -81,31 +196,45 @@ export async function unmatchedUpTo(db: Kysely<Tables>, webhook: Webhook): Promi
   const head = await dataVersion(db, ['events']);
   let position = last_sequence;
   for (let round = 0; round < 20 && position < head; round++) {
-    const { events, upTo } = await findEvents(db, webhook, { from: position, head, limit: 1 });
+    const part = await readPart(db, position, head);
+    const { events, upTo } = matchPart(webhook, part, position, 1);
     if (events[0]) return events[0].sequence - 1;
     position = upTo;
   }
   return position;
 }
 
-/** The events in the next part of the log that the webhook asks for and a key with its scopes and projects could read. */
-async function findEvents(
-  db: Kysely<Tables>,
-  webhook: Webhook,
-  { from, head, limit }: { from: number; head: number; limit: number },
-) {
-  const rows = await db
+type LoggedEvent = Pick<
+  Tables['events'],
+  'sequence' | 'id' | 'type' | 'subject_type' | 'subject_id' | 'project_id'
+>;
+
+/** A part of the event log, without gaps up to `upTo`. */
+type LogPart = { events: LoggedEvent[]; upTo: number };
+
+async function readPart(db: Kysely<Tables>, from: number, head: number): Promise<LogPart> {
+  const { rows: events } = await partOfLog(db, { from, head, limit: maxEventsPerPart });
+  return { events, upTo: events[maxEventsPerPart - 1]?.sequence ?? head };
+}
+
+const partOfLog = statement<LoggedEvent>((db) =>
+  db
     .selectFrom('events')
     .select(['sequence', 'id', 'type', 'subject_type', 'subject_id', 'project_id'])
-    .where('sequence', '>', from)
-    .where('sequence', '<=', head)
+    .where('sequence', '>', param<number>('from'))
+    .where('sequence', '<=', param<number>('head'))
     .orderBy('sequence')
-    .limit(maxEventsPerRound)
-    .execute();
-  const types = new Set(expandTypes(webhook.types));
+    .limit(param<number>('limit')),
+);
+
+/** The events in a part of the log that the webhook asks for and a key with its scopes and projects could read. */
+function matchPart(webhook: Webhook, part: LogPart, from: number, limit: number) {
+  const isWanted = matchesTypes(webhook.types);
   const isVisible = isReadable(webhook);
-  const matching = rows.filter((event) => types.has(event.type) && isVisible(event));
+  const matching = part.events.filter(
+    (event) => event.sequence > from && isWanted(event) && isVisible(event),
+  );
   const events = matching.slice(0, limit);
-  const last = matching.length > limit ? events.at(-1) : rows[maxEventsPerRound - 1];
-  return { events, upTo: last?.sequence ?? head };
+  const last = matching.length > limit ? events.at(-1) : undefined;
+  return { events, upTo: last?.sequence ?? part.upTo };
 }

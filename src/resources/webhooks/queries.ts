@@ -1,6 +1,6 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import { notFound } from '../../core/errors.ts';
+import { notFound, Problem } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -14,7 +14,7 @@ import {
   recordHistory,
 } from '../../database/writes/history.ts';
 import { lockTables } from '../../database/writes/locks.ts';
-import { notBefore, WriteConflict } from '../../database/writes/rows.ts';
+import { countAllRows, notBefore, WriteConflict } from '../../database/writes/rows.ts';
 import { allOf, isIn } from '../../lists/filters.ts';
 import type { List } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
@@ -65,8 +65,12 @@ export async function createWebhook(
   db: Transaction<Tables>,
   input: WebhookInput,
   actor: Key,
+  maxWebhooks: number,
   change: Change,
 ): Promise<NewWebhook> {
+  // Otherwise transactions on PostgreSQL that count at the same time would all find room.
+  await lockTables(db, 'webhooks');
+  if ((await countAllRows(db, 'webhooks')) >= maxWebhooks) throw tooManyWebhooks(maxWebhooks);
   const id = newId('webhook');
   const secret = newWebhookSecret();
   const { version: last_sequence } = await db
@@ -91,6 +95,13 @@ export async function createWebhook(
   await db.insertInto('webhooks').values(row).execute();
   await recordCreated(db, webhookSubject, [{ id, label: input.url }], change);
   return { ...(await getWebhook(db, id)), secret };
+}
+
+function tooManyWebhooks(maxWebhooks: number): Problem {
+  const detail =
+    `There are already ${maxWebhooks} webhooks, the maximum of this service (MUSTER_MAX_WEBHOOKS). ` +
+    'Delete one that is no longer needed, or ask your administrator to raise the maximum.';
+  return new Problem('invalid_body', detail, { errors: [{ pointer: '#', code: 'maxItems', detail }] });
 }
 
 export async function updateWebhook(

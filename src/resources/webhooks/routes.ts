@@ -61,7 +61,7 @@ export function webhookRoutes(app: App): void {
         description:
           'Sends the events from now on to `url`, signed as Standard Webhooks defines. The secret is shown only in ' +
           'this response. The webhook reads events with the scopes and projects that the key in use has now; ' +
-          'revoking the key does not end it.',
+          'revoking the key does not end it. A service has at most `MUSTER_MAX_WEBHOOKS` webhooks, 50 by default.',
         tags: ['webhooks'],
         body: WebhookInput,
         response: { 201: WebhookWithSecret },
@@ -73,7 +73,7 @@ export function webhookRoutes(app: App): void {
         assertUrlAllowed(body);
         assertTypesReadable({ ...body, scopes: readScopesOf(actor) });
         assertWithinProjects(body, actor);
-        const webhook = await createWebhook(db, body, actor, request.change);
+        const webhook = await createWebhook(db, body, actor, app.config.max_webhooks, request.change);
         return created(`/v1/webhooks/${webhook.id}`, withoutSecret(webhook));
       }),
   );

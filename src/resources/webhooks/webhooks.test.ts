@@ -44,6 +44,33 @@ onBothEngines('webhooks', (start) => {
     assert.equal((await service.get('/v1/webhooks', key)).body.page.total, 1);
   });
 
+  test('there are at most MUSTER_MAX_WEBHOOKS, whoever creates them and even if many are created at once', async (t) => {
+    const service = await start(t, { environment: { ...environment, MUSTER_MAX_WEBHOOKS: '3' } });
+    const key = await service.key();
+    const project = await service.make('/v1/projects', key, { name: 'Apollo' });
+    const limited = await service.limitedKey([project.id], 'events.manage', 'projects.read');
+    const input = { url: 'https://example.com/hook', types: ['risk.created'] };
+    const count = async () =>
+      (await service.database.db.selectFrom('webhooks').select('id').execute()).length;
+    const responses = await Promise.all(
+      Array.from({ length: 8 }, () => service.post('/v1/webhooks', key, input)),
+    );
+    assert.deepEqual(
+      responses.map(({ status }) => status).toSorted(),
+      [201, 201, 201, 422, 422, 422, 422, 422],
+    );
+    assert.equal(await count(), 3);
+    // It sees none of them, but they count.
+    const rejected = await service.post('/v1/webhooks', limited, input);
+    assert.deepEqual([rejected.status, rejected.body.code], [422, 'invalid_body']);
+    assert.match(rejected.body.detail, /already 3 webhooks.*MUSTER_MAX_WEBHOOKS.*Delete one/);
+    assert.equal(await count(), 3);
+    const [{ id }] = (await service.get('/v1/webhooks', key)).body.data;
+    assert.equal((await service.call('DELETE', `/v1/webhooks/${id}`, key)).status, 204);
+    assert.equal((await service.post('/v1/webhooks', limited, input)).status, 201);
+    assert.equal(await count(), 3);
+  });
+
   test('is changed and deleted with If-Match, with history and events', async (t) => {
     const service = await startService(t);
     const key = await service.key();

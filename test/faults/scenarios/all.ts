@@ -8,6 +8,7 @@ import { handoverPostgres, handoverSqlite } from './handover.ts';
 import { hostileInputPostgres, hostileInputSqlite } from './hostile-input.ts';
 import { instances, instancesHaproxy, instancesNginx } from './instances.ts';
 import { killPostgres, killSqlite } from './kill.ts';
+import { manyWebhooksPostgres, manyWebhooksSqlite } from './many-webhooks.ts';
 import { mixedWritersPostgres } from './mixed-writers.ts';
 import { freeze } from './postgres-frozen.ts';
 import { backendKill, postmasterKill } from './postgres-killed.ts';
@@ -41,5 +42,7 @@ export const scenarios: readonly Scenario[] = [
   unreadSqlite,
   unreadPostgres,
   unreadSmallFrames,
+  manyWebhooksSqlite,
+  manyWebhooksPostgres,
   soak,
 ];
