@@ -13,6 +13,7 @@ import { up as views } from './migrations/0008_views.ts';
 import { up as created } from './migrations/0009_created.ts';
 import { up as indexes } from './migrations/0010_indexes.ts';
 import { up as settings } from './migrations/0011_settings.ts';
+import { up as also } from './migrations/0012_also.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -31,6 +32,7 @@ const migrations = ({ kind }: Engine) => ({
   '0009_created': { up: created },
   '0010_indexes': { up: indexes },
   '0011_settings': { up: settings },
+  '0012_also': { up: also },
 });
 
 export const migrationNames = (engine: Engine): string[] => Object.keys(migrations(engine));

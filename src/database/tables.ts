@@ -70,11 +70,12 @@ export type Tables = {
   };
   /** Append-only: one row per changed field. `from` and `to` are JSON. */
   history: Omit<HistoryEntry, 'from' | 'to'> & { subject_id: string; from: string; to: string };
-  /** Append-only: one row per change, in commit order. `data` and `previous` are JSON. See `writes/events.ts`. */
+  /** Append-only: one row per change, in commit order. `also`, `data` and `previous` are JSON. See `writes/events.ts`. */
   events: {
     sequence: number;
     id: string;
     type: string;
+    also: string;
     at: string;
     key_id: string | null;
     key_name: string;

@@ -6,7 +6,7 @@ import { jsonTexts, parsedJson, wakeFollowers } from '../sql/functions.ts';
 import { namedStatement, param, statement } from '../sql/statement.ts';
 import type { Tables } from '../tables.ts';
 import type { Differences } from './change.ts';
-import { eventTypeOf } from './event-type.ts';
+import { eventTypesOf } from './event-type.ts';
 import { chunk, insertRows } from './rows.ts';
 import { type ChangeTracker, type PendingEvent, type Subject, trackerOf } from './tracker.ts';
 
@@ -160,10 +160,12 @@ const renumberEvents = statement(
 function rowOf(event: PendingEvent, sequence = 0): EventRow {
   const { subject, subject_id, at, change, differences } = event;
   const isWhole = 'created' in differences || 'deleted' in differences;
+  const { type, also } = eventTypesOf(subject.type, differences, event.type);
   return {
     sequence,
     id: newId('event'),
-    type: event.type ?? eventTypeOf(subject.type, differences),
+    type,
+    also: also.length === 0 ? '[]' : JSON.stringify(also),
     at,
     key_id: change.key_id,
     key_name: change.key_name,
@@ -192,6 +194,7 @@ const columns = [
   'sequence',
   'id',
   'type',
+  'also',
   'at',
   'key_id',
   'key_name',

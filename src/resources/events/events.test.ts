@@ -61,6 +61,62 @@ onBothEngines('events', (start) => {
     );
   });
 
+  test('a change to which several types apply is one event, found by each of them', async (t) => {
+    const service = await start(t, { clock: settableClock('2026-03-01T12:00:00Z') });
+    const { make, call } = service;
+    const key = await service.key();
+    const project = await make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
+    const low = { probability: 1, impact: 2 };
+    const high = { probability: 5, impact: 5 };
+    const risk = await make('/v1/projects/APOLLO/risks', key, { title: 'Leak', ...low });
+    const closed = { status: 'closed', closure_reason: 'fixed' };
+    const reopened = { status: 'open', reason: 'again' };
+    for (const body of [
+      closed,
+      { ...reopened, ...high },
+      { status: 'accepted', acceptance_reason: 'cheap', accepted_until: '2026-04-01', ...low },
+      { status: 'open', probability: 5 },
+      { ...closed, impact: 1, title: 'A leak' },
+    ]) {
+      const { status, text } = await call('PATCH', `/v1/projects/APOLLO/risks/${risk.key}`, key, body);
+      assert.equal(status, 200, text);
+    }
+    const others = [];
+    for (const title of ['Fire', 'Flood']) {
+      const other = await make('/v1/projects/APOLLO/risks', key, { title, ...low });
+      await call('PATCH', `/v1/projects/APOLLO/risks/${other.key}`, key, closed);
+      others.push({ id: other.id });
+    }
+    const bulk = await call('POST', '/v1/bulk/risks', key, {
+      items: others,
+      changes: { ...reopened, ...high },
+    });
+    assert.equal(bulk.status, 200, bulk.text);
+
+    const limited = await service.limitedKey([project.id], 'events.read', 'projects.read');
+    const found = async (query: string) => {
+      const events = await listEvents(service, key, query);
+      assert.deepEqual(await listEvents(service, limited, query), events);
+      return events.map(({ type, also, subject }) => [subject.key, type, ...also].join(' '));
+    };
+    assert.deepEqual(await found(`?subject=${risk.id}`), [
+      'APOLLO-R1 risk.created',
+      'APOLLO-R1 risk.closed',
+      'APOLLO-R1 risk.reopened risk.level_raised',
+      'APOLLO-R1 risk.accepted risk.level_lowered',
+      'APOLLO-R1 risk.level_raised',
+      'APOLLO-R1 risk.closed risk.level_lowered',
+    ]);
+    assert.deepEqual(await found('?types=risk.level_raised,person.created'), [
+      'APOLLO-R1 risk.reopened risk.level_raised',
+      'APOLLO-R1 risk.level_raised',
+      'APOLLO-R2 risk.reopened risk.level_raised',
+      'APOLLO-R3 risk.reopened risk.level_raised',
+    ]);
+    assert.deepEqual(await found('?types=risk.accepted'), ['APOLLO-R1 risk.accepted risk.level_lowered']);
+    assert.deepEqual(await found('?types=risk.score_changed,risk.updated'), []);
+  });
+
   test('risks, issues and tasks have the most specific type of event', async (t) => {
     const service = await start(t, { clock: settableClock('2026-03-01T12:00:00Z') });
     const { make, call } = service;

@@ -245,7 +245,7 @@ const readEvents = async (
 ): Promise<StreamedEvent[]> =>
   db
     .selectFrom('events')
-    .select(['sequence', 'type', 'subject_type', 'subject_id', 'project_id', eventJson.as('json')])
+    .select(['sequence', 'type', 'also', 'subject_type', 'subject_id', 'project_id', eventJson.as('json')])
     .where('sequence', '>', after)
     .where('sequence', '<=', latest)
     .orderBy('sequence')

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { dayKey, daysLater, type Moment, startOf } from '../../core/clock.ts';
 import { invalidParameter, Problem } from '../../core/errors.ts';
 import { idPattern } from '../../core/ids.ts';
-import { jsonObject, parsedJson } from '../../database/sql/functions.ts';
+import { jsonObject, jsonTexts, parsedJson } from '../../database/sql/functions.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
 import type { Tables } from '../../database/tables.ts';
 import { grants } from '../../http/auth/scopes.ts';
@@ -49,7 +49,9 @@ export const eventList = (filters: EventFilters, reader: Reader, moment: Moment,
 const eventConditions = (filters: EventFilters, reader: Reader) =>
   sql<boolean>`(${isIn('events.subject_type')(readableSubjects(reader))} and ${allOf(filters, {
     after: (sequence) => sql<boolean>`events.sequence > ${sequence}`,
-    types: isIn('events.type'),
+    types: (types) =>
+      sql<boolean>`(${isIn('events.type')(types)} or (events.also <> '[]' and exists (
+        select 1 from ${jsonTexts(sql.ref('events.also'))} where ${isIn('value')(types)})))`,
     subject: equals('events.subject_id'),
     project: isIn('events.project_id'),
   })})`;
@@ -71,6 +73,10 @@ export function isReadable(reader: Reader) {
     subjects.has(subject_type) &&
     (project_ids === null || sharedSubjects.has(subject_type) || project_ids.includes(project_id ?? ''));
 }
+
+/** Whether an event has this type, as its own or besides. `also` is JSON. */
+export const hasType = (event: { type: string; also: string }, type: string): boolean =>
+  event.type === type || event.also.includes(`"${type}"`);
 
 /** All keys that have the scope see their events, because people and groups belong to no project. */
 const sharedSubjects = new Set<string>(['person', 'group'] satisfies SubjectType[]);

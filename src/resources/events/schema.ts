@@ -25,7 +25,7 @@ export const subjectScopes = {
 
 export type SubjectType = keyof typeof subjectScopes;
 
-/** Every event type and when it is written. A change has one event: the most specific type that applies. */
+/** Every event type and when it is written. A change has one event, with the most specific type that applies. */
 export const eventTypes = {
   'person.created': 'A person was added.',
   'person.updated': 'A person was changed.',
@@ -98,6 +98,12 @@ export const Event = Strict(
     }),
     id: Id('event'),
     type: OneOf(typeNames, { description: 'New types may be added: ignore those you do not know.' }),
+    also: Type.Array(OneOf(typeNames), {
+      description:
+        'Other types that apply to the same change, such as `risk.level_raised` for a risk that was reopened with a ' +
+        'higher level. Filters by type find the event by these too. Usually empty.',
+      examples: [['risk.level_raised']],
+    }),
     at: Time({ description: 'The time of the change.' }),
     actor: Strict({
       key_id: OrNull(
@@ -147,7 +153,9 @@ export const eventFilters = {
     description:
       'Only events after this sequence number: `meta.next_after` of the previous response, or 0 for all that are stored.',
   }),
-  types: ManyOf(OneOf(typeNames), { description: 'Only events of these types.' }),
+  types: ManyOf(OneOf(typeNames), {
+    description: 'Only events with one of these types, in `type` or in `also`.',
+  }),
   subject: Type.String({
     pattern: '^[a-z]{3}_[0-9a-v]{26}$',
     description: 'Only events about the resource with this id.',

@@ -42,6 +42,27 @@ async function* readMessages(response: IncomingMessage): AsyncGenerator<Message>
 }
 
 onBothEngines('the stream of events', (start) => {
+  test('sends an event to a client that asks for another type of the same change', async (t) => {
+    const service = await start(t);
+    const { make, call } = service;
+    const key = await service.key();
+    await make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
+    await make('/v1/projects/APOLLO/risks', key, { title: 'Leak', probability: 1, impact: 1 });
+    const raised = await follow(service.origin, key, '?types=risk.level_raised,group.created');
+    const lowered = await follow(service.origin, key, '?types=risk.level_lowered,group.created');
+    for (const body of [
+      { status: 'closed', closure_reason: 'fixed' },
+      { status: 'open', reason: 'again', probability: 5, impact: 5 },
+    ])
+      assert.equal((await call('PATCH', '/v1/projects/APOLLO/risks/APOLLO-R1', key, body)).status, 200);
+    await make('/v1/groups', key, { name: 'Ops' });
+    const message = await raised.next();
+    assert.equal(message?.event, 'risk.reopened');
+    assert.deepEqual(JSON.parse(message?.data ?? '').also, ['risk.level_raised']);
+    assert.equal((await lowered.next())?.event, 'group.created');
+    for (const { close } of [raised, lowered]) close();
+  });
+
   test('sends matching events of all instances, and resumes after Last-Event-ID', async (t) => {
     const service = await start(t);
     const { make, call } = service;

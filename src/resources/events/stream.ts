@@ -1,11 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { Key } from '../keys/schema.ts';
-import { type EventFilters, isReadable } from './queries.ts';
+import { type EventFilters, hasType, isReadable } from './queries.ts';
 
 /** An event with what decides which streams get it. */
 export type StreamedEvent = {
   sequence: number;
   type: string;
+  /** JSON. */
+  also: string;
   subject_type: string;
   subject_id: string;
   project_id: string | null;
@@ -43,7 +45,7 @@ export function createEventStream(response: ServerResponse, key: Key, filters: E
     // `after` can be beyond the position of the feed, if the client has read from an instance that is ahead.
     event.sequence > after &&
     isVisible(event) &&
-    (!types || types.some((type) => type === event.type)) &&
+    (!types || types.some((type) => hasType(event, type))) &&
     (!subject || subject === event.subject_id) &&
     (!project || project.some((id) => id === event.project_id));
 

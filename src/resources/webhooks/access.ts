@@ -15,15 +15,17 @@ export const readScopesOf = ({ scopes }: Key): Scope[] => readScopes.filter((sco
 const expandTypes = (patterns: readonly string[]): string[] =>
   typeNames.filter((type) => patterns.some((pattern) => matches(pattern, type)));
 
-/** Returns whether an event has one of the types that the patterns stand for. */
-export function matchesTypes(patterns: readonly string[]): (event: { type: string }) => boolean {
+/** Returns whether an event has one of the types that the patterns stand for, in `type` or in `also`, which is JSON. */
+export function matchesTypes(
+  patterns: readonly string[],
+): (event: { type: string; also: string }) => boolean {
   const known = new Map<string, boolean>();
   const isWanted = (type: string) => {
     const isKnown = known.get(type) ?? patterns.some((pattern) => matches(pattern, type));
     known.set(type, isKnown);
     return isKnown;
   };
-  return ({ type }) => isWanted(type);
+  return ({ type, also }) => isWanted(type) || (also !== '[]' && JSON.parse(also).some(isWanted));
 }
 
 /** `*` matches all types, `risk.*` those of risks. */

@@ -125,6 +125,26 @@ onBothEngines('webhook delivery', (start) => {
     }
   });
 
+  test('sends an event for each of the types that apply to its change', async (t) => {
+    const service = await setUp(t);
+    const [raised, lowered] = await Promise.all([1, 2].map(() => startReceiver(t)));
+    assert.ok(raised && lowered);
+    await service.subscribe(raised.url, ['risk.level_raised']);
+    await service.subscribe(lowered.url, ['risk.level_lowered']);
+    const path = '/v1/projects/APOLLO/risks';
+    const low = { probability: 1, impact: 1 };
+    const risk = await service.make(path, service.key, { title: 'Flood', ...low });
+    for (const body of [
+      { status: 'closed', closure_reason: 'fixed' },
+      { status: 'open', reason: 'again', probability: 5, impact: 5 },
+    ])
+      assert.equal((await service.call('PATCH', `${path}/${risk.id}`, service.key, body)).status, 200);
+    await service.drain();
+    assert.deepEqual(typesOf(raised.received), ['risk.reopened']);
+    assert.deepEqual(raised.received[0]?.event.also, ['risk.level_raised']);
+    assert.equal(lowered.received.length, 0);
+  });
+
   test('after project_ids are narrowed, events of other projects are neither sent nor shown to limited keys', async (t) => {
     const service = await setUp(t);
     const { key, call, get } = service;

@@ -206,7 +206,7 @@ export async function unmatchedUpTo(db: Kysely<Tables>, webhook: Webhook): Promi
 
 type LoggedEvent = Pick<
   Tables['events'],
-  'sequence' | 'id' | 'type' | 'subject_type' | 'subject_id' | 'project_id'
+  'sequence' | 'id' | 'type' | 'also' | 'subject_type' | 'subject_id' | 'project_id'
 >;
 
 /** A part of the event log, without gaps up to `upTo`. */
@@ -220,7 +220,7 @@ async function readPart(db: Kysely<Tables>, from: number, head: number): Promise
 const partOfLog = statement<LoggedEvent>((db) =>
   db
     .selectFrom('events')
-    .select(['sequence', 'id', 'type', 'subject_type', 'subject_id', 'project_id'])
+    .select(['sequence', 'id', 'type', 'also', 'subject_type', 'subject_id', 'project_id'])
     .where('sequence', '>', param<number>('from'))
     .where('sequence', '<=', param<number>('head'))
     .orderBy('sequence')

@@ -68,9 +68,10 @@ async function eventsOf(db: Kysely<Tables>, claims: readonly Claim[]) {
 
 /** The event as `GET /v1/events` returns it, with `timestamp`. A large one comes without `data` and `previous`. */
 function payloadOf(event: Selectable<Tables['events']>): string {
-  const { type, at, id, sequence, key_id, key_name, subject_type, subject_id, subject_key } = event;
+  const { type, also, at, id, sequence, key_id, key_name, subject_type, subject_id, subject_key } = event;
   const envelope = {
     type,
+    also: JSON.parse(also),
     timestamp: at,
     id,
     sequence,
