@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { fastify } from 'fastify';
-import type { Config } from './config.ts';
+import { baseUrlOf, type Config } from './config.ts';
 import type { Clock } from './core/clock.ts';
 import { limits } from './core/schemas.ts';
 import { createTargets, type Resolve } from './core/targets.ts';
@@ -166,8 +166,11 @@ function decorateApp(app: App, { config, database, clock: serviceClock, tracing,
   app.decorate('responseHeaders', responseHeaders(config));
   app.decorate('listSpool', createSpool());
   app.decorate('baseUrl', config.base_url ?? '');
+  // A worker may write events before it listens.
+  database.setBaseUrl(baseUrlOf(config));
   app.addHook('onListen', async () => {
     app.baseUrl ||= listeningUrl(app);
+    database.setBaseUrl(app.baseUrl);
   });
   app.decorateRequest('moment');
   app.decorateRequest('change', {

@@ -115,6 +115,10 @@ const sendsTraces = (environment: NodeJS.ProcessEnv) =>
 export const databaseSystem = ({ database_url }: Config) =>
   database_url.startsWith('sqlite:') ? 'sqlite' : 'postgresql';
 
+/** The URL that clients use, as far as it is known before the service listens. */
+export const baseUrlOf = ({ base_url, host, port }: Config) =>
+  base_url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
 /** The URL of a database that is one file. */
 export const fileDatabaseUrl = (path: string) => `sqlite:${path}`;
 

@@ -10,7 +10,7 @@ setFlagsFromString('--heap-growing-percent=50');
 
 const { Command, CommanderError, Option } = await import('commander');
 const { addKeyCommands } = await import('./commands/key-commands.ts');
-const { environmentWithFile, readConfig } = await import('./config.ts');
+const { baseUrlOf, environmentWithFile, readConfig } = await import('./config.ts');
 const { Problem, UsageError } = await import('./core/errors.ts');
 const { openDatabase } = await import('./database/open.ts');
 const { version } = await import('./core/version.ts');
@@ -31,8 +31,12 @@ const progress = (text: string) => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
 };
 
-const open = ({ database_url, database_prepare: prepare, database_pool: maxConnections }: Config) =>
-  openDatabase(database_url, undefined, { prepare, maxConnections });
+function open(config: Config): Database {
+  const { database_url, database_prepare: prepare, database_pool: maxConnections } = config;
+  const database = openDatabase(database_url, undefined, { prepare, maxConnections });
+  database.setBaseUrl(baseUrlOf(config));
+  return database;
+}
 
 type Work<T> = (database: Database, clock: () => Promise<Clock>) => Promise<T>;
 

@@ -104,6 +104,14 @@ export const Email = (options: Options = {}) =>
 export const Url = (options: Options = {}) =>
   Type.String({ format: 'uri', pattern: '^https?://', maxLength: 2000, ...options });
 
+/** The page of a resource in the console. */
+export const WebUrl = (what: string, path: string) =>
+  Type.String({
+    format: 'uri',
+    description: `The page of the ${what} in the console.`,
+    examples: [`https://ops.example.com${path}`],
+  });
+
 export const Id = (kind: IdKind, options: Options = {}) =>
   Type.String({
     pattern: idPattern(kind),

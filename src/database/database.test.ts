@@ -39,6 +39,7 @@ onBothEngines('database', (start, engine) => {
       '0009_created',
       '0010_indexes',
       '0011_settings',
+      '0012_also',
     ]);
     const keys = await Promise.all(
       instances.map(({ write }) => write((db) => createFirstKey(db, systemClock()))),
@@ -84,6 +85,7 @@ onBothEngines('database', (start, engine) => {
       '0009_created',
       '0010_indexes',
       '0011_settings',
+      '0012_also',
     ]);
     const migrated = await database.db.selectFrom('history').selectAll().orderBy('id').execute();
     assert.deepEqual(

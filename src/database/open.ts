@@ -27,6 +27,8 @@ export type Database = {
   name: string;
   /** For single queries. Use `snapshot` if several queries must see the same data. */
   db: Kysely<Tables>;
+  /** Sets the URL that clients use, for links to the console. Statements that are already compiled keep the former one. */
+  setBaseUrl(baseUrl: string): void;
   /** Starts a read-only transaction in which all queries see the same data. The caller must call `end`. */
   snapshot(workload?: Workload): Promise<Snapshot>;
   /**
@@ -84,9 +86,10 @@ export function openDatabase(
   { turns, ...options }: PostgresOptions & { turns?: WriteTurns | undefined } = {},
   log?: (event: LogEvent) => void,
 ): Database {
+  const settings = { baseUrl: '' };
   const engine = url.startsWith('sqlite:')
-    ? sqliteEngine(url.slice('sqlite:'.length), report)
-    : postgresEngine(url, options);
+    ? sqliteEngine(url.slice('sqlite:'.length), report, settings)
+    : postgresEngine(url, options, settings);
   const { dialects, singleWriter } = engine;
   const connect = (dialect: Dialect) => new Kysely<Tables>({ dialect, ...(log && { log }) });
   const writer = connect(dialects.write);
@@ -106,6 +109,10 @@ export function openDatabase(
   return {
     name: engine.name,
     db: readers.quick,
+
+    setBaseUrl(baseUrl) {
+      settings.baseUrl = baseUrl;
+    },
 
     async snapshot(workload = 'quick') {
       if (workload === 'stream') rejectIfQueueFull(engine);

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Kysely, sql } from 'kysely';
 import { onBothEngines, type Start } from '../../test/service.ts';
+import { systemClock } from '../core/clock.ts';
 import { createTest } from '../resources/webhooks/deliveries.ts';
 import { scopeToProjects } from './project-scope.ts';
 import { storeTimeZone } from './settings.ts';
 import { type Tables, tableNames } from './tables.ts';
+import { bySystem } from './writes/change.ts';
 
 onBothEngines('the database scoped to projects', (start) => {
   test('every form of query reads only visible rows', async (t) => {
@@ -150,7 +152,7 @@ async function twoProjects(start: Start, t: TestContext) {
     await service.limitedKey([project], 'projects.read');
     const target = { url: 'https://example.com/', types: ['risk.*'], project_ids: [project] };
     const webhook = await service.make('/v1/webhooks', key, target);
-    await service.database.write((db) => createTest(db, webhook, webhook.created_at));
+    await service.database.write((db) => createTest(db, webhook, bySystem(systemClock()), service.origin));
     return { project, risk, webhook: webhook.id as string };
   };
   const [visible, hidden] = [await createProject('Visible'), await createProject('Hidden')];

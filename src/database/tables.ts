@@ -17,16 +17,19 @@ import type { Delivery, Webhook } from '../resources/webhooks/schema.ts';
  * `fold`. `..._key` columns are sort keys.
  */
 export type Tables = {
-  people: Stored<Person, 'assignable' | 'groups', 'skills' | 'attributes'> & {
+  people: Stored<Person, 'assignable' | 'groups' | 'web_url', 'skills' | 'attributes'> & {
     name_folded: string;
     department_folded: string | null;
     skills_folded: string;
     search_folded: string;
     roster_key: GeneratedAlways<string>;
   };
-  groups: Stored<Group, 'member_count'> & { name_folded: string; name_key: GeneratedAlways<string> };
+  groups: Stored<Group, 'member_count' | 'web_url'> & {
+    name_folded: string;
+    name_key: GeneratedAlways<string>;
+  };
   memberships: { group_id: string; user_id: string; added_at: string };
-  projects: Stored<Project, 'counts' | 'health', 'attributes'> & {
+  projects: Stored<Project, 'counts' | 'health' | 'web_url', 'attributes'> & {
     name_folded: string;
     search_folded: string;
     name_key: GeneratedAlways<string>;
@@ -45,14 +48,14 @@ export type Tables = {
   past_risks: RiskTable & { valid_until: string };
   issues: Stored<
     Issue,
-    Named | 'owner_active' | 'assignee_name' | 'assignee_active' | 'age_days' | 'overdue',
+    Named | 'owner_active' | 'assignee_name' | 'assignee_active' | 'age_days' | 'overdue' | 'web_url',
     'attributes'
   > & {
     search_folded: string;
     open: GeneratedAlways<number>;
     rank_key: GeneratedAlways<string>;
   };
-  tasks: Stored<Task, 'project_key' | 'project_name' | 'assignee_name' | 'assignee_active'> & {
+  tasks: Stored<Task, 'project_key' | 'project_name' | 'assignee_name' | 'assignee_active' | 'web_url'> & {
     search_folded: string;
     open: GeneratedAlways<number>;
     due_key: GeneratedAlways<string>;
@@ -152,7 +155,7 @@ export const allTables = [
 
 type RiskTable = Stored<
   Risk,
-  Named | 'owner_active' | 'issue_ids' | 'tasks_total' | 'tasks_done' | 'checks' | RiskScores,
+  Named | 'owner_active' | 'issue_ids' | 'tasks_total' | 'tasks_done' | 'checks' | 'web_url' | RiskScores,
   'attributes'
 > & { [S in RiskScores]: GeneratedAlways<Risk[S]> } & {
   search_folded: string;

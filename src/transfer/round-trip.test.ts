@@ -116,7 +116,7 @@ onBothEngines('an exported file', (start) => {
       const people: Any[] = (await at.get(lists.personnel, secret)).body.data;
       const names = new Map(people.map(({ user_id, name }) => [user_id, name]));
       return people
-        .map(({ user_id, manager_user_id, accountable_user_id, groups, ...person }) => ({
+        .map(({ user_id, manager_user_id, accountable_user_id, groups, web_url, ...person }) => ({
           ...fieldsOnly(person),
           manager: names.get(manager_user_id),
           accountable: names.get(accountable_user_id),

@@ -6,6 +6,7 @@ import {
   Kysely,
   type OperationNode,
   PostgresDialect,
+  type PostgresDialectConfig,
   PostgresQueryCompiler,
   RawNode,
   sql,
@@ -22,7 +23,7 @@ import {
   lockTables,
 } from '../backup/postgres.ts';
 import type { Engine } from '../engine.ts';
-import { type Spellings, spelling } from '../sql/functions.ts';
+import { baseUrlSpelling, type CompilerSettings, type Spellings, spelling } from '../sql/functions.ts';
 import type { Tables } from '../tables.ts';
 import { coalesced, type Versions } from '../versions.ts';
 import { type PostgresOptions, pool } from './connections.ts';
@@ -35,7 +36,9 @@ import { statementName } from './prepared.ts';
 export function postgresEngine(
   url: string,
   { prepare = true, maxConnections = 24 }: PostgresOptions = {},
+  settings: CompilerSettings = { baseUrl: '' },
 ): Engine {
+  const dialect = (config: PostgresDialectConfig) => new MusterPostgresDialect(config, settings);
   const server = { url, prepare, rejectsSettings: false };
   const sizes = poolSizes(maxConnections);
   const versions = pool(server, versionLimits);
@@ -45,23 +48,23 @@ export function postgresEngine(
     slow: pool(server, slowLimits, { max: sizes.slow, isAlive, pipeline: true }),
     stream: pool(server, streamLimits, { max: sizes.stream, isAlive }),
   };
-  const quick = new MusterPostgresDialect({ pool: pools.quick });
+  const quick = dialect({ pool: pools.quick });
   return {
     kind: 'postgres',
     name: withoutPassword(url),
     dialects: {
       write: quick,
       quick,
-      slow: new MusterPostgresDialect({ pool: pools.slow }),
-      stream: new MusterPostgresDialect({ pool: pools.stream, cursor: Cursor }),
+      slow: dialect({ pool: pools.slow }),
+      stream: dialect({ pool: pools.stream, cursor: Cursor }),
     },
-    migrationDialect: () => new MusterPostgresDialect({ pool: pool(server, migrationLimits) }),
+    migrationDialect: () => dialect({ pool: pool(server, migrationLimits) }),
     describeTables,
     dropIndexes,
     describeViolation,
     async restore({ assertEmpty, load }) {
       const db = new Kysely<Tables>({
-        dialect: new MusterPostgresDialect({ pool: pool(server, migrationLimits) }),
+        dialect: dialect({ pool: pool(server, migrationLimits) }),
       });
       try {
         await db.transaction().execute(async (db) => {
@@ -191,8 +194,15 @@ function withoutPassword(url: string): string {
 }
 
 class MusterPostgresDialect extends PostgresDialect {
+  readonly #settings: CompilerSettings;
+
+  constructor(config: PostgresDialectConfig, settings: CompilerSettings) {
+    super(config);
+    this.#settings = settings;
+  }
+
   override createQueryCompiler() {
-    return new MusterPostgresCompiler();
+    return new MusterPostgresCompiler(this.#settings);
   }
 }
 
@@ -255,6 +265,13 @@ const spellings: Spellings = {
 };
 
 class MusterPostgresCompiler extends PostgresQueryCompiler {
+  readonly #spellings: Spellings;
+
+  constructor(settings: CompilerSettings) {
+    super();
+    this.#spellings = { ...spellings, base_url: baseUrlSpelling(settings) };
+  }
+
   /** Compares texts by their bytes, as SQLite does, instead of by the locale of the server. */
   protected override visitColumnDefinition(node: ColumnDefinitionNode): void {
     const isText = DataTypeNode.is(node.dataType) && node.dataType.dataType === 'text';
@@ -263,7 +280,7 @@ class MusterPostgresCompiler extends PostgresQueryCompiler {
   }
 
   protected override visitFunction(node: FunctionNode): void {
-    const spelled = spellings[node.func];
+    const spelled = this.#spellings[node.func];
     if (!spelled) super.visitFunction(node);
     else
       for (const part of spelled(node)) typeof part === 'string' ? this.append(part) : this.visitNode(part);

@@ -22,6 +22,10 @@ export const jsonObject = (members: Record<string, Expression<unknown>>) =>
     ...Object.entries(members).flatMap(([name, value]) => [ValueNode.createImmediate(name), value]),
   );
 
+/** The URL of a page of the console: the URL that clients use, a path and the last segment. */
+export const consoleUrl = (path: string, segment: Expression<unknown>) =>
+  sql<string | null>`(${call('base_url', ValueNode.createImmediate(path))} || ${segment})`;
+
 /** Aggregates the rows of a subquery to a JSON array, which is empty if there are no rows. */
 export const jsonArrayOf = (value: Expression<unknown>, orderBy: Expression<unknown>) =>
   call('json_array_of', value, orderBy);
@@ -109,6 +113,14 @@ const jsonParameter = (texts: readonly string[]) => ValueNode.create(JSON.string
 
 /** How an engine writes each function: SQL text and arguments, in order. */
 export type Spellings = Record<string, (call: FunctionNode) => (string | OperationNode)[]>;
+
+/** Settings that compiled statements contain. Set them before the first statement that needs them. */
+export type CompilerSettings = { baseUrl: string };
+
+/** Writes a path under the URL that clients use as a literal. */
+export const baseUrlSpelling =
+  (settings: CompilerSettings): Spellings[string] =>
+  ({ arguments: [path] }) => [ValueNode.createImmediate(settings.baseUrl + (path as ValueNode).value)];
 
 /** A template in which a number stands for the argument with that index. */
 export const spelling =

@@ -18,7 +18,7 @@ import {
 } from '../backup/sqlite.ts';
 import type { Engine } from '../engine.ts';
 import type { BatchAdapter } from '../sql/batches.ts';
-import { type Spellings, spelling } from '../sql/functions.ts';
+import { baseUrlSpelling, type CompilerSettings, type Spellings, spelling } from '../sql/functions.ts';
 import type { Tables } from '../tables.ts';
 import { Checkpointer } from './checkpoints.ts';
 import { QuickConnection, SqliteDriver } from './connections.ts';
@@ -45,7 +45,12 @@ function truncateLog(connection: Sqlite.Database): boolean {
 }
 
 /** Uses one connection that writes and several that read. In WAL mode, readers and the writer do not block each other. */
-export function sqliteEngine(file: string, report: Report = () => {}): Engine {
+export function sqliteEngine(
+  file: string,
+  report: Report = () => {},
+  settings: CompilerSettings = { baseUrl: '' },
+): Engine {
+  const dialect = (driver: SqliteDriver) => createDialect(driver, settings);
   const guard = new FileGuard(file, report);
   const open = (readonly: boolean) => {
     const connection = openFile(file, { readonly, expected: guard.expected });
@@ -131,7 +136,7 @@ export function sqliteEngine(file: string, report: Report = () => {}): Engine {
     rehearsal: {
       async copy() {
         const copy = await copyDatabase(file, copier);
-        const { singleWriter, close } = sqliteEngine(copy.file);
+        const { singleWriter, close } = sqliteEngine(copy.file, undefined, settings);
         return {
           dialect: (singleWriter as NonNullable<typeof singleWriter>).bulk,
           async remove() {
@@ -228,10 +233,10 @@ const cannotUse = (file: string, error: unknown) =>
 
 const codeOf = (error: unknown) => (error instanceof Sqlite.SqliteError ? error.code : '');
 
-const dialect = (driver: SqliteDriver): Dialect => ({
+const createDialect = (driver: SqliteDriver, settings: CompilerSettings): Dialect => ({
   createDriver: () => driver,
   createAdapter: () => new MusterSqliteAdapter(),
-  createQueryCompiler: () => new MusterSqliteCompiler(),
+  createQueryCompiler: () => new MusterSqliteCompiler(settings),
   createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
 });
 
@@ -278,8 +283,15 @@ const spellings: Spellings = {
 };
 
 class MusterSqliteCompiler extends SqliteQueryCompiler {
+  readonly #spellings: Spellings;
+
+  constructor(settings: CompilerSettings) {
+    super();
+    this.#spellings = { ...spellings, base_url: baseUrlSpelling(settings) };
+  }
+
   protected override visitFunction(node: FunctionNode): void {
-    const spelled = spellings[node.func];
+    const spelled = this.#spellings[node.func];
     if (!spelled) super.visitFunction(node);
     else
       for (const part of spelled(node)) typeof part === 'string' ? this.append(part) : this.visitNode(part);

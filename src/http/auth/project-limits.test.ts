@@ -4,7 +4,8 @@ import { settableClock } from '../../../test/clock.ts';
 import { runConcurrently } from '../../../test/concurrency.ts';
 import { dereferenced } from '../../../test/fuzz/document.ts';
 import { onBothEngines, type Start, type TestService } from '../../../test/service.ts';
-import type { Clock } from '../../core/clock.ts';
+import { type Clock, systemClock } from '../../core/clock.ts';
+import { bySystem } from '../../database/writes/change.ts';
 import { createTest } from '../../resources/webhooks/deliveries.ts';
 
 const today = '2026-11-15T12:00:00.000Z';
@@ -295,7 +296,7 @@ async function makeHidden(dataset: Dataset, fields: { lead_user_id?: string; own
     keys.push(key.id);
     const target = { url: 'https://example.com/canary', types: ['*'], project_ids };
     const webhook = await service.make('/v1/webhooks', whole, target);
-    await service.database.write((db) => createTest(db, webhook, webhook.created_at));
+    await service.database.write((db) => createTest(db, webhook, bySystem(systemClock()), service.origin));
     webhooks.push(webhook.id);
   }
   const known = JSON.stringify(dataset);

@@ -52,7 +52,12 @@ onBothEngines('events', (start) => {
     const { body: me } = await get('/v1/me', key);
     const [first] = events;
     assert.deepEqual(first?.actor, { key_id: me.key_id, name: me.name });
-    assert.deepEqual(first?.subject, { type: 'person', id: person.user_id, key: null });
+    assert.deepEqual(first?.subject, {
+      type: 'person',
+      id: person.user_id,
+      key: null,
+      web_url: `${service.origin}/personnel/${person.user_id}`,
+    });
     assert.equal(first?.at, person.created_at);
     const sequences = events.map(({ sequence }) => sequence);
     assert.deepEqual(

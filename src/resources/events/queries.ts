@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { dayKey, daysLater, type Moment, startOf } from '../../core/clock.ts';
 import { invalidParameter, Problem } from '../../core/errors.ts';
 import { idPattern } from '../../core/ids.ts';
-import { jsonObject, jsonTexts, parsedJson } from '../../database/sql/functions.ts';
+import { consoleUrl, jsonObject, jsonTexts, parsedJson } from '../../database/sql/functions.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
 import type { Tables } from '../../database/tables.ts';
 import { grants } from '../../http/auth/scopes.ts';
@@ -150,12 +150,32 @@ async function nextAfter(
   return Math.max(filters.after ?? 0, seen ?? 0, Math.min(latest, yesterday));
 }
 
+/** The path of the console for each kind of resource that has a page, and the column with the rest of it. */
+const subjectPages: Partial<Record<SubjectType, [path: string, column: string]>> = {
+  risk: ['/risks/', 'subject_key'],
+  issue: ['/issues/', 'subject_key'],
+  task: ['/tasks/', 'subject_key'],
+  project: ['/projects/', 'subject_key'],
+  person: ['/personnel/', 'subject_id'],
+  group: ['/groups/', 'subject_id'],
+  webhook: ['/webhooks/', 'subject_id'],
+};
+
+const subjectUrl = sql`case events.subject_type ${sql.join(
+  Object.entries(subjectPages).map(
+    ([type, [path, column]]) =>
+      sql`when ${sql.lit(type)} then ${consoleUrl(path, sql.ref(`events.${column}`))}`,
+  ),
+  sql` `,
+)} end`;
+
 export const eventJson = rowAsJson(Event, 'events', {
   actor: jsonObject({ key_id: sql.ref('events.key_id'), name: sql.ref('events.key_name') }),
   subject: jsonObject({
     type: sql.ref('events.subject_type'),
     id: sql.ref('events.subject_id'),
     key: sql.ref('events.subject_key'),
+    web_url: subjectUrl,
   }),
   data: parsedJson(sql.ref('events.data')),
   previous: parsedJson(sql.ref('events.previous')),

@@ -115,6 +115,14 @@ export const Event = Strict(
       type: OneOf(Object.keys(subjectScopes) as SubjectType[]),
       id: Type.String({ examples: ['rsk_01jd3k9m5vqs8h2n6r4t0c7e1b'] }),
       key: OrNull(Type.String({ description: 'The key of a project or its item.', examples: ['APOLLO-R7'] })),
+      web_url: OrNull(
+        Type.String({
+          format: 'uri',
+          description:
+            'The page of the resource in the console; null for comments and keys, which have none.',
+          examples: ['https://ops.example.com/risks/APOLLO-R7'],
+        }),
+      ),
     }),
     data: Type.Record(Type.String(), Type.Unknown(), {
       description:

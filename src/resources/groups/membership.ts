@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { invalidParameter } from '../../core/errors.ts';
+import { jsonArrayOf, jsonObject } from '../../database/sql/functions.ts';
 
 /** Matches rows whose person in `column` is a member of the group, or with `transitive` of one of its subgroups. */
 export const isMember = (column: string, group_id: string, transitive: boolean) =>
@@ -32,3 +33,9 @@ const groupsAndSubgroups = (group_ids: readonly string[]) => sql`
     select child.id from ${sql.table('groups')} as child join tree on child.parent_id = tree.id
   )
   select id from tree`;
+
+/** The groups that a person of the query is a direct member of, by name, as JSON. */
+export const groupsOfPerson = sql`(
+  select ${jsonArrayOf(jsonObject({ id: sql.ref('groups.id'), name: sql.ref('groups.name') }), sql.ref('groups.name_key'))}
+  from memberships join ${sql.table('groups')} on groups.id = memberships.group_id
+  where memberships.user_id = people.user_id)`;

@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { type FieldError, fieldError, invalidBody, notFound, type Problem } from '../../core/errors.ts';
 import { fold } from '../../core/text.ts';
-import { inJsonArray, jsonArrayOf } from '../../database/sql/functions.ts';
+import { consoleUrl, inJsonArray, jsonArrayOf } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import { ancestors, cycleErrors } from '../../database/sql/trees.ts';
@@ -203,7 +203,9 @@ export async function recordMemberships(
 
 const member_count = sql`(select count(*) from memberships where memberships.group_id = groups.id)`;
 
-const groupJson = rowAsJson(Group, 'groups', { member_count });
+const web_url = consoleUrl('/groups/', sql.ref('groups.id'));
+
+const groupJson = rowAsJson(Group, 'groups', { member_count, web_url });
 
 export const groupSubject: Subject = {
   type: 'group',
@@ -214,6 +216,7 @@ export const groupSubject: Subject = {
 
 const groupWithMembersJson = rowAsJson(GroupWithMembers, 'groups', {
   member_count,
+  web_url,
   member_user_ids: sql`(
     select ${jsonArrayOf(sql.ref('memberships.user_id'), sql.ref('memberships.user_id'))}
     from memberships where memberships.group_id = groups.id)`,

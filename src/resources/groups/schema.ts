@@ -12,6 +12,7 @@ import {
   stamps,
   Text,
   Time,
+  WebUrl,
   Writable,
 } from '../../core/schemas.ts';
 
@@ -32,6 +33,7 @@ export const Group = Strict(
     ...required,
     ...fields,
     member_count: Type.Integer({ description: 'Number of direct members.' }),
+    web_url: WebUrl('group', '/groups/grp_01jd3k9m5vqs8h2n6r4t0c7e1b'),
     ...stamps,
   },
   { $id: 'Group' },

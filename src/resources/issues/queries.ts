@@ -2,7 +2,7 @@ import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
 import { daily, dayKey, daysLater, type Moment } from '../../core/clock.ts';
 import { type FieldError, inUse, invalidBody, joined, type Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
-import { daysBetween, inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
+import { consoleUrl, daysBetween, inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import type { TableName, Tables } from '../../database/tables.ts';
@@ -178,6 +178,7 @@ const issueJson = (moment: Moment) =>
     assignee_active: jsonBoolean(sql`assignee.status = 'active'`),
     age_days: daysBetween(sql.ref('issues.raised_on'), sql`cast(${moment.today} as text)`),
     overdue: jsonBoolean(isOverdue(moment)),
+    web_url: consoleUrl('/issues/', sql.ref('issues.key')),
   });
 
 /** The tables that a list of issues depends on. */

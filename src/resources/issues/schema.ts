@@ -17,6 +17,7 @@ import {
   Text,
   Time,
   Url,
+  WebUrl,
   Writable,
 } from '../../core/schemas.ts';
 import { acrossProjects, ItemRef } from '../projects/schema.ts';
@@ -68,6 +69,7 @@ export const Issue = Strict(
     assignee_active: OrNull(Type.Boolean()),
     age_days: Type.Integer({ description: 'Days since the issue was raised.' }),
     overdue: Type.Boolean({ description: 'Whether the issue is open with `due_on` before today.' }),
+    web_url: WebUrl('issue', '/issues/APOLLO-I3'),
     ...stamps,
   },
   { $id: 'Issue' },

@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { daily, dayKey, type Moment } from '../../core/clock.ts';
 import { type FieldError, fieldError, invalidBody, notFound, type Problem } from '../../core/errors.ts';
 import { fold, foldAll, joinWords, lowerAscii } from '../../core/text.ts';
-import { folded, inJsonArray, jsonArrayOf, jsonBoolean, jsonObject } from '../../database/sql/functions.ts';
+import { consoleUrl, folded, inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import { cycleErrors } from '../../database/sql/trees.ts';
@@ -25,6 +25,7 @@ import { grants } from '../../http/auth/scopes.ts';
 import { type List, memoizedList, type Order } from '../../lists/list.ts';
 import { byText } from '../../lists/orders.ts';
 import { namesByRelevance } from '../../lists/relevance.ts';
+import { groupsOfPerson } from '../groups/membership.ts';
 import { rejectReferenced } from '../in-use.ts';
 import { isAssignable, type PersonnelFilters, peopleKeys, personnelConditions } from './filters.ts';
 import { Person, PersonInput, type PersonPatch } from './schema.ts';
@@ -210,7 +211,11 @@ const foldedColumns = ({ name, email, title, department, skills = [] }: PersonIn
 });
 
 const personJson = (moment: Moment) =>
-  rowAsJson(Person, 'people', { assignable: jsonBoolean(isAssignable(moment)), groups: groupsOfPerson });
+  rowAsJson(Person, 'people', {
+    assignable: jsonBoolean(isAssignable(moment)),
+    groups: groupsOfPerson,
+    web_url: consoleUrl('/personnel/', sql.ref('people.user_id')),
+  });
 
 export const personSubject: Subject = {
   type: 'person',
@@ -218,11 +223,6 @@ export const personSubject: Subject = {
   id: sql.ref('people.user_id'),
   json: personJson,
 };
-
-const groupsOfPerson = sql`(
-  select ${jsonArrayOf(jsonObject({ id: sql.ref('groups.id'), name: sql.ref('groups.name') }), sql.ref('groups.name_key'))}
-  from memberships join ${sql.table('groups')} on groups.id = memberships.group_id
-  where memberships.user_id = people.user_id)`;
 
 const rejectDuplicateEmail = (db: Kysely<Tables>, { email }: PersonInput, self = '') =>
   // Leave out the person: an email that changes only in case is not a duplicate.

@@ -15,6 +15,7 @@ import {
   Strict,
   stamps,
   Time,
+  WebUrl,
   Writable,
 } from '../../core/schemas.ts';
 import { acrossProjects } from '../projects/schema.ts';
@@ -61,6 +62,7 @@ export const Person = Strict(
     groups: Type.Array(Strict({ id: Id('group'), name: Line() }), {
       description: 'Groups that the person is a direct member of, by name.',
     }),
+    web_url: WebUrl('person', '/personnel/usr_01jd3k9m5vqs8h2n6r4t0c7e1b'),
     ...stamps,
   },
   { $id: 'Person' },

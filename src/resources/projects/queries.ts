@@ -11,7 +11,7 @@ import {
 } from '../../core/errors.ts';
 import { asKey } from '../../core/ids.ts';
 import { fold, foldAll, joinWords } from '../../core/text.ts';
-import { containsText, jsonObject } from '../../database/sql/functions.ts';
+import { consoleUrl, containsText, jsonObject } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -250,6 +250,7 @@ const projectJson = (moment: Moment) =>
       top_score: topScore,
       overdue_tasks: overdueTasks(moment.today),
     }),
+    web_url: consoleUrl('/projects/', sql.ref('projects.key')),
   });
 
 export const projectSubject: Subject = {

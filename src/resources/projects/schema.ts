@@ -16,6 +16,7 @@ import {
   stamps,
   Text,
   Time,
+  WebUrl,
   Writable,
 } from '../../core/schemas.ts';
 import { withArticle } from '../../core/text.ts';
@@ -67,6 +68,7 @@ export const Project = Strict(
       top_score: OrNull(Type.Integer({ description: 'The highest score of an active risk.' })),
       overdue_tasks: Type.Integer(),
     }),
+    web_url: WebUrl('project', '/projects/APOLLO'),
     ...stamps,
   },
   { $id: 'Project' },

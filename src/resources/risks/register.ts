@@ -2,7 +2,7 @@ import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
 import { dayKey, endOf, type Moment } from '../../core/clock.ts';
 import { invalidParameter } from '../../core/errors.ts';
 import { Strict } from '../../core/schemas.ts';
-import { folded, jsonArrayOf, jsonBoolean } from '../../database/sql/functions.ts';
+import { consoleUrl, folded, jsonArrayOf, jsonBoolean } from '../../database/sql/functions.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
 import type { TableName, Tables } from '../../database/tables.ts';
 import {
@@ -144,6 +144,7 @@ const computed = new Set([
   'issue_ids',
   'tasks_total',
   'tasks_done',
+  'web_url',
   'checks',
 ]);
 const riskColumns = [
@@ -171,6 +172,7 @@ export const riskJson = (moment: Moment, more: Record<string, Expression<unknown
     tasks_total: sql`(select count(*) from tasks where tasks.risk_id = risks.id)`,
     tasks_done: sql`(select count(*) from tasks where tasks.risk_id = risks.id and tasks.status = 'done')`,
     checks: checksOfRisk(moment),
+    web_url: consoleUrl('/risks/', sql.ref('risks.key')),
     ...more,
   });
 

@@ -18,6 +18,7 @@ import {
   Text,
   Time,
   Url,
+  WebUrl,
   Writable,
 } from '../../core/schemas.ts';
 import { acrossProjects, ItemRef } from '../projects/schema.ts';
@@ -128,6 +129,7 @@ export const Risk = Strict(
     checks: Type.Array(OneOf(checks), { description: 'Checks that flag this risk.' }),
     closure_reason: OrNull(Text()),
     lessons: OrNull(Text()),
+    web_url: WebUrl('risk', '/risks/APOLLO-R7'),
     ...stamps,
   },
   { $id: 'Risk' },

@@ -2,7 +2,7 @@ import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
 import { dayKey, type Moment } from '../../core/clock.ts';
 import { type FieldError, joined, type Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
-import { inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
+import { consoleUrl, inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
@@ -163,6 +163,7 @@ const taskJson = rowAsJson(Task, 'tasks', {
   project_name: sql.ref('projects.name'),
   assignee_name: sql.ref('assignee.name'),
   assignee_active: jsonBoolean(sql`assignee.status = 'active'`),
+  web_url: consoleUrl('/tasks/', sql.ref('tasks.key')),
 });
 
 export const taskSubject: Subject = {

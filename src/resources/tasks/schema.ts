@@ -13,6 +13,7 @@ import {
   stamps,
   Text,
   Time,
+  WebUrl,
   Writable,
 } from '../../core/schemas.ts';
 import { acrossProjects, ItemRef } from '../projects/schema.ts';
@@ -49,6 +50,7 @@ export const Task = Strict(
     ...fields,
     assignee_name: OrNull(Line()),
     assignee_active: OrNull(Type.Boolean()),
+    web_url: WebUrl('task', '/tasks/APOLLO-T5'),
     ...stamps,
   },
   { $id: 'Task' },

@@ -4,11 +4,13 @@ import { newId } from '../../core/ids.ts';
 import type { Database } from '../../database/open.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
 import type { Tables } from '../../database/tables.ts';
+import type { Change } from '../../database/writes/change.ts';
 import { lockTables } from '../../database/writes/locks.ts';
 import { insertRows } from '../../database/writes/rows.ts';
 import { allOf, isIn } from '../../lists/filters.ts';
 import type { List } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
+import { sampleEvent } from '../events/sample.ts';
 import { later } from './outcome.ts';
 import { Delivery, type deliveryFilters, type Webhook } from './schema.ts';
 
@@ -96,8 +98,14 @@ const stillPending = (id: string) =>
   });
 
 /** Adds a test event to the log, claimed by the caller, who must send it. It is in no event log. */
-export async function createTest(db: Transaction<Tables>, { id }: Webhook, now: string): Promise<Claim> {
-  const event = { id: newId('event'), type: 'webhook.test', timestamp: now, data: { webhook_id: id } };
+export async function createTest(
+  db: Transaction<Tables>,
+  { id }: Webhook,
+  change: Change,
+  baseUrl: string,
+): Promise<Claim> {
+  const { now } = change;
+  const event = sampleEvent(change, baseUrl);
   const delivery = newDelivery(
     id,
     {
@@ -105,7 +113,7 @@ export async function createTest(db: Transaction<Tables>, { id }: Webhook, now: 
       event_type: event.type,
       sequence: null,
       subject_id: null,
-      payload: JSON.stringify(event),
+      payload: JSON.stringify({ ...event, timestamp: now }),
     },
     now,
   );

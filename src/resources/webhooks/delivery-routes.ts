@@ -25,7 +25,8 @@ export function deliveryRoutes(app: App): void {
         operationId: 'testWebhook',
         summary: 'Send a test event now',
         description:
-          'Sends `webhook.test` once, also if the webhook is disabled, and returns the result. Takes up to 15 seconds. ' +
+          'Sends `webhook.test` once, also if the webhook is disabled, and returns the result. Its body is that of an ' +
+          'event about an invented risk. Takes up to 15 seconds. ' +
           'The test does not enable, disable or delay anything.',
         tags: ['webhooks'],
         params: oneWebhook,
@@ -39,7 +40,7 @@ export function deliveryRoutes(app: App): void {
         const { result: claim, isReplay } = await runIdempotent(request, null, async (db) => {
           const webhook = await getWebhook(db, id);
           assertReadsNoMore(webhook, request.actor);
-          return createTest(db, webhook, request.change.now);
+          return createTest(db, webhook, request.change, app.baseUrl);
         });
         if (isReplay) reply.header('idempotent-replayed', 'true');
         else

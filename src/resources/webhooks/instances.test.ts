@@ -7,6 +7,7 @@ import { freshDatabase, onBothEngines } from '../../../test/service.ts';
 import type { Clock } from '../../core/clock.ts';
 import { createTargets } from '../../core/targets.ts';
 import { openDatabase } from '../../database/open.ts';
+import { bySystem } from '../../database/writes/change.ts';
 import { recordResults } from './claims.ts';
 import { createTest, leaseSeconds } from './deliveries.ts';
 import { createDispatcher } from './dispatcher.ts';
@@ -62,7 +63,7 @@ onBothEngines('webhooks on several instances', (start, engine) => {
     const { database } = service;
     const key = await service.key();
     const webhook = await service.make('/v1/webhooks', key, { url: 'http://127.0.0.1/', types: ['*'] });
-    const claim = await database.write((db) => createTest(db, webhook, now));
+    const claim = await database.write((db) => createTest(db, webhook, bySystem(clock()), service.origin));
     const expired = { ...claim, claimed_until: later(claim.claimed_until, -1) };
     const result = { attempt: noAttempt('Failed'), moment: clock(), isOrdinary: true };
     const stateOf = () =>

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Kysely, Selectable } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import type { Tables } from '../../database/tables.ts';
-import { isReadable, type Reader } from '../events/queries.ts';
+import { eventJson, isReadable, type Reader } from '../events/queries.ts';
 import type { Claim } from './deliveries.ts';
 import type { Message } from './send.ts';
 
@@ -60,29 +60,17 @@ async function eventsOf(db: Kysely<Tables>, claims: readonly Claim[]) {
   if (sequences.size === 0) return new Map<number | null, never>();
   const rows = await db
     .selectFrom('events')
-    .selectAll()
+    .select(['sequence', 'at', 'subject_type', 'project_id', eventJson.as('json')])
     .where('sequence', 'in', [...sequences])
     .execute();
   return new Map<number | null, (typeof rows)[number]>(rows.map((row) => [row.sequence, row]));
 }
 
 /** The event as `GET /v1/events` returns it, with `timestamp`. A large one comes without `data` and `previous`. */
-function payloadOf(event: Selectable<Tables['events']>): string {
-  const { type, also, at, id, sequence, key_id, key_name, subject_type, subject_id, subject_key } = event;
-  const envelope = {
-    type,
-    also: JSON.parse(also),
-    timestamp: at,
-    id,
-    sequence,
-    at,
-    actor: { key_id, name: key_name },
-    subject: { type: subject_type, id: subject_id, key: subject_key },
-  };
-  const start = JSON.stringify(envelope).slice(0, -1);
-  const whole = `${start},"data":${event.data},"previous":${event.previous}}`;
+function payloadOf({ json, at }: { json: string; at: string }): string {
+  const whole = `${json.slice(0, -1)},"timestamp":${JSON.stringify(at)}}`;
   if (Buffer.byteLength(whole) <= maxPayloadBytes) return whole;
-  return `${start},"data":null,"previous":null,"truncated":true}`;
+  return JSON.stringify({ ...JSON.parse(whole), data: null, previous: null, truncated: true });
 }
 
 /** W3C Trace Context, so that the receiver's traces have a root. */

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
+import { Compile } from 'typebox/compile';
 import { startReceiver } from '../../../test/receiver.ts';
 import { onBothEngines, type Start } from '../../../test/service.ts';
+import { Event } from '../events/schema.ts';
+import { Risk } from '../risks/schema.ts';
 
 const environment = { MUSTER_WEBHOOK_ALLOW: '127.0.0.1,hooks.internal' };
 const target = { url: 'https://example.com/hook', types: ['risk.*'] };
@@ -246,6 +249,17 @@ onBothEngines('webhooks', (start) => {
     );
     const [message] = receiver.received;
     assert.equal(message?.event.type, 'webhook.test');
+    // The body has all that a real event has, and its data all that a risk has.
+    const { timestamp, ...sample } = message?.event ?? {};
+    const asReal = { ...sample, type: 'risk.level_raised' };
+    assert.deepEqual(Compile(Event).Errors(asReal), []);
+    assert.deepEqual(Compile(Risk).Errors(sample.data), []);
+    assert.equal(timestamp, sample.at);
+    const { body: me } = await service.get('/v1/me', key);
+    assert.deepEqual(sample.actor, { key_id: me.key_id, name: me.name });
+    assert.equal(sample.subject.web_url, `${service.origin}/risks/APOLLO-R7`);
+    const { data } = (await service.get('/v1/events?limit=1', key)).body;
+    assert.deepEqual(Object.keys(sample), Object.keys(data[0]));
     assert.equal(message?.headers['webhook-id'], passed.body.event_id);
     status = 410;
     const failed = await service.post(path, key, undefined, { 'idempotency-key': 'one-test' });
