@@ -59,7 +59,8 @@ const paths = [
 onBothEngines('a backup', (start, engine) => {
   test(`moves to the other engine and back with equal responses, ETags and keys`, async (t) => {
     const folder = temporaryFolder(t);
-    const original = await start(t, { clock });
+    const environment = { MUSTER_BASE_URL: 'https://ops.example.com' };
+    const original = await start(t, { clock, environment });
     await fillDemo(original.database, clock());
     const key = await original.key();
     const project = (await original.get('/v1/projects?limit=1', key)).body.data[0];
@@ -91,7 +92,7 @@ onBothEngines('a backup', (start, engine) => {
         restored.rows,
         Object.fromEntries(Object.entries(rows).filter(([, count]) => count > 0)),
       );
-      const service = await startTestService(t, next, { clock, target });
+      const service = await startTestService(t, next, { clock, target, environment });
       const history = `/v1/projects/${project.id}/risks/${created.body.id}/history`;
       for (const path of [...paths, history]) {
         const [before, after] = [await previous.get(path, key), await service.get(path, key)];

@@ -42,6 +42,7 @@ onBothEngines('personnel', (start) => {
       attributes: { cost_centre: '4711' },
       assignable: true,
       groups: [],
+      web_url: `${service.origin}/personnel/${created.body.user_id}`,
       version: 1,
       created_at: '2026-11-15T12:00:00.000Z',
       updated_at: '2026-11-15T12:00:00.000Z',
