@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
 import { type TableName, tableNames } from '../../database/tables.ts';
+import { bySystem } from '../../database/writes/change.ts';
 import { type SubjectType, subjectScopes } from '../../resources/events/schema.ts';
 import { type Scope, scopes } from '../../resources/keys/schema.ts';
 import { type ViewedList, viewScopes } from '../../resources/views/schema.ts';
@@ -213,7 +214,7 @@ async function createDataset(service: TestService, key: string) {
   const { id: storedKey } = await make('/v1/keys', { name: 'stored', scopes: ['keys.read'] });
   const webhook = await make('/v1/webhooks', { url: 'https://example.com/', types: ['*'] });
   const delivery = await service.database.write(async (db) => {
-    const test = await createTest(db, webhook, webhook.created_at);
+    const test = await createTest(db, webhook, bySystem(service.app.clock()), service.origin);
     // Only a delivery that is no longer pending can be sent again.
     await db.updateTable('webhook_deliveries').set({ next_attempt_at: null }).execute();
     return test.id;
