@@ -3,40 +3,31 @@ import { OneOf, Strict, Time } from '../../core/schemas.ts';
 import { capitalized } from '../../core/text.ts';
 import { Event, eventData, eventTypes, type SubjectType } from '../../resources/events/schema.ts';
 
-/** The `webhooks` of the OpenAPI document: every type of event, and the test, with the schema of its message. */
-export const eventWebhooks = () => ({
-  ...Object.fromEntries(
-    Object.entries(eventTypes).map(([type, description]) => {
-      const subject = type.split('.')[0] ?? '';
-      return [type, webhookOf(type, description, messageOf(subject, typesOf(subject)))];
-    }),
-  ),
-  'webhook.test': webhookOf(
-    'webhook.test',
-    'A test was requested. The body is that of an event about an invented risk.',
-    messageOf('risk', ['webhook.test'], 'WebhookTest'),
-  ),
-});
-
-const webhookOf = (type: string, summary: string, schema: TSchema) => ({
-  post: {
-    operationId: operationIdOf(type),
-    summary,
-    tags: ['events'],
-    // The receiver verifies the signature of the message.
-    security: [],
-    requestBody: { content: { 'application/json': { schema } } },
-    responses: { '2XX': { description: 'The event was received.' } },
-  },
-});
-
-const typesOf = (subject: string) => Object.keys(eventTypes).filter((type) => type.startsWith(`${subject}.`));
+/** The `webhooks` of the OpenAPI document: every type of event, with the schema of its message. */
+export const eventWebhooks = () =>
+  Object.fromEntries(
+    Object.entries(eventTypes).map(([type, description]) => [
+      type,
+      {
+        post: {
+          operationId: operationIdOf(type),
+          summary: description,
+          tags: ['events'],
+          // The receiver verifies the signature of the message.
+          security: [],
+          requestBody: { content: { 'application/json': { schema: messageOf(type.split('.')[0] ?? '') } } },
+          responses: { '2XX': { description: 'The event was received.' } },
+        },
+      },
+    ]),
+  );
 
 /** `onRiskStatusChanged` for `risk.status_changed`. */
 const operationIdOf = (type: string) => `on${capitalized(type.replaceAll(/[._]/g, ' '))}`;
 
 /** An event about one kind of resource. */
-function messageOf(subject: string, types: string[], $id = `${capitalized(subject)}Event`): TSchema {
+function messageOf(subject: string): TSchema {
+  const types = Object.keys(eventTypes).filter((type) => type.startsWith(`${subject}.`));
   const data: TSchema = eventData[subject as SubjectType];
   return Strict(
     {
@@ -53,6 +44,6 @@ function messageOf(subject: string, types: string[], $id = `${capitalized(subjec
         }),
       ),
     },
-    { $id },
+    { $id: `${capitalized(subject)}Event` },
   );
 }
