@@ -65,6 +65,7 @@ export const rowSchemas: Record<keyof Tables, TProperties> = {
     sequence: Sequence,
     id: Id('event'),
     type: Line(),
+    also: Type.Array(Line()),
     at: Time(),
     key_id: OrNull(Id('key')),
     key_name: Line(),
