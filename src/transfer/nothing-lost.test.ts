@@ -270,6 +270,15 @@ onBothEngines('an import loses nothing in silence:', (start) => {
     const { body: risks } = await send('/v1/imports/risks', across);
     assert.deepEqual(notesOf(risks, 'errors'), [[2, '#/project', 'unknown_reference']]);
     assert.deepEqual(notesOf(risks, 'warnings'), [[3, '#/owner_user_id', 'not_used']]);
+    const unknown = await send(
+      '/v1/imports/risks?create_projects=true',
+      'project key,project,title\nGEMINI,Project Gemini,x\n',
+    );
+    assert.match(
+      unknown.body.results[0].errors[0].detail,
+      /“GEMINI” and “Project Gemini” name a project that/,
+    );
+    assert.equal((await all('/v1/projects')).length, 2);
     assert.deepEqual(
       (await all('/v1/projects/APOLLO/risks')).map(({ owner_name }) => owner_name),
       ['Mary'],
