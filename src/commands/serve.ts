@@ -23,8 +23,9 @@ type Print = (text: string) => void;
 /** Runs the service until a signal stops it. */
 export async function serve(config: Config, print: Print): Promise<void> {
   const { app, firstKey } = await startService(config);
-  print(greeting(app, firstKey));
+  // Before the service says that it is ready: a signal may follow at once.
   stopWithGrace(app);
+  print(greeting(app, firstKey));
 }
 
 export function greeting(app: App, firstKey: string | undefined): string {
