@@ -14,12 +14,12 @@ export async function demo(config: Config, print: (text: string) => void): Promi
   try {
     const counts = await fillDemo(app.database, app.clock());
     await addActivity(app.database, app.clock());
+    stopWithGrace(app);
     print(greeting(app, counts, firstKey));
   } catch (error) {
     await app.close();
     throw error;
   }
-  stopWithGrace(app);
 }
 
 /** The folder is removed synchronously, because an exiting process cannot await. */
