@@ -33,6 +33,7 @@ onBothEngines('tasks', (start) => {
       external_id: null,
       assignee_name: null,
       assignee_active: null,
+      web_url: `${service.origin}/tasks/APOLLO-T1`,
       version: 1,
       created_at: clock().now,
       updated_at: clock().now,
