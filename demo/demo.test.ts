@@ -378,6 +378,7 @@ describe('the demo organization', () => {
 async function newDatabase(t: TestContext): Promise<Database> {
   const folder = mkdtempSync(join(tmpdir(), 'muster-test-'));
   const database = openDatabase(`sqlite:${join(folder, 'demo.db')}`);
+  database.setBaseUrl('http://127.0.0.1:8080');
   t.after(async () => {
     await database.close();
     rmSync(folder, { recursive: true });
