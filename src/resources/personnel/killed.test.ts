@@ -31,7 +31,7 @@ async function fill({ write }: Database) {
       await createIssue(db, id, { title: 'x', owner_user_id: from }, change);
     for (let i = 0; i < counts.risks; i++)
       await createRisk(db, id, { title: 'x', owner_user_id: from }, change);
-    const { secret } = await createKey(db, { name: 'test', scopes: ['personnel.manage'] }, change);
+    const { secret } = await createKey(db, { name: 'test', scopes: ['personnel.manage', 'projects.manage'] }, change);
     return { from, to, secret };
   });
 }
