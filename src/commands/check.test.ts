@@ -6,6 +6,8 @@ import { muster, temporaryFolder } from '../../test/process.ts';
 import { onBothEngines } from '../../test/service.ts';
 import { systemClock } from '../core/clock.ts';
 import { openDatabase } from '../database/open.ts';
+import { writeDatedEvents } from '../resources/events/dates.ts';
+import { expireAcceptances } from '../resources/events/expiry.ts';
 import { checkCommand } from './check.ts';
 import { references } from './checks/rules.ts';
 
@@ -80,6 +82,25 @@ const damages: [statement: string, area: string, rule: RegExp][] = [
 ];
 
 onBothEngines('muster check', (start, engine) => {
+  test('accepts what a running service writes besides resources', async (t) => {
+    const service = await start(t, { environment: { MUSTER_WEBHOOK_ALLOW: '127.0.0.1' } });
+    const key = await service.key();
+    const input = { name: 'Apollo' };
+    assert.equal((await service.post('/v1/projects', key, input, { 'idempotency-key': 'once' })).status, 201);
+    const types = ['person.created'];
+    const webhook = await service.make('/v1/webhooks', key, { url: 'http://127.0.0.1:9/', types });
+    await service.post(`/v1/webhooks/${webhook.id}/test`, key, {});
+    await service.make('/v1/personnel', key, { name: 'Ada' });
+    await service.make('/v1/keys', key, {
+      name: 'short',
+      scopes: ['personnel.read'],
+      expires_at: '2099-01-01T00:00:00Z',
+    });
+    await writeDatedEvents(service.database, systemClock());
+    await expireAcceptances(service.database, systemClock());
+    assert.deepEqual((await checkCommand(service.database, noProgress)).violations, []);
+  });
+
   test('accepts correct data, and names each rule that is broken', async (t) => {
     const { database } = await start(t);
     await fillDemo(database, systemClock());

@@ -76,7 +76,11 @@ export const rowSchemas: Record<keyof Tables, TProperties> = {
     data: Type.Unknown(),
     previous: Type.Unknown(),
   },
-  event_checkpoints: { type: Line(), checked_until: Time() },
+  // A day or, for events in advance, an hour: see `resources/events/dates.ts`.
+  event_checkpoints: {
+    type: Line(),
+    checked_until: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d(T\\d\\d)?$' }),
+  },
   webhooks: {
     ...Webhook.properties,
     secret: Line(),
