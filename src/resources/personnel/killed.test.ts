@@ -31,7 +31,11 @@ async function fill({ write }: Database) {
       await createIssue(db, id, { title: 'x', owner_user_id: from }, change);
     for (let i = 0; i < counts.risks; i++)
       await createRisk(db, id, { title: 'x', owner_user_id: from }, change);
-    const { secret } = await createKey(db, { name: 'test', scopes: ['personnel.manage', 'projects.manage'] }, change);
+    const { secret } = await createKey(
+      db,
+      { name: 'test', scopes: ['personnel.manage', 'projects.manage'] },
+      change,
+    );
     return { from, to, secret };
   });
 }
@@ -99,12 +103,12 @@ onBothEngines('a hand-over of 500 assignments by a process that is killed', (_, 
       const { database, people, start } = await begin(t);
       const { handOver, kill } = await start();
       await database.write(async (db) => {
-        // Locks the person, which a hand-over updates last.
-        await sql`update people set version = version where user_id = ${people.from}`.execute(db);
+        // Locks the number of the last event, which a hand-over takes when all its rows are changed.
+        await sql`select version from data_versions where table_name = 'events' for update`.execute(db);
         void handOver().catch(() => undefined);
         const isWaiting = async () => {
           const { rows } = await sql`select 1 from pg_stat_activity
-            where datname = current_database() and wait_event_type = 'Lock' and query like 'update "people"%'`.execute(
+            where datname = current_database() and wait_event_type = 'Lock' and query like '%data_versions%'`.execute(
             database.db,
           );
           return rows.length > 0;
