@@ -53,16 +53,17 @@ export async function sendPage(
     : null;
   if (next_cursor) reply.header('link', `<${nextPageUrl(request, next_cursor)}>; rel="next"`);
   const write = rowWriter(listRequest, page.position);
-  const text =
-    format.open(list.schema) +
-    shown.map(({ json }) => write(json)).join('') +
+  const pieces = [
+    format.open(list.schema),
+    ...shown.map(({ json }) => write(json)),
     format.close(
       { limit, next_cursor, has_more: next_cursor !== null, total: page.total },
       page.meta,
       shown.length,
       list.schema,
-    );
-  return sendText(request, reply, listRequest, text);
+    ),
+  ];
+  return sendText(request, reply, listRequest, pieces);
 }
 
 /** Saves the round trips of a transaction. Undefined if the page is empty or needs more than one statement. */

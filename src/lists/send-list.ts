@@ -76,7 +76,7 @@ async function sendWhole(request: FastifyRequest, reply: FastifyReply, listReque
     setFormat(request, reply, listRequest);
     const pieces = readWhole(db, listRequest, version);
     const { text, isAll } = await bufferUpTo(pieces, maxBufferedLength);
-    if (isAll) return await sendText(request, reply, listRequest, text);
+    if (isAll) return await sendText(request, reply, listRequest, [text]);
 
     if (versionTag) reply.header('etag', versionTag);
     if (request.method === 'HEAD') {

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { openDatabase } from '../../../src/database/open.ts';
+import { stallEnvironment } from '../../loop-stall.ts';
 import { fillPeople } from '../../people.ts';
 import { temporaryFolder } from '../../process.ts';
 import { type Client, createClient, expectJson } from '../client.ts';
@@ -12,15 +13,15 @@ import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
 import { databaseInMemory, type Engine, emptyDatabase, type Service, startService } from '../service.ts';
 
 /** Clients that do not read what they ask for, and URLs that cannot be routed, beside a well-behaved client. */
-const unreadScenario = (engine: Engine, isInQuickRun: boolean): Scenario => ({
+const unreadScenario = (engine: Engine): Scenario => ({
   name: `unread-${engine}`,
   limitMs: 15 * 60_000,
-  isInQuickRun,
+  isInQuickRun: false,
   run: (options) => attackInTurn(options, engine),
 });
 
-export const unreadSqlite = unreadScenario('sqlite', true);
-export const unreadPostgres = unreadScenario('postgres', false);
+export const unreadSqlite = unreadScenario('sqlite');
+export const unreadPostgres = unreadScenario('postgres');
 
 /** The process stays below this, whatever clients do not read. */
 const maxMemoryMb = 400;
@@ -66,7 +67,10 @@ async function attackInTurn(options: Options, engine: Engine): Promise<Outcome> 
   const { tally, cleanup, isQuickRun, log } = options;
   const url = engine === 'sqlite' ? databaseInMemory(options) : await emptyDatabase(options, engine);
   await fill(url);
-  const service = await startService(cleanup, url);
+  // As `npm start` runs it.
+  const heap = { NODE_OPTIONS: `${stallEnvironment.NODE_OPTIONS} --max-semi-space-size=4` };
+  const service = await startService(cleanup, url, heap);
+  tally.note(`${residentMb(service.pid)} MB after the start`);
   const client = createClient(service.origin, { key: service.key, timeoutMs: 30_000, tally });
   const keys = [await createKey(client), await createKey(client)];
   await recordLargeEvents(client);
