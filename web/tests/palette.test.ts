@@ -121,7 +121,7 @@ test('the palette finds private and shared views by their name', async (t) => {
   await waitUntilLoaded(page);
   await page.getByRole('button', { name: 'Views' }).click();
   await page.getByRole('menuitem', { name: 'Save as view…' }).click();
-  await page.getByLabel('Name').fill('Zephyr private');
+  await page.getByRole('textbox', { name: 'Name' }).fill('Zephyr private');
   await page.getByRole('dialog').getByRole('button', { name: 'Save view' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await run(page, 'Zephyr shared');
