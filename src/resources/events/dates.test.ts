@@ -56,7 +56,12 @@ onBothEngines('events that a date causes', (start) => {
     const [overdue, ...more] = await newEvents();
     assert.deepEqual(more, []);
     assert.equal(overdue?.type, 'issue.overdue');
-    assert.deepEqual(overdue?.subject, { type: 'issue', id: issue.id, key: issue.key, web_url: issue.web_url });
+    assert.deepEqual(overdue?.subject, {
+      type: 'issue',
+      id: issue.id,
+      key: issue.key,
+      web_url: issue.web_url,
+    });
     assert.deepEqual(overdue?.actor, { key_id: null, name: 'Muster' });
     assert.deepEqual(overdue?.data, (await get(`${at}/issues/${issue.id}`, key)).body);
 
