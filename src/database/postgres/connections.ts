@@ -124,7 +124,9 @@ function watchedClient(server: Server, limits: Limits, isAlive: IsAlive | undefi
         return {
           read: async (maxRows: number) => {
             const rows = await watch(readCursor(this, result, Math.min(maxRows, sliceRows))).catch(discard);
-            sliceRows = nextSliceRows(rows as { line?: string }[], maxRows);
+            // Other queries than lists have no `line`, and get more rows each time.
+            const texts = (rows as { line?: string }[]).map(({ line = '' }) => line);
+            sliceRows = nextSliceRows(texts, maxRows);
             return rows;
           },
           close: () => watch(closeCursor(this, result)).catch(discard),

@@ -12,11 +12,11 @@ export type LinesQuery = CompiledQuery<Line> & { readonly joinsLines?: boolean }
 /** A slice ends after this many characters, so that lists of long rows take no more memory than others. */
 export const maxSliceLength = 64 * 1024;
 
-/** How many rows to read next, so that they have about `maxSliceLength` characters like the last ones. */
-export function nextSliceRows(lastRows: readonly Partial<Line>[], sliceRows: number): number {
-  const length = lastRows.reduce((sum, { line = '' }) => sum + line.length, 0);
-  const fitting = Math.floor((maxSliceLength / Math.max(1, length)) * lastRows.length);
-  return Math.max(1, Math.min(fitting, sliceRows, 2 * lastRows.length));
+/** How many rows to read next, so that they have about `maxSliceLength` characters if they are as long as the last ones. */
+export function nextSliceRows(lastTexts: readonly string[], maxRows: number): number {
+  const length = lastTexts.reduce((sum, text) => sum + text.length, 0);
+  const fitting = Math.floor((maxSliceLength / Math.max(1, length)) * lastTexts.length);
+  return Math.max(1, Math.min(fitting, maxRows, 2 * lastTexts.length));
 }
 
 /**

@@ -83,10 +83,12 @@ class Connection {
     const rows: unknown[] = [];
     let length = 0;
     let isLast = false;
-    while (!isLast && rows.length < sliceRows && length < maxSliceLength) {
+    while (rows.length < sliceRows && length < maxSliceLength) {
       const next = this.#stream?.next();
-      isLast = !next || next.done === true;
-      if (!next || isLast) break;
+      if (!next || next.done) {
+        isLast = true;
+        break;
+      }
       rows.push(next.value);
       if (this.#joinsLines) length += (next.value as string).length;
     }

@@ -76,6 +76,7 @@ export function closeSlowReaders(app: FastifyInstance): void {
     const ofClient = [...readers].filter(([, reader]) => client !== undefined && reader.client === client);
     const fits = (candidates: [Socket, Reader][], maxBytes: number) => {
       let bytes = unsentBytes(candidates.map(([socket]) => socket));
+      if (bytes + added <= maxBytes) return true;
       candidates.sort(([, a], [, b]) => a.progressAt - b.progressAt);
       for (const [socket, { progressAt }] of candidates) {
         // A single response may be larger than the limit.

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { Problem } from '../../core/errors.ts';
+import { nextSliceRows } from '../../database/sql/lines.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { App } from '../../http/fastify.ts';
 import { logBackgroundError } from '../../http/ops/logging.ts';
@@ -230,12 +231,11 @@ function slicesOf(events: readonly StreamedEvent[]): StreamedEvent[][] {
   return slices;
 }
 
-/** So many that they have about `maxUnsentBytes` if they are as long as these. */
-function nextRows(events: readonly StreamedEvent[]): number {
-  const length = events.reduce((sum, { json }) => sum + json.length, 0);
-  const fitting = Math.floor((maxUnsentBytes / Math.max(1, length)) * events.length);
-  return Math.max(1, Math.min(fitting, maxRows, 2 * events.length));
-}
+const nextRows = (events: readonly StreamedEvent[]) =>
+  nextSliceRows(
+    events.map(({ json }) => json),
+    maxRows,
+  );
 
 const readEvents = async (
   db: Kysely<Tables>,
