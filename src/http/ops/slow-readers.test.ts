@@ -38,7 +38,7 @@ onBothEngines('clients that do not read', (start) => {
     assert.equal(service.app.slowReaders.unsentBytes, 0);
   });
 
-  test('cannot keep more than the limit in memory: the longest stalled lose their connections', async (t) => {
+  test('cannot keep more than the limit in memory: those that stalled lose their connections', async (t) => {
     const service = await start(t, { environment: { MUSTER_CACHE_MB: '0' } });
     const [greedy, other] = [await service.key(), await service.key()];
     await fill(service);
@@ -60,6 +60,22 @@ onBothEngines('clients that do not read', (start) => {
     for (const socket of sockets) socket.destroy();
     await service.app.load.idle();
     assert.equal(slowReaders.unsentBytes, 0);
+  });
+
+  test('cannot keep out others by reading a little: the slowest lose their connections', async (t) => {
+    const service = await start(t, { environment: { MUSTER_CACHE_MB: '0' } });
+    const [slow, other] = [await service.key(), await service.key()];
+    await fill(service);
+    const { slowReaders } = service.app;
+    slowReaders.limits.maxBytes = 10_000_000;
+    const socket = await open(service, page, slow);
+    const reading = setInterval(() => socket.read(60_000) ?? socket.read(), 50);
+    t.after(() => clearInterval(reading));
+    await setTimeout(slowReaders.limits.maxStallMs + 100);
+    assert.equal((await service.get(page, other)).status, 200);
+    assert.equal(slowReaders.closed, 1);
+    socket.destroy();
+    await service.app.load.idle();
   });
 });
 

@@ -21,7 +21,10 @@ const defaultLimits = {
   /** While bytes wait for a client, it must take `minBytesPerSecond` in each period of this length. */
   periodMs: 30_000,
   minBytesPerSecond: 1024,
-  /** Above these sizes, clients that have read nothing for `maxStallMs` lose their connections. */
+  /**
+   * Above the first size, the slowest clients lose their connections; above the second, those of one client that have
+   * stalled for `maxStallMs`.
+   */
   maxBytes: 64 * 1024 * 1024,
   maxBytesPerClient: 32 * 1024 * 1024,
   maxStallMs: 1000,
@@ -36,6 +39,8 @@ const minCheckedBytes = 64 * 1024;
 type Reader = {
   /** The key or the network of the client, known for large responses. */
   client: string | undefined;
+  startedAt: number;
+  sentAtStart: number;
   periodStart: number;
   sentBefore: number;
   sent: number;
@@ -54,7 +59,8 @@ export function closeSlowReaders(app: FastifyInstance): void {
     const sent = sentBytes(socket);
     const reader = readers.get(socket);
     if (!reader) {
-      readers.set(socket, { client, periodStart: now, sentBefore: sent, sent, progressAt: now });
+      const start = { startedAt: now, sentAtStart: sent, periodStart: now, sentBefore: sent };
+      readers.set(socket, { client, ...start, sent, progressAt: now });
       return;
     }
     if (sent > reader.sent) Object.assign(reader, { sent, progressAt: now });
@@ -67,28 +73,46 @@ export function closeSlowReaders(app: FastifyInstance): void {
     socket.destroy();
   }
 
-  /** Closes stalled connections, the longest stalled first, until these bytes fit into this part of the limits. */
-  function makeRoom(added: number, client: string | undefined, now: number, part = 1): boolean {
+  /** Closes the slowest of these connections that may be closed, until `added` bytes fit. Returns whether they do. */
+  function makeRoomAmong(
+    candidates: [Socket, Reader][],
+    { added, maxBytes, mayClose }: { added: number; maxBytes: number; mayClose(reader: Reader): boolean },
+  ): boolean {
+    let bytes = unsentBytes(candidates.map(([socket]) => socket));
+    // A single response may be larger than the limit.
+    const fits = () => bytes === 0 || bytes + added <= maxBytes;
+    if (fits()) return true;
+    candidates.sort(([, a], [, b]) => speedOf(a) - speedOf(b));
+    for (const [socket, reader] of candidates) {
+      if (!mayClose(reader)) continue;
+      bytes -= socket.writableLength;
+      close(socket);
+      if (fits()) return true;
+    }
+    return fits();
+  }
+
+  function updateAll(now: number): void {
     for (const socket of readers.keys()) {
       if (socket.destroyed || socket.writableLength === 0) readers.delete(socket);
       else update(socket, now);
     }
-    const ofClient = [...readers].filter(([, reader]) => client !== undefined && reader.client === client);
-    const fits = (candidates: [Socket, Reader][], maxBytes: number) => {
-      let bytes = unsentBytes(candidates.map(([socket]) => socket));
-      if (bytes + added <= maxBytes) return true;
-      candidates.sort(([, a], [, b]) => a.progressAt - b.progressAt);
-      for (const [socket, { progressAt }] of candidates) {
-        // A single response may be larger than the limit.
-        if (bytes === 0 || bytes + added <= maxBytes) return true;
-        if (now - progressAt < limits.maxStallMs) return false;
-        bytes -= socket.writableLength;
-        close(socket);
-      }
-      return true;
-    };
-    return fits(ofClient, part * limits.maxBytesPerClient) && fits([...readers], part * limits.maxBytes);
   }
+
+  /** A client that reads keeps its connections, and gets no more responses until it has read those. */
+  const makeRoomOf = (client: string, added: number, maxBytes: number, now: number) =>
+    makeRoomAmong(
+      [...readers].filter(([, reader]) => reader.client === client),
+      { added, maxBytes, mayClose: ({ progressAt }) => now - progressAt >= limits.maxStallMs },
+    );
+
+  /** Slow clients must not keep out others, even if they read a little. */
+  const makeRoomInTotal = (added: number, now: number) =>
+    makeRoomAmong([...readers], {
+      added,
+      maxBytes: limits.maxBytes,
+      mayClose: ({ startedAt }) => now - startedAt >= limits.maxStallMs,
+    });
 
   function isTooSlow(reader: Reader, now: number): boolean {
     const { periodStart, sentBefore, sent } = reader;
@@ -103,7 +127,8 @@ export function closeSlowReaders(app: FastifyInstance): void {
     for (const socket of app.connections.open) {
       if (socket.writableLength > 0) update(socket, now);
     }
-    makeRoom(0, undefined, now);
+    updateAll(now);
+    makeRoomInTotal(0, now);
     for (const [socket, reader] of readers) if (isTooSlow(reader, now)) close(socket);
   }, intervalMs);
   timer.unref();
@@ -117,8 +142,11 @@ export function closeSlowReaders(app: FastifyInstance): void {
       return closed;
     },
     assertRoom(request) {
+      if (readers.size === 0) return;
+      const now = performance.now();
+      updateAll(now);
       // The size is unknown, so half of the room must be left.
-      if (readers.size > 0 && !makeRoom(0, clientOf(request), performance.now(), 0.5)) throw overloaded();
+      if (!makeRoomOf(clientOf(request), 0, limits.maxBytesPerClient / 2, now)) throw overloaded();
     },
     limits,
   });
@@ -128,7 +156,8 @@ export function closeSlowReaders(app: FastifyInstance): void {
     if (bytes < minCheckedBytes || reply.raw.closed) return done(null, payload);
     const client = clientOf(request);
     const now = performance.now();
-    if (!makeRoom(bytes, client, now)) {
+    updateAll(now);
+    if (!makeRoomOf(client, bytes, limits.maxBytesPerClient, now) || !makeRoomInTotal(bytes, now)) {
       for (const name of headersOfBody) reply.removeHeader(name);
       return done(overloaded());
     }
@@ -143,6 +172,9 @@ export function closeSlowReaders(app: FastifyInstance): void {
 
 /** The headers that describe a response that is not sent after all. */
 const headersOfBody = ['etag', 'link', 'content-disposition', 'last-modified'];
+
+const speedOf = ({ sent, sentAtStart, startedAt }: Reader) =>
+  (sent - sentAtStart) / (performance.now() - startedAt);
 
 function unsentBytes(sockets: Iterable<Socket>): number {
   let bytes = 0;
