@@ -146,7 +146,10 @@ export function closeSlowReaders(app: FastifyInstance): void {
       const now = performance.now();
       updateAll(now);
       // The size is unknown, so half of the room must be left.
-      if (!makeRoomOf(clientOf(request), 0, limits.maxBytesPerClient / 2, now)) throw overloaded();
+      const hasRoom =
+        makeRoomOf(clientOf(request), limits.maxBytesPerClient / 2, limits.maxBytesPerClient, now) &&
+        makeRoomInTotal(limits.maxBytes / 2, now);
+      if (!hasRoom) throw overloaded();
     },
     limits,
   });
