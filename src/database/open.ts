@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Dialect, Kysely, type LogEvent } from 'kysely';
 import { Problem, unavailable } from '../core/errors.ts';
+import { createLimiter } from '../core/limiter.ts';
 import { type Backup, type RestoreOptions, restoreDatabase } from './backup/restore.ts';
 import type { Engine, Pools, WriteTurns } from './engine.ts';
 import { migrate, migrationNames, migrationState } from './migrate.ts';
@@ -11,13 +12,7 @@ import type { Report } from './sqlite/file-guard.ts';
 import { createWriteQueue, type Work } from './sqlite/group-commit.ts';
 import type { StoredTable, Tables } from './tables.ts';
 import type { ReadVersions } from './versions.ts';
-import {
-  createLimiter,
-  newProgress,
-  tooManyWrites,
-  type WriteProgress,
-  withinLimit,
-} from './write-limits.ts';
+import { newProgress, tooManyWrites, type WriteProgress, withinLimit } from './write-limits.ts';
 import { appendEvents } from './writes/events.ts';
 import { WriteConflict } from './writes/rows.ts';
 import { bumpVersions } from './writes/table-versions.ts';

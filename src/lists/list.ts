@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { TObject } from 'typebox';
-import { firstRowsSoon } from '../database/sql/functions.ts';
+import { firstRowsSoon, jsonRow } from '../database/sql/functions.ts';
 import { streamLines } from '../database/sql/lines.ts';
 import { cached, param, type Statement, statement } from '../database/sql/statement.ts';
 import type { TableName, Tables } from '../database/tables.ts';
@@ -53,6 +54,37 @@ export const listLines = (db: Kysely<Tables>, list: List, after: string | undefi
   const query = ordered(list, list.order.key, rows).modifyEnd(firstRowsSoon()).$castTo<{ line: string }>();
   return { query, stream: (sliceRows: number) => streamLines(db, query, sliceRows) };
 };
+
+/** The first rows after a cursor, in slices of about `maxSliceLength` characters. */
+export async function* pageSlices(
+  db: Kysely<Tables>,
+  list: List,
+  after: string | undefined,
+  limit: number,
+): AsyncGenerator<ListRow[]> {
+  const key = after === undefined ? undefined : sql.val(after);
+  const query = selectPage(db, list, key, sql.lit(limit), (rows, order_key) =>
+    // JSON text contains no tabs and no line feeds; an order key may.
+    rows.select(sql<string>`${list.json} || ${sql.lit('\t')} || ${jsonRow([order_key])}`.as('line')),
+  );
+  const extended: ListRow[] = [];
+  for await (const { lines } of streamLines(db, query.$castTo<{ line: string }>(), limit)) {
+    const rows = lines.split('\n').map(parsePageLine);
+    if (list.extend) extended.push(...rows);
+    else yield rows;
+  }
+  if (!list.extend) return;
+  const rows = await list.extend(db, extended);
+  for (let start = 0; start < rows.length; start += 50) {
+    yield rows.slice(start, start + 50);
+    await setImmediate();
+  }
+}
+
+function parsePageLine(line: string): ListRow {
+  const end = line.indexOf('\t');
+  return { json: line.slice(0, end), order_key: JSON.parse(line.slice(end + 1))[0] };
+}
 
 /** All rows after a cursor. */
 export const listRows = (db: Kysely<Tables>, list: List, after: string | RawBuilder<string> | undefined) =>
@@ -139,22 +171,39 @@ const pageStatements = new WeakMap<List, Map<string, Statement<ListRow>>>();
  */
 const pageSizes = [2, 6, 11, 21, 26, 51, 101, 201];
 
-/** Without an index for the order, an inner query sorts only ids and keys, and the outer query builds the JSON. */
-function pageRows(
+const pageRows = (
   db: Kysely<Tables>,
   list: List,
   after: RawBuilder<string> | undefined,
   size: number | undefined,
-) {
-  const limit = size === undefined ? param<number>('limit') : sql.lit(size);
-  if (list.isIndexed !== false) return listRows(db, list, after).limit(limit);
-  const found = rowsAfter(db, list, after).select([list.id.as('id'), list.order.key.as('order_key')]);
-  const page = ordered(list, list.order.key, found).limit(limit).as('page');
+) =>
+  selectPage(
+    db,
+    list,
+    after,
+    size === undefined ? param<number>('limit') : sql.lit(size),
+    (rows, order_key) => rows.select([list.json.as('json'), order_key.as('order_key')]),
+  ).$castTo<ListRow>();
+
+/** Without an index for the order, an inner query sorts only ids and keys, and the outer query builds the JSON. */
+function selectPage(
+  db: Kysely<Tables>,
+  list: List,
+  after: RawBuilder<string> | undefined,
+  limit: RawBuilder<number>,
+  select: (rows: RowsQuery, order_key: RawBuilder<string>) => RowsQuery,
+): RowsQuery {
+  const { order } = list;
+  const found = rowsAfter(db, list, after);
+  if (list.isIndexed !== false)
+    return ordered(list, order.key, select(withJoins(db, list, found), order.key)).limit(limit);
+  const keys = found.select([list.id.as('id'), order.key.as('order_key')]);
+  const page = ordered(list, order.key, keys).limit(limit).as('page');
   const rows = withJoins(db, list, list.from(db)).innerJoin(page, (join) =>
     join.on(sql<boolean>`page.id = ${list.id}`),
   );
   const order_key = sql.ref<string>('page.order_key');
-  return ordered(list, order_key, rows.select([list.json.as('json'), order_key.as('order_key')]));
+  return ordered(list, order_key, select(rows, order_key));
 }
 
 /** Returns the same list object for the same key, so that its statements are built once. */
@@ -194,7 +243,7 @@ export const jsonRows = (db: Kysely<Tables>, list: List) =>
 const withJoins = (db: Kysely<Tables>, list: List, rows: RowsQuery) => list.joins?.(rows, db) ?? rows;
 
 const ordered = ({ order }: List, key: RawBuilder<string>, rows: RowsQuery) =>
-  rows.orderBy(key, order.descending ? 'desc' : 'asc').$castTo<ListRow>();
+  rows.orderBy(key, order.descending ? 'desc' : 'asc');
 
 const beyond = ({ key, descending }: Order, after: string | RawBuilder<string>) =>
   descending ? sql<boolean>`${key} < ${after}` : sql<boolean>`${key} > ${after}`;

@@ -1,8 +1,9 @@
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { dayKey } from '../core/clock.ts';
 import type { Tables } from '../database/tables.ts';
-import { contentEtag, sendWithEtag } from '../http/response/etag.ts';
+import { contentEtag, contentHash, sendWithEtag } from '../http/response/etag.ts';
 import type { Cursor } from './cursor.ts';
 import type { Format, FormatName } from './formats.ts';
 import { countUpTo, type List, readCounts } from './list.ts';
@@ -65,32 +66,56 @@ export function setFormat(
   reply.header('content-disposition', `attachment; filename="${name}.${formatName}"`);
 }
 
-/** Sends a response that fits in memory, with an ETag of its content. */
-export async function sendText(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { format: { pack }, list: { schema } }: ListRequest,
-  pieces: readonly string[],
-) {
-  // Encoded once, for the ETag, the compression, the response cache and the socket.
-  const bytes = pack
-    ? Buffer.concat(await Array.fromAsync(pack(yieldOnce(pieces.join('')), schema)))
-    : encode(pieces);
-  return sendWithEtag(request, reply, contentEtag(bytes), bytes);
+/** The body of a response that fits in memory. It is encoded as it arrives, so that no turn of the event loop takes long. */
+export class Body {
+  readonly #listRequest: ListRequest;
+  readonly #chunks: Buffer[] = [];
+  readonly #hash = contentHash();
+  #texts: string[] = [];
+  #textLength = 0;
+  #encodedBytes = 0;
+
+  constructor(listRequest: ListRequest) {
+    this.#listRequest = listRequest;
+  }
+
+  /** About the number of bytes so far. */
+  get length() {
+    return this.#encodedBytes + this.#textLength;
+  }
+
+  add(text: string): void {
+    this.#texts.push(text);
+    this.#textLength += text.length;
+    if (this.#textLength >= chunkLength && !this.#listRequest.format.pack) this.#addChunk(this.#takeText());
+  }
+
+  /** Sends the body with an ETag of its content. It is encoded once, for the ETag, compression, cache and socket. */
+  async send(request: FastifyRequest, reply: FastifyReply) {
+    const { pack } = this.#listRequest.format;
+    if (!pack && this.#chunks.length === 0) {
+      const bytes = this.#takeText();
+      return sendWithEtag(request, reply, contentEtag(bytes), bytes);
+    }
+    if (pack) {
+      const packed = pack(Readable.from(this.#texts), this.#listRequest.list.schema);
+      for await (const bytes of packed) this.#addChunk(Buffer.from(bytes));
+    } else this.#addChunk(this.#takeText());
+    return sendWithEtag(request, reply, this.#hash.etag(), Buffer.concat(this.#chunks));
+  }
+
+  #takeText(): Buffer {
+    const bytes = Buffer.from(this.#texts.join(''));
+    this.#texts = [];
+    this.#textLength = 0;
+    return bytes;
+  }
+
+  #addChunk(chunk: Buffer): void {
+    this.#hash.add(chunk);
+    this.#chunks.push(chunk);
+    this.#encodedBytes += chunk.length;
+  }
 }
 
-/** Joining pieces first is faster, but takes the memory of all of them once more. */
-function encode(pieces: readonly string[]): Buffer {
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  if (length <= maxJoinedLength) return Buffer.from(pieces.join(''));
-  const bytes = Buffer.allocUnsafe(pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0));
-  let end = 0;
-  for (const piece of pieces) end += bytes.write(piece, end);
-  return bytes;
-}
-
-const maxJoinedLength = 1024 * 1024;
-
-async function* yieldOnce(text: string) {
-  yield text;
-}
+const chunkLength = 256 * 1024;

@@ -14,11 +14,11 @@ import { countRows, type List, listLines } from './list.ts';
 import { sendPage } from './pages.ts';
 import { type Paging, splitQuery } from './query.ts';
 import {
+  Body,
   countRowsBefore,
   type ListRequest,
   metaOf,
   rowWriter,
-  sendText,
   setFormat,
   versionAt,
 } from './response.ts';
@@ -76,7 +76,11 @@ async function sendWhole(request: FastifyRequest, reply: FastifyReply, listReque
     setFormat(request, reply, listRequest);
     const pieces = readWhole(db, listRequest, version);
     const { text, isAll } = await bufferUpTo(pieces, maxBufferedLength);
-    if (isAll) return await sendText(request, reply, listRequest, [text]);
+    if (isAll) {
+      const body = new Body(listRequest);
+      body.add(text);
+      return await body.send(request, reply);
+    }
 
     if (versionTag) reply.header('etag', versionTag);
     if (request.method === 'HEAD') {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Moment } from '../../core/clock.ts';
 import type { Versions } from '../../database/versions.ts';
@@ -16,6 +17,9 @@ import { type CachedResponse, cacheKey, isFresh } from './response-cache.ts';
 
 /** A request that has waited this long is rejected: its client may have given up, and those behind it still wait. */
 const maxQueueMs = 2000;
+
+/** Large cached responses to many clients are sent in several turns of the event loop. */
+const maxTurnMs = 20;
 
 /**
  * Serves fresh cached responses before routing; every other request goes through Fastify. Both paths use the same
@@ -65,7 +69,13 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
       return;
     }
     const snapshot = snapshotAt(versions);
-    for (const pending of batch) respond(pending, snapshot);
+    let turnStart = performance.now();
+    for (const pending of batch) {
+      respond(pending, snapshot);
+      if (performance.now() - turnStart < maxTurnMs) continue;
+      await nextTurn();
+      turnStart = performance.now();
+    }
   }
 
   async function readVersions(): Promise<Versions | undefined> {

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
 import { Problem } from '../../core/errors.ts';
 import { encodings, etagForEncoding } from './compression.ts';
@@ -13,8 +13,20 @@ export const resourceEtag = (version: number, text: string) => `"${version}-${di
 /** The ETag of a response without a version. */
 export const contentEtag = (text: string | Buffer) => `"${digest(text)}"`;
 
+/** Computes the same ETag from the parts of a response. */
+export function contentHash() {
+  const parts = createHash(algorithm);
+  return {
+    add: (part: Buffer) => parts.update(part),
+    etag: () => `"${parts.digest('base64url').slice(0, digestLength)}"`,
+  };
+}
+
 /** SHA-1, because it takes less than half the time of SHA-256 on CPUs without instructions for them. */
-const digest = (text: string | Buffer) => hash('sha1', text, 'base64url').slice(0, 22);
+const algorithm = 'sha1';
+const digestLength = 22;
+
+const digest = (text: string | Buffer) => hash(algorithm, text, 'base64url').slice(0, digestLength);
 
 /** Returns the ETag in `If-None-Match` that matches, compared weakly (RFC 9110), if the response can be a 304. */
 export function matchRequestEtag({ method, headers }: FastifyRequest, tag: string): string | undefined {
