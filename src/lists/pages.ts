@@ -79,6 +79,11 @@ class PageBody extends Body {
     this.add(listRequest.format.open(listRequest.list.schema));
   }
 
+  /** Makes room for this many rows of the average length so far. */
+  reserveForRows(rows: number): void {
+    this.reserve(Math.ceil((1.05 * rows * this.length) / this.rows));
+  }
+
   addRows(rows: readonly ListRow[]): void {
     for (const { json, order_key } of rows) {
       if (this.rows === this.#limit) {
@@ -160,6 +165,7 @@ async function addSlices(
     await largePages.run(async () => {
       if (request.raw.socket.destroyed) throw unavailable('The client has disconnected.', 1);
       request.server.slowReaders.assertRoom(request);
+      body.reserveForRows(limit);
       await add(Number.POSITIVE_INFINITY);
     });
   } finally {

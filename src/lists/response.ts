@@ -66,13 +66,16 @@ export function setFormat(
   reply.header('content-disposition', `attachment; filename="${name}.${formatName}"`);
 }
 
-/** The body of a response that fits in memory. It is encoded as it arrives, so that no turn of the event loop takes long. */
+/**
+ * The body of a response that fits in memory. It is encoded as it arrives, so that no turn of the event loop takes long, and
+ * into one buffer, so that it is never in memory twice.
+ */
 export class Body {
   readonly #listRequest: ListRequest;
-  readonly #chunks: Buffer[] = [];
   readonly #hash = contentHash();
   #texts: string[] = [];
   #textLength = 0;
+  #buffer = Buffer.alloc(0);
   #encodedBytes = 0;
 
   constructor(listRequest: ListRequest) {
@@ -87,34 +90,46 @@ export class Body {
   add(text: string): void {
     this.#texts.push(text);
     this.#textLength += text.length;
-    if (this.#textLength >= chunkLength && !this.#listRequest.format.pack) this.#addChunk(this.#takeText());
+    if (this.#textLength >= chunkLength && !this.#listRequest.format.pack) this.#append(this.#takeText());
+  }
+
+  /** Makes room for a body of this many bytes. Without it, room is added when it is needed. */
+  reserve(bytes: number): void {
+    if (bytes <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(bytes);
+    this.#buffer.copy(larger, 0, 0, this.#encodedBytes);
+    this.#buffer = larger;
   }
 
   /** Sends the body with an ETag of its content. It is encoded once, for the ETag, compression, cache and socket. */
   async send(request: FastifyRequest, reply: FastifyReply) {
     const { pack } = this.#listRequest.format;
-    if (!pack && this.#chunks.length === 0) {
-      const bytes = this.#takeText();
+    if (!pack && this.#encodedBytes === 0) {
+      const bytes = Buffer.from(this.#takeText());
       return sendWithEtag(request, reply, contentEtag(bytes), bytes);
     }
     if (pack) {
       const packed = pack(Readable.from(this.#texts), this.#listRequest.list.schema);
-      for await (const bytes of packed) this.#addChunk(Buffer.from(bytes));
-    } else this.#addChunk(this.#takeText());
-    return sendWithEtag(request, reply, this.#hash.etag(), Buffer.concat(this.#chunks));
+      for await (const bytes of packed) this.#append(bytes);
+    } else this.#append(this.#takeText());
+    return sendWithEtag(request, reply, this.#hash.etag(), this.#buffer.subarray(0, this.#encodedBytes));
   }
 
-  #takeText(): Buffer {
-    const bytes = Buffer.from(this.#texts.join(''));
+  #takeText(): string {
+    const text = this.#texts.join('');
     this.#texts = [];
     this.#textLength = 0;
-    return bytes;
+    return text;
   }
 
-  #addChunk(chunk: Buffer): void {
-    this.#hash.add(chunk);
-    this.#chunks.push(chunk);
-    this.#encodedBytes += chunk.length;
+  #append(piece: string | Uint8Array): void {
+    const start = this.#encodedBytes;
+    const end = start + Buffer.byteLength(piece);
+    if (end > this.#buffer.length) this.reserve(Math.max(end, 2 * this.#buffer.length));
+    if (typeof piece === 'string') this.#buffer.write(piece, start);
+    else this.#buffer.set(piece, start);
+    this.#hash.add(this.#buffer.subarray(start, end));
+    this.#encodedBytes = end;
   }
 }
 

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Moment } from '../../core/clock.ts';
 import type { Versions } from '../../database/versions.ts';
@@ -18,7 +17,7 @@ import { type CachedResponse, cacheKey, isFresh } from './response-cache.ts';
 /** A request that has waited this long is rejected: its client may have given up, and those behind it still wait. */
 const maxQueueMs = 2000;
 
-/** Large cached responses to many clients are sent in several turns of the event loop. */
+/** Cached responses are sent for at most this long in one turn of the event loop: many clients may wait for a large one. */
 const maxTurnMs = 20;
 
 /**
@@ -69,13 +68,7 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
       return;
     }
     const snapshot = snapshotAt(versions);
-    let turnStart = performance.now();
-    for (const pending of batch) {
-      respond(pending, snapshot);
-      if (performance.now() - turnStart < maxTurnMs) continue;
-      await nextTurn();
-      turnStart = performance.now();
-    }
+    for (const pending of batch) respond(pending, snapshot);
   }
 
   async function readVersions(): Promise<Versions | undefined> {
@@ -125,29 +118,54 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
     return { versions, moment, now: Date.parse(moment.now) };
   }
 
-  function respond(pending: PendingRequest, snapshot: VersionSnapshot): unknown {
+  let turnStart: number | undefined;
+  function isTurnOver(): boolean {
+    const now = performance.now();
+    if (turnStart === undefined) {
+      turnStart = now;
+      setImmediate(() => {
+        turnStart = undefined;
+      });
+    }
+    return now - turnStart > maxTurnMs;
+  }
+  let postponed: (() => void)[] = [];
+  function resume(): void {
+    const batch = postponed;
+    postponed = [];
+    for (const respondNow of batch) respondNow();
+  }
+
+  function respond(pending: PendingRequest, snapshot: VersionSnapshot, hasWaited = false): void {
     const { request, response, secret } = pending;
     // The client has disconnected, so `close`, which ends a refresh, was emitted before.
-    if (response.closed) return undefined;
+    if (response.closed) return;
+    if (isTurnOver()) {
+      if (postponed.push(() => respond(pending, snapshot, hasWaited)) === 1) setImmediate(resume);
+      return;
+    }
     const key = app.keyCache.getCached(secret, snapshot.versions);
-    if (!key) return enqueueMiss(pending);
+    if (!key) {
+      enqueueMiss(pending);
+      return;
+    }
     const name = cacheKey(request.url ?? '', request, key);
     const cached = app.responseCache.find(name);
-    if (cached && sendCached(cached, pending, key, snapshot)) return undefined;
+    if (cached && sendCached(cached, pending, key, snapshot)) return;
     // A body that was never cached may be a stream, which is not, so do not wait for an identical request.
-    if (!cached?.body) return enqueueMiss(pending);
+    if (!cached?.body || hasWaited) {
+      enqueueMiss(pending);
+      return;
+    }
     // One request refreshes a stale entry; identical requests wait for it and share the result.
     const inFlight = app.responseCache.inFlight(name);
     if (!inFlight) {
       response.once('close', app.responseCache.startRefresh(name));
-      return enqueueMiss(pending);
+      enqueueMiss(pending);
+      return;
     }
-    return inFlight.then(() => {
-      // The versions of this request decide whether the refreshed entry includes all earlier writes.
-      const refreshed = app.responseCache.find(name);
-      if (!refreshed || !sendCached(refreshed, pending, key, snapshotAt(snapshot.versions)))
-        enqueueMiss(pending);
-    });
+    // The versions of this request decide whether the refreshed entry includes all earlier writes.
+    inFlight.then(() => respond(pending, snapshotAt(snapshot.versions), true));
   }
 
   function sendCached(
