@@ -123,12 +123,13 @@ export async function exportList(
   return streamList(spool, { start: '', rest, snapshot, openedAt }, packOf(listRequest));
 }
 
-/** Sends a summary of a list from one snapshot, on a connection for slow reads. */
+/** Sends a summary of a list from one snapshot, on a connection for slow reads. `filters` is returned in `meta`. */
 export async function sendSummary(
   request: FastifyRequest,
   reply: FastifyReply,
   reads: readonly TableName[],
   summarize: (db: Kysely<Tables>) => Promise<unknown>,
+  filters = request.query,
 ) {
   const snapshot = await request.database.snapshot('slow');
   try {
@@ -141,7 +142,7 @@ export async function sendSummary(
     const matchedTag = tag && matchRequestEtag(request, tag);
     reply.cacheDependencies = { reads, version, day };
     if (matchedTag !== undefined) return await sendNotModified(reply, matchedTag);
-    const body = { data: await summarize(snapshot.db), meta: { filters: request.query } };
+    const body = { data: await summarize(snapshot.db), meta: { filters } };
     if (tag === undefined) return await sendWithContentEtag(request, reply, body);
     return await reply.header('etag', tag).send(body);
   } finally {

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import Cursor from 'pg-cursor';
 import { nextSliceRows } from '../sql/lines.ts';
-import { areOfCommand } from '../sql/statement.ts';
+import { UnawaitedParameters } from '../sql/statement.ts';
 import { codeOf } from './errors.ts';
 import { closeCursor, end, type IsAlive, type Limits, readCursor, watchResponse } from './limits.ts';
 import { PreparingClient } from './prepared.ts';
@@ -138,7 +138,11 @@ function watchedClient(server: Server, limits: Limits, isAlive: IsAlive | undefi
     /** Resolves when all statements so far have succeeded, or at once if nobody needs the result of this one. */
     #confirm<T>(response: Promise<T>, text: unknown, parameters: unknown): Promise<T | object> {
       const isInTransaction = this.getTransactionStatus() === 'T';
-      if (areOfCommand(parameters) && isInTransaction && this.#unconfirmed.length < maxUnconfirmed) {
+      if (
+        parameters instanceof UnawaitedParameters &&
+        isInTransaction &&
+        this.#unconfirmed.length < maxUnconfirmed
+      ) {
         response.catch(() => {});
         this.#unconfirmed.push(response);
         return Promise.resolve({ command: '', rows: [] });

@@ -21,22 +21,23 @@ import { isBatch } from './batches.ts';
  * A query whose SQL is compiled once. `values` contains the values of its params; where the engine runs batches, it may be
  * a list of such values, one for each run.
  */
-export type Statement<Row> = (db: Kysely<Tables>, values?: object) => Promise<QueryResult<Row>>;
+export type Statement<Row> = {
+  (db: Kysely<Tables>, values?: object): Promise<QueryResult<Row>>;
+  /**
+   * Runs a statement whose result nobody needs. Where the engine can, it does not wait for the database: the next
+   * statement of the transaction waits for both and fails with the error of either.
+   */
+  send(db: Kysely<Tables>, values?: object): Promise<void>;
+};
 
 type Query<Row> = Compilable<Row> & { toOperationNode(): RootOperationNode };
 
-/** `isCommand`: the caller does not need the result, so the next statement may be sent before the database responds. */
-type StatementOptions = { isCommand?: boolean };
-
 /** Building and compiling a query takes longer than running it, so frequent queries are compiled once. */
-export function statement<Row>(
-  build: (db: Kysely<Tables>) => Query<Row>,
-  { isCommand = false }: StatementOptions = {},
-): Statement<Row> {
+export function statement<Row>(build: (db: Kysely<Tables>) => Query<Row>): Statement<Row> {
   let node: RootOperationNode | undefined;
   const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row>>();
 
-  return (db, values = {}) => {
+  function prepare(db: Kysely<Tables>, values: object) {
     node ??= build(queryBuilder).toOperationNode();
     const executor = db.getExecutor();
     const queryId = createQueryId();
@@ -49,24 +50,28 @@ export function statement<Row>(
     const parameters = isBatch(values)
       ? values.map((list) => fillParams(query, list))
       : fillParams(query, values);
-    if (isCommand) parametersOfCommands.add(parameters);
-    return executor.executeQuery<Row>({ ...query, queryId, parameters });
+    return { executor, query: { ...query, queryId }, parameters };
+  }
+
+  const run = (db: Kysely<Tables>, values = {}) => {
+    const { executor, query, parameters } = prepare(db, values);
+    return executor.executeQuery<Row>({ ...query, parameters });
   };
+  const send = async (db: Kysely<Tables>, values = {}) => {
+    const { executor, query, parameters } = prepare(db, values);
+    await executor.executeQuery({ ...query, parameters: UnawaitedParameters.from(parameters) });
+  };
+  return Object.assign(run, { send });
 }
 
-/** Marks the parameters, because they and the text are all that Kysely passes on to the driver. */
-const parametersOfCommands = new WeakSet<object>();
-
-/** Whether these are the parameters of a statement whose result the caller does not need. */
-export const areOfCommand = (parameters: unknown): boolean =>
-  Array.isArray(parameters) && parametersOfCommands.has(parameters);
+/** The parameters of a statement that is sent without waiting. They and the text are all that Kysely hands to a driver. */
+export class UnawaitedParameters extends Array<unknown> {}
 
 /** The cached statement with this name. The name must contain everything the SQL depends on, such as the columns. */
 export const namedStatement = <Row>(
   name: string,
   build: (db: Kysely<Tables>) => Query<Row>,
-  options?: StatementOptions,
-): Statement<Row> => cached(`statement ${name}`, () => statement(build, options));
+): Statement<Row> => cached(`statement ${name}`, () => statement(build));
 
 /**
  * Statements and lists that depend on the shape of a request, such as the columns of a PATCH or the filters of a list.

@@ -8,7 +8,7 @@ import type { Tables } from '../tables.ts';
 import type { Differences } from './change.ts';
 import { eventTypesOf } from './event-type.ts';
 import { chunk, insertRows } from './rows.ts';
-import { type ChangeTracker, type PendingEvent, type Subject, trackerOf } from './tracker.ts';
+import { type ChangeTracker, type EventData, type PendingEvent, type Subject, trackerOf } from './tracker.ts';
 
 export type { Subject } from './tracker.ts';
 
@@ -17,30 +17,17 @@ export const addEvent = (db: Transaction<Tables>, event: PendingEvent): void =>
   void trackerOf(db)?.events.push(event);
 
 /**
- * Parses a resource that was read. If it is the last that this transaction has changed, its event gets the same JSON, so
- * that the database does not build it twice.
+ * Gives the last event of a resource the state that was read after the change, so that the database does not build it
+ * again. Returns the resource.
  */
-export function parseResource<Resource extends object>(db: Kysely<Tables>, json: string): Resource {
-  const resource = JSON.parse(json);
-  const event = trackerOf(db)?.events.at(-1);
-  if (event && !event.given && event.subject_id === (resource.user_id ?? resource.id)) {
-    event.read = { json, resource };
-  }
+export function setEventData<Resource extends EventData>(
+  db: Transaction<Tables>,
+  subject_id: string,
+  resource: Resource,
+): Resource {
+  const event = trackerOf(db)?.events.findLast((event) => event.subject_id === subject_id);
+  if (event && !event.given) event.read = resource;
   return resource;
-}
-
-/** Like `parseResource`, for many resources that were read after all changes of the transaction. */
-export function parseResources<Resource extends { id: string; key?: string; project_id?: string }>(
-  db: Kysely<Tables>,
-  rows: readonly { json: string }[],
-): Resource[] {
-  const events = new Map(trackerOf(db)?.events.map((event) => [event.subject_id, event]));
-  return rows.map(({ json }) => {
-    const resource: Resource = JSON.parse(json);
-    const event = events.get(resource.id);
-    if (event && !event.given) event.read = { json, resource };
-    return resource;
-  });
 }
 
 /**
@@ -65,13 +52,13 @@ export async function appendEvents<T>(
     tracker.sequence = first + count - 1;
     await numberEvents(db, tracker, events, first, last.change);
   } else if (count === 1 && isKnown(last)) {
-    await insertNext(db, { ...rowOf(last), ...knownColumns(last), floor, count });
+    await insertNext.send(db, { ...rowOf(last), ...knownColumns(last), floor, count });
   } else {
     // Numbers that no other transaction uses. Other writers wait only while the events get their final ones.
     const first = -Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
     await numberEvents(db, tracker, events, first, last.change);
     await insertRows(db, 'events', tracker.rows.splice(0));
-    await renumberEvents(db, { floor, count, first, last: first + count - 1 });
+    await renumberEvents.send(db, { floor, count, first, last: first + count - 1 });
   }
   return result;
 }
@@ -145,16 +132,14 @@ const reserveSequence = (db: QueryCreator<Tables>) =>
     .returning(['version', wakeFollowers().as('woken')]);
 
 /** Gives inserted events the next sequence numbers, in the same order. */
-const renumberEvents = statement(
-  (db) =>
-    db
-      .with('reserved', reserveSequence)
-      .updateTable('events')
-      .from('reserved')
-      .set({ sequence: sql<number>`sequence + reserved.version - ${param('last')}` })
-      .where('sequence', '>=', param<number>('first'))
-      .where('sequence', '<=', param<number>('last')),
-  { isCommand: true },
+const renumberEvents = statement((db) =>
+  db
+    .with('reserved', reserveSequence)
+    .updateTable('events')
+    .from('reserved')
+    .set({ sequence: sql<number>`sequence + reserved.version - ${param('last')}` })
+    .where('sequence', '>=', param<number>('first'))
+    .where('sequence', '<=', param<number>('last')),
 );
 
 function rowOf(event: PendingEvent, sequence = 0): EventRow {
@@ -182,11 +167,11 @@ const isKnown = ({ given, read }: PendingEvent) => given !== undefined || read !
 
 /** The columns of an event whose resource is known here. */
 function knownColumns({ subject, subject_id, given, read }: PendingEvent) {
-  const { key = null, project_id = null } = given ?? read?.resource ?? {};
+  const { key = null, project_id = null } = given ?? read ?? {};
   return {
     subject_key: key,
     project_id: subject.type === 'project' ? subject_id : project_id,
-    data: read?.json ?? JSON.stringify(given?.data),
+    data: JSON.stringify(read ?? given?.data),
   };
 }
 
@@ -234,18 +219,16 @@ async function insertFromSubject(
 const insertColumns = [...columns, 'subject_key', 'project_id', 'data'] as const;
 
 /** Inserts an event with the next sequence number. */
-const insertNext = statement(
-  (db) =>
-    db
-      .with('reserved', reserveSequence)
-      .insertInto('events')
-      .columns(insertColumns)
-      .expression((db) =>
-        db
-          .selectFrom('reserved')
-          .select(['version', ...insertColumns.slice(1).map((column) => param(column).as(column))]),
-      ),
-  { isCommand: true },
+const insertNext = statement((db) =>
+  db
+    .with('reserved', reserveSequence)
+    .insertInto('events')
+    .columns(insertColumns)
+    .expression((db) =>
+      db
+        .selectFrom('reserved')
+        .select(['version', ...insertColumns.slice(1).map((column) => param(column).as(column))]),
+    ),
 );
 
 const selectOne = (db: Kysely<Tables>, subject: Subject, moment: Moment) =>

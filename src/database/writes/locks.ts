@@ -15,12 +15,10 @@ import type { Tables } from '../tables.ts';
  * groups. It conflicts only with itself. It does not lock the rows in `data_versions`: those come last.
  */
 export async function lockTables(db: Transaction<Tables>, ...tables: (keyof Tables)[]): Promise<void> {
-  for (const table of tables.sort()) await takeTableLock(db, { table });
+  for (const table of tables.sort()) await takeTableLock.send(db, { table });
 }
 
-const takeTableLock = statement((db) => db.selectNoFrom(advisoryLock(param('table')).as('locked')), {
-  isCommand: true,
-});
+const takeTableLock = statement((db) => db.selectNoFrom(advisoryLock(param('table')).as('locked')));
 
 /**
  * Locks rows until the transaction ends, in the order of their ids. A statement that changes many rows would lock them in
@@ -33,18 +31,15 @@ export async function lockRows(
 ): Promise<void> {
   const wanted = [...new Set(ids)];
   if (wanted.length === 0 || hasSingleWriter(db)) return;
-  const lock = namedStatement(
-    `lock ${table}`,
-    (db) =>
-      db
-        .selectFrom(table)
-        .select('id')
-        .where(inJsonArray(sql.ref('id'), param<string>('ids')))
-        .orderBy('id')
-        .forNoKeyUpdate(),
-    { isCommand: true },
+  const lock = namedStatement(`lock ${table}`, (db) =>
+    db
+      .selectFrom(table)
+      .select('id')
+      .where(inJsonArray(sql.ref('id'), param<string>('ids')))
+      .orderBy('id')
+      .forNoKeyUpdate(),
   );
-  await lock(withoutScope(db), { ids: JSON.stringify(wanted) });
+  await lock.send(withoutScope(db), { ids: JSON.stringify(wanted) });
 }
 
 /**
@@ -59,9 +54,7 @@ export const withoutScope = (db: Transaction<Tables>) => db.withoutPlugins();
  * table `people` and projects before.
  */
 export async function lockPerson(db: Transaction<Tables>, user_id: string): Promise<void> {
-  await takePersonLock(db, { user_id });
+  await takePersonLock.send(db, { user_id });
 }
 
-const takePersonLock = statement((db) => db.selectNoFrom(rowLock(param('user_id')).as('locked')), {
-  isCommand: true,
-});
+const takePersonLock = statement((db) => db.selectNoFrom(rowLock(param('user_id')).as('locked')));

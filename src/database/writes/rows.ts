@@ -24,18 +24,17 @@ export async function insertRows<Table extends keyof Tables>(
   const columns = Object.keys(rows[0] ?? {});
   const values = rows.map((row) => Object.values(row));
   const insert = (size: number) =>
-    namedStatement(
-      `insert ${size} ${table} ${columns}`,
-      (db) => db.insertInto(table).values(rowsOfParams(size, columns) as never),
-      { isCommand: true },
+    namedStatement(`insert ${size} ${table} ${columns}`, (db) =>
+      db.insertInto(table).values(rowsOfParams(size, columns) as never),
     );
   if (runsBatches(db)) {
-    if (rows.length > 0) await insert(1)(db, values);
+    if (rows.length > 0) await insert(1).send(db, values);
     return;
   }
   let at = 0;
   for (const size of statementSizes) {
-    for (; rows.length - at >= size; at += size) await insert(size)(db, values.slice(at, at + size).flat());
+    for (; rows.length - at >= size; at += size)
+      await insert(size).send(db, values.slice(at, at + size).flat());
   }
 }
 

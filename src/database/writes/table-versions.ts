@@ -23,30 +23,25 @@ export async function bumpVersions<T>(
   const changed = [...tables].sort();
   if (sequence !== undefined) changed.push('events');
   // Transactions with events hold this lock. The rest waits for it too, because one statement locks many rows in any order.
-  if (!hasEvents && changed.length > 1 && !hasSingleWriter(transaction)) await lockSequence(transaction);
-  if (changed.length > 0) await bump(changed)(transaction, { sequence });
+  if (!hasEvents && changed.length > 1 && !hasSingleWriter(transaction)) await lockSequence.send(transaction);
+  if (changed.length > 0) await bump(changed).send(transaction, { sequence });
   return result;
 }
 
-const lockSequence = statement(
-  (db) =>
-    db.selectFrom('data_versions').select('version').where('table_name', '=', 'events').forNoKeyUpdate(),
-  { isCommand: true },
+const lockSequence = statement((db) =>
+  db.selectFrom('data_versions').select('version').where('table_name', '=', 'events').forNoKeyUpdate(),
 );
 
 const bump = (tables: readonly TableName[]) =>
-  namedStatement(
-    `bump ${tables}`,
-    (db) =>
-      db
-        .updateTable('data_versions')
-        .set((eb) => ({
-          version: tables.includes('events')
-            ? sql<number>`case table_name when 'events' then ${param('sequence')} else version + 1 end`
-            : eb('version', '+', 1),
-        }))
-        .where('table_name', 'in', tables),
-    { isCommand: true },
+  namedStatement(`bump ${tables}`, (db) =>
+    db
+      .updateTable('data_versions')
+      .set((eb) => ({
+        version: tables.includes('events')
+          ? sql<number>`case table_name when 'events' then ${param('sequence')} else version + 1 end`
+          : eb('version', '+', 1),
+      }))
+      .where('table_name', 'in', tables),
   );
 
 /** A number that increases whenever one of the tables changes. */

@@ -38,8 +38,11 @@ export type PendingEvent = {
   /** The resource, if the database cannot read it at the end of the transaction, with its key and project. */
   given?: { data: object; key?: string | null; project_id?: string | null } | undefined;
   /** The resource as it was read after the change. */
-  read?: { json: string; resource: { key?: string; project_id?: string } } | undefined;
+  read?: EventData | undefined;
 };
+
+/** A resource, as its GET returns it. */
+export type EventData = { version: number; key?: string; project_id?: string };
 
 /** What a transaction has changed. A plugin, because a transaction hands its plugins on. */
 export class ChangeTracker implements KyselyPlugin {

@@ -98,7 +98,7 @@ export async function deleteComment(
 
 /** Deletes the comments on a resource that is being deleted. Its own event stands for theirs. */
 export async function deleteCommentsOn(db: Transaction<Tables>, subject_id: string): Promise<void> {
-  await deleteBySubject(db, { subject_id });
+  await deleteBySubject.send(db, { subject_id });
 }
 
 /** Deletes all comments in a project that is being deleted. */
@@ -106,9 +106,8 @@ export async function deleteCommentsIn(db: Transaction<Tables>, project_id: stri
   await db.deleteFrom('comments').where('project_id', '=', project_id).execute();
 }
 
-const deleteBySubject = statement(
-  (db) => db.deleteFrom('comments').where('subject_id', '=', param<string>('subject_id')),
-  { isCommand: true },
+const deleteBySubject = statement((db) =>
+  db.deleteFrom('comments').where('subject_id', '=', param<string>('subject_id')),
 );
 
 const commentJson = rowAsJson(Comment, 'comments', {

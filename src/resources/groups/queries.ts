@@ -9,7 +9,7 @@ import { ancestors, cycleErrors } from '../../database/sql/trees.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../database/writes/create-many.ts';
-import { addEvent, parseResource, type Subject } from '../../database/writes/events.ts';
+import { addEvent, type Subject, setEventData } from '../../database/writes/events.ts';
 import {
   differencesBetween,
   recordChanges,
@@ -73,7 +73,7 @@ export const groupList = (
 export async function getGroup(db: Kysely<Tables>, id: string): Promise<Group> {
   const [row] = (await groupById(db, { id })).rows;
   if (!row) throw notFound('group', id);
-  return parseResource(db, row.json);
+  return JSON.parse(row.json);
 }
 
 const groupById = statement<{ json: string }>((db) =>
@@ -86,7 +86,7 @@ export async function createGroup(
   change: Change,
 ): Promise<Group> {
   const { id } = unwrapSingle(await createGroups(db, [input], change));
-  return getGroup(db, id);
+  return setEventData(db, id, await getGroup(db, id));
 }
 
 /** Creates the valid groups and returns a problem for each invalid one. */
@@ -127,7 +127,7 @@ export async function updateGroup(
   const columns = { ...storedChanges(Group, differences), name_folded: fold(next.name) };
   await updateRow(db, 'groups', current, columns, change.now);
   await recordChanges(db, groupSubject, id, differences, { ...change, reason });
-  return getGroup(db, id);
+  return setEventData(db, id, await getGroup(db, id));
 }
 
 /** Removes all members. A group that owns risks or issues, or has subgroups, cannot be deleted. */

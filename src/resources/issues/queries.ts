@@ -8,7 +8,7 @@ import { param, statement } from '../../database/sql/statement.ts';
 import type { TableName, Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
-import type { Subject } from '../../database/writes/events.ts';
+import { type Subject, setEventData } from '../../database/writes/events.ts';
 import { recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
@@ -101,7 +101,7 @@ export async function createIssue(
   change: Change,
 ): Promise<Issue> {
   const { id } = unwrapSingle(await createIssues(db, project, [input], change));
-  return getIssue(db, project, id, change);
+  return setEventData(db, id, await getIssue(db, project, id, change));
 }
 
 /** Creates issues; returns a problem for each invalid input. */

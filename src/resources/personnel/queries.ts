@@ -9,7 +9,7 @@ import { cycleErrors } from '../../database/sql/trees.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../database/writes/create-many.ts';
-import { parseResource, type Subject } from '../../database/writes/events.ts';
+import { type Subject, setEventData } from '../../database/writes/events.ts';
 import { differencesBetween, recordChanges, recordDeleted } from '../../database/writes/history.ts';
 import { lockPerson, lockTables } from '../../database/writes/locks.ts';
 import {
@@ -73,7 +73,7 @@ const personnelOrder = (sort: string, q: string | undefined): Order =>
 export async function getPerson(db: Kysely<Tables>, user_id: string, moment: Moment): Promise<Person> {
   const [row] = (await personById(moment)(db, { user_id })).rows;
   if (!row) throw notFound('person', user_id);
-  return parseResource(db, row.json);
+  return JSON.parse(row.json);
 }
 
 const personById = daily((moment) =>
@@ -91,7 +91,7 @@ export async function createPerson(
   change: Change,
 ): Promise<Person> {
   const { id } = unwrapSingle(await createPeople(db, [input], change));
-  return getPerson(db, id, change);
+  return setEventData(db, id, await getPerson(db, id, change));
 }
 
 /** Creates the valid people and returns a problem for each invalid one. */
@@ -138,7 +138,7 @@ export async function updatePerson(
   const columns = { ...storedChanges(Person, differences), ...foldedColumns(next) };
   await updateRow(db, 'people', { id, version }, columns, change.now);
   await recordChanges(db, personSubject, id, differences, { ...change, reason });
-  return getPerson(db, id, requested);
+  return setEventData(db, id, await getPerson(db, id, requested));
 }
 
 /** Rejects a person that other rows refer to: such a person can only be deactivated. */

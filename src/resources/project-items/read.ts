@@ -4,7 +4,6 @@ import { notFound } from '../../core/errors.ts';
 import { asKey } from '../../core/ids.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
-import { parseResource } from '../../database/writes/events.ts';
 import type { RowsQuery } from '../../lists/list.ts';
 
 /** Reads one item of a project, or of any project. The project and the item are given by id or by key. */
@@ -42,6 +41,6 @@ export function itemReader<Item extends object>(
         : await findInProject(moment)(db, { ...item, project_id: project, project_key: asKey(project) });
     const [row] = rows;
     if (!row) throw notFound(noun, project === undefined ? ref : `${ref} in the project ${project}`);
-    return parseResource(db, row.json);
+    return JSON.parse(row.json);
   };
 }

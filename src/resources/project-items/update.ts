@@ -7,7 +7,7 @@ import { storedChanges } from '../../database/sql/rows.ts';
 import type { Statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change, Differences } from '../../database/writes/change.ts';
-import { addEvent, parseResources, type Subject } from '../../database/writes/events.ts';
+import { addEvent, type Subject, setEventData } from '../../database/writes/events.ts';
 import { differencesBetween, recordHistory } from '../../database/writes/history.ts';
 import {
   rejectDuplicateExternalId,
@@ -165,6 +165,7 @@ export async function saveItems<I extends Item, Patch>(
     });
   }
   const changed = new Map((await readChanged(db, kind, changes, requested)).map((item) => [item.id, item]));
+  for (const [id, item] of changed) setEventData(db, id, item);
   for (const [project_id, group] of Map.groupBy(changes, ({ current }) => current.project_id)) {
     const deltas = group.map(({ current }) => ({
       before: kind.delta(current),
@@ -187,7 +188,8 @@ async function readChanged<I extends Item, Patch>(
     return [await get(db, first.current.project_id, first.current.id, moment)];
   }
   const ids = changes.map(({ current }) => current.id);
-  return parseResources<I>(db, (await read(moment)(db, { ids: JSON.stringify(ids) })).rows);
+  const { rows } = await read(moment)(db, { ids: JSON.stringify(ids) });
+  return rows.map(({ json }) => JSON.parse(json));
 }
 
 function columnsOf<I extends Item, Patch>(

@@ -85,14 +85,11 @@ async function addToCounters(
   const changes = counts.filter(([, change]) => change !== 0);
   if (changes.length === 0) return;
   const names = changes.map(([name]) => name);
-  const add = namedStatement(
-    `add to counters ${names}`,
-    (db) =>
-      db
-        .updateTable('projects')
-        .set(Object.fromEntries(names.map((name) => [name, sql<number>`${sql.ref(name)} + ${param(name)}`])))
-        .where('id', '=', param<string>('project_id')),
-    { isCommand: true },
+  const add = namedStatement(`add to counters ${names}`, (db) =>
+    db
+      .updateTable('projects')
+      .set(Object.fromEntries(names.map((name) => [name, sql<number>`${sql.ref(name)} + ${param(name)}`])))
+      .where('id', '=', param<string>('project_id')),
   );
-  await add(db, { ...Object.fromEntries(changes), project_id });
+  await add.send(db, { ...Object.fromEntries(changes), project_id });
 }

@@ -52,12 +52,11 @@ const lockMany = lockWhere(sql`${inJsonArray(sql.ref('id'), param<string>('ids')
  * waits for the lock afterwards finds that others have changed what it has read, and has to start again.
  */
 export async function lockProjectFirst(db: Transaction<Tables>, ref: string): Promise<void> {
-  if (!hasSingleWriter(db)) await lockFirst(withoutScope(db), { id: ref, key: asKey(ref) });
+  if (!hasSingleWriter(db)) await lockFirst.send(withoutScope(db), { id: ref, key: asKey(ref) });
 }
 
-const lockFirst = statement(
-  (db) => db.selectFrom('projects').select('id').where(isReferred).forNoKeyUpdate(),
-  { isCommand: true },
+const lockFirst = statement((db) =>
+  db.selectFrom('projects').select('id').where(isReferred).forNoKeyUpdate(),
 );
 
 /** Like `lockProjectFirst`, for the projects of items that are given by id or key. */
@@ -67,31 +66,28 @@ export async function lockProjectsOfItemsFirst(
   refs: readonly string[],
 ): Promise<void> {
   if (hasSingleWriter(db)) return;
-  const ofItems = namedStatement(
-    `lock projects of ${table}`,
-    (db) =>
-      db
-        .selectFrom('projects')
-        .select('id')
-        .where(({ eb, selectFrom }) =>
-          eb(
-            'id',
-            'in',
-            selectFrom(table)
-              .select('project_id')
-              .where(inJsonArray(sql.ref(`${table}.id`), param<string>('ids')))
-              .union(
-                selectFrom(table)
-                  .select('project_id')
-                  .where(inJsonArray(sql.ref(`${table}.key`), param<string>('keys'))),
-              ),
-          ),
-        )
-        .orderBy('id')
-        .forNoKeyUpdate(),
-    { isCommand: true },
+  const ofItems = namedStatement(`lock projects of ${table}`, (db) =>
+    db
+      .selectFrom('projects')
+      .select('id')
+      .where(({ eb, selectFrom }) =>
+        eb(
+          'id',
+          'in',
+          selectFrom(table)
+            .select('project_id')
+            .where(inJsonArray(sql.ref(`${table}.id`), param<string>('ids')))
+            .union(
+              selectFrom(table)
+                .select('project_id')
+                .where(inJsonArray(sql.ref(`${table}.key`), param<string>('keys'))),
+            ),
+        ),
+      )
+      .orderBy('id')
+      .forNoKeyUpdate(),
   );
-  await ofItems(withoutScope(db), { ids: JSON.stringify(refs), keys: JSON.stringify(refs.map(asKey)) });
+  await ofItems.send(withoutScope(db), { ids: JSON.stringify(refs), keys: JSON.stringify(refs.map(asKey)) });
 }
 
 /** Locks a project for a write into it; rejects the write if the project is archived. */

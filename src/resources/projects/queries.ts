@@ -17,7 +17,7 @@ import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change, Differences } from '../../database/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../database/writes/create-many.ts';
-import { parseResource, type Subject } from '../../database/writes/events.ts';
+import { type Subject, setEventData } from '../../database/writes/events.ts';
 import { differencesBetween, recordChanges, recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
@@ -87,7 +87,7 @@ const projectsByRelevance = (q: string | undefined): Order => {
 export async function getProject(db: Kysely<Tables>, ref: string, moment: Moment): Promise<Project> {
   const [row] = (await projectByRef(moment)(db, { id: ref, key: asKey(ref) })).rows;
   if (!row) throw notFound('project', ref);
-  return parseResource(db, row.json);
+  return JSON.parse(row.json);
 }
 
 const projectByRef = daily((moment) =>
@@ -116,7 +116,7 @@ export async function createProject(
   change: Change,
 ): Promise<Project> {
   const { id } = unwrapSingle(await createProjects(db, [input], change));
-  return getProject(db, id, change);
+  return setEventData(db, id, await getProject(db, id, change));
 }
 
 /** Creates projects; returns a problem for each invalid input. */
@@ -278,7 +278,7 @@ async function changeProject(
   };
   await updateRow(db, 'projects', current, columns, change.now);
   await recordChanges(db, projectSubject, current.id, differences, change);
-  return getProject(db, current.id, requestedChange);
+  return setEventData(db, current.id, await getProject(db, current.id, requestedChange));
 }
 
 async function validate(db: Kysely<Tables>, inputs: readonly ProjectInput[]): Promise<FieldError[][]> {

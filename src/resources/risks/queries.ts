@@ -8,7 +8,7 @@ import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change, Differences } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
-import type { Subject } from '../../database/writes/events.ts';
+import { type Subject, setEventData } from '../../database/writes/events.ts';
 import { differencesBetween, recordDeleted } from '../../database/writes/history.ts';
 import {
   findReferrers,
@@ -51,7 +51,7 @@ export async function createRisk(
   change: Change,
 ): Promise<Risk> {
   const { id } = unwrapSingle(await createRisks(db, project, [input], change));
-  return getRisk(db, project, id, change);
+  return setEventData(db, id, await getRisk(db, project, id, change));
 }
 
 /** Creates risks; returns a problem for each invalid input. */

@@ -142,8 +142,8 @@ export function riskRoutes(app: App): void {
       const period = { from: from ?? daysLater(to, -90), to, interval };
       const isIncluded = includedSince(period.from, moment);
       const register = { filters: await resolveFilters(request.database.db, filters, isIncluded), moment };
-      Object.assign(query, period);
-      return sendSummary(request, reply, riskTables, (db) => getRiskTrend(db, register, period));
+      const shown = { ...query, ...period };
+      return sendSummary(request, reply, riskTables, (db) => getRiskTrend(db, register, period), shown);
     },
   );
 

@@ -8,7 +8,7 @@ import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
-import type { Subject } from '../../database/writes/events.ts';
+import { type Subject, setEventData } from '../../database/writes/events.ts';
 import { recordDeleted } from '../../database/writes/history.ts';
 import {
   inProject,
@@ -100,7 +100,7 @@ export async function createTask(
   change: Change,
 ): Promise<Task> {
   const { id } = unwrapSingle(await createTasks(db, project, [input], change));
-  return getTask(db, project, id, change);
+  return setEventData(db, id, await getTask(db, project, id, change));
 }
 
 /** Creates tasks; returns a problem for each invalid input. */
