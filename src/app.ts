@@ -18,7 +18,6 @@ import { logBackgroundError, logOptions, logRequests } from './http/ops/logging.
 import { metricsRoute } from './http/ops/metrics.ts';
 import { runOnNewDay } from './http/ops/new-day.ts';
 import { createOrganizationClock } from './http/ops/organization-clock.ts';
-import type { Peers } from './http/ops/peers.ts';
 import { closeSlowReaders } from './http/ops/slow-readers.ts';
 import type { Tracing } from './http/ops/tracing.ts';
 import { recordRoutes } from './http/request/allowed-methods.ts';
@@ -66,7 +65,6 @@ export type Service = {
   clock: Clock;
   readiness: Readiness;
   tracing?: Tracing | undefined;
-  peers?: Peers | undefined;
   /** For tests: how webhooks resolve host names, and how long they wait for a response. */
   webhooks?: { resolve?: Resolve; timeoutMs?: number };
 };
@@ -154,19 +152,18 @@ function installMiddleware(app: App, { database, readiness, tracing }: Service):
 }
 
 /** Sets the properties that hooks and routes read, and the headers of every response. */
-function decorateApp(app: App, { config, database, clock: serviceClock, tracing, peers }: Service): void {
+function decorateApp(app: App, { config, database, clock: serviceClock, tracing }: Service): void {
   const organizationClock = createOrganizationClock(database, serviceClock, warnIfOverruled(app, config));
   const { clock } = organizationClock;
   app.decorate('config', config);
   app.decorate('tracing', tracing);
-  app.decorate('peers', peers);
   app.decorate('database', database);
   app.decorate('clock', clock);
   app.decorate('organizationClock', organizationClock);
   app.decorate('responseHeaders', responseHeaders(config));
   app.decorate('listSpool', createSpool());
   app.decorate('baseUrl', config.base_url ?? '');
-  // A worker may write events before it listens.
+  // Events may be written before the `onListen` hooks run, which Fastify does not wait for.
   database.setBaseUrl(baseUrlOf(config));
   app.addHook('onListen', async () => {
     app.baseUrl ||= listeningUrl(app);

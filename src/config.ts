@@ -11,8 +11,6 @@ export type Config = Readonly<{
   database_prepare: boolean;
   /** The maximum number of connections to PostgreSQL. */
   database_pool: number;
-  /** The number of processes that serve requests. */
-  workers: number;
   host: string;
   port: number;
   /** The URL clients use, without a trailing slash. Defaults to the address the service listens on. */
@@ -75,7 +73,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     database_url: read('MUSTER_DATABASE_URL') ?? '',
     database_prepare: read('MUSTER_DATABASE_PREPARE') !== 'off',
     database_pool: read('MUSTER_DATABASE_POOL') ?? 0,
-    workers: read('MUSTER_WORKERS') ?? 1,
     host: read('MUSTER_HOST') ?? '',
     port: read('MUSTER_PORT') ?? 0,
     base_url: environment.MUSTER_BASE_URL ? read('MUSTER_BASE_URL') : undefined,
@@ -95,10 +92,6 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     shutdown_seconds: read('MUSTER_SHUTDOWN_SECONDS') ?? 0,
     tracing: sendsTraces(environment),
   };
-  if (databaseSystem(config) === 'postgresql' && config.database_pool < minPool * config.workers)
-    errors.push(
-      `MUSTER_DATABASE_POOL is ${config.database_pool} but must be at least ${minPool} for each of the ${config.workers} workers`,
-    );
   const protocol = environment.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || environment.OTEL_EXPORTER_OTLP_PROTOCOL;
   if (config.tracing && protocol && !['http/protobuf', 'http/json'].includes(protocol))
     errors.push(`OTEL_EXPORTER_OTLP_PROTOCOL is “${protocol}” but must be http/protobuf or http/json`);
@@ -134,9 +127,6 @@ export function environmentWithFile(environment: NodeJS.ProcessEnv, file = '.env
   return { ...settings, ...environment };
 }
 
-/** The fewest connections to PostgreSQL that a process works with. */
-const minPool = 5;
-
 const settings = {
   MUSTER_DATABASE_URL: {
     default: 'sqlite:data/muster.db',
@@ -154,13 +144,8 @@ const settings = {
     expected: 'a whole number of connections from 5 to 1000',
     parse: (text: string) => {
       const connections = parseInteger(text, 1000);
-      return connections !== undefined && connections >= minPool ? connections : undefined;
+      return connections !== undefined && connections >= 5 ? connections : undefined;
     },
-  },
-  MUSTER_WORKERS: {
-    default: '1',
-    expected: 'a whole number of processes from 1 to 64',
-    parse: (text: string) => parseInteger(text, 64) || undefined,
   },
   MUSTER_HOST: {
     default: '127.0.0.1',

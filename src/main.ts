@@ -70,16 +70,9 @@ program
   .command('serve')
   .description('run the service')
   .action(async () => {
-    const settings = config();
-    const serving =
-      settings.workers > 1 ? import('./commands/workers/primary.ts') : import('./commands/serve.ts');
-    await (await serving).serve(settings, print);
+    const { serve } = await import('./commands/serve.ts');
+    await serve(config(), print);
   });
-
-program.command('serve-worker', { hidden: true }).action(async () => {
-  const { serveAsWorker } = await import('./commands/workers/worker.ts');
-  await serveAsWorker();
-});
 
 program
   .command('demo')
@@ -255,7 +248,7 @@ addKeyCommands(program, { print, withDatabase });
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   // A reader such as `head` has what it wants. The service goes on without the reader of its output.
-  if (!['serve', 'serve-worker', 'demo'].includes(process.argv[2] ?? '')) process.exit(0);
+  if (!['serve', 'demo'].includes(process.argv[2] ?? '')) process.exit(0);
 });
 
 try {

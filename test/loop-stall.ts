@@ -36,16 +36,11 @@ export const stallEnvironment = {
   NODE_OPTIONS: `--import=${new URL('./loop-stall-server.ts', import.meta.url)}`,
 };
 
-/** Returns the longest stall of a process that was started with `stallEnvironment`, and its workers, since the last call. */
+/** Returns the longest stall of a process that was started with `stallEnvironment` since the last call. */
 export async function takeStallMs({ stdout }: { stdout(): string }): Promise<number> {
-  const ports = Array.from(stdout().matchAll(/loop stalls at port (\d+)/g), ([, port]) => Number(port));
-  if (ports.length === 0) throw new Error('The process does not measure its stalls.');
-  const [first = 0, ...rest] = ports;
-  // A worker may have ended; the first process must respond.
-  return Math.max(
-    await readStallMs(first),
-    ...(await Promise.all(rest.map((port) => readStallMs(port).catch(() => 0)))),
-  );
+  const [, port] = /loop stalls at port (\d+)/.exec(stdout()) ?? [];
+  if (port === undefined) throw new Error('The process does not measure its stalls.');
+  return readStallMs(Number(port));
 }
 
 function readStallMs(port: number): Promise<number> {

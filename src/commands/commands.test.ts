@@ -250,7 +250,6 @@ test('the time zone is stored at start; later starts and commands use it', async
 test('an invalid command line prints one line that says what to do, and exits with 1', async (t) => {
   const folder = temporaryFolder(t);
   for (const [args, expected] of [
-    [['serve-worker'], /^muster: Only `muster serve` starts workers\./],
     [['srve'], /unknown command 'srve'.*Did you mean serve\?/],
     [['keys', 'create', '--name', 'x'], /required option '--scopes <list>' not specified/],
     [['keys', 'create', '--name', 'x', '--scopes', 'personel.read'], /did you mean personnel\.read\?/],

@@ -4,13 +4,11 @@ import type { Config } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { version } from '../core/version.ts';
-import type { WriteTurns } from '../database/engine.ts';
 import { openDatabase } from '../database/open.ts';
 import { storeTimeZone } from '../database/settings.ts';
 import type { App } from '../http/fastify.ts';
 import type { Readiness } from '../http/ops/health.ts';
 import { logBackgroundError } from '../http/ops/logging.ts';
-import type { Peers } from '../http/ops/peers.ts';
 import { purgeExpired } from '../http/request/idempotency.ts';
 import { writeDatedEvents } from '../resources/events/dates.ts';
 import { expireAcceptances } from '../resources/events/expiry.ts';
@@ -28,7 +26,7 @@ export async function serve(config: Config, print: Print): Promise<void> {
   print(greeting(app, firstKey));
 }
 
-export function greeting(app: App, firstKey: string | undefined): string {
+function greeting(app: App, firstKey: string | undefined): string {
   const ready = `Muster ${version} is ready at ${app.baseUrl}
   docs  ${app.baseUrl}/docs
   data  ${app.database.name}`;
@@ -45,29 +43,22 @@ Try it:
 `;
 }
 
-/**
- * Listens before it migrates, so that a port in use has no side effects. Requests are rejected until it is ready. A worker
- * that joins others listens when it is ready, because they can serve the requests.
- */
-export async function startService(
-  config: Config,
-  clock = systemClock,
-  { peers, turns, listensLast = false }: { peers?: Peers; turns?: WriteTurns; listensLast?: boolean } = {},
-) {
+/** Listens before it migrates, so that a port in use has no side effects. Requests are rejected until it is ready. */
+export async function startService(config: Config, clock = systemClock) {
   const { startTracing } = config.tracing ? await import('../http/ops/tracing.ts') : {};
   const tracing = startTracing?.(config, (message) => app.log.warn(message));
-  const options = { prepare: config.database_prepare, maxConnections: config.database_pool, turns };
+  const options = { prepare: config.database_prepare, maxConnections: config.database_pool };
   const report = (level: 'fatal' | 'warn', message: string) => app.log[level](message);
   const database = openDatabase(config.database_url, report, options, tracing?.recordQuery);
   const readiness: Readiness = { state: 'starting' };
-  const app: App = await createApp({ config, database, clock, readiness, tracing, peers });
+  const app: App = await createApp({ config, database, clock, readiness, tracing });
   /** Without requests, only this finds out that another instance has changed the time zone. */
   const moment = async () => {
     await app.organizationClock.refresh();
     return app.clock();
   };
   try {
-    if (!listensLast) await listen(app, config);
+    await listen(app, config);
     await database.migrate();
     if (config.time_zone) await storeTimeZone(database, config.time_zone);
     const firstKey = await database.write((db) => createFirstKey(db, clock()));
@@ -75,7 +66,6 @@ export async function startService(
     await writeDatedEvents(database, await moment());
     await advanceSequence(database, clock());
     readiness.state = 'ready';
-    if (listensLast) await listen(app, config);
     // Runs without requests too, so that history and event followers see expired acceptances in time.
     everyMinute(app, async () => expireAcceptances(database, await moment()));
     everyMinute(app, async () => writeDatedEvents(database, await moment()));
@@ -94,17 +84,12 @@ export async function startService(
 /** On a signal: rejects new requests, waits for requests in flight, and exits with 0. */
 export function stopWithGrace(app: App): void {
   const options = { delay: app.config.shutdown_seconds * 1000, logger: app.log };
-  const skip = app.peers ? [...stopSignals] : [];
-  const { close } = closeWithGrace({ ...options, skip }, async ({ err }) => {
+  closeWithGrace(options, async ({ err }) => {
     if (err) app.log.fatal(err);
     await app.close();
     await app.tracing?.shutdown();
   });
-  app.peers?.on('stop', close);
 }
-
-/** Terminals and service managers send these to all processes. Workers leave them to the primary process. */
-export const stopSignals = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const;
 
 const daysBefore = (now: string, days: number) => new Date(Date.parse(now) - days * 86_400_000).toISOString();
 

@@ -9,14 +9,6 @@ export type Pools = Record<string, { used: number; idle: number; waiting: number
 /** Runs `work` while no transaction writes. */
 export type RunExclusive = (work: () => Promise<void>) => Promise<void>;
 
-/** The right to write, if several processes share the database: without it they would find the file locked. */
-export type WriteTurns = {
-  take(): Promise<void>;
-  end(): void;
-  /** Whether another process waits for its turn. */
-  isWanted(): boolean;
-};
-
 /** The differences between the supported databases. All other code is the same for every engine. */
 export type Engine = {
   kind: 'sqlite' | 'postgres';

@@ -3,7 +3,7 @@ import { type Dialect, Kysely, type LogEvent } from 'kysely';
 import { Problem, unavailable } from '../core/errors.ts';
 import { createLimiter } from '../core/limiter.ts';
 import { type Backup, type RestoreOptions, restoreDatabase } from './backup/restore.ts';
-import type { Engine, Pools, WriteTurns } from './engine.ts';
+import type { Engine, Pools } from './engine.ts';
 import { migrate, migrationNames, migrationState } from './migrate.ts';
 import type { PostgresOptions } from './postgres/connections.ts';
 import { postgresEngine } from './postgres/engine.ts';
@@ -72,13 +72,12 @@ export type Snapshot = { db: Kysely<Tables>; end(): Promise<void> };
 /**
  * Opens `sqlite:<file>` or `postgres://…`. The first query opens the first connection; only `migrate` creates a database.
  * `report` receives errors that concern the operator and may occur outside of a request.
- * `turns` are needed if several processes write to an engine with a single writer; the other options apply to PostgreSQL
- * only. `log` is called after each statement.
+ * The options apply to PostgreSQL only. `log` is called after each statement.
  */
 export function openDatabase(
   url: string,
   report?: Report,
-  { turns, ...options }: PostgresOptions & { turns?: WriteTurns | undefined } = {},
+  options: PostgresOptions = {},
   log?: (event: LogEvent) => void,
 ): Database {
   const settings = { baseUrl: '' };
@@ -94,7 +93,7 @@ export function openDatabase(
     stream: connect(dialects.stream),
   };
   const bulkWriter = singleWriter && connect(singleWriter.bulk);
-  const queue = bulkWriter && createWriteQueue(writer, bulkWriter, singleWriter, turns);
+  const queue = bulkWriter && createWriteQueue(writer, bulkWriter, singleWriter);
   const writers = createLimiter(engine.writeLimits?.concurrency ?? 1);
   const writeOnce = <T>(work: Work<T>, workload: WriteWorkload, progress?: WriteProgress): Promise<T> =>
     queue

@@ -20,7 +20,6 @@ import type { CacheDependencies, ResponseCache } from './cache/response-cache.ts
 import type { Connections } from './ops/connections.ts';
 import type { Load } from './ops/load-shedding.ts';
 import type { OrganizationClock } from './ops/organization-clock.ts';
-import type { Peers } from './ops/peers.ts';
 import type { RequestHistogram } from './ops/request-histogram.ts';
 import type { SlowReaders } from './ops/slow-readers.ts';
 import type { Tracing } from './ops/tracing.ts';
@@ -54,8 +53,6 @@ declare module 'fastify' {
     requestHistogram: RequestHistogram;
     /** Set if traces are on. */
     tracing: Tracing | undefined;
-    /** Set if several worker processes serve requests. */
-    peers: Peers | undefined;
     connections: Connections;
     load: Load;
     slowReaders: SlowReaders;

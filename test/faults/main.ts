@@ -5,7 +5,6 @@ import { buildConsole } from '../../web/build.ts';
 import { hasPassed } from './outcome.ts';
 import { createRunner } from './run.ts';
 import { scenarios } from './scenarios/all.ts';
-import { setWorkers } from './service.ts';
 import { formatTable, type Result, verdictOf } from './table.ts';
 
 type Flags = {
@@ -17,7 +16,6 @@ type Flags = {
   seed: number;
   json?: string;
   soak?: number;
-  workers: number;
 };
 
 const names = scenarios.map(({ name }) => name);
@@ -28,7 +26,6 @@ const flags = new Command('test:faults')
   .option('--rounds <number>', 'number of rounds per scenario', wholeNumber)
   .option('--minutes <number>', 'restart instances, or run mixed writers, for this long', wholeNumber)
   .option('--instances <number>', 'number of instances to restart in turn', wholeNumber, 3)
-  .option('--workers <number>', 'number of worker processes of each service', wholeNumber, 1)
   .option('--seed <number>', 'seed for all random choices', wholeNumber, Math.floor(Math.random() * 2 ** 31))
   .option('--json <file>', 'also write the results to this file as JSON')
   .option('--soak <minutes>', 'also run the soak scenario for this long and check memory', wholeNumber)
@@ -54,7 +51,6 @@ const chosen = scenarios.filter(({ name, isInQuickRun }) =>
 await buildConsole();
 await buildService();
 console.log(`seed ${flags.seed}`);
-setWorkers(flags.workers);
 const runner = createRunner({
   isQuickRun: flags.quick ?? false,
   rounds: flags.rounds,

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { stallEnvironment } from '../loop-stall.ts';
 import { startMuster, temporaryFolder } from '../process.ts';
 import type { Cleanup } from './cleanup.ts';
@@ -11,8 +11,6 @@ export type Service = {
   pid: number;
   isRunning(): boolean;
   kill9(): Promise<void>;
-  /** The pids of its worker processes; empty if it runs in one process. */
-  workers(): number[];
   /** Sends SIGTERM and waits for the exit. */
   terminate(): Promise<number | null>;
   stdout(): string;
@@ -28,13 +26,6 @@ const environment = {
   MUSTER_LOG_LEVEL: 'error',
 };
 
-let workers = 1;
-
-/** Sets the number of worker processes of each service that starts from now on. */
-export function setWorkers(count: number): void {
-  workers = count;
-}
-
 /** Starts the built service in a child process. */
 export async function startService(
   cleanup: Cleanup,
@@ -45,7 +36,6 @@ export async function startService(
   const running = await startMuster(cleanup, folder, {
     ...environment,
     MUSTER_DATABASE_URL: url,
-    MUSTER_WORKERS: String(workers),
     ...more,
   });
   const { child, exit, origin, key, stdout, stderr } = running;
@@ -58,11 +48,6 @@ export async function startService(
       child.kill('SIGKILL');
       await exit;
     },
-    workers: () =>
-      readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
-        .split(' ')
-        .filter(Boolean)
-        .map(Number),
     terminate() {
       child.kill('SIGTERM');
       return exit;

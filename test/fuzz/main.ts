@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Engine } from '../service.ts';
 import { type Failure, fuzz, type Outcome } from './run.ts';
-import { startTarget, startWorkersTarget, steppingClock } from './services.ts';
+import { startTarget, steppingClock } from './services.ts';
 import type { Target } from './target.ts';
 
 /** `npm run fuzz -- --requests 20000 --seed 42`: exits with 1 when a response violates the contract. */
@@ -11,14 +11,10 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
     engine: { type: 'string', default: 'both' },
     'at-once': { type: 'string', default: '8' },
-    // With more than one, the built service is started, and the engines are not compared: their clocks differ. It also
-    // delivers webhooks, so a webhook may change between two requests, which is reported as a difference.
-    workers: { type: 'string', default: '1' },
   },
 });
 const requests = parseWholeNumber('requests', values.requests);
 const seed = parseWholeNumber('seed', values.seed);
-const workers = parseWholeNumber('workers', values.workers);
 const atOnce = parseWholeNumber('at-once', values['at-once']);
 const engines: Engine[] = values.engine === 'both' ? ['sqlite', 'postgres'] : [values.engine as Engine];
 if (!engines.every((engine) => ['sqlite', 'postgres'].includes(engine))) {
@@ -33,22 +29,16 @@ const t = { after: (end: () => unknown) => cleanups.push(end) } as unknown as Pa
 console.log(
   `Seed ${seed}: ${requests} sequential requests, then ${requests} requests, ${atOnce} at a time, on ${engines.join(' and ')}.`,
 );
-const failures: Failure[] = [];
-for (const group of workers > 1 ? engines.map((engine) => [engine]) : [engines]) {
-  failures.push(...(await run(group, 1)), ...(atOnce > 1 ? await run(group, atOnce) : []));
-}
+const failures: Failure[] = [...(await run(1)), ...(atOnce > 1 ? await run(atOnce) : [])];
 for (const end of cleanups) await end();
 if (failures.length > 0)
   console.log(`\nTo repeat: npm run fuzz -- --seed ${seed} --requests ${requests} --engine ${values.engine}`);
 process.exit(failures.length > 0 ? 1 : 0);
 
-async function run(engines: Engine[], atOnce: number): Promise<Failure[]> {
+async function run(atOnce: number): Promise<Failure[]> {
   const { clock, tick } = steppingClock();
   const targets: Target[] = [];
-  for (const engine of engines)
-    targets.push(
-      await (workers > 1 ? startWorkersTarget(t, engine, workers) : startTarget(t, engine, clock)),
-    );
+  for (const engine of engines) targets.push(await startTarget(t, engine, clock));
   const started = performance.now();
   const outcome = await fuzz(targets as [Target, ...Target[]], {
     seed,

@@ -1,10 +1,9 @@
 import type { TestContext } from 'node:test';
-import { type Clock, momentOf, systemClock } from '../../src/core/clock.ts';
-import { type Database, openDatabase } from '../../src/database/open.ts';
+import { type Clock, momentOf } from '../../src/core/clock.ts';
+import type { Database } from '../../src/database/open.ts';
 import { createKey, revokeKey } from '../../src/resources/keys/queries.ts';
 import { type Scope, scopes } from '../../src/resources/keys/schema.ts';
-import { startMuster, temporaryFolder } from '../process.ts';
-import { type Engine, freshDatabase, startTestService } from '../service.ts';
+import { type Engine, startTestService } from '../service.ts';
 import type { Target } from './target.ts';
 
 /** A clock for all services. Each tick advances it by one second, and every 400th by seven hours. */
@@ -28,24 +27,6 @@ export async function startTarget(
 ): Promise<Target> {
   const { origin, database } = await startTestService(t, engine, { clock });
   return describeTarget(engine, origin, database, clock);
-}
-
-/** Starts the built service with several workers, which use the system's clock. */
-export async function startWorkersTarget(
-  t: Pick<TestContext, 'after'>,
-  engine: Engine,
-  workers: number,
-): Promise<Target> {
-  const { url } = await freshDatabase(engine);
-  const { origin } = await startMuster(t, temporaryFolder(t), {
-    MUSTER_DATABASE_URL: url,
-    MUSTER_WORKERS: String(workers),
-    MUSTER_FAILED_AUTH_LIMIT: '0',
-    MUSTER_LOG_LEVEL: 'error',
-  });
-  const database = openDatabase(url);
-  t.after(() => database.close());
-  return describeTarget(`${engine}, ${workers} workers`, origin, database, systemClock);
 }
 
 async function describeTarget(

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import { unavailable } from '../../core/errors.ts';
-import type { Engine, RunExclusive, WriteTurns } from '../engine.ts';
+import type { Engine, RunExclusive } from '../engine.ts';
 import { inSavepoint } from '../sql/savepoint.ts';
 import type { Tables } from '../tables.ts';
 import { appendEvents } from '../writes/events.ts';
@@ -38,26 +38,16 @@ export function createWriteQueue(
   quick: Kysely<Tables>,
   bulk: Kysely<Tables>,
   { beforeBulk, assertStored, afterCommit }: NonNullable<Engine['singleWriter']>,
-  turns?: WriteTurns,
 ) {
   const queue: Entry[] = [];
   let isRunning = false;
-  let hasTurn = false;
-  const hasWaiters = () => queue.length > 0 || turns?.isWanted() === true;
+  const hasWaiters = () => queue.length > 0;
 
   async function run(): Promise<void> {
     while (queue.length > 0) {
-      if (turns && !hasTurn) {
-        await rejectingOverdue(turns.take());
-        hasTurn = true;
-      }
       const firstAlone = queue.findIndex(({ runAlone }) => runAlone);
       if (firstAlone === 0) await runNextAlone();
       else await runGroup(queue.splice(0, firstAlone === -1 ? queue.length : firstAlone));
-      if (turns && (queue.length === 0 || turns.isWanted())) {
-        turns.end();
-        hasTurn = false;
-      }
       // Lets the event loop serve reads and accept connections between groups.
       await setImmediate();
     }
@@ -97,12 +87,8 @@ export function createWriteQueue(
 
   async function runNextAlone(): Promise<void> {
     const next = queue.shift();
-    await rejectingOverdue(next?.runAlone?.().then(next.resolve, next.reject));
-  }
-
-  async function rejectingOverdue(work: Promise<void> | undefined): Promise<void> {
     const timer = setInterval(rejectOverdue, 250);
-    await work;
+    await next?.runAlone?.().then(next.resolve, next.reject);
     clearInterval(timer);
   }
 

@@ -10,10 +10,9 @@ import { varyOn } from '../response/headers.ts';
 import { isSameOrigin, sessionSecret } from './cookie.ts';
 import { createKeyCache } from './key-cache.ts';
 import { createKeyUsage } from './key-usage.ts';
-import { keyLimits, tooManyRequests } from './rate-limits.ts';
+import { keyLimits, rateLimiter, tooManyRequests } from './rate-limits.ts';
 import { grants, insufficientScope } from './scopes.ts';
 import { looksLikeSecret } from './secret.ts';
-import { sharedRateLimiter } from './shared-limits.ts';
 
 /** The permission a route requires: a scope, any valid key, or none. Every route declares it. */
 export type Access = Scope | 'any key' | 'public';
@@ -36,7 +35,7 @@ export function installAuth(app: FastifyInstance): void {
   app.addHook('onClose', () => app.keyUsage.flush());
 
   app.decorate('keyCache', createKeyCache(app.database));
-  app.decorate('keyLimits', keyLimits(app.config, sharedRateLimiter('key', app.peers)));
+  app.decorate('keyLimits', keyLimits(app.config, rateLimiter('key')));
   const rejectKey = createKeyRejection(app);
   app.decorate('authenticate', async (request, secret) => {
     const key = await findKey(request, secret);
@@ -148,8 +147,8 @@ export const hasAccess = ({ scopes }: Key, access: Access): boolean =>
  * Counts failed authentications by network. A valid key always works from any address: many people may share an
  * address, and one of them must not lock out the rest.
  */
-function createKeyRejection({ config, peers }: FastifyInstance) {
-  const failures = sharedRateLimiter('address', peers);
+function createKeyRejection({ config }: FastifyInstance) {
+  const failures = rateLimiter('address');
   const networkOfClient = networkReader(config.trust_proxy);
   return ({ raw, moment }: FastifyRequest, error: string): Problem => {
     const charge = failures.charge(networkOfClient(raw), config.failed_auth_limit, Date.parse(moment.now));

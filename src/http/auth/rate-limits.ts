@@ -1,7 +1,6 @@
 import type { Config } from '../../config.ts';
 import { Problem } from '../../core/errors.ts';
 import type { Key } from '../../resources/keys/schema.ts';
-import type { Charge } from '../ops/peers.ts';
 
 /** The decision about one request, and the rate limit headers of its response. */
 export type RateLimitResult = { isAllowed: boolean; headers: Readonly<Record<string, string>> };
@@ -11,8 +10,6 @@ export type RateLimiter = {
   charge(id: string, perMinute: number, now: number): RateLimitResult;
   /** Returns one request to `id`, because a 304 is free. */
   refund(id: string, perMinute: number, now: number): RateLimitResult;
-  /** Counts requests that another worker has admitted, or returned if their count is negative. */
-  add(charge: Charge): void;
 };
 
 /**
@@ -96,14 +93,6 @@ export function rateLimiter(name: string, maxTracked = 10_000): RateLimiter {
         bucket.spent--;
       }
       return { isAllowed: true, headers: rateLimitHeaders(bucket, perMinute, now) };
-    },
-
-    add({ id, perMinute, count, at }) {
-      const bucket = bucketFor(id, at);
-      bucket.used = Math.max(0, bucket.used + count);
-      // Beyond the burst it counts too, so that what was admitted too much is admitted less later.
-      bucket.spent = Math.max(0, spentAt(bucket, minute / perMinute, at) + count);
-      bucket.spent_at = Math.max(at, bucket.spent_at);
     },
   };
 }

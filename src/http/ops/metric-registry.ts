@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { AggregatorRegistry, Counter, Gauge, type Metric, Registry } from 'prom-client';
-import type { MetricValues } from './peers.ts';
+import { Counter, Gauge, type Metric, Registry } from 'prom-client';
 import { bucketBounds, type Histogram } from './request-histogram.ts';
 
 type Labels = Record<string, string | number>;
@@ -29,16 +28,6 @@ export function createRegistry(sources: MetricSources): Registry {
   processMetrics(registry);
   return registry;
 }
-
-/** The metrics of a process that serves no requests itself. */
-export function createProcessRegistry(): Registry {
-  const registry = new Registry();
-  processMetrics(registry);
-  return registry;
-}
-
-/** Combines the metrics of several processes into one. */
-export const sumUp = (all: MetricValues[]): Registry => AggregatorRegistry.aggregate(all);
 
 function httpMetrics(registry: Registry, { app }: MetricSources): void {
   const { load, connections, slowReaders, listSpool, responseCache: cache, requestHistogram } = app;
@@ -106,9 +95,9 @@ function databaseMetrics(registry: Registry, { app }: MetricSources): void {
 }
 
 function webhookMetrics(registry: Registry, { app: { deliveryCounts: counts } }: MetricSources): void {
+  const gauge = metrics(registry, Gauge);
   const counter = metrics(registry, Counter);
-  // Every worker counts those of all of them.
-  metrics(registry, Gauge, 'max')(
+  gauge(
     'muster_webhook_deliveries_pending',
     'Deliveries that wait for an attempt or its result.',
     () => counts.pending,
@@ -132,19 +121,14 @@ function processMetrics(registry: Registry): void {
     return (user + system) / 1e6;
   });
   const startTime = Math.round(performance.timeOrigin) / 1000;
-  metrics(registry, Gauge, 'max')(
-    'process_start_time_seconds',
-    'Start of the process, in seconds since 1970.',
-    () => startTime,
-  );
+  gauge('process_start_time_seconds', 'Start of the process, in seconds since 1970.', () => startTime);
 }
 
 /**
- * Returns a function that registers metrics of one kind. `aggregator` combines the values of several workers. `read` returns
- * the current value, or one per label. Counters are counted elsewhere, too: prom-client cannot set one, so it is reset and
- * increased.
+ * Returns a function that registers metrics of one kind. `read` returns the current value, or one per label. Counters are
+ * counted elsewhere, too: prom-client cannot set one, so it is reset and increased.
  */
-function metrics(registry: Registry, Kind: typeof Gauge | typeof Counter, aggregator: 'sum' | 'max' = 'sum') {
+function metrics(registry: Registry, Kind: typeof Gauge | typeof Counter) {
   return (name: string, help: string, read: () => number | Sample[]): void => {
     const samples = (): Sample[] => {
       const value = read();
@@ -153,7 +137,6 @@ function metrics(registry: Registry, Kind: typeof Gauge | typeof Counter, aggreg
     new Kind({
       name,
       help,
-      aggregator,
       registers: [registry],
       labelNames: Object.keys(samples()[0]?.labels ?? {}),
       collect() {
@@ -173,7 +156,6 @@ function histogram(registry: Registry, name: string, help: string, read: () => H
     name,
     help,
     type,
-    aggregator: 'sum',
     values: read().flatMap((one) => histogramValues(name, one)),
   });
   registry.registerMetric({ name, type, get } as unknown as Metric);

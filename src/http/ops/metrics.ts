@@ -3,7 +3,6 @@ import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import { Type } from 'typebox';
 import type { App } from '../fastify.ts';
-import type { Peers } from './peers.ts';
 import { Histogram } from './request-histogram.ts';
 
 type Scraped = { contentType: string; text: string };
@@ -45,29 +44,10 @@ function createScrape(app: FastifyInstance): Scrape {
     );
     return registry;
   };
-  if (app.peers) return createSharedScrape(app.peers, getRegistry);
   return async () => {
     const registry = await getRegistry();
     return { contentType: registry.contentType, text: await registry.metrics() };
   };
-}
-
-/** Asks the primary process, which asks all workers, so that every worker returns the metrics of the whole service. */
-function createSharedScrape(peers: Peers, getRegistry: () => Promise<Registry>): Scrape {
-  const pending = new Map<number, (scraped: Scraped) => void>();
-  let number = 0;
-  peers.on('collect', async ({ number }) => {
-    peers.send({ type: 'metrics', number, values: await (await getRegistry()).getMetricsAsJSON() });
-  });
-  peers.on('scraped', ({ number, text, contentType }) => {
-    pending.get(number)?.({ text, contentType });
-    pending.delete(number);
-  });
-  return () =>
-    new Promise((resolve) => {
-      pending.set(++number, resolve);
-      peers.send({ type: 'scrape', number });
-    });
 }
 
 const sampleIntervalMs = 20;

@@ -10,7 +10,7 @@ import { startWriters } from '../writers.ts';
 const roundsBetweenFullChecks = 50;
 const roundsBetweenIntegrityChecks = 25;
 
-/** Kills the service, or a worker, with SIGKILL while clients write, and checks every acknowledged write after each restart. */
+/** Kills the service with SIGKILL while clients write, and checks every acknowledged write after each restart. */
 const killScenario = (engine: Engine, full: number, quick: number): Scenario => ({
   name: `kill-${engine}`,
   limitMs: 45 * 60_000,
@@ -38,18 +38,8 @@ async function killRepeatedly(options: Options, engine: Engine, rounds: number):
       hasImports: random.next() < 0.3,
     });
     await setTimeout(random.integer(50, 400));
-    // Of a service with workers, sometimes only one is killed, and the service goes on.
-    const worker = random.next() < 0.5 ? service.workers()[random.integer(0, 1)] : undefined;
-    if (worker === undefined) await service.kill9();
-    else process.kill(worker, 'SIGKILL');
+    await service.kill9();
     await writers.stop();
-    if (worker !== undefined) {
-      // The other worker may have been killed before, and not be replaced yet.
-      while (!(await client.send('GET', '/readyz').catch(() => undefined))) await setTimeout(10);
-      await verify(client, ledger, tally, isFull);
-      tally.rounds++;
-      continue;
-    }
     client.close();
     if (engine === 'sqlite' && round % roundsBetweenIntegrityChecks === 0) checkIntegrity(url, tally);
     if (random.next() < 0.1) await killWhileStarting(options, url);
