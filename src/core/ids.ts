@@ -64,6 +64,6 @@ function encodeBase32(bytes: Uint8Array): string {
 }
 
 /** The key that a client means by a text such as `apollo-r7`. An id stays no key, whatever its case. */
-export const asKey = (ref: string) => ref.toUpperCase();
+export const normalizeKey = (ref: string) => ref.toUpperCase();
 
 export const idPattern = (kind: IdKind) => `^${prefixes[kind]}_[0-9a-v]{26}$`;

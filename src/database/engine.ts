@@ -71,7 +71,7 @@ export type Engine = {
   /** How long a batch of a bulk write should take. With a single writer, other requests wait until its end. */
   bulkBatchMs: number;
   /** How to run a dry run: a transaction that is always rolled back and must not block writers. */
-  rehearsal: {
+  dryRun: {
     /** Copies the database to run on, if only one transaction can write at a time. */
     copy?(): Promise<{ dialect: Dialect; remove(): Promise<void> }>;
     /** Removes copies that a killed process left behind. */

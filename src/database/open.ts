@@ -37,7 +37,7 @@ export type Database = {
    * Runs `work` in a transaction that is always rolled back. On SQLite it runs on a copy of the database and blocks no
    * writer. On PostgreSQL it takes no advisory locks, so it blocks only writers of the rows that it changes.
    */
-  rehearse<T>(work: Work<T>): Promise<T>;
+  dryRun<T>(work: Work<T>): Promise<T>;
   /** How long a batch of a bulk write should take, so that other writers do not wait long. */
   bulkBatchMs: number;
   /** Runs pending migrations and returns their names. */
@@ -135,8 +135,8 @@ export function openDatabase(
       );
     },
 
-    async rehearse(work) {
-      const { copy, begin } = engine.rehearsal;
+    async dryRun(work) {
+      const { copy, begin } = engine.dryRun;
       if (!copy) return runWithRetries(engine, () => runAndRollBack(readers.slow, work, begin));
       const { dialect, remove } = await copy();
       const db = new Kysely<Tables>({ dialect });
@@ -154,7 +154,7 @@ export function openDatabase(
       engine.createIfMissing?.();
       const dialect = engine.migrationDialect?.();
       const migrator = dialect ? new Kysely<Tables>({ dialect }) : writer;
-      engine.rehearsal.removeOldCopies?.();
+      engine.dryRun.removeOldCopies?.();
       try {
         return await runWithRetries(engine, () => migrate(migrator, engine));
       } catch (error) {

@@ -22,7 +22,7 @@ import type { TableName, Tables } from './tables.ts';
 import { changedTable } from './writes/tracker.ts';
 
 /** The database as one API key may use it. */
-export type ScopedDatabase = Pick<Database, 'db' | 'snapshot' | 'write' | 'rehearse'> & {
+export type ScopedDatabase = Pick<Database, 'db' | 'snapshot' | 'write' | 'dryRun'> & {
   /** Whether rows of these tables may be hidden from the key. */
   isFiltered(tables: readonly TableName[]): boolean;
 };
@@ -39,22 +39,22 @@ export function scopeToProjects(
   project_ids: readonly string[] | null,
   waitedMs?: number,
 ): ScopedDatabase {
-  const { db: unscoped, snapshot, rehearse } = database;
+  const { db: unscoped, snapshot, dryRun } = database;
   const write: Database['write'] = (work, workload) => database.write(work, workload, waitedMs);
-  if (project_ids === null) return { db: unscoped, snapshot, write, rehearse, isFiltered: () => false };
+  if (project_ids === null) return { db: unscoped, snapshot, write, dryRun, isFiltered: () => false };
   const rows = visibleRows(project_ids, false);
   const filter = createFilter(rows);
   const db = unscoped.withPlugin(filter);
   return {
     db,
     async snapshot(workload) {
-      const hasFew = await hasFewRows(db);
+      const isSmall = await isSmallScope(db);
       const { db: unscoped, end } = await snapshot(workload);
-      const fastest = hasFew ? createFilter(visibleRows(project_ids, true)) : filter;
+      const fastest = isSmall ? createFilter(visibleRows(project_ids, true)) : filter;
       return { db: unscoped.withPlugin(fastest), end };
     },
     write: (work, workload) => write((db, hasWaiters) => work(db.withPlugin(filter), hasWaiters), workload),
-    rehearse: (work) => rehearse((db) => work(db.withPlugin(filter))),
+    dryRun: (work) => dryRun((db) => work(db.withPlugin(filter))),
     isFiltered: (tables) => tables.some((table) => rows[table] !== 'all'),
   };
 }
@@ -63,7 +63,7 @@ export function scopeToProjects(
 const maxRowsToSort = 10_000;
 
 /** Estimates the number of visible rows by the number that was ever created in the visible projects. */
-async function hasFewRows(db: Kysely<Tables>): Promise<boolean> {
+async function isSmallScope(db: Kysely<Tables>): Promise<boolean> {
   const { created } = await db
     .selectFrom('projects')
     .select((eb) => eb.fn.sum<number | null>(sql`risks_made + issues_made + tasks_made`).as('created'))
@@ -83,11 +83,11 @@ type VisibleRows = Record<TableName, Expression<unknown> | 'all'>;
  * to visible rows. If there are few rows, a list reads them by project and sorts them; if there are many, it scans the
  * index of the list and skips hidden rows.
  */
-function visibleRows(project_ids: readonly string[], hasFew: boolean): VisibleRows {
+function visibleRows(project_ids: readonly string[], isSmall: boolean): VisibleRows {
   const ids = sql`(select value from ${jsonTexts(sql`${JSON.stringify(project_ids)}`)})`;
   // `is true` keeps the planner from using an index on the project.
   const isVisible = (column: string) =>
-    hasFew ? inConstantArray(sql.ref(column), project_ids) : sql`(${sql.ref(column)} in ${ids}) is true`;
+    isSmall ? inConstantArray(sql.ref(column), project_ids) : sql`(${sql.ref(column)} in ${ids}) is true`;
   // Only keys and webhooks that are limited to a subset of these projects.
   const isWithin = (column: string) =>
     sql`(${sql.ref(column)} is not null and not exists (

@@ -39,12 +39,12 @@ export const statusOf = (user_id: string) =>
   sql<string | null>`(select people.status from people where people.user_id = ${sql.ref(user_id)})`;
 
 /** For dates and numbers: this value or a greater one. */
-export const from = (column: string | RawBuilder<string>) => (value: string | number) =>
+export const atLeast = (column: string | RawBuilder<string>) => (value: string | number) =>
   sql<boolean>`${typeof column === 'string' ? sql.ref(column) : column} >= ${value}`;
 
 /** For timestamps, which can have a time zone offset. */
 export const since = (column: string | RawBuilder<string>) => (time: string) =>
-  from(column)(new Date(time).toISOString());
+  atLeast(column)(new Date(time).toISOString());
 
 /** For `q`: whether a folded column contains the text. A text that folds to nothing would match every row. */
 export const hasText = (column: string) => (text: string) => {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { TObject } from 'typebox';
-import { firstRowsSoon, jsonRow } from '../database/sql/functions.ts';
+import { jsonRow, optimizeForFirstRows } from '../database/sql/functions.ts';
 import { streamLines } from '../database/sql/lines.ts';
 import { cached, param, type Statement, statement } from '../database/sql/statement.ts';
 import type { TableName, Tables } from '../database/tables.ts';
@@ -51,7 +51,9 @@ export type ListRow = { json: string; order_key: string };
 /** The rows after a cursor as lines, each the JSON of a row. */
 export const listLines = (db: Kysely<Tables>, list: List, after: string | undefined) => {
   const rows = withJoins(db, list, rowsAfter(db, list, after)).select(list.json.as('line'));
-  const query = ordered(list, list.order.key, rows).modifyEnd(firstRowsSoon()).$castTo<{ line: string }>();
+  const query = ordered(list, list.order.key, rows)
+    .modifyEnd(optimizeForFirstRows())
+    .$castTo<{ line: string }>();
   return { query, stream: (sliceRows: number) => streamLines(db, query, sliceRows) };
 };
 

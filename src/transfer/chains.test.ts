@@ -18,8 +18,8 @@ onBothEngines('Imports of rows that refer to one another', (start) => {
   test('import a chain of 1,000 managers in either order', async (t) => {
     const service = await start(t);
     const key = await service.key();
-    const { body: rehearsed } = await importPeople(service, key, chain(1000), '?dry_run=true');
-    assert.deepEqual([rehearsed.summary.created, rehearsed.summary.failed], [1000, 0]);
+    const { body: dryRun } = await importPeople(service, key, chain(1000), '?dry_run=true');
+    assert.deepEqual([dryRun.summary.created, dryRun.summary.failed], [1000, 0]);
     const { body } = await importPeople(
       service,
       key,

@@ -52,7 +52,7 @@ test('a full disk interrupts an import with 507 and advice on how to continue', 
   assert.equal(known.status, 507);
   if (known.body.rows) assert.match(known.body.detail, /mode=upsert/);
 
-  const rehearsed = await send('name\nAda', '?dry_run=true');
-  assert.equal(rehearsed.status, 507);
-  assert.match(rehearsed.body.detail, /needs room for a copy of the database/);
+  const dryRun = await send('name\nAda', '?dry_run=true');
+  assert.equal(dryRun.status, 507);
+  assert.match(dryRun.body.detail, /needs room for a copy of the database/);
 });

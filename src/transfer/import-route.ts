@@ -116,9 +116,9 @@ async function whileSilent<T>(
 /** Runs the import; with an `Idempotency-Key`, at most once. */
 function importFile(request: FastifyRequest, reply: FastifyReply, job: ImportJob, file: Buffer) {
   const { atomic, dry_run } = job.options;
-  const { rehearse, write } = request.database;
+  const { dryRun, write } = request.database;
   const store: Store = {
-    rehearse,
+    dryRun,
     write: (work) => write(work, atomic ? 'long' : 'bulk'),
     bulkBatchMs: request.server.database.bulkBatchMs,
     explain: request.server.database.explain,

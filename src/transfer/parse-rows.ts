@@ -8,7 +8,7 @@ import { checkOf } from '../http/request/validation.ts';
 import type { Importable, ItemProject, ReferenceKind } from './importable.ts';
 import { type Column, kindNamed, targetOf } from './recognize/catalogue.ts';
 import type { Columns } from './recognize/columns.ts';
-import { uninverted } from './recognize/evidence.ts';
+import { inReadingOrder } from './recognize/evidence.ts';
 import { headingOf, repeatedMember } from './recognize/header.ts';
 import { explainError, normalizeWord } from './recognize/values.ts';
 
@@ -185,7 +185,7 @@ function readCell(
       const read = column.read ? column.read(cell) : cell;
       const isName = columns.hasInvertedNames() && personNames.includes(column.field);
       if (column.field === 'status' && isTable) split.status = textOf(cell);
-      const value = isName && typeof read === 'string' ? uninverted(read) : read;
+      const value = isName && typeof read === 'string' ? inReadingOrder(read) : read;
       if (value !== undefined) parsed.values[column.field] = normalizeField(parsed, column.field, value);
       break;
     }
@@ -194,7 +194,7 @@ function readCell(
       const targets = column.is === 'name' ? column.targets : [column];
       const isList = column.is === 'reference' && column.isList;
       const given = textsOf(cell, isList, isTable);
-      const texts = columns.hasInvertedNames() ? given?.map(uninverted) : given;
+      const texts = columns.hasInvertedNames() ? given?.map(inReadingOrder) : given;
       if (texts && (texts.length > maxListItems || texts.some(({ length }) => length > maxReferenceLength)))
         parsed.errors.push(fieldError(column.field, 'maxLength', tooLong));
       else if (texts)

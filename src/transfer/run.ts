@@ -45,7 +45,7 @@ type Write = <T>(work: (db: Transaction<Tables>, hasWaiters?: () => boolean) => 
 export type Store = {
   write: Write;
   /** Runs a transaction that is always rolled back. */
-  rehearse: Write;
+  dryRun: Write;
   bulkBatchMs: number;
   /** Translates an error of the database driver. */
   explain(error: unknown): Problem | undefined;
@@ -64,7 +64,7 @@ export async function runImport(store: Store, job: ImportJob): Promise<{ scan: F
   const { mode, atomic, dry_run } = options;
   const scan = await scanFile(importable, source, mode, recognition);
   if (dry_run)
-    return { scan, results: await store.rehearse((db) => importInOneTransaction(store, db, job, scan)) };
+    return { scan, results: await store.dryRun((db) => importInOneTransaction(store, db, job, scan)) };
   if (!atomic) {
     const results = new Results(scan.rows);
     await importRows(store, job, scan, results).catch((error) => {

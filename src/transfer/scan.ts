@@ -8,7 +8,7 @@ import type { Importable } from './importable.ts';
 import { createRowParser, type ParsedRow } from './parse-rows.ts';
 import { type Column, kindNamed } from './recognize/catalogue.ts';
 import { type Columns, createColumns, type Recognition } from './recognize/columns.ts';
-import { uninverted } from './recognize/evidence.ts';
+import { inReadingOrder } from './recognize/evidence.ts';
 import { normalizeColumnName } from './recognize/names.ts';
 import { unknownName } from './recognize/parameters.ts';
 
@@ -77,7 +77,7 @@ export async function scanFile(
 function possibleKeys(row: ParsedRow, importable: Importable): Set<string> {
   const keys = keysOf(row, importable);
   const { name } = row.values;
-  return typeof name === 'string' && importable.personNames ? keys.add(fold(uninverted(name))) : keys;
+  return typeof name === 'string' && importable.personNames ? keys.add(fold(inReadingOrder(name))) : keys;
 }
 
 /** Whether a column can refer to other rows of the same file. */

@@ -23,7 +23,12 @@ import {
   lockTables,
 } from '../backup/postgres.ts';
 import type { Engine } from '../engine.ts';
-import { baseUrlSpelling, type CompilerSettings, type Spellings, spelling } from '../sql/functions.ts';
+import {
+  baseUrlFunction,
+  type CompilerSettings,
+  type DialectFunctions,
+  dialectFunction,
+} from '../sql/functions.ts';
 import type { Tables } from '../tables.ts';
 import { coalesced, type Versions } from '../versions.ts';
 import { type PostgresOptions, pool } from './connections.ts';
@@ -85,7 +90,7 @@ export function postgresEngine(
     close: () => versions.end(),
     writeLimits: { ...writeLimits, concurrency: Math.max(1, sizes.quick - Math.ceil(sizes.quick / 5)) },
     bulkBatchMs: 40,
-    rehearsal: { begin: (db) => sql`set local muster.rehearsal = 'on'`.execute(db) },
+    dryRun: { begin: (db) => sql`set local muster.dry_run = 'on'`.execute(db) },
     isRetryable: (error) => ['40001', '40P01', '55P03', '23503', '23505'].includes(codeOf(error)),
     isConnectionLost: isAway,
     explain: explainError,
@@ -207,19 +212,19 @@ class MusterPostgresDialect extends PostgresDialect {
 }
 
 /** A dry run is always rolled back, so it needs no locks, and must not make other transactions wait. */
-const unlessRehearsal =
-  (lock: Spellings[string]): Spellings[string] =>
+const unlessDryRun =
+  (lock: DialectFunctions[string]): DialectFunctions[string] =>
   (call) => [
-    "case when current_setting('muster.rehearsal', true) = 'on' then null else ",
+    "case when current_setting('muster.dry_run', true) = 'on' then null else ",
     ...lock(call),
     ' end',
   ];
 
-const spellings: Spellings = {
-  parsed_json: spelling`cast(${0} as json)`,
-  json_boolean: spelling`(${0})`,
-  json_texts: spelling`json_array_elements_text(cast(${0} as json))`,
-  json_items: spelling`jsonb_array_elements(cast(${0} as jsonb))`,
+const dialectFunctions: DialectFunctions = {
+  parsed_json: dialectFunction`cast(${0} as json)`,
+  json_boolean: dialectFunction`(${0})`,
+  json_texts: dialectFunction`json_array_elements_text(cast(${0} as json))`,
+  json_items: dialectFunction`jsonb_array_elements(cast(${0} as jsonb))`,
   // Not `json_build_array`, which puts spaces between the items.
   json_array: ({ arguments: values }) => [
     "'[' || concat_ws(','",
@@ -227,14 +232,14 @@ const spellings: Spellings = {
     ") || ']'",
   ],
   // `string_to_array` of a constant is evaluated during planning, so that the planner knows the length of the array.
-  in_constant_array: spelling`${0} = any(string_to_array(btrim(${1}, '[]"'), '","'))`,
-  stored_table: spelling`${0}`,
-  not_indexed: spelling`${0}`,
+  in_constant_array: dialectFunction`${0} = any(string_to_array(btrim(${1}, '[]"'), '","'))`,
+  stored_table: dialectFunction`${0}`,
+  not_indexed: dialectFunction`${0}`,
   // A limit that is not a constant: the planner assumes a tenth of the rows. All rows are returned.
-  first_rows_soon: spelling`limit (select 9223372036854775807)`,
+  optimize_for_first_rows: dialectFunction`limit (select 9223372036854775807)`,
   // Not `json_agg`, which puts spaces between the items: responses and their ETags are the same on every engine.
-  json_array_of: spelling`cast('[' || coalesce(string_agg(coalesce(cast(to_json(${0}) as text), 'null'), ',' order by ${1}), '') || ']' as json)`,
-  in_json_array: spelling`${0} = any(array(select json_array_elements_text(cast(${1} as json))))`,
+  json_array_of: dialectFunction`cast('[' || coalesce(string_agg(coalesce(cast(to_json(${0}) as text), 'null'), ',' order by ${1}), '') || ']' as json)`,
+  in_json_array: dialectFunction`${0} = any(array(select json_array_elements_text(cast(${1} as json))))`,
   // The trigram index finds patterns of three characters or more. For shorter ones `strpos` is faster than `like`.
   contains_text: (call) => {
     const [text, part] = call.arguments as [OperationNode, ValueNode];
@@ -243,15 +248,15 @@ const spellings: Spellings = {
     return [text, ' like ', ValueNode.create(pattern), " escape '!'"];
   },
   // The letters after `lower` are those that NFKD does not decompose, as in `fold`.
-  folded: spelling`(replace(replace(replace(replace(translate(lower(regexp_replace(normalize(${0}, nfkd), '[\\u0300-\\u036f\\u3099\\u309a]', '', 'g') collate "und-x-icu"), 'łøđıð', 'lodid'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') collate "C")`,
-  second_line: spelling`split_part(${0}, '\n', 2)`,
-  advisory_lock: unlessRehearsal(spelling`pg_advisory_xact_lock(hashtext(${0}))`),
+  folded: dialectFunction`(replace(replace(replace(replace(translate(lower(regexp_replace(normalize(${0}, nfkd), '[\\u0300-\\u036f\\u3099\\u309a]', '', 'g') collate "und-x-icu"), 'łøđıð', 'lodid'), 'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') collate "C")`,
+  second_line: dialectFunction`split_part(${0}, '\n', 2)`,
+  advisory_lock: unlessDryRun(dialectFunction`pg_advisory_xact_lock(hashtext(${0}))`),
   // A transaction may lock any number of rows, but the lock table of the server is limited: so all rows share 64 locks.
-  shared_row_lock: unlessRehearsal(spelling`pg_advisory_xact_lock_shared(1, hashtext(${0}) & 63)`),
-  row_lock: unlessRehearsal(spelling`pg_advisory_xact_lock(1, hashtext(${0}) & 63)`),
-  wake_followers: spelling`cast(pg_notify('muster_events', '') as text)`,
-  shifted_day: spelling`to_char(cast(rtrim(${0}, 'Z') as timestamp) + cast(${1} as interval), 'YYYY-MM-DD')`,
-  days_between: spelling`(cast(${1} as date) - cast(${0} as date))`,
+  shared_row_lock: unlessDryRun(dialectFunction`pg_advisory_xact_lock_shared(1, hashtext(${0}) & 63)`),
+  row_lock: unlessDryRun(dialectFunction`pg_advisory_xact_lock(1, hashtext(${0}) & 63)`),
+  wake_followers: dialectFunction`cast(pg_notify('muster_events', '') as text)`,
+  shifted_day: dialectFunction`to_char(cast(rtrim(${0}, 'Z') as timestamp) + cast(${1} as interval), 'YYYY-MM-DD')`,
+  days_between: dialectFunction`(cast(${1} as date) - cast(${0} as date))`,
   // `json_build_object` is limited to 50 members, `row_to_json` is not.
   json_object: ({ arguments: pairs }) => {
     const members = pairs.flatMap((value, i) => {
@@ -265,11 +270,11 @@ const spellings: Spellings = {
 };
 
 class MusterPostgresCompiler extends PostgresQueryCompiler {
-  readonly #spellings: Spellings;
+  readonly #functions: DialectFunctions;
 
   constructor(settings: CompilerSettings) {
     super();
-    this.#spellings = { ...spellings, base_url: baseUrlSpelling(settings) };
+    this.#functions = { ...dialectFunctions, base_url: baseUrlFunction(settings) };
   }
 
   /** Compares texts by their bytes, as SQLite does, instead of by the locale of the server. */
@@ -280,9 +285,8 @@ class MusterPostgresCompiler extends PostgresQueryCompiler {
   }
 
   protected override visitFunction(node: FunctionNode): void {
-    const spelled = this.#spellings[node.func];
-    if (!spelled) super.visitFunction(node);
-    else
-      for (const part of spelled(node)) typeof part === 'string' ? this.append(part) : this.visitNode(part);
+    const write = this.#functions[node.func];
+    if (!write) super.visitFunction(node);
+    else for (const part of write(node)) typeof part === 'string' ? this.append(part) : this.visitNode(part);
   }
 }

@@ -96,7 +96,7 @@ export const notIndexed = (value: Expression<unknown>) => call('not_indexed', va
  * At the end of a query whose rows are streamed: plans for the first rows instead of for all of them. PostgreSQL would
  * build all rows and sort them before it returns the first one, where an index has the order.
  */
-export const firstRowsSoon = () => call('first_rows_soon');
+export const optimizeForFirstRows = () => call('optimize_for_first_rows');
 
 /** The table itself, even if a common table expression has the same name. */
 export const storedTable = (name: string) => call('stored_table', IdentifierNode.create(name));
@@ -112,18 +112,18 @@ const call = (name: string, ...args: (Expression<unknown> | OperationNode)[]): C
 const jsonParameter = (texts: readonly string[]) => ValueNode.create(JSON.stringify(texts));
 
 /** How an engine writes each function: SQL text and arguments, in order. */
-export type Spellings = Record<string, (call: FunctionNode) => (string | OperationNode)[]>;
+export type DialectFunctions = Record<string, (call: FunctionNode) => (string | OperationNode)[]>;
 
 /** Settings that compiled statements contain. Set them before the first statement that needs them. */
 export type CompilerSettings = { baseUrl: string };
 
 /** Writes a path under the URL that clients use as a literal. */
-export const baseUrlSpelling =
-  (settings: CompilerSettings): Spellings[string] =>
+export const baseUrlFunction =
+  (settings: CompilerSettings): DialectFunctions[string] =>
   ({ arguments: [path] }) => [ValueNode.createImmediate(settings.baseUrl + (path as ValueNode).value)];
 
 /** A template in which a number stands for the argument with that index. */
-export const spelling =
-  (sql: TemplateStringsArray, ...places: number[]): Spellings[string] =>
+export const dialectFunction =
+  (sql: TemplateStringsArray, ...places: number[]): DialectFunctions[string] =>
   (call) =>
     sql.flatMap((text, i) => [text, call.arguments[places[i] ?? -1] ?? '']);

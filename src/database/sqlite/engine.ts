@@ -18,14 +18,19 @@ import {
 } from '../backup/sqlite.ts';
 import type { Engine } from '../engine.ts';
 import type { BatchAdapter } from '../sql/batches.ts';
-import { baseUrlSpelling, type CompilerSettings, type Spellings, spelling } from '../sql/functions.ts';
+import {
+  baseUrlFunction,
+  type CompilerSettings,
+  type DialectFunctions,
+  dialectFunction,
+} from '../sql/functions.ts';
 import type { Tables } from '../tables.ts';
 import { Checkpointer } from './checkpoints.ts';
 import { QuickConnection, SqliteDriver } from './connections.ts';
 import { createDiskCheck } from './disk.ts';
+import { copyDatabase, removeOldCopies } from './dry-run-copy.ts';
 import { assertNoLog, createFile, hasContent, openFile } from './file.ts';
 import { FileGuard, fileLostText, type Report } from './file-guard.ts';
-import { copyDatabase, removeOldCopies } from './rehearsal.ts';
 import { connectInThread } from './thread.ts';
 import { SqliteVersions } from './versions.ts';
 
@@ -133,7 +138,7 @@ export function sqliteEngine(
       if (guard.canClose()) versions.close();
     },
     bulkBatchMs: 8,
-    rehearsal: {
+    dryRun: {
       async copy() {
         const copy = await copyDatabase(file, copier);
         const { singleWriter, close } = sqliteEngine(copy.file, undefined, settings);
@@ -255,45 +260,44 @@ class MusterSqliteAdapter extends SqliteAdapter implements BatchAdapter {
   }
 }
 
-const spellings: Spellings = {
-  parsed_json: spelling`json(${0})`,
-  json_boolean: spelling`json(case ${0} when 1 then 'true' when 0 then 'false' end)`,
-  json_texts: spelling`json_each(${0})`,
-  json_items: spelling`json_each(${0})`,
-  in_constant_array: spelling`${0} in (select value from json_each(${1}))`,
-  stored_table: spelling`main.${0}`,
-  not_indexed: spelling`+${0}`,
-  first_rows_soon: spelling``,
-  json_array_of: spelling`json_group_array(${0} order by ${1})`,
-  in_json_array: spelling`${0} in (select value from json_each(${1}))`,
-  contains_text: spelling`(instr(${0}, ${1}) > 0)`,
-  folded: spelling`fold(${0})`,
+const dialectFunctions: DialectFunctions = {
+  parsed_json: dialectFunction`json(${0})`,
+  json_boolean: dialectFunction`json(case ${0} when 1 then 'true' when 0 then 'false' end)`,
+  json_texts: dialectFunction`json_each(${0})`,
+  json_items: dialectFunction`json_each(${0})`,
+  in_constant_array: dialectFunction`${0} in (select value from json_each(${1}))`,
+  stored_table: dialectFunction`main.${0}`,
+  not_indexed: dialectFunction`+${0}`,
+  optimize_for_first_rows: dialectFunction``,
+  json_array_of: dialectFunction`json_group_array(${0} order by ${1})`,
+  in_json_array: dialectFunction`${0} in (select value from json_each(${1}))`,
+  contains_text: dialectFunction`(instr(${0}, ${1}) > 0)`,
+  folded: dialectFunction`fold(${0})`,
   // From the first newline to the next one, or to the end of the text.
   second_line: (call) => {
-    const afterFirst = spelling`substr(${0} || '\n', instr(${0}, '\n') + 1)`(call);
+    const afterFirst = dialectFunction`substr(${0} || '\n', instr(${0}, '\n') + 1)`(call);
     return ['substr(', ...afterFirst, ', 1, instr(', ...afterFirst, ", '\n') - 1)"];
   },
   // SQLite has one writer at a time, so these locks do nothing.
-  advisory_lock: spelling`${0}`,
-  shared_row_lock: spelling`${0}`,
-  row_lock: spelling`${0}`,
-  wake_followers: spelling`null`,
-  shifted_day: spelling`date(${0}, ${1})`,
-  days_between: spelling`cast(julianday(${1}) - julianday(${0}) as integer)`,
+  advisory_lock: dialectFunction`${0}`,
+  shared_row_lock: dialectFunction`${0}`,
+  row_lock: dialectFunction`${0}`,
+  wake_followers: dialectFunction`null`,
+  shifted_day: dialectFunction`date(${0}, ${1})`,
+  days_between: dialectFunction`cast(julianday(${1}) - julianday(${0}) as integer)`,
 };
 
 class MusterSqliteCompiler extends SqliteQueryCompiler {
-  readonly #spellings: Spellings;
+  readonly #functions: DialectFunctions;
 
   constructor(settings: CompilerSettings) {
     super();
-    this.#spellings = { ...spellings, base_url: baseUrlSpelling(settings) };
+    this.#functions = { ...dialectFunctions, base_url: baseUrlFunction(settings) };
   }
 
   protected override visitFunction(node: FunctionNode): void {
-    const spelled = this.#spellings[node.func];
-    if (!spelled) super.visitFunction(node);
-    else
-      for (const part of spelled(node)) typeof part === 'string' ? this.append(part) : this.visitNode(part);
+    const write = this.#functions[node.func];
+    if (!write) super.visitFunction(node);
+    else for (const part of write(node)) typeof part === 'string' ? this.append(part) : this.visitNode(part);
   }
 }

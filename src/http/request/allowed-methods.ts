@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { asKey, idPattern } from '../../core/ids.ts';
+import { idPattern, normalizeKey } from '../../core/ids.ts';
 
 /** Records the methods of each path. */
 export function recordRoutes(app: FastifyInstance): void {
@@ -50,7 +50,7 @@ export function writablePath(path: string): string | undefined {
   if (ref === undefined) return `/v1/projects/{project_id}/${list}`;
   if (new RegExp(idPattern(kind)).test(ref)) return `/v1/projects/{project_id}/${list}/${ref}`;
   const [key, project] = new RegExp(`^([A-Z0-9]{2,10})-${kind[0]}[1-9][0-9]{0,9}$`, 'i').exec(ref) ?? [];
-  return key && project && `/v1/projects/${asKey(project)}/${list}/${asKey(key)}`;
+  return key && project && `/v1/projects/${normalizeKey(project)}/${list}/${normalizeKey(key)}`;
 }
 
 const itemKinds: Record<string, 'risk' | 'issue' | 'task'> = {

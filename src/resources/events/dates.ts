@@ -13,7 +13,7 @@ import { taskSubject } from '../tasks/queries.ts';
 import type { EventType } from './schema.ts';
 
 /** A type of event that a date causes. */
-type Occasion = {
+type DatedEvent = {
   subject: Subject;
   /** The date or time that must have passed. */
   due: RawBuilder<string>;
@@ -26,7 +26,7 @@ type Occasion = {
 const today = (moment: Moment) => moment.today;
 const isWritable = sql<boolean>`projects.archived_at is null`;
 
-const occasions: Partial<Record<EventType, Occasion>> = {
+const datedEvents: Partial<Record<EventType, DatedEvent>> = {
   'risk.review_overdue': {
     subject: riskSubject,
     due: sql.ref('risks.review_on'),
@@ -70,17 +70,17 @@ export async function writeDatedEvents(
   moment: Moment,
 ): Promise<void> {
   const checkpoints = await readCheckpoints(db);
-  for (const [type, occasion] of Object.entries(occasions) as [EventType, Occasion][]) {
-    const isNew = (checkpoints.get(type) ?? '') < occasion.until(moment);
+  for (const [type, dated] of Object.entries(datedEvents) as [EventType, DatedEvent][]) {
+    const isNew = (checkpoints.get(type) ?? '') < dated.until(moment);
     // Finding the rows may take long.
-    if (isNew) await write((db) => writeEventsOf(db, type, occasion, moment), 'long');
+    if (isNew) await write((db) => writeEventsOf(db, type, dated, moment), 'long');
   }
 }
 
 async function writeEventsOf(
   db: Transaction<Tables>,
   type: EventType,
-  { subject, due, matches, until: untilOf }: Occasion,
+  { subject, due, matches, until: untilOf }: DatedEvent,
   moment: Moment,
 ): Promise<void> {
   await lockTables(db, 'event_checkpoints');

@@ -23,8 +23,8 @@ import { deleteRow } from '../../database/writes/rows.ts';
 import {
   allOf,
   always,
+  atLeast,
   equals,
-  from,
   hasText,
   holds,
   isActive,
@@ -245,7 +245,7 @@ export function issueConditions(filters: IssueFilters, moment: Moment) {
     risk_id: equals('issues.risk_id'),
     due_before: (day) => sql<boolean>`issues.due_on < ${day}`,
     due_after: (day) => sql<boolean>`issues.due_on > ${day}`,
-    raised_since: from('issues.raised_on'),
+    raised_since: atLeast('issues.raised_on'),
     updated_since: since('issues.updated_at'),
     resolved_since: wasResolvedSince,
     external_id: equals('issues.external_id'),

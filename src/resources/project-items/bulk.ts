@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { type TObject, type TSchema, type TString, Type } from 'typebox';
 import type { Moment } from '../../core/clock.ts';
 import { maxErrors, Problem } from '../../core/errors.ts';
-import { asKey } from '../../core/ids.ts';
+import { normalizeKey } from '../../core/ids.ts';
 import { limits, Strict } from '../../core/schemas.ts';
 import { capitalized } from '../../core/text.ts';
 import { inJsonArray } from '../../database/sql/functions.ts';
@@ -141,7 +141,7 @@ async function updateAll(
   const data = new Map<BulkInput['items'][number], object>();
   for (const round of roundsOf(items, found)) {
     const checked = round.map((item) => {
-      const current = found.get(asKey(item.id));
+      const current = found.get(normalizeKey(item.id));
       return {
         item,
         current,
@@ -161,7 +161,7 @@ async function updateAll(
       } else if (result && current) {
         const { id, key, version } = result;
         data.set(item, { id, key, version, previous: previousValues(patch, current, result) });
-        found.set(asKey(id), result).set(asKey(key), result);
+        found.set(normalizeKey(id), result).set(normalizeKey(key), result);
       }
     }
     if (failures.length > 0) throw refused(noun, failures, items.length);
@@ -173,7 +173,7 @@ async function updateAll(
 function roundsOf(items: BulkInput['items'], found: ReadonlyMap<string, Item>) {
   const rounds = new Map<string, number>();
   const byRound = Map.groupBy(items, ({ id }) => {
-    const itemId = found.get(asKey(id))?.id ?? id;
+    const itemId = found.get(normalizeKey(id))?.id ?? id;
     const round = rounds.get(itemId) ?? 0;
     rounds.set(itemId, round + 1);
     return round;
@@ -199,7 +199,7 @@ async function findItems(
   const [ids, keys] = [refs.filter((ref) => ref.includes('_')), refs.filter((ref) => !ref.includes('_'))];
   for (const [column, values] of [
     [id, ids],
-    [key ?? id, keys.map(asKey)],
+    [key ?? id, keys.map(normalizeKey)],
   ] as const) {
     if (values.length === 0) continue;
     const rows = await from(db)
@@ -208,7 +208,7 @@ async function findItems(
       .execute();
     for (const row of rows) {
       const item: Item = JSON.parse(row.json);
-      found.set(asKey(item.id), item).set(asKey(item.key), item);
+      found.set(normalizeKey(item.id), item).set(normalizeKey(item.key), item);
     }
   }
   return found;

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { daily, type Moment } from '../../core/clock.ts';
 import { notFound } from '../../core/errors.ts';
-import { asKey } from '../../core/ids.ts';
+import { normalizeKey } from '../../core/ids.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { RowsQuery } from '../../lists/list.ts';
@@ -34,11 +34,15 @@ export function itemReader<Item extends object>(
     ),
   );
   return async (db, project, ref, moment) => {
-    const item = { id: ref, key: asKey(ref) };
+    const item = { id: ref, key: normalizeKey(ref) };
     const { rows } =
       project === undefined
         ? await findAnywhere(moment)(db, item)
-        : await findInProject(moment)(db, { ...item, project_id: project, project_key: asKey(project) });
+        : await findInProject(moment)(db, {
+            ...item,
+            project_id: project,
+            project_key: normalizeKey(project),
+          });
     const [row] = rows;
     if (!row) throw notFound(noun, project === undefined ? ref : `${ref} in the project ${project}`);
     return JSON.parse(row.json);

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import { notFound, Problem } from '../../core/errors.ts';
-import { asKey } from '../../core/ids.ts';
+import { normalizeKey } from '../../core/ids.ts';
 import { hasSingleWriter } from '../../database/sql/batches.ts';
 import { inJsonArray } from '../../database/sql/functions.ts';
 import { namedStatement, param, statement } from '../../database/sql/statement.ts';
@@ -9,7 +9,7 @@ import { lockRows, withoutScope } from '../../database/writes/locks.ts';
 
 /** Locks a project until the transaction ends: writes into it, archiving and changes of its key wait. */
 export async function lockProject(db: Transaction<Tables>, ref: string) {
-  const [project] = (await lock(db, { id: ref, key: asKey(ref) })).rows;
+  const [project] = (await lock(db, { id: ref, key: normalizeKey(ref) })).rows;
   if (!project) throw notFound('project', ref);
   return project;
 }
@@ -41,7 +41,7 @@ export async function lockProjects(
   const { rows } =
     ids.length > 1
       ? await lockMany(db, { ids: JSON.stringify(ids) })
-      : await lock(db, { id: first, key: asKey(first) });
+      : await lock(db, { id: first, key: normalizeKey(first) });
   return new Map(rows.map((project) => [project.id, project]));
 }
 
@@ -52,7 +52,7 @@ const lockMany = lockWhere(sql`${inJsonArray(sql.ref('id'), param<string>('ids')
  * waits for the lock afterwards finds that others have changed what it has read, and has to start again.
  */
 export async function lockProjectFirst(db: Transaction<Tables>, ref: string): Promise<void> {
-  if (!hasSingleWriter(db)) await lockFirst.send(withoutScope(db), { id: ref, key: asKey(ref) });
+  if (!hasSingleWriter(db)) await lockFirst.send(withoutScope(db), { id: ref, key: normalizeKey(ref) });
 }
 
 const lockFirst = statement((db) =>
@@ -87,7 +87,10 @@ export async function lockProjectsOfItemsFirst(
       .orderBy('id')
       .forNoKeyUpdate(),
   );
-  await ofItems.send(withoutScope(db), { ids: JSON.stringify(refs), keys: JSON.stringify(refs.map(asKey)) });
+  await ofItems.send(withoutScope(db), {
+    ids: JSON.stringify(refs),
+    keys: JSON.stringify(refs.map(normalizeKey)),
+  });
 }
 
 /** Locks a project for a write into it; rejects the write if the project is archived. */

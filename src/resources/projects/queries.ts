@@ -9,7 +9,7 @@ import {
   notFound,
   type Problem,
 } from '../../core/errors.ts';
-import { asKey } from '../../core/ids.ts';
+import { normalizeKey } from '../../core/ids.ts';
 import { fold, foldAll, joinWords } from '../../core/text.ts';
 import { consoleUrl, containsText, jsonObject } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
@@ -85,7 +85,7 @@ const projectsByRelevance = (q: string | undefined): Order => {
 };
 
 export async function getProject(db: Kysely<Tables>, ref: string, moment: Moment): Promise<Project> {
-  const [row] = (await projectByRef(moment)(db, { id: ref, key: asKey(ref) })).rows;
+  const [row] = (await projectByRef(moment)(db, { id: ref, key: normalizeKey(ref) })).rows;
   if (!row) throw notFound('project', ref);
   return JSON.parse(row.json);
 }
@@ -217,10 +217,12 @@ export async function findProjects(db: Kysely<Tables>, refs: readonly string[]) 
   const projects = await db
     .selectFrom('projects')
     .select(['id', 'key'])
-    .where((eb) => eb.or([eb('id', 'in', refs), eb('key', 'in', refs.map(asKey))]))
+    .where((eb) => eb.or([eb('id', 'in', refs), eb('key', 'in', refs.map(normalizeKey))]))
     .orderBy('id')
     .execute();
-  const unknown = refs.filter((ref) => !projects.some(({ id, key }) => ref === id || asKey(ref) === key));
+  const unknown = refs.filter(
+    (ref) => !projects.some(({ id, key }) => ref === id || normalizeKey(ref) === key),
+  );
   return { ids: projects.map(({ id }) => id), unknown };
 }
 

@@ -8,8 +8,8 @@ import type { TableName, Tables } from '../../database/tables.ts';
 import {
   allOf,
   always,
+  atLeast,
   equals,
-  from,
   hasText,
   holds,
   isIn,
@@ -246,7 +246,7 @@ export function riskConditions(register: Register, active: Expression<unknown> =
     due_after: (day) => sql<boolean>`risks.due_on > ${day}`,
     review_before: (day) => sql<boolean>`risks.review_on < ${day}`,
     review_after: (day) => sql<boolean>`risks.review_on > ${day}`,
-    raised_since: from('risks.raised_on'),
+    raised_since: atLeast('risks.raised_on'),
     updated_since: since('risks.updated_at'),
     external_id: equals('risks.external_id'),
     q: hasText('risks.search_folded'),

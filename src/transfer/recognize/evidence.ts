@@ -118,7 +118,7 @@ const isInverted = (text: string) => {
 };
 
 /** `Lovelace, Ada` is `Ada Lovelace`; other names stay as they are. */
-export function uninverted(text: string): string {
+export function inReadingOrder(text: string): string {
   const [, last, first] = isInverted(text) ? (invertedName.exec(text) ?? []) : [];
   return first === undefined ? text : `${first.trim()} ${last?.trim()}`;
 }

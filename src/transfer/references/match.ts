@@ -5,7 +5,7 @@ import { inJsonArray } from '../../database/sql/functions.ts';
 import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { ReferenceKind } from '../importable.ts';
-import { uninverted } from '../recognize/evidence.ts';
+import { inReadingOrder } from '../recognize/evidence.ts';
 
 /** Finds the resources that texts refer to. People are also found in other notations of their names, and in lists. */
 export async function findMatches(
@@ -62,9 +62,9 @@ function alternativeNames(text: string): { name: string; unused?: string }[] {
   const [, bare = '', unused = ''] = /^([^<([]*)(.*)$/s.exec(text) ?? [];
   const names = [
     { name: email ?? '' },
-    { name: uninverted(text) },
+    { name: inReadingOrder(text) },
     { name: bare.trim(), unused },
-    { name: uninverted(bare.trim()), unused },
+    { name: inReadingOrder(bare.trim()), unused },
   ];
   return names.filter(({ name }) => name !== '' && name !== text);
 }

@@ -5,7 +5,7 @@ import { invalidParameter } from '../../../core/errors.ts';
 import { Day, OneOf, OrNull, Strict } from '../../../core/schemas.ts';
 import { shiftedDay } from '../../../database/sql/functions.ts';
 import type { Tables } from '../../../database/tables.ts';
-import { always, from } from '../../../lists/filters.ts';
+import { always, atLeast } from '../../../lists/filters.ts';
 import type { RowsQuery } from '../../../lists/list.ts';
 import { unassessedPrefix } from '../ranking.ts';
 import { isDefault, type Register } from '../register.ts';
@@ -85,7 +85,7 @@ async function replayVersions(
   const end = endOf(first, register.moment);
   const began = sql<string>`case when risks.updated_at >= ${sql.lit(end)}
     then ${dayOf(sql.ref('risks.updated_at'))} end`;
-  const isReplaced = from('risks.valid_until')(end);
+  const isReplaced = atLeast('risks.valid_until')(end);
   const ended = dayOf(sql.ref('risks.valid_until'));
   const replaced = await countVersions(past.where(isReplaced), began, ended);
   const rows = countedRows(db, register).where(within);

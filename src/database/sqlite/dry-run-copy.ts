@@ -54,7 +54,7 @@ function assertDiskSpace(file: string): void {
   );
 }
 
-const prefixOf = (file: string) => `${file}-rehearsal-`;
+const prefixOf = (file: string) => `${file}-dry-run-`;
 
 /** Removes copies and unfinished restores that killed processes left behind. */
 export function removeOldCopies(file: string): void {

@@ -22,13 +22,13 @@ const addPerson =
     return (await db.selectFrom('people').select('name').execute()).length;
   };
 
-onBothEngines('a rehearsal', (start, engine) => {
+onBothEngines('a dry run', (start, engine) => {
   test('sees its own writes and leaves nothing behind', async (t) => {
     const { database, url } = await start(t);
     await database.write(addPerson('Ada'));
-    assert.equal(await database.rehearse(addPerson('Bob')), 2);
+    assert.equal(await database.dryRun(addPerson('Bob')), 2);
     await assert.rejects(
-      database.rehearse(async (db) => {
+      database.dryRun(async (db) => {
         await addPerson('Cid')(db);
         throw new Error('stopped');
       }),
@@ -41,9 +41,9 @@ onBothEngines('a rehearsal', (start, engine) => {
 
   test('does not block writers', async (t) => {
     const { database, url } = await start(t);
-    const seen = await database.rehearse(async (db) => {
+    const seen = await database.dryRun(async (db) => {
       await addPerson('Ada')(db);
-      // This would deadlock if the rehearsal took the locks of a write.
+      // This would deadlock if the dry run took the locks of a write.
       await database.write(addPerson('Bob'));
       if (engine === 'sqlite') {
         const [copy = ''] = copiesBeside(url);
@@ -61,14 +61,14 @@ onBothEngines('a rehearsal', (start, engine) => {
     const apollo = await service.make('/v1/projects', key, { name: 'Apollo' });
     await service.make('/v1/projects', key, { name: 'Gemini' });
     const scoped = scopeToProjects(service.database, [apollo.id]);
-    const names = await scoped.rehearse((db) => db.selectFrom('projects').select('name').execute());
+    const names = await scoped.dryRun((db) => db.selectFrom('projects').select('name').execute());
     assert.deepEqual(names, [{ name: 'Apollo' }]);
-    const renamed = await scoped.rehearse((db) =>
+    const renamed = await scoped.dryRun((db) =>
       db.updateTable('projects').set({ name: 'Other' }).executeTakeFirst(),
     );
     assert.equal(Number(renamed.numUpdatedRows), 1);
     await assert.rejects(
-      scoped.rehearse((db) =>
+      scoped.dryRun((db) =>
         db
           .insertInto('projects')
           .values({ id: 'x' } as never)
@@ -83,10 +83,10 @@ onBothEngines('a rehearsal', (start, engine) => {
   test('removes copies that killed processes left behind', async (t) => {
     const { database, url } = await start(t);
     const file = url.slice('sqlite:'.length);
-    mkdirSync(`${file}-rehearsal-${2 ** 22 + 1}-abc`);
-    mkdirSync(`${file}-rehearsal-${process.ppid}-abc`);
+    mkdirSync(`${file}-dry-run-${2 ** 22 + 1}-abc`);
+    mkdirSync(`${file}-dry-run-${process.ppid}-abc`);
     await database.migrate();
-    assert.deepEqual(copiesBeside(url), [`${file}-rehearsal-${process.ppid}-abc`]);
+    assert.deepEqual(copiesBeside(url), [`${file}-dry-run-${process.ppid}-abc`]);
   });
 
   test('writes that wait too long behind bulk work are rejected with 503', async (t) => {
@@ -109,10 +109,10 @@ onBothEngines('a rehearsal', (start, engine) => {
   });
 });
 
-/** The copies of rehearsals beside a database file. */
+/** The copies of dry runs beside a database file. */
 function copiesBeside(url: string): string[] {
   const folder = dirname(url.slice('sqlite:'.length));
   return readdirSync(folder)
-    .filter((name) => name.includes('-rehearsal-'))
+    .filter((name) => name.includes('-dry-run-'))
     .map((name) => join(folder, name));
 }
