@@ -73,7 +73,8 @@ onBothEngines('the search for people', (start, engine) => {
           .tuple(fc.nat(text.length), fc.integer({ min: 1, max: 8 }))
           .map(([from, length]) => [...text].slice(from, from + length).join('')),
       )
-      .filter((text) => fold(text) !== '' && fold(text) === text);
+      // The service refuses a text of invisible characters, such as the joiner of two emoji.
+      .filter((text) => /[^\p{C}\p{Z}]/u.test(text) && fold(text) === text);
     await fc.assert(
       fc.asyncProperty(part, async (q) => assert.deepEqual(await found(q), expected(q), q)),
       { numRuns: 60 },

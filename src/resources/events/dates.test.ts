@@ -13,6 +13,7 @@ onBothEngines('events that a date causes', (start) => {
     const service = await start(t, { clock });
     const { make, call, get } = service;
     const other = openDatabase(service.url);
+    other.setBaseUrl(service.origin);
     t.after(() => other.close());
     const instances = [service.database, other];
     const run = () =>
