@@ -6,7 +6,8 @@ import { test } from 'node:test';
 
 const root = join(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
-const dependenciesOf = (file: string) => Object.keys(JSON.parse(read(file)).dependencies);
+const { dependencies: runtime, optionalDependencies: platforms, files } = JSON.parse(read('package.json'));
+const dependencies = Object.keys(runtime);
 
 /** The packages that these files import at run time; type imports do not count. */
 function findImports(pattern: string, isIncluded: (file: string) => boolean = () => true): string[] {
@@ -33,23 +34,33 @@ const isListed = (licences: string, name: string) =>
   read(licences).includes(`\n${name} `) || read(licences).startsWith(`${name} `);
 
 test('every package that the sources or the build import at run time is a dependency', () => {
-  const dependencies = dependenciesOf('package.json');
   const missing = (names: string[]) => names.filter((name) => !dependencies.includes(name));
   assert.deepEqual(missing(findImports('src/**/*.ts', isProduct)), []);
   const external = findImports('dist/*.js');
   assert.ok(external.includes('better-sqlite3'));
   assert.deepEqual(missing(external), []);
-  // The npm scripts need it, also without development dependencies.
-  assert.ok(dependencies.includes('node'));
 });
 
-test('build-time packages are dependencies of the console, which is not published', () => {
-  const { files } = JSON.parse(read('package.json'));
+test('the npm scripts have the same Node on every platform, without an install script', () => {
+  const { packages } = JSON.parse(read('package-lock.json'));
+  const [, version] = /^FROM node:([\d.]+)-/m.exec(read('Dockerfile')) ?? [];
+  for (const [name, wanted] of Object.entries(platforms)) {
+    const { bin, integrity, hasInstallScript, os, cpu } = packages[`node_modules/${name}`];
+    assert.equal(wanted, version, name);
+    assert.match(bin.node, /^bin\/node(\.exe)?$/);
+    assert.match(integrity, /^sha512-/);
+    assert.equal(hasInstallScript, undefined);
+    if (os === process.platform && cpu === process.arch) assert.equal(process.version, `v${version}`);
+  }
+});
+
+test('build-time packages are development dependencies of the console, which is not published', () => {
   assert.deepEqual(files, ['dist', 'docs', 'openapi.json']);
-  const dependencies = dependenciesOf('web/package.json');
+  const { dependencies: none, devDependencies } = JSON.parse(read('web/package.json'));
+  assert.equal(none, undefined);
   const needed = [...findImports('web/*.ts'), ...findImports('web/src/**/*.{ts,tsx}')];
   assert.deepEqual(
-    needed.filter((name) => !dependencies.includes(name)),
+    needed.filter((name) => !(name in devDependencies)),
     [],
   );
   assert.deepEqual(findImports('build.ts'), []);

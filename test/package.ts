@@ -1,25 +1,35 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 /**
- * Installs the service without development dependencies, from a clean checkout and from the packed archive, and checks
+ * Installs the service without development dependencies, in a built checkout and from the packed archive, and checks
  * that it starts and serves the console. Takes minutes, and needs the npm registry or a filled npm cache.
  */
 const root = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'muster-package-'));
 try {
   const checkout = copySources();
-  npm(checkout, ['ci', '--omit=dev']);
-  await check('npm ci --omit=dev && npm start', checkout, ['npm', 'start']);
-
   const production = { NODE_ENV: 'production' };
-  for (const generated of ['dist', 'node_modules']) rmSync(join(checkout, generated), { recursive: true });
   npm(checkout, ['ci'], production);
-  await check('NODE_ENV=production npm ci && npm start', checkout, ['npm', 'start'], production);
+  checkNoBuildTools(checkout);
+  const { status, stderr } = spawnSync('npm', ['start'], {
+    cwd: checkout,
+    env: userEnvironment(production),
+    encoding: 'utf8',
+  });
+  assert.equal(status, 1);
+  assert.match(stderr, /Run `npm ci --include=dev` first/);
+  console.log('✔ NODE_ENV=production npm ci && npm start asks for what the build needs');
+
+  npm(checkout, ['ci', '--include=dev'], production);
+  npm(checkout, ['run', 'build']);
+  npm(checkout, ['ci', '--omit=dev']);
+  checkNoBuildTools(checkout);
+  await check('npm ci --omit=dev && npm start, once it is built', checkout, ['npm', 'start']);
 
   npm(checkout, ['pack', '--pack-destination', folder]);
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -27,13 +37,17 @@ try {
   mkdirSync(installed);
   writeFileSync(join(installed, 'package.json'), '{ "private": true }');
   npm(installed, ['install', '--omit=dev', join(folder, `muster-${version}.tgz`)]);
-  for (const name of ['vite', 'react', 'typescript'])
-    assert.ok(!existsSync(join(installed, 'node_modules', name)), `${name} is only needed to build`);
+  checkNoBuildTools(installed);
   for (const name of ['licences.txt', 'web/licences.txt'])
     assert.ok(existsSync(join(installed, 'node_modules/muster/dist', name)), name);
   await check('npm install muster && npx muster serve', installed, ['npx', '--no', 'muster', 'serve']);
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+function checkNoBuildTools(installed: string): void {
+  for (const name of ['vite', 'react', 'typescript'])
+    assert.ok(!existsSync(join(installed, 'node_modules', name)), `${name} is only needed to build`);
 }
 
 /** Copies the files of a clone, including uncommitted changes. */

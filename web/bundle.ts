@@ -19,7 +19,9 @@ async function loadVite() {
   try {
     return await import('vite');
   } catch (cause) {
-    throw new Error('The build needs Vite, which is not installed. Run npm ci.', { cause });
+    throw new Error('The build needs packages that are not installed. Run `npm ci --include=dev` first.', {
+      cause,
+    });
   }
 }
 
