@@ -46,12 +46,15 @@ Try it:
 /** Listens before it migrates, so that a port in use has no side effects. Requests are rejected until it is ready. */
 export async function startService(config: Config, clock = systemClock) {
   const { startTracing } = config.tracing ? await import('../http/ops/tracing.ts') : {};
-  const tracing = startTracing?.(config, (message) => app.log.warn(message));
+  // The SDK may report problems before the app, and so its log, exists.
+  const created = Promise.withResolvers<App>();
+  const tracing = startTracing?.(config, async (message) => (await created.promise).log.warn(message));
   const options = { prepare: config.database_prepare, maxConnections: config.database_pool };
   const report = (level: 'fatal' | 'warn', message: string) => app.log[level](message);
   const database = openDatabase(config.database_url, report, options, tracing?.recordQuery);
   const readiness: Readiness = { state: 'starting' };
   const app: App = await createApp({ config, database, clock, readiness, tracing });
+  created.resolve(app);
   /** Without requests, only this finds out that another instance has changed the time zone. */
   const moment = async () => {
     await app.organizationClock.refresh();

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { type Engine, freshDatabase } from '../../../test/databases.ts';
-import { mainFile, startMuster, temporaryFolder } from '../../../test/process.ts';
+import { mainFile, muster, startMuster, temporaryFolder } from '../../../test/process.ts';
 import { type Received, startReceiver } from '../../../test/receiver.ts';
 import { newSecret } from '../auth/secret.ts';
 
@@ -224,6 +226,76 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     });
   });
 }
+
+test('the standard variables set the resource, the headers, the sampler and the propagators', async (t) => {
+  const collector = await startReceiver(t);
+  const service = await startTraced(t, 'sqlite', new URL(collector.url).origin, {
+    OTEL_SERVICE_NAME: 'roster',
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=ops',
+    OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+    OTEL_TRACES_SAMPLER_ARG: '0',
+    OTEL_PROPAGATORS: 'b3',
+  });
+  for (const headers of [{}, { traceparent: `00-${trace}-${parent}-01` }, { b3: `${trace}-${parent}-1` }])
+    assert.equal((await service.send('/v1/groups', headers as Record<string, string>)).status, 200);
+  await service.stop();
+  const requests = spansOf(collector.received).filter(({ kind }) => kind === 2);
+  assert.deepEqual(
+    requests.map(({ traceId, parentSpanId }) => [traceId, parentSpanId]),
+    [[trace, parent]],
+  );
+  assert.equal(collector.received[0]?.headers['x-tenant'], 'ops');
+  const [{ resource }] = resourcesOf(collector.received);
+  assert.equal(attributesOf(resource.attributes)['service.name'], 'roster');
+});
+
+test('spans are sent as Protocol Buffers by default', async (t) => {
+  const types: (string | undefined)[] = [];
+  const collector = createServer((request, response) => {
+    types.push(request.headers['content-type']);
+    request.resume().on('end', () => response.end());
+  }).listen(0, '127.0.0.1');
+  t.after(() => collector.close());
+  await new Promise((resolve) => collector.once('listening', resolve));
+  const { port } = collector.address() as AddressInfo;
+  const service = await startTraced(t, 'sqlite', `http://127.0.0.1:${port}`, {
+    OTEL_EXPORTER_OTLP_PROTOCOL: '',
+  });
+  assert.equal((await service.send('/v1/groups')).status, 200);
+  await service.stop();
+  assert.deepEqual([...new Set(types)], ['application/x-protobuf']);
+});
+
+test('a problem that the SDK finds at the start is logged', async (t) => {
+  const { stop } = await startTraced(t, 'sqlite', 'http://127.0.0.1:1', {
+    OTEL_EXPORTER_OTLP_TIMEOUT: 'soon',
+  });
+  const [warning] = (await stop()).filter(({ level }) => level >= 40);
+  assert.match(warning.msg, /^OpenTelemetry: .*OTEL_EXPORTER_OTLP_TIMEOUT/);
+});
+
+test('a variable with an invalid value prevents the start, with one line', async (t) => {
+  const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://127.0.0.1:1';
+  for (const [environment, expected] of [
+    [
+      { OTEL_TRACES_SAMPLER: 'sometimes' },
+      /OTEL_TRACES_SAMPLER is “sometimes” but must be one of always_on, /,
+    ],
+    [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '5' }, /_ARG is “5” but must be/],
+    [{ OTEL_PROPAGATORS: 'tracecontext,jaeger' }, /OTEL_PROPAGATORS is “jaeger” but must be one of /],
+    [{ OTEL_BSP_MAX_QUEUE_SIZE: 'all' }, /OTEL_BSP_MAX_QUEUE_SIZE is “all” but must be/],
+    [{ OTEL_BSP_SCHEDULE_DELAY: '-1' }, /OTEL_BSP_SCHEDULE_DELAY is “-1” but must be/],
+  ] as const) {
+    const { code, stderr } = await muster(temporaryFolder(t), ['serve'], {
+      MUSTER_PORT: '0',
+      OTEL_EXPORTER_OTLP_ENDPOINT,
+      ...environment,
+    });
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, expected);
+    assert.match(stderr, /^muster: [^\n]+\n$/);
+  }
+});
 
 test('the SDK is loaded only when traces are on', () => {
   const folder = dirname(mainFile);
