@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -147,6 +148,20 @@ test('the chart in the repository is drawn from history.json', () => {
   const history: HistoryRun[] = JSON.parse(read('history.json'));
   assert.equal(read('history.svg'), drawHistory(history));
   assert.equal(read('history.json').trim().split('\n').length, history.length + 2, 'one line per run');
+});
+
+test('an unknown benchmark is an error that lists all of them, one per line', () => {
+  const bench = (...args: string[]) =>
+    spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], { encoding: 'utf8' });
+  const help = bench('--help');
+  assert.equal(help.status, 0);
+  for (const name of ['baselines', 'capacity', 'events', 'slow-clients'])
+    assert.match(help.stdout, new RegExp(`^  ${name} +\\S`, 'm'));
+  const unknown = bench('event');
+  assert.equal(unknown.status, 1);
+  assert.equal(unknown.stderr, `There is no benchmark event.\n\n${help.stdout}`);
+  const capacity = bench('capacity', '--people', '1000', '--risks', '10000');
+  assert.match(capacity.stdout, / people 1,000 · /);
 });
 
 test('options set the dataset sizes, and PostgreSQL gets a tenth of them', () => {

@@ -47,7 +47,10 @@ test('docs/operations.md has the results of the checked-in unit costs', () => {
     [1_000_000, 100_000_000],
   ] as const) {
     const table = capacityTable(costs, completeDemand({ people, risks })).join('\n');
-    assert.ok(docs.includes(table), `npm run capacity -- --people ${people} --risks ${risks}\n${table}`);
+    assert.ok(
+      docs.includes(table),
+      `npm run bench -- capacity --people ${people} --risks ${risks}\n${table}`,
+    );
   }
   for (const [kind, { service }] of Object.entries(costs.engines.sqlite.cpu_ms)) {
     const { service: onPostgres, database } = costs.engines.postgres.cpu_ms[kind as keyof Engine['cpu_ms']];

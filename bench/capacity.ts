@@ -24,7 +24,7 @@ export type Engine = {
   memory_mb: number;
 };
 
-/** Measured by `npm run bench:costs`. */
+/** Measured by `npm run bench -- costs`. */
 export type UnitCosts = {
   muster: string;
   node: string;
@@ -130,12 +130,13 @@ export function completeDemand(given: Partial<Demand> & { people: number; risks:
   return { ...defaults, projects: Math.ceil(given.people / 20), issues, tasks: issues, ...given };
 }
 
-if (import.meta.main) {
+/** Computes the capacity for the demand that the arguments describe. */
+export function printCapacity(args: string[]): void {
   const number = (text: string) => {
     if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError('Must be a number.');
     return Number(text);
   };
-  const given = new Command('npm run capacity --')
+  const given = new Command('npm run bench -- capacity')
     .description('Computes the size of the database and the number of instances from measured unit costs.')
     .requiredOption('--people <n>', 'people on the roster', number)
     .requiredOption('--risks <n>', 'risks in all projects', number)
@@ -150,7 +151,7 @@ if (import.meta.main) {
     .option('--writes <share>', 'share of requests that are writes', number, defaults.writes)
     .option('--cached <share>', 'share of reads that are served from the cache', number, defaults.cached)
     .option('--utilization <share>', 'how busy a CPU may be', number, defaults.utilization)
-    .parse(process.argv.slice(2), { from: 'user' })
+    .parse(args, { from: 'user' })
     .opts<Partial<Demand> & { people: number; risks: number }>();
   const demand = completeDemand(given);
   console.log(

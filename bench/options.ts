@@ -44,7 +44,7 @@ type CommandLine = Partial<typeof full> & {
 };
 
 export function readOptions(args: string[]): Options {
-  const program = new Command('npm run bench --')
+  const program = new Command('npm run bench -- baselines')
     .description('Measures the service against baselines in the same run. See bench/README.md.')
     .option('--quick', 'use small datasets and one short round; takes under two minutes')
     .option('--rounds <n>', 'number of rounds', parseWholeNumber)
