@@ -43,7 +43,8 @@ test('every package that the sources or the build import at run time is a depend
 
 test('the npm scripts have the same Node on every platform, without an install script', () => {
   const { packages } = JSON.parse(read('package-lock.json'));
-  const [, version] = /^FROM node:([\d.]+)-/m.exec(read('Dockerfile')) ?? [];
+  const version = read('.node-version').trim();
+  assert.ok(read('Dockerfile').startsWith(`FROM node:${version}-`, read('Dockerfile').indexOf('FROM ')));
   for (const [name, wanted] of Object.entries(platforms)) {
     const { bin, integrity, hasInstallScript, os, cpu } = packages[`node_modules/${name}`];
     assert.equal(wanted, version, name);

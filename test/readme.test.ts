@@ -22,6 +22,7 @@ test('CI runs the test command of the README', () => {
   const command = 'npm ci && npm test';
   assert.ok(read('README.md').includes(`\`\`\`sh\n${command}\n\`\`\``));
   assert.ok(read('.ci/run').trimEnd().endsWith(`\n${command}`));
+  assert.match(read('.github/workflows/ci.yml'), /- run: bash \.ci\/run\n$/);
 });
 
 test('every link between the documents points to a file, and to a heading in it', () => {
