@@ -1,7 +1,7 @@
 import { type Insertable, sql, type Transaction } from 'kysely';
 import { type Moment, momentOf } from '../../core/clock.ts';
 import { runsBatches } from '../sql/batches.ts';
-import { inJsonArray } from '../sql/functions.ts';
+import { inJsonArray, jsonItems } from '../sql/functions.ts';
 import { namedStatement, param } from '../sql/statement.ts';
 import type { Tables } from '../tables.ts';
 
@@ -91,21 +91,39 @@ export async function updateRows<Table extends Updatable>(
     .execute();
 }
 
-/** Updates many rows in the same way if each still has the version that was read. */
+/** Updates the same columns of many rows, each with its own values, if each still has the version that was read. */
 export async function updateReadRows<Table extends Updatable>(
   db: Transaction<Tables>,
   table: Table,
-  rows: readonly { id: string; version: number }[],
-  columns: Partial<Tables[Table]>,
+  rows: readonly { id: string; version: number; columns: Partial<Tables[Table]> }[],
   now: string,
 ): Promise<void> {
   const [first] = rows;
-  if (first && rows.length === 1) return updateRow(db, table, first, columns, now);
-  const versions = new Map(rows.map(({ id, version }) => [id, version]));
-  const updated = await updateRows(db, table, [...versions.keys()], columns, now);
-  const isAsRead = updated.every(({ id, version }) => version === (versions.get(id) ?? 0) + 1);
-  if (updated.length < versions.size || !isAsRead) throw new WriteConflict();
+  if (!first) return;
+  if (rows.length === 1) return updateRow(db, table, first, first.columns, now);
+  const values = rows.map(({ id, version, columns }) => ({ ...columns, id_read: id, version_read: version }));
+  const item = (name: string) => sql`items.value ->> ${sql.lit(name)}`;
+  const expressionOf = (name: string) => {
+    const types = new Set(rows.map(({ columns }) => typeOf((columns as Record<string, unknown>)[name])));
+    if (types.has('number')) return sql`cast(${item(name)} as integer)`;
+    // PostgreSQL does not take a text for a column of integers, even if it is NULL.
+    return types.has('string') ? item(name) : sql`null`;
+  };
+  const { numUpdatedRows } = await db
+    .updateTable(table as 'projects')
+    .from(jsonItems(sql`${JSON.stringify(values)}`).as('items') as never)
+    .set({
+      ...Object.fromEntries(Object.keys(first.columns).map((name) => [name, expressionOf(name)])),
+      version: sql`${sql.ref(`${table}.version`)} + 1`,
+      updated_at: now,
+    } as never)
+    .where(sql<boolean>`${sql.ref(`${table}.id`)} = ${item('id_read')}`)
+    .where(sql<boolean>`${sql.ref(`${table}.version`)} = cast(${item('version_read')} as integer)`)
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows < BigInt(rows.length)) throw new WriteConflict();
 }
+
+const typeOf = (value: unknown) => (value === null ? 'null' : typeof value);
 
 /** Counts all rows of a table, also those outside of the project scope of a key: for a limit that all keys share. */
 export async function countAllRows(db: Transaction<Tables>, table: keyof Tables): Promise<number> {

@@ -55,7 +55,7 @@ export type ItemUpdates<I extends Item, Patch> = {
   archive?(db: Transaction<Tables>, ids: readonly string[], now: string): Promise<void>;
   /** Columns that are not fields of a patch but depend on them. */
   derivedColumns?(current: I, next: I): object;
-  /** Changes of fields that the database derives. They are in the event, not in the history. */
+  /** Changes of fields that follow from others. They are in the event, not in the history. */
   derivedDifferences?(current: I, next: I): Differences;
   delta(item: I): CountDelta;
   get(db: Transaction<Tables>, project_id: string, id: string, moment: Moment): Promise<I>;
@@ -141,10 +141,10 @@ export async function saveItems<I extends Item, Patch>(
   const change = notBefore(requested, latestOf(changes));
   const ids = changes.map(({ current }) => current.id);
   await kind.archive?.(db, ids, change.now);
-  // Items that change in the same way are updated by one statement.
+  // Items whose same columns change are updated by one statement.
   const rows = changes.map((one) => ({ ...one.current, columns: columnsOf(kind, one) }));
-  for (const group of Map.groupBy(rows, ({ columns }) => JSON.stringify(columns)).values()) {
-    await updateReadRows(db, kind.target.table, group, group[0]?.columns ?? {}, change.now);
+  for (const group of Map.groupBy(rows, ({ columns }) => Object.keys(columns).sort().join()).values()) {
+    await updateReadRows(db, kind.target.table, group, change.now);
   }
   for (const [reason, group] of Map.groupBy(changes, (one) => one.reason)) {
     const entries = group.map(({ current, differences }) => ({
