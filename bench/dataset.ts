@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../src/database/tables.ts';
+import { scoreExpressions } from '../src/resources/risks/score-columns.ts';
 
 export type Sizes = { projects: number; people: number; risks: number; issues: number };
 
@@ -47,7 +48,7 @@ export async function fillDataset(db: Kysely<Tables>, sizes: Sizes): Promise<voi
       'Project ' || i as name, 'active' as status, ${id('usr', sql`(i * 17) % ${lit(people)} + 1`)} as lead_user_id,
       12 as appetite, '{}' as attributes, 'project ' || i as name_folded, 'project ' || i as search_folded,
       0 as open_issues, 0 as critical_issues, 0 as active_risks, 0 as unassessed_risks,
-      ${lit(risk.perProject)} as risks_made, ${lit(issue.perProject)} as issues_made, 0 as tasks_made`,
+      ${lit(risk.perProject)} as risks_created, ${lit(issue.perProject)} as issues_created, 0 as tasks_created`,
   );
   await fill(
     db,
@@ -63,6 +64,7 @@ export async function fillDataset(db: Kysely<Tables>, sizes: Sizes): Promise<voi
       '2026-0' || (i % 9 + 1) || '-1' || (i % 7) as raised_on,
       case when i % 3 = 0 then null else '2027-0' || (i % 9 + 1) || '-2' || (i % 8) end as due_on,
       '{}' as attributes, 'the supplier of part ' || i || ' may be late' as search_folded`,
+    scoreExpressions,
   );
   await fill(
     db,
@@ -79,14 +81,24 @@ export async function fillDataset(db: Kysely<Tables>, sizes: Sizes): Promise<voi
   );
 }
 
-async function fill(db: Kysely<Tables>, table: string, rows: number, columns: ReturnType<typeof sql>) {
+async function fill(
+  db: Kysely<Tables>,
+  table: string,
+  rows: number,
+  columns: ReturnType<typeof sql>,
+  derived: Record<string, ReturnType<typeof sql>> = {},
+) {
   if (rows === 0) return;
-  const { rows: described } = await sql`select ${columns} from (select 1 as i) as numbers`.execute(db);
+  const derivedColumns = Object.entries(derived).map(
+    ([name, expression]) => sql`${expression} as ${sql.ref(name)}`,
+  );
+  const select = sql`select ${sql.join([sql`*`, ...derivedColumns])} from (select ${columns} from numbers) as filled`;
+  const { rows: described } = await sql`with numbers(i) as (select 1) ${select}`.execute(db);
   const names = Object.keys(described[0] as object).map((column) => sql.ref(column));
   await sql`
     with recursive numbers(i) as (
       select cast(1 as bigint) union all select i + 1 from numbers where i < ${lit(rows)})
-    insert into ${sql.table(table)} (${sql.join(names)}) select ${columns} from numbers`.execute(db);
+    insert into ${sql.table(table)} (${sql.join(names)}) ${select}`.execute(db);
 }
 
 /**

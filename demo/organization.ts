@@ -45,9 +45,9 @@ export function createOrganization(moment: Moment): Organization {
     const project = {
       ...context.project,
       ...countOpenItems(risks, issues),
-      risks_made: risks.length,
-      issues_made: issues.length,
-      tasks_made: tasks.length,
+      risks_created: risks.length,
+      issues_created: issues.length,
+      tasks_created: tasks.length,
     };
     const history = [context, ...risks, ...issues, ...tasks].flatMap(({ history }) => history);
     return { project, risks, issues, tasks, history };

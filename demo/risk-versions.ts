@@ -1,10 +1,13 @@
+import type { Selectable } from 'kysely';
+import type { Tables } from '../src/database/tables.ts';
+import { scoreColumns } from '../src/resources/risks/score-columns.ts';
 import { scoreOf } from '../src/resources/risks/scoring.ts';
 import type { Dataset, Row } from './dataset.ts';
 import type { Revision } from './history.ts';
 import type { FillTemplate } from './templates.ts';
 import * as words from './words.ts';
 
-type RiskRow = Row<'risks'>;
+export type RiskRow = Omit<Selectable<Tables['risks']>, 'active'>;
 type Status = RiskRow['status'];
 
 /** Supplies the people and texts for the past versions of a risk. */
@@ -40,6 +43,7 @@ export function createVersions(
   const created_at = times[0] ?? now.created_at;
   return addInitialScores(versions).map((row, i) => ({
     ...row,
+    ...scoreColumns(row),
     version: i + 1,
     created_at,
     updated_at: times[i] ?? created_at,
@@ -59,7 +63,8 @@ export const createRiskRevisions = (
   creator: string,
 ): Revision[] =>
   versions.map((row, i) => {
-    const { version, created_at, updated_at, initial_score, ...state } = row;
+    const { version, created_at, updated_at, initial_score, ...written } = row;
+    const { score, level, residual_score, residual_level, rank_key, ...state } = written;
     const before = versions[i - 1];
     return {
       at: updated_at,
@@ -76,7 +81,7 @@ function addInitialScores(versions: readonly RiskRow[]): RiskRow[] {
   }));
 }
 
-export const getScore = ({ probability, impact }: RiskRow) => scoreOf(probability ?? null, impact ?? null);
+export const getScore = ({ probability, impact }: RiskRow) => scoreOf(probability, impact);
 
 function createVersionBefore(dataset: Dataset, next: RiskRow, span: Span, context: VersionContext): RiskRow {
   const status = pickStatusBefore(dataset, next, span);
@@ -199,7 +204,7 @@ function limitResidual({ kind, probability, impact, residual_probability, residu
 }
 
 /** A risk that is accepted now had an active response strategy before. */
-function getStrategyBefore({ kind }: RiskRow, { status, strategy }: RiskRow): Pick<RiskRow, 'strategy'> {
+function getStrategyBefore({ kind }: RiskRow, { status, strategy }: RiskRow): Partial<RiskRow> {
   if (status !== 'accepted' || strategy !== 'accept') return {};
   return { strategy: kind === 'threat' ? 'mitigate' : 'enhance' };
 }

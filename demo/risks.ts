@@ -21,6 +21,7 @@ import {
   createVersions,
   getPastVersions,
   limitRating,
+  type RiskRow,
   type VersionContext,
 } from './risk-versions.ts';
 import { createTemplatePicker, type FillTemplate } from './templates.ts';
@@ -28,7 +29,7 @@ import * as words from './words.ts';
 
 /** `planned` is the time of the first version with a response plan, or of the last version if there is no plan. */
 export type CreatedRisk = {
-  row: Row<'risks'>;
+  row: RiskRow;
   past: Row<'past_risks'>[];
   history: Row<'history'>[];
   template: words.RiskTemplate;
@@ -138,7 +139,7 @@ function pickRiskCourse(
 function addVersions(
   dataset: Dataset,
   context: ProjectContext,
-  now: Row<'risks'>,
+  now: RiskRow,
   times: string[],
   fill: FillTemplate,
 ) {

@@ -221,13 +221,14 @@ program
   .option('--new-versions', 'after a loss of data: make clients read lists again')
   .option('--json', 'print the result as JSON')
   .action(async (file: string, options: { newVersions?: true; json?: true }) => {
-    const { describeRows, restoreCommand } = await import('./commands/backup.ts');
+    const { restoreCommand, restoreReport } = await import('./commands/backup.ts');
     const result = await withDatabase(
       (database) => restoreCommand(database, file, { ...options, onProgress: showRows }),
       false,
     );
     progress('');
-    print(options.json ? json(result) : `${result.database}: ${describeRows(result.rows, result.seconds)}`);
+    if (options.json) print(json(result));
+    else for (const line of restoreReport(result)) print(line);
   });
 
 program

@@ -7,6 +7,7 @@ import { dumpDatabase } from '../database/backup/dump.ts';
 import { decodeBackup, encodeBackup, type Trailer } from '../database/backup/file.ts';
 import type { RestoreOptions } from '../database/backup/restore.ts';
 import type { Database } from '../database/open.ts';
+import { recomputeScores } from '../resources/risks/score-columns.ts';
 import { rowValidator } from './checks/row-validator.ts';
 import { isStandardOutput, writeOutput } from './output.ts';
 
@@ -40,7 +41,13 @@ export async function backupCommand(
   return { file, seconds, ...(trailer as Trailer) };
 }
 
-export type RestoreResult = { database: string; rows: Record<string, number>; seconds: number };
+export type RestoreResult = {
+  database: string;
+  rows: Record<string, number>;
+  /** Versions of risks whose scores in the backup did not follow from their ratings. */
+  recomputed_risks: number;
+  seconds: number;
+};
 
 /** Loads a backup into the database, which must have no rows. */
 export async function restoreCommand(
@@ -52,10 +59,14 @@ export async function restoreCommand(
   const name = isStandardInput(path) ? 'from standard input' : path;
   const backup = await decodeBackup(await openInput(path), name);
   const rows: Record<string, number> = {};
+  let recomputed_risks = 0;
   try {
     await database.restore(backup, {
       ...(newVersions && { newVersions }),
       rowValidator,
+      async recompute(db) {
+        recomputed_risks = await recomputeScores(db);
+      },
       onProgress(table, count) {
         if (count > 0) rows[table] = count;
         onProgress(table, count);
@@ -64,7 +75,8 @@ export async function restoreCommand(
   } finally {
     await backup.close();
   }
-  return { database: database.name, rows, seconds: (performance.now() - start) / 1000 };
+  const seconds = (performance.now() - start) / 1000;
+  return { database: database.name, rows, recomputed_risks, seconds };
 }
 
 const isStandardInput = (path: string) => path === '-';
@@ -78,6 +90,13 @@ async function openInput(path: string) {
     const why = error instanceof Error ? error.message : String(error);
     throw new UsageError(`The file ${path} cannot be read (${why}).`, { cause: error });
   }
+}
+
+/** The report of a restore for people. */
+export function* restoreReport({ database, rows, recomputed_risks, seconds }: RestoreResult) {
+  yield `${database}: ${describeRows(rows, seconds)}`;
+  if (recomputed_risks > 0)
+    yield `The scores of ${format(recomputed_risks)} versions of risks did not follow from their ratings. They were computed again.`;
 }
 
 /** The report for people: the number of rows and what they are. */

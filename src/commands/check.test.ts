@@ -35,10 +35,20 @@ const damages: [statement: string, area: string, rule: RegExp][] = [
     'counters',
     /critical_issues/,
   ],
+  ...['score', 'residual_score'].map((column): (typeof damages)[number] => [
+    `update risks set ${column} = 1 + coalesce(${column}, 0) where id = (select min(id) from risks)`,
+    'ranks',
+    new RegExp(`^risks\\.${column} follows`),
+  ]),
+  ...['level', 'residual_level', 'rank_key'].map((column): (typeof damages)[number] => [
+    `update past_risks set ${column} = case ${column} when 'high' then 'low' else 'high' end where id = (select max(id) from past_risks)`,
+    'ranks',
+    new RegExp(`^past_risks\\.${column} follows`),
+  ]),
   ["update risks set key = 'NOPE-R1' where id = (select min(id) from risks)", 'keys', /each of risks/],
   ["update issues set key = key || 'x' where id = (select min(id) from issues)", 'keys', /each of issues/],
   [
-    'update projects set tasks_made = 0 where id = (select min(project_id) from tasks)',
+    'update projects set tasks_created = 0 where id = (select min(project_id) from tasks)',
     'keys',
     /each of tasks/,
   ],

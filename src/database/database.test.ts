@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Kysely, sql } from 'kysely';
-import { Migrator } from 'kysely/migration';
+import { sql } from 'kysely';
+import { muster, temporaryFolder } from '../../test/process.ts';
 import { freshDatabase, onBothEngines } from '../../test/service.ts';
 import { systemClock } from '../core/clock.ts';
 import { newId } from '../core/ids.ts';
 import { createFirstKey } from '../resources/keys/queries.ts';
 import { createPerson, personRow } from '../resources/personnel/queries.ts';
-import { up as foundation } from './migrations/0001_foundation.ts';
-import { up as search } from './migrations/0002_search.ts';
-import { up as links } from './migrations/0003_links.ts';
 import { openDatabase } from './open.ts';
-import { postgresEngine } from './postgres/engine.ts';
-import { sqliteEngine } from './sqlite/engine.ts';
-import type { Tables } from './tables.ts';
 import { bySystem } from './writes/change.ts';
 import { WriteConflict } from './writes/rows.ts';
 import { dataVersion } from './writes/table-versions.ts';
@@ -27,20 +21,7 @@ onBothEngines('database', (start, engine) => {
       await drop();
     });
     const ran = await Promise.all(instances.map((instance) => instance.migrate()));
-    assert.deepEqual(ran.flat(), [
-      '0001_foundation',
-      '0002_search',
-      '0003_links',
-      '0004_narrow',
-      '0005_events',
-      '0006_webhooks',
-      '0007_comments',
-      '0008_views',
-      '0009_created',
-      '0010_indexes',
-      '0011_settings',
-      '0012_also',
-    ]);
+    assert.deepEqual(ran.flat(), ['0001_0.2.0_first']);
     const keys = await Promise.all(
       instances.map(({ write }) => write((db) => createFirstKey(db, systemClock()))),
     );
@@ -48,67 +29,37 @@ onBothEngines('database', (start, engine) => {
     assert.deepEqual(await migrateAgain(url), []);
   });
 
-  test('migration 0004 keeps the history', async (t) => {
-    const { url, drop } = await freshDatabase(engine);
-    t.after(drop);
-    const { kind, dialects, close, createIfMissing } =
-      engine === 'sqlite' ? sqliteEngine(url.slice('sqlite:'.length)) : postgresEngine(url);
-    createIfMissing?.();
-    const before = new Kysely<Tables>({ dialect: dialects.write });
-    const getMigrations = async () => ({
-      '0001_foundation': { up: foundation },
-      '0002_search': { up: search[kind] },
-      '0003_links': { up: links },
-    });
-    await new Migrator({ db: before, provider: { getMigrations } }).migrateToLatest();
-    const entry = { at: '2026-11-15T09:30:00.000Z', key_id: null, key_name: 'a test', field: 'title' };
-    const entries = [3, 1, 2].map((n) => ({
-      id: `hst_${n}`,
-      subject_id: `rsk_${n % 2}`,
-      ...entry,
-      from: 'null',
-      to: `"${n}"`,
-      reason: n === 1 ? 'why' : null,
-    }));
-    await before.insertInto('history').values(entries).execute();
-    await before.destroy();
-    await close();
-
-    const database = openDatabase(url);
-    t.after(() => database.close());
-    assert.deepEqual(await database.migrate(), [
-      '0004_narrow',
-      '0005_events',
-      '0006_webhooks',
-      '0007_comments',
-      '0008_views',
-      '0009_created',
-      '0010_indexes',
-      '0011_settings',
-      '0012_also',
-    ]);
-    const migrated = await database.db.selectFrom('history').selectAll().orderBy('id').execute();
-    assert.deepEqual(
-      migrated,
-      entries.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+  test('names the newer version that has written a database', async (t) => {
+    const service = await start(t);
+    await service.database.write((db) =>
+      sql`insert into kysely_migration (name, timestamp) values ('9999_2.5.0_latest', '2030-01-01')`.execute(
+        db,
+      ),
     );
+    await assert.rejects(migrateAgain(service.url), ({ name, message }: Error) => {
+      assert.equal(name, 'UsageError');
+      assert.match(
+        message,
+        /written by version 2\.5\.0 of Muster, which is newer than this one \(\d+\.\d+\.\d+\)\./,
+      );
+      assert.match(message, / Install version 2\.5\.0 or newer, or restore a backup\.$/);
+      return true;
+    });
   });
 
-  test('reports a database that was written by a newer version', async (t) => {
+  test('refuses a database of an unreleased version in one sentence', async (t) => {
     const service = await start(t);
-    for (const [migration, advice] of [
-      ['9998_later', 'Install that version, or restore a backup.'],
-      ['9999_2.5.0_latest', 'Install version 2.5.0 or newer, or restore a backup.'],
-    ]) {
-      await service.database.write((db) =>
-        sql`insert into kysely_migration (name, timestamp) values (${migration}, '2030-01-01')`.execute(db),
+    await service.database.write((db) =>
+      sql`update kysely_migration set name = '0001_foundation'`.execute(db),
+    );
+    const environment = { MUSTER_DATABASE_URL: service.url, MUSTER_PORT: '0' };
+    for (const command of ['serve', 'migrate', 'check', 'backup']) {
+      const { code, stdout, stderr } = await muster(temporaryFolder(t), [command], environment);
+      assert.deepEqual([code, stdout], [1, ''], command);
+      assert.match(
+        stderr,
+        /^muster: The database \S+ was written by an unreleased version of Muster before 0\.2\.0, [^.\n]+\.\n$/,
       );
-      await assert.rejects(migrateAgain(service.url), ({ name, message }: Error) => {
-        assert.equal(name, 'UsageError');
-        assert.match(message, /was written by a newer version of Muster/);
-        assert.ok(message.endsWith(`(migration ${migration}). ${advice}`), message);
-        return true;
-      });
     }
   });
 

@@ -165,7 +165,7 @@ export function openDatabase(
     },
 
     async migrations(db = readers.quick) {
-      if (engine.exists?.() === false) return { applied: [], pending: migrationNames(engine) };
+      if (engine.exists?.() === false) return { applied: [], pending: migrationNames };
       try {
         return await migrationState(db, engine);
       } catch (error) {

@@ -66,7 +66,9 @@ const maxRowsToSort = 10_000;
 async function isSmallScope(db: Kysely<Tables>): Promise<boolean> {
   const { created } = await db
     .selectFrom('projects')
-    .select((eb) => eb.fn.sum<number | null>(sql`risks_made + issues_made + tasks_made`).as('created'))
+    .select((eb) =>
+      eb.fn.sum<number | null>(sql`risks_created + issues_created + tasks_created`).as('created'),
+    )
     .executeTakeFirstOrThrow();
   return (created ?? 0) <= maxRowsToSort;
 }

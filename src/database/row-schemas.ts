@@ -20,6 +20,8 @@ const Count = Type.Integer({ minimum: 0 });
 const Sequence = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
 
+const riskColumns = { search_folded: Folded, rank_key: Type.String() };
+
 /**
  * The schema of each column: that of the resource's field, or for columns that only the database uses the one given here.
  * Lists, objects and values of any type are stored as JSON text. Fields that are not columns do no harm.
@@ -42,15 +44,19 @@ export const rowSchemas: Record<keyof Tables, TProperties> = {
     critical_issues: Count,
     active_risks: Count,
     unassessed_risks: Count,
-    risks_made: Count,
-    issues_made: Count,
-    tasks_made: Count,
+    risks_created: Count,
+    issues_created: Count,
+    tasks_created: Count,
   },
-  risks: { ...Risk.properties, search_folded: Folded },
-  past_risks: { ...Risk.properties, search_folded: Folded, valid_until: Time() },
+  risks: { ...Risk.properties, ...riskColumns },
+  past_risks: { ...Risk.properties, ...riskColumns, valid_until: Time() },
   issues: { ...Issue.properties, search_folded: Folded },
   tasks: { ...Task.properties, search_folded: Folded },
-  comments: { ...Comment.properties, mentions: Type.Array(Id('person')) },
+  comments: {
+    ...Comment.properties,
+    mentions: Type.Array(Id('person')),
+    author_user_id: OrNull(Id('person')),
+  },
   settings: { name: Line(), value: Type.String() },
   views: View.properties,
   keys: {
@@ -60,13 +66,14 @@ export const rowSchemas: Record<keyof Tables, TProperties> = {
     previous_hash: OrNull(Hash),
     previous_until: OrNull(Time()),
   },
-  history: { ...HistoryEntry.properties, subject_id: Line() },
+  history: { ...HistoryEntry.properties, subject_id: Line(), actor_user_id: OrNull(Id('person')) },
   events: {
     sequence: Sequence,
     id: Id('event'),
     type: Line(),
     also: Type.Array(Line()),
     at: Time(),
+    actor_user_id: OrNull(Id('person')),
     key_id: OrNull(Id('key')),
     key_name: Line(),
     subject_type: Line(),
@@ -99,7 +106,7 @@ export const rowSchemas: Record<keyof Tables, TProperties> = {
     payload: OrNull(Type.String()),
     claimed_until: OrNull(Time()),
   },
-  idempotency: { id: Line(), request_hash: Hash, answer: Type.Unknown(), created_at: Time() },
+  idempotency: { id: Line(), request_hash: Hash, response: Type.Unknown(), created_at: Time() },
   data_versions: { table_name: OneOf([...tableNames, 'deleted_events']), version: Sequence },
 } satisfies { [T in keyof Tables]: Record<StoredColumn<Tables[T]>, TSchema> };
 

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -9,8 +8,6 @@ import { newId } from '../core/ids.ts';
 import { fold, foldAll } from '../core/text.ts';
 import { contains } from '../lists/filters.ts';
 import { personRow } from '../resources/personnel/queries.ts';
-import { up as foundation } from './migrations/0001_foundation.ts';
-import { up as search } from './migrations/0002_search.ts';
 import { openDatabase } from './open.ts';
 
 type PersonInput = { name: string; email?: string; title?: string };
@@ -121,25 +118,6 @@ onBothEngines('the search for people', (start, engine) => {
       both,
       names.map(({ name }) => name).filter((name) => name.includes('209')),
     );
-  });
-
-  test('finds people created before the migration', async (t) => {
-    const { url, drop } = await freshDatabase(engine);
-    // Only `migrate` creates a missing file.
-    if (engine === 'sqlite') writeFileSync(url.slice('sqlite:'.length), '');
-    const database = openDatabase(url);
-    t.after(async () => {
-      await database.close();
-      await drop();
-    });
-    await database.write((db) => foundation(db as never));
-    await insert({ database }, [{ name: 'Ada' }, { name: 'Bob' }]);
-    await database.write((db) => search[engine](db as never));
-    for (const text of ['bo', 'bob']) {
-      const condition = contains('people.search_folded', text);
-      const people = await database.db.selectFrom('people').select('name').where(condition).execute();
-      assert.deepEqual(people, [{ name: 'Bob' }]);
-    }
   });
 
   if (engine === 'postgres') {

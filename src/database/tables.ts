@@ -14,7 +14,7 @@ import type { Delivery, Webhook } from '../resources/webhooks/schema.ts';
 /**
  * The tables, derived from the schemas of the resources: without the fields that are computed or joined, and with columns
  * that only the database uses. Arrays and objects are stored as JSON text. `..._folded` columns contain the result of
- * `fold`. `..._key` columns are sort keys.
+ * `fold`. `..._key` columns are sort keys. `actor_user_id` and `author_user_id` are null until people can sign in.
  */
 export type Tables = {
   people: Stored<Person, 'assignable' | 'groups' | 'web_url', 'skills' | 'attributes'> & {
@@ -39,9 +39,9 @@ export type Tables = {
     active_risks: number;
     unassessed_risks: number;
     /** How many of each were ever created, so that the number in a key such as `APOLLO-R12` is never reused. */
-    risks_made: number;
-    issues_made: number;
-    tasks_made: number;
+    risks_created: number;
+    issues_created: number;
+    tasks_created: number;
   };
   risks: RiskTable;
   /** Earlier versions of risks, and the last versions of deleted risks. */
@@ -60,7 +60,7 @@ export type Tables = {
     open: GeneratedAlways<number>;
     due_key: GeneratedAlways<string>;
   };
-  comments: Stored<Comment, never, 'mentions'>;
+  comments: Stored<Comment, never, 'mentions'> & { author_user_id: string | null };
   views: View;
   /** Settings of the organization, such as `time_zone`. */
   settings: { name: string; value: string };
@@ -72,7 +72,12 @@ export type Tables = {
     previous_until: string | null;
   };
   /** Append-only: one row per changed field. `from` and `to` are JSON. */
-  history: Omit<HistoryEntry, 'from' | 'to'> & { subject_id: string; from: string; to: string };
+  history: Omit<HistoryEntry, 'from' | 'to'> & {
+    subject_id: string;
+    actor_user_id: string | null;
+    from: string;
+    to: string;
+  };
   /** Append-only: one row per change, in commit order. `also`, `data` and `previous` are JSON. See `writes/events.ts`. */
   events: {
     sequence: number;
@@ -80,6 +85,7 @@ export type Tables = {
     type: string;
     also: string;
     at: string;
+    actor_user_id: string | null;
     key_id: string | null;
     key_name: string;
     subject_type: string;
@@ -113,7 +119,7 @@ export type Tables = {
     claimed_until: string | null;
   };
   /** Stored responses to requests with an `Idempotency-Key`: see `http/request/idempotency.ts`. */
-  idempotency: { id: string; request_hash: string; answer: string; created_at: string };
+  idempotency: { id: string; request_hash: string; response: string; created_at: string };
   /**
    * The version of each table, incremented by every transaction that writes to it. The versions of `events` and
    * `deleted_events` are sequence numbers: of the latest event, and of the latest one that was deleted.
@@ -155,16 +161,16 @@ export const allTables = [
 
 type RiskTable = Stored<
   Risk,
-  Named | 'owner_active' | 'issue_ids' | 'tasks_total' | 'tasks_done' | 'checks' | 'web_url' | RiskScores,
+  Named | 'owner_active' | 'issue_ids' | 'tasks_total' | 'tasks_done' | 'checks' | 'web_url',
   'attributes'
-> & { [S in RiskScores]: GeneratedAlways<Risk[S]> } & {
+> & {
   search_folded: string;
+  /** See `risks/ranking.ts`. */
+  rank_key: string;
   active: GeneratedAlways<number>;
-  rank_key: GeneratedAlways<string>;
 };
 
 type Named = 'project_key' | 'project_name' | 'owner_name';
-type RiskScores = 'score' | 'level' | 'residual_score' | 'residual_level';
 
 type Stored<Resource, Elsewhere extends keyof Resource, Json extends keyof Resource = never> = Omit<
   Resource,

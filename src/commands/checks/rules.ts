@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { tableNames } from '../../database/tables.ts';
 import { activeStatuses } from '../../resources/risks/schema.ts';
+import { scoreExpressions } from '../../resources/risks/score-columns.ts';
 
 /** A rule that the data must satisfy. `broken` selects a `label` for each row that does not. */
 export type Rule = { area: string; rule: string; broken: RawBuilder<{ label: string }> };
@@ -27,9 +28,9 @@ export const references = {
     risk_id: 'risks',
   },
   tasks: { project_id: 'projects', assignee_user_id: 'people', risk_id: 'risks', issue_id: 'issues' },
-  comments: { project_id: 'projects', author_key_id: 'keys' },
-  history: { key_id: 'keys' },
-  events: { key_id: 'keys' },
+  comments: { project_id: 'projects', author_user_id: 'people', author_key_id: 'keys' },
+  history: { actor_user_id: 'people', key_id: 'keys' },
+  events: { actor_user_id: 'people', key_id: 'keys' },
   webhook_deliveries: { webhook_id: 'webhooks' },
 } as const;
 
@@ -113,24 +114,21 @@ const keyRules = (['risks', 'issues', 'tasks'] as const).map((table) => {
       where case
         when substr(child.key, 1, length(projects.key) + 2) <> projects.key || '-' || ${letter} then 1
         when ${number} = '' or ltrim(${number}, '0123456789') <> '' then 1
-        when cast(${number} as bigint) not between 1 and ${sql.ref(`projects.${table}_made`)} then 1
+        when cast(${number} as bigint) not between 1 and ${sql.ref(`projects.${table}_created`)} then 1
         else 0 end = 1`,
   };
 });
 
-/** What the database computes from other columns (`migrations/0001_foundation.ts`). */
-const riskRank = sql`
-  coalesce(cast(99 - probability * impact as text), '99') || coalesce(cast(9 - impact as text), '9')
-  || coalesce(cast(9 - probability as text), '9') || coalesce(due_on, '9999-99-99') || raised_on || id`;
+/** Columns that follow from others: the service writes those of risks, the database generates the rest. */
 const issueRank = sql`
   case severity when 'critical' then '1' when 'high' then '2' when 'medium' then '3' else '4' end
   || case priority when 'urgent' then '1' when 'high' then '2' when 'normal' then '3' else '4' end
   || coalesce(due_on, '9999-99-99') || raised_on || id`;
 const taskOrder = sql`coalesce(due_on, '9999-99-99') || id`;
-const generated = [
-  ['risks', 'score', sql`probability * impact`],
-  ['risks', 'rank_key', riskRank],
-  ['past_risks', 'rank_key', riskRank],
+const derived = [
+  ...(['risks', 'past_risks'] as const).flatMap((table) =>
+    Object.entries(scoreExpressions).map(([column, expected]) => [table, column, expected] as const),
+  ),
   ['issues', 'rank_key', issueRank],
   ['tasks', 'due_key', taskOrder],
 ] as const;
@@ -178,7 +176,7 @@ export const rules: readonly Rule[] = [
       where ${sql.ref(`projects.${counter}`)} <> coalesce(found.counted, 0)`,
   })),
   ...keyRules,
-  ...generated.map(([table, column, expected]) => ({
+  ...derived.map(([table, column, expected]) => ({
     area: 'ranks',
     rule: `${table}.${column} follows from the other columns`,
     broken: sql<{ label: string }>`

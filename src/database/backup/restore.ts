@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { UsageError } from '../../core/errors.ts';
 import { shortened } from '../../core/text.ts';
 import type { Engine } from '../engine.ts';
-import { migrate, migrationNames } from '../migrate.ts';
+import { isUnreleased, migrate, migrationNames } from '../migrate.ts';
 import { runsBatches } from '../sql/batches.ts';
 import { jsonItems } from '../sql/functions.ts';
 import { namedStatement, param } from '../sql/statement.ts';
@@ -23,6 +23,8 @@ export type RestoreOptions = {
     table: keyof Tables,
     columns: readonly string[],
   ): (values: readonly unknown[]) => string | undefined;
+  /** Writes columns that follow from others, whatever the backup says. */
+  recompute(db: Transaction<Tables>): Promise<void>;
   onProgress(table: string, rows: number): void;
 };
 
@@ -38,7 +40,7 @@ export async function restoreDatabase(
   backup: Backup,
   { newVersions = false, onProgress, ...options }: RestoreOptions,
 ): Promise<void> {
-  const last = lastMigration(engine, backup);
+  const last = lastMigration(backup);
   await engine.restore({
     assertEmpty: (db) => assertEmpty(db, engine),
     async load(db) {
@@ -60,6 +62,7 @@ export async function restoreDatabase(
           .where(sql<boolean>`table_name not in ('events', 'deleted_events')`)
           .execute();
       await migrate(db, engine);
+      await options.recompute(db);
     },
   });
 }
@@ -123,16 +126,20 @@ async function explainViolations(
 }
 
 /** Returns the last migration of the backup, if this version has all of them. */
-function lastMigration(engine: Engine, { manifest: { migrations, version }, damaged }: Backup): string {
-  const known = migrationNames(engine);
-  const unknown = migrations.find((name) => !known.includes(name));
+function lastMigration({ manifest: { migrations, version }, damaged }: Backup): string {
+  if (migrations.some(isUnreleased))
+    throw new UsageError(
+      'The backup was written by an unreleased version of Muster before 0.2.0, which cannot be restored: ' +
+        'start with a new database, and to keep the data, restore and export it with that version and import it.',
+    );
+  const unknown = migrations.find((name) => !migrationNames.includes(name));
   if (unknown)
     throw new UsageError(
       `The backup was written by a newer version of Muster (${shortened(version)}, migration ${shortened(unknown)}). ` +
         'Install that version to restore it.',
     );
   const last = migrations.at(-1);
-  if (last === undefined || migrations.some((name, i) => name !== known[i]))
+  if (last === undefined || migrations.some((name, i) => name !== migrationNames[i]))
     throw damaged('its migrations are not those of any version');
   return last;
 }

@@ -87,7 +87,7 @@ function mergeEvents(earlier: PendingEvent, later: PendingEvent): PendingEvent {
   return { ...later, type: later.type ?? earlier.type, differences };
 }
 
-type EventRow = Omit<Tables['events'], 'data' | 'subject_key' | 'project_id'>;
+type EventRow = Omit<Tables['events'], 'data' | 'subject_key' | 'project_id' | 'actor_user_id'>;
 
 const maxRowsPerStatement = 500;
 

@@ -1,5 +1,6 @@
 import {
   DeleteQueryNode,
+  type Insertable,
   InsertQueryNode,
   type Kysely,
   type KyselyPlugin,
@@ -52,7 +53,7 @@ export class ChangeTracker implements KyselyPlugin {
   /** The last sequence number that was given, where no other transaction can take numbers meanwhile. */
   sequence: number | undefined;
   /** Events with a number that are not inserted yet. */
-  readonly rows: Tables['events'][] = [];
+  readonly rows: Insertable<Tables['events']>[] = [];
 
   /** Returns a function that drops the events added since, when a part of the transaction is rolled back. */
   mark(): () => void {

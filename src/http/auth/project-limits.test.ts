@@ -43,7 +43,7 @@ onBothEngines('keys limited to projects', (start) => {
 
     // With many rows, visible rows are found by another query plan.
     await service.database.write((db) =>
-      db.updateTable('projects').set({ tasks_made: 20_000 }).where('key', '=', 'SEEN').execute(),
+      db.updateTable('projects').set({ tasks_created: 20_000 }).where('key', '=', 'SEEN').execute(),
     );
     const amongMany = await ask();
     for (const question of questions)

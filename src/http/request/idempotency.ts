@@ -54,14 +54,14 @@ export async function runIdempotent<Result>(
   return write(async (db) => {
     const stored = await findRecord(db, id, request.moment.now);
     if (stored && stored.request_hash !== request_hash) throw mismatch();
-    if (stored) return { result: JSON.parse(stored.answer) as Result, isReplay: true };
+    if (stored) return { result: JSON.parse(stored.response) as Result, isReplay: true };
     // Inserted before the work, so that a concurrent request with the same key waits for this one.
-    const record = { id, request_hash, answer: '', created_at: request.moment.now };
+    const record = { id, request_hash, response: '', created_at: request.moment.now };
     await db.insertInto('idempotency').values(record).execute();
     const result = await work(db);
     await db
       .updateTable('idempotency')
-      .set({ answer: JSON.stringify(result) })
+      .set({ response: JSON.stringify(result) })
       .where('id', '=', id)
       .execute();
     return { result, isReplay: false };

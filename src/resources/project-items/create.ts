@@ -34,7 +34,7 @@ export async function createItems<Input extends object, Table extends 'risks' | 
   const project = await lockProject(db, projectRef);
   assertNotArchived(project);
   const { id: project_id, key } = project;
-  const counter = `${target.table}_made` as const;
+  const counter = `${target.table}_created` as const;
   const deltas: CountDelta[] = [];
   const options = {
     kind: item.kind,

@@ -67,7 +67,7 @@ export const updateCountsOfMany = (
 export const addCreatedCounts = (
   db: Transaction<Tables>,
   project_id: string,
-  counter: 'risks_made' | 'issues_made' | 'tasks_made',
+  counter: 'risks_created' | 'issues_created' | 'tasks_created',
   deltas: readonly CountDelta[],
 ): Promise<void> =>
   addToCounters(db, project_id, [

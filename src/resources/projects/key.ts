@@ -6,8 +6,8 @@ import type { Tables } from '../../database/tables.ts';
 import type { LockedProject } from './lock.ts';
 
 /** The project key is part of the keys of all its risks, issues and tasks, including deleted ones. */
-export function assertKeyUnused({ key, risks_made, issues_made, tasks_made }: LockedProject): void {
-  if (risks_made + issues_made + tasks_made === 0) return;
+export function assertKeyUnused({ key, risks_created, issues_created, tasks_created }: LockedProject): void {
+  if (risks_created + issues_created + tasks_created === 0) return;
   throw invalidBody([
     fieldError(
       'key',

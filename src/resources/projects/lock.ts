@@ -21,7 +21,7 @@ const lockWhere = (isLocked: RawBuilder<boolean>) =>
       .updateTable('projects')
       .set((eb) => ({ version: eb.ref('version') }))
       .where(isLocked)
-      .returning(['id', 'key', 'archived_at', 'version', 'risks_made', 'issues_made', 'tasks_made']),
+      .returning(['id', 'key', 'archived_at', 'version', 'risks_created', 'issues_created', 'tasks_created']),
   );
 
 const isReferred = sql<boolean>`(id = ${param('id')} or key = ${param('key')})`;

@@ -199,9 +199,9 @@ export const projectRow = (id: string, input: ProjectInput & { key: string }, { 
   unassessed_risks: 0,
   name_folded: fold(input.name),
   search_folded: foldAll([input.key, input.name]),
-  risks_made: 0,
-  issues_made: 0,
-  tasks_made: 0,
+  risks_created: 0,
+  issues_created: 0,
+  tasks_created: 0,
   ...newStamps(now),
 });
 

@@ -30,7 +30,8 @@ import { riskDelta, updateCounts } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
 import { riskJson, riskRows, withOwner } from './register.ts';
 import { activeStatuses, type MaterializeInput, Risk, RiskInput, type RiskPatch } from './schema.ts';
-import { levelOf, residualErrors, scoreOf, severityOf } from './scoring.ts';
+import { scoreColumns } from './score-columns.ts';
+import { residualErrors, scoreOf, severityOf } from './scoring.ts';
 import { clearStaleRiskFields, riskStateErrors, riskTransitions } from './transitions.ts';
 
 export const riskSubject: Subject = {
@@ -106,8 +107,12 @@ export const riskUpdates: ItemUpdates<Risk, RiskPatch> = {
   validate: (db, _, risks, moment) => validate(db, risks, moment),
   archive: archiveVersions,
   derivedColumns(current, next) {
-    const initial_score = initialScore(current, scoreOf(next.probability, next.impact));
-    return initial_score === current.initial_score ? {} : { initial_score };
+    const [before, after] = [scoreColumns(current), scoreColumns(next)];
+    const initial_score = initialScore(current, after.score);
+    return {
+      ...((before.rank_key !== after.rank_key || before.residual_score !== after.residual_score) && after),
+      ...(initial_score !== current.initial_score && { initial_score }),
+    };
   },
   derivedDifferences: scoreDifferences,
   delta: deltaOf,
@@ -172,11 +177,12 @@ export function riskRow(
   input: RiskInput,
   { now, today }: Moment,
 ) {
+  const fields = { ...identity, ...storedFields(RiskInput, input), raised_on: input.raised_on ?? today };
+  const scores = scoreColumns(fields);
   return {
-    ...identity,
-    ...storedFields(RiskInput, input),
-    raised_on: input.raised_on ?? today,
-    initial_score: scoreOf(input.probability ?? null, input.impact ?? null),
+    ...fields,
+    ...scores,
+    initial_score: scores.score,
     accepted_until: null,
     acceptance_reason: null,
     accepted_by_user_id: null,
@@ -205,17 +211,10 @@ export async function changeRisk(
 const initialScore = ({ initial_score }: Risk, score: number | null) =>
   score === null ? null : (initial_score ?? score);
 
-/** The changes of the scores and levels, which the database derives from the ratings. */
+/** The changes of the scores and levels, which follow from the ratings. */
 function scoreDifferences(current: Risk, next: Risk): Differences {
-  const score = scoreOf(next.probability, next.impact);
-  const residual_score = scoreOf(next.residual_probability, next.residual_impact);
-  const after = {
-    score,
-    level: levelOf(score),
-    residual_score,
-    residual_level: levelOf(residual_score),
-    initial_score: initialScore(current, score),
-  };
+  const { rank_key, ...scores } = scoreColumns(next);
+  const after = { ...scores, initial_score: initialScore(current, scores.score) };
   return differencesBetween(current, after, Object.keys(after));
 }
 
@@ -237,8 +236,8 @@ export async function archiveVersions(
 }
 
 function pastRow(risk: Selectable<Tables['risks']>, now: string) {
-  const { score, level, residual_score, residual_level, active, rank_key, ...row } = risk;
-  return { ...(row as typeof risk), valid_until: now < row.updated_at ? row.updated_at : now };
+  const { active, ...row } = risk;
+  return { ...row, valid_until: now < row.updated_at ? row.updated_at : now };
 }
 
 function deltaOf({ status, score }: Risk) {

@@ -15,7 +15,7 @@ type Row = {
 };
 
 onBothEngines('rank key', (start) => {
-  test('the generated column is the rank key of the code, for every cell of the matrix', async (t) => {
+  test('filters by score and level find the risks in their range, for every cell of the matrix', async (t) => {
     const service = await start(t);
     const key = await service.key();
     await service.make('/v1/projects', key, { name: 'Apollo' });

@@ -1,17 +1,18 @@
 import { type RawBuilder, sql } from 'kysely';
 import { isIn } from '../../lists/filters.ts';
 import { levels } from './schema.ts';
+import { scoreOf } from './scoring.ts';
 
 /**
  * Each risk has a sort key, `rank_key`. Its byte order is the order of the register:
  *
  *     99 − score (99 if not assessed) · 9 − impact · 9 − probability · due_on · raised_on · id
  *
- * The database generates the column (`migrations/0001_foundation.ts`); a test compares the two.
+ * The service writes it with the scores: see `score-columns.ts`.
  */
-type Ranked = {
-  probability: number;
-  impact: number;
+export type Ranked = {
+  probability: number | null;
+  impact: number | null;
   due_on: string | null;
   raised_on: string;
   id: string;
@@ -21,8 +22,8 @@ export const rankKey = ({ probability, impact, due_on, raised_on, id }: Ranked) 
   `${cellPrefix(probability, impact)}${due_on ?? '9999-99-99'}${raised_on}${id}`;
 
 /** The prefix of the rank keys of all risks in one cell of the heat map. */
-export const cellPrefix = (probability: number, impact: number) =>
-  `${99 - probability * impact}${9 - impact}${9 - probability}`;
+export const cellPrefix = (probability: number | null, impact: number | null) =>
+  `${99 - (scoreOf(probability, impact) ?? 0)}${9 - (impact ?? 0)}${9 - (probability ?? 0)}`;
 
 export const cellPrefixOf = sql<string>`substr(risks.rank_key, 1, 4)`;
 
