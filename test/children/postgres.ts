@@ -81,9 +81,8 @@ process.on('message', async (command: Command) => {
   process.send?.(reply);
 });
 
-process.on('disconnect', () => {
+process.on('disconnect', () => process.exit());
+process.on('exit', () => {
   kill();
-  rmSync(folder, { recursive: true, force: true });
-  // The package would wait for the dead server.
-  process.kill(process.pid, 'SIGKILL');
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 });
