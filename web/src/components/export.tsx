@@ -62,6 +62,8 @@ export function PrintButton({
     setBusy(true);
     try {
       for (let pages = 0; loadMore && pages < 10; pages++) if (!(await loadMore()).hasNextPage) break;
+      // React Query tells the list about new rows in a timer.
+      await new Promise((resolve) => setTimeout(resolve));
       await new Promise(requestAnimationFrame);
       print();
     } catch (error) {
