@@ -1,6 +1,8 @@
-import { copyFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { fillDemo } from '../demo/fill.ts';
+import { systemClock } from '../src/core/clock.ts';
 import { openDatabase } from '../src/database/open.ts';
 import { makeFolder } from './folders.ts';
 
@@ -30,6 +32,22 @@ export async function migratedDatabase(engine: Engine): Promise<TestDatabase> {
   }
   const { file, database } = temporaryFile();
   copyFileSync(readEnvironment('TEST_SQLITE_TEMPLATE'), file);
+  return database;
+}
+
+/** A SQLite database with the demo organization of this run. The first test that needs it fills the template. */
+export async function demoDatabase(): Promise<TestDatabase> {
+  const template = join(readEnvironment('TEST_FOLDER'), 'demo.db');
+  if (!existsSync(template)) {
+    const { url } = await migratedDatabase('sqlite');
+    const database = openDatabase(url);
+    await fillDemo(database, systemClock());
+    await database.close();
+    // Two files may fill one at the same time, so it appears at once.
+    renameSync(url.slice('sqlite:'.length), template);
+  }
+  const { file, database } = temporaryFile();
+  copyFileSync(template, file);
   return database;
 }
 

@@ -32,7 +32,7 @@ export type Outcome = {
 
 /**
  * All services and the fuzzer share one event loop, so this catches only very long stalls;
- * `src/http/request/hostile.test.ts` checks the exact bound for each route.
+ * `src/http/request/hostile.long.test.ts` checks the exact bound for each route.
  */
 const maxStallMs = 1000;
 

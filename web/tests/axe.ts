@@ -7,9 +7,6 @@ const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 
 export type Rules = 'all' | 'colors';
 
-/** Checks everything with all rules at each width in both themes. */
-export const isExhaustive = process.env.TEST_AXE === 'all';
-
 /** The three widths, and both themes. A width changes no colors, so only the first has both. */
 export const screens = [
   { width: 1440, colorScheme: 'light' },

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { fillDemo } from '../../demo/fill.ts';
 import { startService } from '../../src/commands/serve.ts';
 import { readConfig } from '../../src/config.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { createKey, revokeKey } from '../../src/resources/keys/queries.ts';
 import { type Scope, scopes } from '../../src/resources/keys/schema.ts';
 import { launchBrowser } from '../../test/browser.ts';
+import { demoDatabase, migratedDatabase } from '../../test/databases.ts';
 
 export type Console = Awaited<ReturnType<typeof startConsole>>;
 
@@ -20,11 +19,11 @@ type Service = { isEmpty?: boolean; clock?: Clock; environment?: Record<string, 
 
 /** Starts the real service with the demo data, unless it is to be empty, and a browser. */
 export async function startConsole({ isEmpty = false, clock = systemClock, environment = {} }: Service = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'muster-console-'));
+  const { url, drop } = await (isEmpty ? migratedDatabase('sqlite') : demoDatabase());
   const start = (port: string) =>
     startService(
       readConfig({
-        MUSTER_DATABASE_URL: `sqlite:${join(folder, 'muster.db')}`,
+        MUSTER_DATABASE_URL: url,
         MUSTER_PORT: port,
         MUSTER_RATE_LIMIT: '0',
         MUSTER_WEBHOOK_ALLOW: '127.0.0.1',
@@ -34,7 +33,6 @@ export async function startConsole({ isEmpty = false, clock = systemClock, envir
     );
   let { app } = await start('0');
   const { baseUrl } = app;
-  if (!isEmpty) await fillDemo(app.database, app.clock());
   const browser = await launchBrowser();
 
   /** A key with these scopes, by default all of them. */
@@ -115,7 +113,7 @@ export async function startConsole({ isEmpty = false, clock = systemClock, envir
     async stop() {
       await browser?.close();
       await app.close();
-      rmSync(folder, { recursive: true });
+      await drop();
     },
   };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { assertAccessible, isExhaustive, type Rules } from './axe.ts';
+import { assertAccessible, type Rules } from './axe.ts';
 import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
 
 let console: Console;
@@ -144,7 +144,7 @@ test('pages meet WCAG 2.2 AA at three widths in both themes, and are not wider t
     /^ {2}\['(\/.*?)', /gm,
   );
   for (const [, route = ''] of routes) {
-    // design.test.ts checks it.
+    // design.long.test.ts checks it.
     if (route === '/design') continue;
     const pattern = new RegExp(`^${route.replace(/:\w+/, '[^/]+')}(\\?.*)?$`);
     assert.ok(
@@ -162,133 +162,123 @@ test('pages meet WCAG 2.2 AA at three widths in both themes, and are not wider t
   }
 });
 
-// With every width it takes longer than the runner allows other tests.
-const options = isExhaustive ? { timeout: 15 * 60_000 } : {};
-
-test(
-  'dialogs, menus and popovers meet WCAG 2.2 AA on a desktop and a phone in both themes',
-  options,
-  async (t) => {
-    const page = await console.open(t, '/', { viewport: { width: 1440, height: 900 } });
-    if (!page) return;
-    const layerSelector = '.popover, .overlay, .inline-editor';
-    const layers = page.locator(layerSelector);
-    /** Buttons that several pages have are pressed once. */
-    const checked = new Set<string>();
-    /** Checks what opens from each button that says so, such as a menu, a filter or a combo box. */
-    const checkTriggers = async (scope: Locator, where: string) => {
-      const triggers = scope.locator('button[aria-expanded="false"]:visible');
-      for (let index = 0; index < (await triggers.count()); index += 1) {
-        const trigger = triggers.nth(index);
-        const name = await trigger.evaluate((one) =>
-          [one.ariaLabel ?? one.textContent, one.closest('.picker')?.querySelector('input')?.ariaLabel].join(
-            ' ',
-          ),
-        );
-        const key = isExhaustive ? `${where} ${name}` : name;
-        if (checked.has(key)) continue;
-        checked.add(key);
-        const count = await layers.count();
-        // A list closes when what it is in scrolls.
-        await trigger.scrollIntoViewIfNeeded();
-        await page.evaluate(
-          () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
-        );
-        await trigger.click();
-        await layers.nth(count).waitFor();
-        await check(`${where} ${name}`, count);
-      }
-    };
-    const check = async (name: string, below = 0) => {
-      await page.locator(`${layerSelector}, .toast, .comment form`).first().waitFor();
-      await page.waitForFunction(
-        () => document.querySelector('.overlay .loading, .popover .loading') === null,
+test('dialogs, menus and popovers meet WCAG 2.2 AA on a desktop and a phone in both themes', async (t) => {
+  const page = await console.open(t, '/', { viewport: { width: 1440, height: 900 } });
+  if (!page) return;
+  const layerSelector = '.popover, .overlay, .inline-editor';
+  const layers = page.locator(layerSelector);
+  /** Buttons that several pages have are pressed once. */
+  const checked = new Set<string>();
+  /** Checks what opens from each button that says so, such as a menu, a filter or a combo box. */
+  const checkTriggers = async (scope: Locator, where: string) => {
+    const triggers = scope.locator('button[aria-expanded="false"]:visible');
+    for (let index = 0; index < (await triggers.count()); index += 1) {
+      const trigger = triggers.nth(index);
+      const name = await trigger.evaluate((one) =>
+        [one.ariaLabel ?? one.textContent, one.closest('.picker')?.querySelector('input')?.ariaLabel].join(
+          ' ',
+        ),
       );
-      await page.waitForFunction(
-        () => !document.querySelector('.popover')?.textContent?.includes('Searching…'),
-      );
-      await openDetails(page);
-      // A list in a dialog looks the same everywhere.
-      await assertAccessibleAt(page, name, below === 0 ? layerChecks : layerChecks.slice(0, 1));
+      if (checked.has(name)) continue;
+      checked.add(name);
       const count = await layers.count();
-      if (count > below) await checkTriggers(layers.nth(count - 1), name);
-      await closeTo(below);
-    };
-    /** A form with changes asks first. A dialog can return to the one before it. */
-    const closeTo = async (below: number) => {
-      while ((await layers.count()) > below) {
-        const before = JSON.stringify(await layers.allTextContents());
-        const discard = page.getByRole('button', { name: 'Discard', exact: true });
-        if (await discard.isVisible()) await discard.click();
-        else await page.keyboard.press('Escape');
-        await page.waitForFunction(
-          ([selector, text]) =>
-            JSON.stringify([...document.querySelectorAll(selector)].map((one) => one.textContent)) !== text,
-          [layerSelector, before] as const,
-        );
-      }
-    };
-    const take = async (step: Step) => {
-      if (typeof step !== 'string') return step(page);
-      const scope = (await layers.count()) > 0 ? layers.last() : page;
-      const [name = '', text] = step.split(' = ');
-      if (text !== undefined) {
-        const day = scope.getByLabel(name, { exact: true }).and(page.locator('[type=date]'));
-        return scope.getByRole('textbox', { name, exact: true }).or(day).fill(text);
-      }
-      const roles = ['menuitem', 'menuitemradio', 'checkbox', 'option'] as const;
-      await roles
-        .map((role) => scope.getByRole(role, { name, exact: true }))
-        .reduce((either, one) => either.or(one), scope.getByRole('button', { name, exact: true }))
-        .first()
-        .click();
-    };
-    for (const [path, ...opens] of openers) {
-      await page.goto(`${console.app.baseUrl}${path}`);
-      await waitUntilLoaded(page);
-      await checkTriggers(page.locator('main'), path.split('/')[1] ?? '');
-      for (const steps of opens) {
-        for (const step of [steps].flat()) await take(step);
-        const names = [steps].flat().filter((step) => typeof step === 'string');
-        await check(`${path.split('/')[1]} ${names.join(' ')}`);
-      }
+      // A list closes when what it is in scrolls.
+      await trigger.scrollIntoViewIfNeeded();
+      await page.evaluate(
+        () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+      );
+      await trigger.click();
+      await layers.nth(count).waitFor();
+      await check(`${where} ${name}`, count);
     }
-    await page.goto(`${console.app.baseUrl}/keys?q=7310`);
-    for (const step of ['Create key', 'Name = Opened 7310']) await take(step);
-    await page.keyboard.press('Escape');
-    await page.getByRole('alertdialog').waitFor();
-    await assertAccessibleAt(page, 'discard', layerChecks);
-    await take('Keep editing');
-    for (const step of ['Read personnel', 'Create key']) await take(step);
-    await page.getByText("you won't see it again").waitFor();
-    await assertAccessibleAt(page, 'secret', layerChecks);
-    await take('Done');
-    await page.keyboard.press('?');
-    await layers.waitFor();
-    await check('shortcuts');
-    await page.keyboard.press('Control+k');
-    await page.getByRole('searchbox', { name: 'Go to' }).fill('opened');
-    await page
-      .getByRole('menuitem', { name: /Opened 7310/ })
+  };
+  const check = async (name: string, below = 0) => {
+    await page.locator(`${layerSelector}, .toast, .comment form`).first().waitFor();
+    await page.waitForFunction(() => document.querySelector('.overlay .loading, .popover .loading') === null);
+    await page.waitForFunction(
+      () => !document.querySelector('.popover')?.textContent?.includes('Searching…'),
+    );
+    await openDetails(page);
+    // A list in a dialog looks the same everywhere.
+    await assertAccessibleAt(page, name, below === 0 ? layerChecks : layerChecks.slice(0, 1));
+    const count = await layers.count();
+    if (count > below) await checkTriggers(layers.nth(count - 1), name);
+    await closeTo(below);
+  };
+  /** A form with changes asks first. A dialog can return to the one before it. */
+  const closeTo = async (below: number) => {
+    while ((await layers.count()) > below) {
+      const before = JSON.stringify(await layers.allTextContents());
+      const discard = page.getByRole('button', { name: 'Discard', exact: true });
+      if (await discard.isVisible()) await discard.click();
+      else await page.keyboard.press('Escape');
+      await page.waitForFunction(
+        ([selector, text]) =>
+          JSON.stringify([...document.querySelectorAll(selector)].map((one) => one.textContent)) !== text,
+        [layerSelector, before] as const,
+      );
+    }
+  };
+  const take = async (step: Step) => {
+    if (typeof step !== 'string') return step(page);
+    const scope = (await layers.count()) > 0 ? layers.last() : page;
+    const [name = '', text] = step.split(' = ');
+    if (text !== undefined) {
+      const day = scope.getByLabel(name, { exact: true }).and(page.locator('[type=date]'));
+      return scope.getByRole('textbox', { name, exact: true }).or(day).fill(text);
+    }
+    const roles = ['menuitem', 'menuitemradio', 'checkbox', 'option'] as const;
+    await roles
+      .map((role) => scope.getByRole(role, { name, exact: true }))
+      .reduce((either, one) => either.or(one), scope.getByRole('button', { name, exact: true }))
       .first()
-      .waitFor();
-    await assertAccessibleAt(page, 'palette', layerChecks);
-    await page.goto(console.app.baseUrl);
+      .click();
+  };
+  for (const [path, ...opens] of openers) {
+    await page.goto(`${console.app.baseUrl}${path}`);
     await waitUntilLoaded(page);
-    await page.setViewportSize({ width: 390, height: 900 });
-    await take('Menu');
-    await assertAccessibleAt(page, 'menu', [
-      [390, 'light', 'all'],
-      [390, 'dark', isExhaustive ? 'all' : 'colors'],
-    ]);
-    await page.getByRole('dialog', { name: 'Menu' }).getByRole('link', { name: 'Groups' }).click();
-    for (const step of ['Create group', 'Name = Opened later']) await take(step);
-    await page.context().clearCookies();
-    await take('Create group');
-    await page.getByText('Your session has ended').first().waitFor();
-    await assertAccessibleAt(page, 'sign-in-again', layerChecks);
-  },
-);
+    await checkTriggers(page.locator('main'), path.split('/')[1] ?? '');
+    for (const steps of opens) {
+      for (const step of [steps].flat()) await take(step);
+      const names = [steps].flat().filter((step) => typeof step === 'string');
+      await check(`${path.split('/')[1]} ${names.join(' ')}`);
+    }
+  }
+  await page.goto(`${console.app.baseUrl}/keys?q=7310`);
+  for (const step of ['Create key', 'Name = Opened 7310']) await take(step);
+  await page.keyboard.press('Escape');
+  await page.getByRole('alertdialog').waitFor();
+  await assertAccessibleAt(page, 'discard', layerChecks);
+  await take('Keep editing');
+  for (const step of ['Read personnel', 'Create key']) await take(step);
+  await page.getByText("you won't see it again").waitFor();
+  await assertAccessibleAt(page, 'secret', layerChecks);
+  await take('Done');
+  await page.keyboard.press('?');
+  await layers.waitFor();
+  await check('shortcuts');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('searchbox', { name: 'Go to' }).fill('opened');
+  await page
+    .getByRole('menuitem', { name: /Opened 7310/ })
+    .first()
+    .waitFor();
+  await assertAccessibleAt(page, 'palette', layerChecks);
+  await page.goto(console.app.baseUrl);
+  await waitUntilLoaded(page);
+  await page.setViewportSize({ width: 390, height: 900 });
+  await take('Menu');
+  await assertAccessibleAt(page, 'menu', [
+    [390, 'light', 'all'],
+    [390, 'dark', 'colors'],
+  ]);
+  await page.getByRole('dialog', { name: 'Menu' }).getByRole('link', { name: 'Groups' }).click();
+  for (const step of ['Create group', 'Name = Opened later']) await take(step);
+  await page.context().clearCookies();
+  await take('Create group');
+  await page.getByText('Your session has ended').first().waitFor();
+  await assertAccessibleAt(page, 'sign-in-again', layerChecks);
+});
 
 test('the sign-in page and the API reference meet WCAG 2.2 AA', async (t) => {
   const page = await console.open(t, '/', { signedIn: false });
@@ -325,15 +315,10 @@ const layerChecks: readonly Check[] = [
   [390, 'light', 'all'],
 ];
 
-const exhaustiveChecks: readonly Check[] = [1440, 1024, 390].flatMap((width) => [
-  [width, 'light', 'all'],
-  [width, 'dark', 'all'],
-]);
-
 async function assertAccessibleAt(page: Page, name: string, checks = pageChecks): Promise<void> {
   const file = name.replace(/[^\w-]+/g, '-').toLowerCase();
   const isAnyWidth = checks.some(([width]) => width === 1440);
-  for (const [width, colorScheme, rules] of isExhaustive && isAnyWidth ? exhaustiveChecks : checks) {
+  for (const [width, colorScheme, rules] of checks) {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme });
     await screenshot(page, `${file}-${width}${colorScheme === 'dark' ? '-dark' : ''}`);
