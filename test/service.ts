@@ -29,6 +29,11 @@ export function onBothEngines(name: string, tests: (start: Start, engine: Engine
   }
 }
 
+/** Runs tests of what does not depend on the engine, such as headers, on SQLite only. */
+export function onSqlite(name: string, tests: (start: Start) => void): void {
+  describe(name, () => tests((t, options) => startTestService(t, 'sqlite', options)));
+}
+
 export type Start = (t: Pick<TestContext, 'after'>, options?: Options) => Promise<TestService>;
 type Options = {
   clock?: Clock;

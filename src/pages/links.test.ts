@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startReceiver } from '../../test/receiver.ts';
-import { onBothEngines } from '../../test/service.ts';
+import { onSqlite } from '../../test/service.ts';
 
-onBothEngines('links to the console', (start) => {
+onSqlite('links to the console', (start) => {
   for (const base_url of [undefined, 'https://ops.example.com/muster']) {
     test(`are in items, lists, events and webhooks, at ${base_url ?? 'the address listened on'}`, async (t) => {
       const service = await start(t, {

@@ -3,9 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, type TestContext, test } from 'node:test';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { launchBrowser } from '../../test/browser.ts';
+import { after, before, test } from 'node:test';
 import { startService } from '../commands/serve.ts';
 import { readConfig } from '../config.ts';
 import { problems } from '../core/errors.ts';
@@ -22,90 +20,16 @@ const start = (name: string, settings: NodeJS.ProcessEnv = {}) =>
 
 let app: App;
 let key: string;
-let browser: Browser | undefined;
 
 before(async () => {
   const service = await start('pages.db');
   app = service.app;
   key = service.firstKey ?? '';
-  browser = await launchBrowser();
 });
 
 after(async () => {
-  await browser?.close();
   await app.close();
   rmSync(folder, { recursive: true });
-});
-
-describe('in a browser', () => {
-  test('the reference contains every operation with an anchor and a contents entry', async (t) => {
-    const page = await openPage(t, '/docs');
-    if (!page) return;
-    const contents = page.getByRole('navigation', { name: 'On this page' });
-    const ids = (await operations()).map(({ operationId }) => operationId);
-    assert.deepEqual(await notVisible(page, ids, (id) => `#${id} h3`), [], 'operations without a heading');
-    assert.deepEqual(
-      await notVisible(page, ids, (id) => `nav.contents [href="#${id}"]`),
-      [],
-      'operations that are not in the contents',
-    );
-    await contents.getByText('listRisks').click();
-    const heading = await page.locator('#listRisks:target h3').boundingBox();
-    assert.ok(heading && heading.y >= 0 && heading.y < 200, 'the anchor does not lead to its heading');
-    await screenshot(page, 'reference');
-  });
-
-  test('the reference supports dark mode and phone screens', async (t) => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const page = await openPage(t, '/docs#listRisks', {
-        colorScheme,
-        viewport: { width: 360, height: 740 },
-      });
-      if (!page) return;
-      assert.equal(await isDark(page), colorScheme === 'dark');
-      await screenshot(page, `phone-${colorScheme}`);
-    }
-  });
-
-  for (const path of ['/docs', '/problems', '/problems/insufficient_scope']) {
-    test(`${path} fits a phone screen with all details open`, async (t) => {
-      const page = await openPage(t, path, { viewport: { width: 360, height: 740 } });
-      if (!page) return;
-      await page.locator('details').evaluateAll((all) => {
-        for (const details of all) details.setAttribute('open', '');
-      });
-      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360);
-    });
-  }
-
-  test('the contents open on a phone', async (t) => {
-    const page = await openPage(t, '/docs', { viewport: { width: 360, height: 740 } });
-    if (!page) return;
-    const entry = page.locator('nav [href="#listRisks"]');
-    assert.equal(await entry.isVisible(), false);
-    await page.getByText('Contents', { exact: true }).click();
-    await entry.click();
-    assert.equal(new URL(page.url()).hash, '#listRisks');
-  });
-
-  test('an error code has a page with its meaning and advice', async (t) => {
-    const page = await openPage(t, '/problems/insufficient_scope');
-    if (!page) return;
-    assert.equal(
-      await page.getByRole('heading', { level: 1 }).textContent(),
-      'The key lacks the needed scope',
-    );
-    assert.match((await page.textContent('main')) ?? '', /status is 403/);
-    assert.ok(await page.locator('main code', { hasText: 'GET /v1/me' }).isVisible());
-    await screenshot(page, 'problem');
-    await page.getByRole('link', { name: 'All errors' }).click();
-    for (const code of Object.keys(problems)) {
-      assert.ok(
-        await page.getByRole('link', { name: code, exact: true }).isVisible(),
-        `${code} is not listed`,
-      );
-    }
-  });
 });
 
 test('every link works, also with a base path', async (t) => {
@@ -277,55 +201,6 @@ test('templates escape everything except markup', () => {
     html`<p title="${'"'}">${"<b> & '"}${[html`<i>`, 1, '<']}${undefined}${false}${prose('a `<c>` d')}</p>`;
   assert.equal(markup, '<p title="&#34;">&#60;b&#62; &#38; &#39;<i>1&#60;a <code>&#60;c&#62;</code> d</p>');
 });
-
-/** The ids whose element is not visible, found in one call: a call for each takes most of the test's time. */
-async function notVisible(page: Page, ids: string[], selectorOf: (id: string) => string): Promise<string[]> {
-  const isVisible = await page.evaluate(
-    (selectors) =>
-      selectors.map((selector) => {
-        const element = document.querySelector(selector);
-        return element?.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0;
-      }),
-    ids.map(selectorOf),
-  );
-  return ids.filter((_, index) => !isVisible[index]);
-}
-
-/** Opens a page, and fails the test if the page logs an error or contacts another host. */
-async function openPage(t: TestContext, path: string, options: BrowserContextOptions = {}) {
-  if (!browser) {
-    t.skip('no Chromium here: install one or set TEST_BROWSER');
-    return undefined;
-  }
-  const context = await browser.newContext(options);
-  const page = await context.newPage();
-  const violations: string[] = [];
-  page.on('request', (request) => {
-    const url = request.url();
-    if (!url.startsWith(`${app.baseUrl}/`) && !url.startsWith('data:')) violations.push(`requested ${url}`);
-  });
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) violations.push(message.text());
-  });
-  page.on('pageerror', (error) => violations.push(error.message));
-  t.after(async () => {
-    await context.close();
-    assert.deepEqual(violations, []);
-  });
-  await page.goto(`${app.baseUrl}${path}`);
-  return page;
-}
-
-async function screenshot(page: Page, name: string): Promise<void> {
-  const { SCREENSHOTS } = process.env;
-  if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
-}
-
-const isDark = (page: Page) =>
-  page.evaluate(() => {
-    const [red = 0] = getComputedStyle(document.body).backgroundColor.match(/\d+/g) ?? [];
-    return Number(red) < 128;
-  });
 
 async function operations(): Promise<Operation[]> {
   const { paths } = await (await fetch(`${app.baseUrl}/v1/openapi.json`)).json();

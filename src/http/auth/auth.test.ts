@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { onSqlite, type TestService } from '../../../test/service.ts';
 import { createApp } from '../../app.ts';
 import { readConfig } from '../../config.ts';
 import { momentOf, systemClock } from '../../core/clock.ts';
@@ -13,7 +13,7 @@ import { newSecret } from './secret.ts';
 
 type Route = { method: string; path: string; access: Access };
 
-onBothEngines('access', (start) => {
+onSqlite('access', (start) => {
   test('every route accepts only keys with the declared access', async (t) => {
     const service = await start(t);
     const routes = routesOf(service);

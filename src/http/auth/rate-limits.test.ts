@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { settableClock } from '../../../test/clock.ts';
-import { onBothEngines, startTestService, type TestService } from '../../../test/service.ts';
+import { onSqlite, startTestService, type TestService } from '../../../test/service.ts';
 import { clientAddress, listNetworks, networkOf } from '../../core/addresses.ts';
 import { burstOf, rateLimiter } from './rate-limits.ts';
 import { newSecret } from './secret.ts';
 
 const noon = '2026-11-15T12:00:00.000Z';
 
-onBothEngines('rate limits', (start) => {
+onSqlite('rate limits', (start) => {
   test('a key over its limit gets 429 until Retry-After has passed', async (t) => {
     const clock = settableClock(noon);
     const service = await start(t, { clock, environment: { MUSTER_RATE_LIMIT: '3' } });

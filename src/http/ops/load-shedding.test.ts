@@ -5,11 +5,11 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { sendRaw } from '../../../test/raw-http.ts';
-import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { onSqlite, type TestService } from '../../../test/service.ts';
 import { bodyBudget } from '../request/body-budgets.ts';
 import { createLoadMonitor, unknownClient } from './load-shedding.ts';
 
-onBothEngines('load', (start) => {
+onSqlite('load', (start) => {
   test('requests beyond the concurrency limit get 503, except probes and cached responses', async (t) => {
     const service = await start(t, { environment: { MUSTER_MAX_CONCURRENT_REQUESTS: '1' } });
     const key = await service.key();

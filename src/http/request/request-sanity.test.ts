@@ -3,11 +3,11 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { fillPeople } from '../../../test/people.ts';
 import { sendRaw } from '../../../test/raw-http.ts';
-import { onBothEngines } from '../../../test/service.ts';
+import { onSqlite } from '../../../test/service.ts';
 
 const smuggled = 'GET /v1/smuggled HTTP/1.1\r\nhost: x\r\n\r\n';
 
-onBothEngines('request sanity', (start) => {
+onSqlite('request sanity', (start) => {
   test('ambiguous requests are rejected, and the connection is closed', async (t) => {
     const service = await start(t);
     const key = await service.key();

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import * as zlib from 'node:zlib';
 import { fillPeople } from '../../../test/people.ts';
-import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { onSqlite, type TestService } from '../../../test/service.ts';
 import { compress, compressStream, encodings } from './compression.ts';
 
 const decoders = {
@@ -15,7 +15,7 @@ const decoders = {
   gzip: zlib.gunzipSync,
 };
 
-onBothEngines('compression', (start) => {
+onSqlite('compression', (start) => {
   test('a page is sent in the requested encoding with its own ETag, and any of its ETags gets 304', async (t) => {
     const service = await start(t);
     const key = await service.key();

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sendRaw } from '../../../test/raw-http.ts';
-import { onBothEngines } from '../../../test/service.ts';
+import { onSqlite } from '../../../test/service.ts';
 import { requestIdOf, traceIdOf } from '../request/request-ids.ts';
 
 const origin = 'https://console.example.com';
 
-onBothEngines('headers', (start) => {
+onSqlite('headers', (start) => {
   test('every response has security headers and reveals no software', async (t) => {
     const service = await start(t, { environment: { MUSTER_BASE_URL: 'https://ops.example.com' } });
     const key = await service.key();

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
-import { onBothEngines } from '../../../test/service.ts';
+import { onSqlite } from '../../../test/service.ts';
 import { momentOf, systemClock } from '../../core/clock.ts';
 import { newSecret } from '../../http/auth/secret.ts';
 import { createKey, revokeKey } from '../keys/queries.ts';
 
 const sameOrigin = { 'sec-fetch-site': 'same-origin' };
 
-onBothEngines('a session', (start) => {
+onSqlite('a session', (start) => {
   test('authenticates same-origin requests with the key in the cookie', async (t) => {
     const service = await start(t);
     const key = await service.key('personnel.manage');
