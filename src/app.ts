@@ -16,7 +16,6 @@ import { healthRoutes, type Readiness, rejectUnlessReady } from './http/ops/heal
 import { installLoadMonitor } from './http/ops/load-shedding.ts';
 import { logBackgroundError, logOptions, logRequests } from './http/ops/logging.ts';
 import { metricsRoute } from './http/ops/metrics.ts';
-import { runOnNewDay } from './http/ops/new-day.ts';
 import { createOrganizationClock } from './http/ops/organization-clock.ts';
 import { closeSlowReaders } from './http/ops/slow-readers.ts';
 import type { Tracing } from './http/ops/tracing.ts';
@@ -38,10 +37,12 @@ import {
   sendFrameworkError,
 } from './http/response/problems.ts';
 import { createServer } from './http/server.ts';
+import { fileTypes } from './import/source.ts';
+import { expireAcceptances } from './jobs/acceptances.ts';
+import { runOnNewDay } from './jobs/new-day.ts';
 import { createSpool } from './lists/spool.ts';
 import { pageRoutes } from './pages/routes.ts';
 import { commentRoutes } from './resources/comments/routes.ts';
-import { expireAcceptances } from './resources/events/expiry.ts';
 import { eventRoutes } from './resources/events/routes.ts';
 import { groupRoutes } from './resources/groups/routes.ts';
 import { issueRoutes } from './resources/issues/routes.ts';
@@ -56,7 +57,6 @@ import { viewRoutes } from './resources/views/routes.ts';
 import { createDispatcher } from './resources/webhooks/dispatcher.ts';
 import { webhookRoutes } from './resources/webhooks/routes.ts';
 import { createSender } from './resources/webhooks/send.ts';
-import { fileTypes } from './transfer/source.ts';
 
 export type Service = {
   config: Config;

@@ -22,8 +22,9 @@ const layers = [
   /^src\/formats\//,
   /^src\/http\//,
   /^src\/lists\//,
-  /^src\/transfer\//,
+  /^src\/import\//,
   /^src\/resources\//,
+  /^src\/jobs\//,
   /^src\/pages\//,
   /^src\/app\.ts$/,
   /^demo\//,
@@ -94,7 +95,7 @@ test('an engine is named only in the database folder and the settings', () => {
 
 test('only authentication reads and writes rows outside of the project scope of a key', () => {
   const unscoped = /\b(app|server)\.database\b(?!\.(versions|pools|explain|bulkBatchMs)\b)/;
-  const requestHandling = /^src\/(http(?!\/auth)|lists|transfer|resources|pages)\//;
+  const requestHandling = /^src\/(http(?!\/auth)|lists|import|resources|pages)\//;
   for (const file of files.filter((file) => requestHandling.test(file))) {
     assert.doesNotMatch(source(file), unscoped, file);
   }

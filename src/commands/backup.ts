@@ -7,7 +7,7 @@ import { dumpDatabase } from '../database/backup/dump.ts';
 import { decodeBackup, encodeBackup, type Trailer } from '../database/backup/file.ts';
 import type { RestoreOptions } from '../database/backup/restore.ts';
 import type { Database } from '../database/open.ts';
-import { recomputeScores } from '../resources/risks/score-columns.ts';
+import { recomputeScores } from '../resources/risks/rules/score-columns.ts';
 import { rowValidator } from './checks/row-validator.ts';
 import { isStandardOutput, writeOutput } from './output.ts';
 

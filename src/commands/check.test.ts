@@ -6,8 +6,8 @@ import { muster, temporaryFolder } from '../../test/process.ts';
 import { onBothEngines } from '../../test/service.ts';
 import { systemClock } from '../core/clock.ts';
 import { openDatabase } from '../database/open.ts';
-import { writeDatedEvents } from '../resources/events/dates.ts';
-import { expireAcceptances } from '../resources/events/expiry.ts';
+import { expireAcceptances } from '../jobs/acceptances.ts';
+import { writeDatedEvents } from '../jobs/dated-events.ts';
 import { checkCommand } from './check.ts';
 import { references } from './checks/rules.ts';
 

@@ -7,6 +7,13 @@ import { limits } from '../core/schemas.ts';
 import { joinWords } from '../core/text.ts';
 import type { Database } from '../database/open.ts';
 import { byCommandLine } from '../database/writes/change.ts';
+import { asJson } from '../import/import-route.ts';
+import type { Importable } from '../import/importable.ts';
+import { readMap, readScales, readValueMap } from '../import/recognize/parameters.ts';
+import { presetNames } from '../import/recognize/presets.ts';
+import { type ImportJob, runImport, summaryOf } from '../import/run.ts';
+import type { ImportQuery, ImportResult, ImportSummary } from '../import/schema.ts';
+import { fileExtensions, formatOf, sourceOf } from '../import/source.ts';
 import { groupImport } from '../resources/groups/import.ts';
 import { issueImport } from '../resources/issues/import.ts';
 import { peopleImport } from '../resources/personnel/import.ts';
@@ -15,13 +22,6 @@ import { projectImport } from '../resources/projects/import.ts';
 import { getProjectForWriting } from '../resources/projects/queries.ts';
 import { riskImport } from '../resources/risks/import.ts';
 import { taskImport } from '../resources/tasks/import.ts';
-import { asJson } from '../transfer/import-route.ts';
-import type { Importable } from '../transfer/importable.ts';
-import { readMap, readScales, readValueMap } from '../transfer/recognize/parameters.ts';
-import { presetNames } from '../transfer/recognize/presets.ts';
-import { type ImportJob, runImport, summaryOf } from '../transfer/run.ts';
-import type { ImportQuery, ImportResult, ImportSummary } from '../transfer/schema.ts';
-import { fileExtensions, formatOf, sourceOf } from '../transfer/source.ts';
 import { findNamed } from './names.ts';
 
 export type ImportOptions = {

@@ -8,13 +8,8 @@ import { openDatabase } from '../database/open.ts';
 import { storeTimeZone } from '../database/settings.ts';
 import type { App } from '../http/fastify.ts';
 import type { Readiness } from '../http/ops/health.ts';
-import { logBackgroundError } from '../http/ops/logging.ts';
-import { purgeExpired } from '../http/request/idempotency.ts';
-import { writeDatedEvents } from '../resources/events/dates.ts';
-import { expireAcceptances } from '../resources/events/expiry.ts';
-import { advanceSequence, deleteOldEvents } from '../resources/events/retention.ts';
+import { createJobs } from '../jobs/schedule.ts';
 import { createFirstKey } from '../resources/keys/queries.ts';
-import { purgeDeliveries } from '../resources/webhooks/deliveries.ts';
 
 type Print = (text: string) => void;
 
@@ -55,27 +50,15 @@ export async function startService(config: Config, clock = systemClock) {
   const readiness: Readiness = { state: 'starting' };
   const app: App = await createApp({ config, database, clock, readiness, tracing });
   created.resolve(app);
-  /** Without requests, only this finds out that another instance has changed the time zone. */
-  const moment = async () => {
-    await app.organizationClock.refresh();
-    return app.clock();
-  };
+  const jobs = createJobs(app);
   try {
     await listen(app, config);
     await database.migrate();
     if (config.time_zone) await storeTimeZone(database, config.time_zone);
     const firstKey = await database.write((db) => createFirstKey(db, clock()));
-    await expireAcceptances(database, await moment());
-    await writeDatedEvents(database, await moment());
-    await advanceSequence(database, clock());
+    await jobs.runDue();
     readiness.state = 'ready';
-    // Runs without requests too, so that history and event followers see expired acceptances in time.
-    everyMinute(app, async () => expireAcceptances(database, await moment()));
-    everyMinute(app, async () => writeDatedEvents(database, await moment()));
-    everyMinute(app, () => purgeExpired(database, clock().now));
-    everyMinute(app, () => advanceSequence(database, clock()));
-    everyMinute(app, () => deleteOldEvents(database, clock(), config.event_retention_days));
-    everyMinute(app, () => purgeDeliveries(database, daysBefore(clock().now, config.webhook_log_days)));
+    jobs.start();
     app.webhooks.start();
     return { app, firstKey: firstKey?.secret };
   } catch (error) {
@@ -92,14 +75,6 @@ export function stopWithGrace(app: App): void {
     await app.close();
     await app.tracing?.shutdown();
   });
-}
-
-const daysBefore = (now: string, days: number) => new Date(Date.parse(now) - days * 86_400_000).toISOString();
-
-/** Runs `work` every minute. A failed run is logged; the next one retries. */
-function everyMinute(app: App, work: () => Promise<unknown>): void {
-  const timer = setInterval(() => work().catch((error) => logBackgroundError(app, error)), 60_000);
-  app.server.once('close', () => clearInterval(timer));
 }
 
 export const curl = (app: App, key: string, path: string) =>

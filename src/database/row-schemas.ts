@@ -83,7 +83,7 @@ export const rowSchemas: Record<keyof Tables, TProperties> = {
     data: Type.Unknown(),
     previous: Type.Unknown(),
   },
-  // A day or, for events in advance, an hour: see `resources/events/dates.ts`.
+  // A day or, for events in advance, an hour: see `jobs/dated-events.ts`.
   event_checkpoints: {
     type: Line(),
     checked_until: Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d(T\\d\\d)?$' }),

@@ -165,7 +165,7 @@ type RiskTable = Stored<
   'attributes'
 > & {
   search_folded: string;
-  /** See `risks/ranking.ts`. */
+  /** See `resources/risks/rules/ranking.ts`. */
   rank_key: string;
   active: GeneratedAlways<number>;
 };

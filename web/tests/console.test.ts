@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { readXlsx } from '../../src/formats/xlsx.ts';
 import { issueTransitions } from '../../src/resources/issues/transitions.ts';
-import { riskTransitions } from '../../src/resources/risks/transitions.ts';
+import { riskTransitions } from '../../src/resources/risks/rules/transitions.ts';
 import { type Console, startConsole, waitUntilLoaded } from './console.ts';
 
 let console: Console;

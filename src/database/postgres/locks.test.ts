@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { startTestService, type TestService } from '../../../test/service.ts';
 import { daysLater, systemClock } from '../../core/clock.ts';
-import { expireAcceptances } from '../../resources/events/expiry.ts';
+import { expireAcceptances } from '../../jobs/acceptances.ts';
 
 /*
  * A transaction that waits for a lock must hold none that comes later in the order of ARCHITECTURE.md. Otherwise another

@@ -7,8 +7,8 @@ import { daysLater } from '../../core/clock.ts';
 import { startOfDay } from '../../core/time-zones.ts';
 import { openDatabase } from '../../database/open.ts';
 import { storeTimeZone } from '../../database/settings.ts';
-import { writeDatedEvents } from '../../resources/events/dates.ts';
-import { expireAcceptances } from '../../resources/events/expiry.ts';
+import { expireAcceptances } from '../../jobs/acceptances.ts';
+import { writeDatedEvents } from '../../jobs/dated-events.ts';
 
 const losAngeles = 'America/Los_Angeles';
 const auckland = 'Pacific/Auckland';

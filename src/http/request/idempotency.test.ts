@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { startMuster, temporaryFolder } from '../../../test/process.ts';
 import { freshDatabase, onBothEngines } from '../../../test/service.ts';
-import { purgeExpired } from './idempotency.ts';
+import { deleteOldResponses } from '../../jobs/retention.ts';
 
 onBothEngines('idempotency', (start, engine) => {
   test('200 identical requests create one person and get 200 equal responses', async (t) => {
@@ -67,7 +67,7 @@ onBothEngines('idempotency', (start, engine) => {
     clock.set('2026-11-16T12:00:01Z');
     assert.notEqual((await post({ name: 'Ada' })).body.user_id, body.user_id);
     clock.set('2026-11-18T12:00:00Z');
-    await purgeExpired(service.database, clock().now);
+    await deleteOldResponses(service.database, clock());
     assert.equal((await service.database.db.selectFrom('idempotency').selectAll().execute()).length, 0);
   });
 

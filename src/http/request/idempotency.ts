@@ -68,14 +68,6 @@ export async function runIdempotent<Result>(
   }, workload);
 }
 
-/** Deletes records whose retention has ended. */
-export const purgeExpired = (database: Database, now: string) =>
-  database.write(async (db) => {
-    // Another instance may delete the same rows.
-    await lockTables(db, 'idempotency');
-    await db.deleteFrom('idempotency').where('created_at', '<', retentionStart(now)).execute();
-  });
-
 function send(reply: FastifyReply, { status, location, body }: Done) {
   if (location !== undefined) reply.header('location', `${reply.server.baseUrl}${location}`);
   if ('version' in body) reply.header('etag', resourceEtag(Number(body.version), JSON.stringify(body)));
@@ -104,7 +96,8 @@ async function findRecord(db: Transaction<Tables>, id: string, now: string) {
   return db.selectFrom('idempotency').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-const retentionStart = (now: string) => momentOf(new Date(Date.parse(now) - retentionHours * 3_600_000)).now;
+export const retentionStart = (now: string) =>
+  momentOf(new Date(Date.parse(now) - retentionHours * 3_600_000)).now;
 
 const mismatch = () =>
   new Problem(

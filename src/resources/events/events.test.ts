@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
-import { deleteOldEvents } from './retention.ts';
+import { deleteOldEvents } from '../../jobs/retention.ts';
 import type { Event } from './schema.ts';
 
 const listEvents = async ({ get }: TestService, key: string, query = ''): Promise<Event[]> => {

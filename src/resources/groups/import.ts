@@ -6,7 +6,7 @@ import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import type { Created } from '../../database/writes/create-many.ts';
 import { chunk } from '../../database/writes/rows.ts';
-import type { Importable } from '../../transfer/importable.ts';
+import type { Importable } from '../../import/importable.ts';
 import { addMembers } from './members.ts';
 import { createGroups, groupList, updateGroup } from './queries.ts';
 import { GroupRowInput, GroupRowPatch, type GroupWithMembers } from './schema.ts';

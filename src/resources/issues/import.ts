@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import type { Importable, ItemProject } from '../../transfer/importable.ts';
+import type { Importable, ItemProject } from '../../import/importable.ts';
 import { createIssues, issueList, updateIssue } from './queries.ts';
 import { type Issue, IssueInput, IssuePatch } from './schema.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { lowerAscii } from '../../core/text.ts';
-import type { Importable } from '../../transfer/importable.ts';
+import type { Importable } from '../../import/importable.ts';
 import { createPeople, personnelList, updatePerson } from './queries.ts';
 import { type Person, PersonInput, PersonPatch } from './schema.ts';
 

@@ -4,7 +4,7 @@ import { invalidBody, Problem } from '../../core/errors.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
 import { checkOf } from '../../http/request/validation.ts';
-import type { Importable, ItemProject } from '../../transfer/importable.ts';
+import type { Importable, ItemProject } from '../../import/importable.ts';
 import { createProjects, getProject } from '../projects/queries.ts';
 import { ProjectInput } from '../projects/schema.ts';
 

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { jsonObject, parsedJson } from '../../database/sql/functions.ts';
-import { checkConditions } from '../risks/checks.ts';
-import { ranksAbove } from '../risks/ranking.ts';
+import { checkConditions } from '../risks/rules/checks.ts';
+import { ranksAbove } from '../risks/rules/ranking.ts';
 
 /**
  * Computes the health of a project with human-readable reasons. Each rule that applies adds a reason; the most severe rule

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import type { Importable } from '../../transfer/importable.ts';
+import type { Importable } from '../../import/importable.ts';
 import { createProjects, projectList, updateProject } from './queries.ts';
 import { type Project, ProjectInput, ProjectPatch } from './schema.ts';
 

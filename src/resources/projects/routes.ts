@@ -6,9 +6,9 @@ import { actionErrors } from '../../http/route-errors.ts';
 import { SortableListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
-import { expireAcceptancesIn } from '../events/expiry.ts';
 import { resolveFilters } from '../project-items/filters.ts';
 import { resourceRoutes } from '../resource-routes.ts';
+import { expireAcceptancesIn } from '../risks/expiry.ts';
 import { projectImport } from './import.ts';
 import { lockProjectFirst } from './lock.ts';
 import {

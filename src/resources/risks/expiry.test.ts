@@ -6,7 +6,7 @@ import { onBothEngines, type Start } from '../../../test/service.ts';
 import { createApp } from '../../app.ts';
 import { daysLater } from '../../core/clock.ts';
 import { openDatabase } from '../../database/open.ts';
-import { expireAcceptances } from '../events/expiry.ts';
+import { expireAcceptances } from '../../jobs/acceptances.ts';
 
 onBothEngines('acceptances expire', (start, engine) => {
   /** The status of the one risk in each response. */

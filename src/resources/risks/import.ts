@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { fold } from '../../core/text.ts';
-import type { Importable, ItemProject, Resource } from '../../transfer/importable.ts';
+import type { Importable, ItemProject, Resource } from '../../import/importable.ts';
 import { createRisks, updateRisk } from './queries.ts';
 import { riskList } from './register.ts';
+import { levelOf, scoreOf } from './rules/scoring.ts';
 import { type Risk, RiskInput, RiskPatch } from './schema.ts';
-import { levelOf, scoreOf } from './scoring.ts';
 
 const words = {
   low: 'low, l',

@@ -29,10 +29,10 @@ import { assertTransition, ownerAndDateErrors } from '../project-items/validatio
 import { riskDelta, updateCounts } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
 import { riskJson, riskRows, withOwner } from './register.ts';
+import { scoreColumns } from './rules/score-columns.ts';
+import { residualErrors, scoreOf, severityOf } from './rules/scoring.ts';
+import { clearStaleRiskFields, riskStateErrors, riskTransitions } from './rules/transitions.ts';
 import { activeStatuses, type MaterializeInput, Risk, RiskInput, type RiskPatch } from './schema.ts';
-import { scoreColumns } from './score-columns.ts';
-import { residualErrors, scoreOf, severityOf } from './scoring.ts';
-import { clearStaleRiskFields, riskStateErrors, riskTransitions } from './transitions.ts';
 
 export const riskSubject: Subject = {
   type: 'risk',

@@ -25,10 +25,10 @@ import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { commonOrders, itemOrder, ownerName } from '../project-items/order.ts';
 import { joinOwner } from '../project-items/people.ts';
 import { type AcrossProjects, isArchived, projectConditions } from '../projects/queries.ts';
-import { checkConditions, checksOfRisk } from './checks.ts';
-import { hasLevel, isUnassessed, maxScore, scoresBetween } from './ranking.ts';
+import { checkConditions, checksOfRisk } from './rules/checks.ts';
+import { hasLevel, isUnassessed, maxScore, scoresBetween } from './rules/ranking.ts';
+import { rejectImpossibleScores } from './rules/scoring.ts';
 import { activeStatuses, type projectRiskFilters, RankedRisk, Risk, riskStatuses } from './schema.ts';
-import { rejectImpossibleScores } from './scoring.ts';
 
 export type RiskFilters = AcrossProjects & Filters<typeof projectRiskFilters>;
 

@@ -5,7 +5,7 @@ import { runConcurrently } from '../../../test/concurrency.ts';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
-import { levelOf, scoreOf } from './scoring.ts';
+import { levelOf, scoreOf } from './rules/scoring.ts';
 
 const clock = () => momentOf(new Date('2026-11-15T12:00:00Z'));
 

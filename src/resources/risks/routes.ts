@@ -19,15 +19,6 @@ import { lockProjectFirst } from '../projects/lock.ts';
 import { getProject } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { riskImport } from './import.ts';
-import {
-  EvaluateInput,
-  Evaluation,
-  ExplainedRisk,
-  evaluateRisk,
-  explainRisk,
-  RiskModel,
-  riskModel,
-} from './model.ts';
 import { movementSince } from './past/movement.ts';
 import { getRiskTrend, RiskTrend, trendPeriod } from './past/trend.ts';
 import { includedSince } from './past/versions.ts';
@@ -40,6 +31,15 @@ import {
   riskOrders,
   riskTables,
 } from './register.ts';
+import {
+  EvaluateInput,
+  Evaluation,
+  ExplainedRisk,
+  evaluateRisk,
+  explainRisk,
+  RiskModel,
+  riskModel,
+} from './rules/model.ts';
 import {
   historicalFilters,
   MaterializeInput,

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
-import { expireAcceptances } from '../events/expiry.ts';
+import { expireAcceptances } from '../../jobs/acceptances.ts';
+import { riskTransitions } from './rules/transitions.ts';
 import type { Risk } from './schema.ts';
-import { riskTransitions } from './transitions.ts';
 
 const statuses = Object.keys(riskTransitions) as Risk['status'][];
 

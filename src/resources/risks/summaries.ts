@@ -4,8 +4,6 @@ import { Id, Line, OneOf, OrNull, Rating, Strict } from '../../core/schemas.ts';
 import { jsonItems, notIndexed } from '../../database/sql/functions.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { RowsQuery } from '../../lists/list.ts';
-import { type Check, checkConditions } from './checks.ts';
-import { afterAllIds, cellPrefix, cellPrefixOf } from './ranking.ts';
 import {
   endOfRegister,
   isDefault,
@@ -16,8 +14,10 @@ import {
   riskRows,
   storedRisks,
 } from './register.ts';
+import { type Check, checkConditions } from './rules/checks.ts';
+import { afterAllIds, cellPrefix, cellPrefixOf } from './rules/ranking.ts';
+import { levelOf, scoreOf } from './rules/scoring.ts';
 import { Count, checks, Level, levels, riskStatuses } from './schema.ts';
-import { levelOf, scoreOf } from './scoring.ts';
 
 export const RiskSummary = Strict(
   {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import type { Importable, ItemProject } from '../../transfer/importable.ts';
+import type { Importable, ItemProject } from '../../import/importable.ts';
 import { createTasks, taskList, updateTask } from './queries.ts';
 import { type Task, TaskInput, TaskPatch } from './schema.ts';
 

@@ -129,27 +129,3 @@ export async function createTest(
  * after that. Longer than an attempt can take.
  */
 export const leaseSeconds = 60;
-
-const purgeBatch = 1000;
-
-/** Deletes the log before a time, but no pending delivery, in short transactions. */
-export async function purgeDeliveries(database: Database, before: string): Promise<void> {
-  for (let deleted = purgeBatch; deleted === purgeBatch; ) {
-    deleted = await database.write(async (db) => {
-      // Another instance may delete the same rows.
-      await lockTables(db, 'webhook_deliveries');
-      const old = await db
-        .selectFrom('webhook_deliveries')
-        .select('id')
-        .where('created_at', '<', before)
-        .where('next_attempt_at', 'is', null)
-        .limit(purgeBatch)
-        .execute();
-      if (old.length > 0) {
-        const ids = old.map(({ id }) => id);
-        await db.deleteFrom('webhook_deliveries').where('id', 'in', ids).execute();
-      }
-      return old.length;
-    });
-  }
-}

@@ -6,10 +6,10 @@ import { Webhook as SvixWebhook } from 'svix';
 import { settableClock } from '../../../test/clock.ts';
 import { type Received, startReceiver } from '../../../test/receiver.ts';
 import { onBothEngines, type Start, type TestService } from '../../../test/service.ts';
-import { systemClock } from '../../core/clock.ts';
+import { momentOf, systemClock } from '../../core/clock.ts';
 import { openDatabase } from '../../database/open.ts';
+import { deleteOldDeliveries } from '../../jobs/retention.ts';
 import { listActiveWebhooks } from './claims.ts';
-import { purgeDeliveries } from './deliveries.ts';
 import { fanOut } from './fan-out.ts';
 import { later, retryDelays } from './outcome.ts';
 import type { Webhook } from './schema.ts';
@@ -592,7 +592,7 @@ onBothEngines('webhook delivery', (start) => {
     service.clock.set(later(start0, 86_400));
     await service.raise('Fire');
     await service.drain();
-    await purgeDeliveries(service.database, later(start0, 3600));
+    await deleteOldDeliveries(service.database, momentOf(new Date(later(start0, 86_400 + 3600))), 1);
     const rows = await deliveries(service, service.key, id);
     assert.deepEqual(
       rows.map(({ created_at, status }) => [created_at, status]),

@@ -7,10 +7,10 @@ import { shiftedDay } from '../../../database/sql/functions.ts';
 import type { Tables } from '../../../database/tables.ts';
 import { always, atLeast } from '../../../lists/filters.ts';
 import type { RowsQuery } from '../../../lists/list.ts';
-import { unassessedPrefix } from '../ranking.ts';
 import { isDefault, type Register } from '../register.ts';
+import { unassessedPrefix } from '../rules/ranking.ts';
+import { levelOf } from '../rules/scoring.ts';
 import { Count, levels } from '../schema.ts';
-import { levelOf } from '../scoring.ts';
 import { cells, countedRows, countPrefixes } from '../summaries.ts';
 import { changedSince, dependsOnDay, inProjects, projectsArchivedSince } from './versions.ts';
 

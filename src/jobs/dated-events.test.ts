@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { settableClock } from '../../../test/clock.ts';
-import { onBothEngines } from '../../../test/service.ts';
-import { openDatabase } from '../../database/open.ts';
-import { writeDatedEvents } from './dates.ts';
-import { expireAcceptances } from './expiry.ts';
-import type { Event } from './schema.ts';
+import { settableClock } from '../../test/clock.ts';
+import { onBothEngines } from '../../test/service.ts';
+import { openDatabase } from '../database/open.ts';
+import type { Event } from '../resources/events/schema.ts';
+import { expireAcceptances } from './acceptances.ts';
+import { writeDatedEvents } from './dated-events.ts';
 
 onBothEngines('events that a date causes', (start) => {
   test('are written once by two instances, also after days without service', async (t) => {

@@ -1,7 +1,7 @@
-import { type FieldError, fieldError, invalidParameter } from '../../core/errors.ts';
-import { joinWords } from '../../core/text.ts';
-import type { Issue } from '../issues/schema.ts';
-import { levels } from './schema.ts';
+import { type FieldError, fieldError, invalidParameter } from '../../../core/errors.ts';
+import { joinWords } from '../../../core/text.ts';
+import type { Issue } from '../../issues/schema.ts';
+import { levels } from '../schema.ts';
 
 type Level = (typeof levels)[number]['level'];
 

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import type { Tables } from '../../database/tables.ts';
+import type { Tables } from '../../../database/tables.ts';
+import { levels } from '../schema.ts';
 import { type Ranked, rankKey } from './ranking.ts';
-import { levels } from './schema.ts';
 import { levelOf, scoreOf } from './scoring.ts';
 
 type Rated = Ranked & { residual_probability: number | null; residual_impact: number | null };

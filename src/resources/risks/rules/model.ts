@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely';
 import { type Static, Type } from 'typebox';
-import type { Moment } from '../../core/clock.ts';
-import { Day, Line, OneOf, OrNull, Rating, Strict, Time } from '../../core/schemas.ts';
-import type { Tables } from '../../database/tables.ts';
-import { count } from '../../lists/list.ts';
-import { issueTransitions } from '../issues/transitions.ts';
+import type { Moment } from '../../../core/clock.ts';
+import { Day, Line, OneOf, OrNull, Rating, Strict, Time } from '../../../core/schemas.ts';
+import type { Tables } from '../../../database/tables.ts';
+import { count } from '../../../lists/list.ts';
+import { issueTransitions } from '../../issues/transitions.ts';
+import { riskConditions, riskRows } from '../register.ts';
+import { Level, levels, Risk, Score } from '../schema.ts';
 import { afterAllIds, rankKey } from './ranking.ts';
-import { riskConditions, riskRows } from './register.ts';
-import { Level, levels, Risk, Score } from './schema.ts';
 import { levelOf, scoreOf } from './scoring.ts';
 import { riskTransitions } from './transitions.ts';
 

@@ -1,21 +1,21 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import type { Database } from '../../database/open.ts';
 import type { Tables } from '../../database/tables.ts';
 import { bySystem } from '../../database/writes/change.ts';
 import { lockProjects } from '../projects/lock.ts';
-import { changeRisk, getRisk } from '../risks/queries.ts';
-import { clearStaleRiskFields } from '../risks/transitions.ts';
+import { changeRisk, getRisk } from './queries.ts';
+import { clearStaleRiskFields } from './rules/transitions.ts';
 
 /** The number of risks that are reopened in one transaction, which other writers wait for. */
 const batchSize = 100;
 
-/** Reopens risks whose acceptance has expired. Takes the write lock only if there are any. */
-export async function expireAcceptances({ db, write }: Pick<Database, 'db' | 'write'>, moment: Moment) {
-  const reopen = (db: Transaction<Tables>) =>
-    reopenAll(db, expiredAcceptances(db, moment).limit(batchSize), moment);
-  while (await expiredAcceptances(db, moment).limit(1).executeTakeFirst()) await write(reopen, 'bulk');
-}
+/** Whether the acceptance of a risk has expired that is not reopened yet. */
+export const hasExpiredAcceptances = async (db: Kysely<Tables>, moment: Moment) =>
+  (await expiredAcceptances(db, moment).limit(1).executeTakeFirst()) !== undefined;
+
+/** Reopens some of the risks whose acceptance has expired. */
+export const expireSomeAcceptances = (db: Transaction<Tables>, moment: Moment) =>
+  reopenAll(db, expiredAcceptances(db, moment).limit(batchSize), moment);
 
 /** Reopens the risks of a project whose acceptance has expired. */
 export const expireAcceptancesIn = (db: Transaction<Tables>, moment: Moment, project_id: string) =>

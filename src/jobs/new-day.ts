@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import type { Moment } from '../../core/clock.ts';
-import { logBackgroundError } from './logging.ts';
+import type { Moment } from '../core/clock.ts';
+import { logBackgroundError } from '../http/ops/logging.ts';
 
 /**
  * Runs `work` when the first authenticated request of a day arrives, and holds that day's requests until it is
  * done. Cached responses are served only on the day they were created, so always after the work.
  *
- * If the work fails, requests are served anyway: a full disk must not block reads. `commands/serve.ts` tries again every minute.
+ * If the work fails, requests are served anyway: a full disk must not block reads. `schedule.ts` tries again every minute.
  */
 export function runOnNewDay(app: FastifyInstance, work: (moment: Moment) => Promise<unknown>): void {
   let day = '';

@@ -1,6 +1,6 @@
-import { daysLater } from '../../core/clock.ts';
-import { type FieldError, fieldError } from '../../core/errors.ts';
-import type { Risk } from './schema.ts';
+import { daysLater } from '../../../core/clock.ts';
+import { type FieldError, fieldError } from '../../../core/errors.ts';
+import type { Risk } from '../schema.ts';
 
 type Status = Risk['status'];
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { onBothEngines } from '../../../test/service.ts';
-import { checkCommand } from '../../commands/check.ts';
-import { jsonItems } from '../../database/sql/functions.ts';
+import { onBothEngines } from '../../../../test/service.ts';
+import { checkCommand } from '../../../commands/check.ts';
+import { jsonItems } from '../../../database/sql/functions.ts';
 import { scoreColumns, scoreExpressions } from './score-columns.ts';
 
 type Row = Parameters<typeof scoreColumns>[0];

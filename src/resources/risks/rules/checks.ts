@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import { daysLater, type Moment, startOf } from '../../core/clock.ts';
-import { parsedJson } from '../../database/sql/functions.ts';
-import { checks } from './schema.ts';
+import { daysLater, type Moment, startOf } from '../../../core/clock.ts';
+import { parsedJson } from '../../../database/sql/functions.ts';
+import { checks } from '../schema.ts';
 
 export type Check = (typeof checks)[number];
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
-import { onBothEngines } from '../../../test/service.ts';
+import { onBothEngines } from '../../../../test/service.ts';
+import { levels } from '../schema.ts';
 import { cellPrefix, isUnassessed, rankKey, ranksAbove } from './ranking.ts';
-import { levels } from './schema.ts';
 
 type Row = {
   rank_key: string;

@@ -1,7 +1,8 @@
-import type { Moment } from '../../core/clock.ts';
-import type { Database } from '../../database/open.ts';
-import { lockTables } from '../../database/writes/locks.ts';
-import { dataVersion } from '../../database/writes/table-versions.ts';
+import type { Moment } from '../core/clock.ts';
+import type { Database } from '../database/open.ts';
+import { lockTables } from '../database/writes/locks.ts';
+import { dataVersion } from '../database/writes/table-versions.ts';
+import { retentionStart } from '../http/request/idempotency.ts';
 
 const rowsPerTransaction = 500;
 
@@ -43,6 +44,41 @@ export async function deleteOldEvents(
     });
     total += deleted;
     if (deleted < rowsPerTransaction) return total;
+  }
+}
+
+/** Deletes the stored responses of requests with an `Idempotency-Key` whose retention has ended. */
+export const deleteOldResponses = ({ write }: Pick<Database, 'write'>, { now }: Moment) =>
+  write(async (db) => {
+    // Another instance may delete the same rows.
+    await lockTables(db, 'idempotency');
+    await db.deleteFrom('idempotency').where('created_at', '<', retentionStart(now)).execute();
+  });
+
+/** Deletes deliveries of webhooks that are older than the retention period, but none that is pending. */
+export async function deleteOldDeliveries(
+  { write }: Pick<Database, 'write'>,
+  { now }: Moment,
+  retentionDays: number,
+): Promise<void> {
+  const start = new Date(Date.parse(now) - retentionDays * 86_400_000).toISOString();
+  for (let deleted = rowsPerTransaction; deleted === rowsPerTransaction; ) {
+    deleted = await write(async (db) => {
+      // Another instance may delete the same rows.
+      await lockTables(db, 'webhook_deliveries');
+      const old = await db
+        .selectFrom('webhook_deliveries')
+        .select('id')
+        .where('created_at', '<', start)
+        .where('next_attempt_at', 'is', null)
+        .limit(rowsPerTransaction)
+        .execute();
+      if (old.length > 0) {
+        const ids = old.map(({ id }) => id);
+        await db.deleteFrom('webhook_deliveries').where('id', 'in', ids).execute();
+      }
+      return old.length;
+    });
   }
 }
 

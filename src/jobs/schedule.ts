@@ -1,0 +1,43 @@
+import type { App } from '../http/fastify.ts';
+import { logBackgroundError } from '../http/ops/logging.ts';
+import { expireAcceptances } from './acceptances.ts';
+import { writeDatedEvents } from './dated-events.ts';
+import { advanceSequence, deleteOldDeliveries, deleteOldEvents, deleteOldResponses } from './retention.ts';
+
+const intervalMs = 60_000;
+
+/**
+ * What time brings about, without requests too, so that history and event followers see it in time. `runDue` is what must
+ * be done before the service is ready; `start` repeats it and deletes what is too old, every minute.
+ */
+export function createJobs(app: App) {
+  const { database, config, clock, organizationClock } = app;
+  /** Without requests, only this finds out that another instance has changed the time zone. */
+  const moment = async () => {
+    await organizationClock.refresh();
+    return clock();
+  };
+  const due = [
+    async () => expireAcceptances(database, await moment()),
+    async () => writeDatedEvents(database, await moment()),
+    async () => advanceSequence(database, clock()),
+  ];
+  const cleanups = [
+    () => deleteOldResponses(database, clock()),
+    () => deleteOldEvents(database, clock(), config.event_retention_days),
+    () => deleteOldDeliveries(database, clock(), config.webhook_log_days),
+  ];
+  return {
+    async runDue(): Promise<void> {
+      for (const job of due) await job();
+    },
+    /** A failed run is logged; the next one retries. */
+    start(): void {
+      for (const job of [...due, ...cleanups]) {
+        const run = () => job().catch((error: unknown) => logBackgroundError(app, error));
+        const timer = setInterval(run, intervalMs);
+        app.server.once('close', () => clearInterval(timer));
+      }
+    },
+  };
+}
