@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 import { fillDemo } from '../demo/fill.ts';
 import { systemClock } from '../src/core/clock.ts';
@@ -56,6 +57,27 @@ export async function freshDatabase(engine: Engine): Promise<TestDatabase> {
   return engine === 'postgres' ? createPostgres() : temporaryFile().database;
 }
 
+/** Whether a transaction or a snapshot is open in a database. */
+export async function hasTransaction(url: string): Promise<boolean> {
+  if (!url.startsWith('sqlite:')) {
+    const name = new URL(url).pathname.slice(1);
+    const { rows } = await administer(
+      readEnvironment('TEST_POSTGRES_URL'),
+      `select from pg_stat_activity where datname = '${name}' and state like 'idle in transaction%'`,
+    );
+    return rows.length > 0;
+  }
+  const file = url.slice('sqlite:'.length);
+  if (!existsSync(file)) return false;
+  const database = new Sqlite(file, { timeout: 0 });
+  try {
+    // All of the log can be moved into the file only if nothing reads or writes.
+    return database.pragma('wal_checkpoint(truncate)', { simple: true }) === 1;
+  } finally {
+    database.close();
+  }
+}
+
 function temporaryFile(): { file: string; database: TestDatabase } {
   const folder = makeFolder();
   const file = join(folder, 'muster.db');
@@ -68,7 +90,7 @@ async function createPostgres(options = ''): Promise<TestDatabase> {
   await administer(server, `create database ${name} ${options}`);
   return {
     url: `${server}/${name}`,
-    drop: () => administer(server, `drop database if exists ${name} with (force)`),
+    drop: async () => void (await administer(server, `drop database if exists ${name} with (force)`)),
   };
 }
 
@@ -81,12 +103,12 @@ function readEnvironment(name: string): string {
 let pool: pg.Pool | undefined;
 
 /** Runs a statement on one shared connection, which does not keep the process alive. */
-async function administer(server: string, statement: string): Promise<void> {
+async function administer(server: string, statement: string): Promise<pg.QueryResult> {
   pool ??= new pg.Pool({
     connectionString: `${server}/postgres`,
     max: 1,
     idleTimeoutMillis: 0,
     allowExitOnIdle: true,
   }).on('error', () => {});
-  await pool.query(statement);
+  return pool.query(statement);
 }

@@ -9,7 +9,7 @@ import { storeTimeZone } from '../src/database/settings.ts';
 import type { App } from '../src/http/fastify.ts';
 import { createKey } from '../src/resources/keys/queries.ts';
 import { type Scope, scopes } from '../src/resources/keys/schema.ts';
-import { type Engine, migratedDatabase, type TestDatabase } from './databases.ts';
+import { type Engine, hasTransaction, migratedDatabase, type TestDatabase } from './databases.ts';
 
 export { type Engine, freshDatabase } from './databases.ts';
 
@@ -50,28 +50,54 @@ const nothingLeft = {
   reservedBytes: 0,
   unsentBytes: 0,
   listReaders: 0,
-  connectionsInUse: [] as string[],
+  database: [] as string[],
 };
 
 /** What the service still counts, holds or waits for after it has been closed. */
-function leftBehind(app: App, pools: Record<string, { used: number; waiting: number }>): typeof nothingLeft {
+function leftBehind(app: App, database: string[]): typeof nothingLeft {
   const { load, bodyBudgets, slowReaders, listSpool } = app;
   return {
     requests: { inFlight: load.inFlight, active: load.active },
     reservedBytes: Object.values(bodyBudgets).reduce((sum, { bytes }) => sum + bytes, 0),
     unsentBytes: slowReaders.unsentBytes,
     listReaders: listSpool.readers.size,
-    connectionsInUse: Object.entries(pools)
-      .filter(([, { used, waiting }]) => used + waiting > 0)
-      .map(([name]) => name),
+    database,
   };
 }
 
-/** Waits a moment for background work, such as webhooks, to return its connections. Snapshots and transactions use one. */
-async function settledPools(database: Database) {
-  const inUse = () => Object.values(database.pools()).some(({ used, waiting }) => used + waiting > 0);
-  for (let i = 0; i < 200 && inUse(); i++) await setTimeout(10);
-  return database.pools();
+/**
+ * Lists the pools whose connections are in use, and an open transaction or snapshot. Waits up to two seconds for background
+ * work, such as webhooks, to end.
+ */
+async function findDatabaseUse(database: Database, url: string): Promise<string[]> {
+  for (let attempt = 1; ; attempt++) {
+    const pools = Object.entries(database.pools()).filter(([, { used, waiting }]) => used + waiting > 0);
+    const names = pools.map(([name]) => name);
+    if (await hasTransaction(url)) names.push('open transaction');
+    if (names.length === 0 || attempt === 200) return names;
+    await setTimeout(10);
+  }
+}
+
+/** What keeps a process alive and no test has of its own: timers, and the threads of SQLite. */
+const handleTypes = ['Timeout', 'MessagePort'];
+
+let runningServices = 0;
+/** The number of handles of each type before the first service started. */
+let handlesBefore: number[] | undefined;
+
+/** Fails if an earlier test of the file has left a handle. After the last test, it would keep the process from ending. */
+async function assertNoHandles(): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const active = process.getActiveResourcesInfo();
+    const counts = handleTypes.map((type) => active.filter((one) => one === type).length);
+    handlesBefore ??= counts;
+    const left = handleTypes.filter((_, index) => (counts[index] ?? 0) > (handlesBefore?.[index] ?? 0));
+    if (left.length === 0) return;
+    assert.ok(attempt < 200, `An earlier test of this file left behind: ${left.join(', ')}`);
+    // A closed handle is active until the event loop has turned.
+    await setTimeout(10);
+  }
 }
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>;
@@ -91,6 +117,8 @@ export async function startTestService(
     MUSTER_FAILED_AUTH_LIMIT: '0',
     ...environment,
   });
+  if (runningServices === 0) await assertNoHandles();
+  runningServices += 1;
   const database = openDatabase(url, undefined, {
     prepare: config.database_prepare,
     maxConnections: config.database_pool,
@@ -98,16 +126,17 @@ export async function startTestService(
   if (config.time_zone) await storeTimeZone(database, config.time_zone);
   const readiness = { state: 'ready' as const };
   const app = await createApp({ config, database, clock, readiness, webhooks });
-  let pools: Record<string, { used: number; waiting: number }> = {};
+  let databaseUse: string[] = [];
   // Runs before the database is closed, when all responses have ended.
   app.addHook('onClose', async () => {
-    pools = await settledPools(database);
+    databaseUse = await findDatabaseUse(database, directUrl);
   });
   await app.listen({ host: config.host, port: config.port });
   t.after(async () => {
     await app.close();
     await drop();
-    assert.deepEqual(leftBehind(app, pools), nothingLeft, 'The test left something behind.');
+    runningServices -= 1;
+    assert.deepEqual(leftBehind(app, databaseUse), nothingLeft, 'The test left something behind.');
   });
   const { port } = app.server.address() as { port: number };
   const origin = `http://127.0.0.1:${port}`;
