@@ -25,7 +25,7 @@ const maxSheetColumns = 16_384;
 /** Reads the rows of one sheet of a workbook: the named one, or else the first that is not hidden. */
 export async function* readXlsx(file: Uint8Array, sheetName?: string): AsyncGenerator<Row[]> {
   try {
-    const entries = entriesOf(file);
+    const entries = await entriesOf(file);
     const { entry, ...sheet } = await findSheet(entries, sheetName);
     const texts = textCollector();
     const styles = percentStyleCollector();

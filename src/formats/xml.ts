@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes';
 import { maxRowLength } from './rows.ts';
-import { contentOf, type Entry, ZipError } from './zip.ts';
+import { type Entry, ZipError } from './zip.ts';
 
 /** Callbacks for the elements of an XML file. Names have no prefix: `<x:row>` is `row`. */
 export type XmlHandler = {
@@ -40,7 +40,7 @@ export async function* parseXml(entry: Entry, maxBytes: number, handler: XmlHand
     parser.on('cdata', (text) => handler.text?.(text));
   }
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  for await (const piece of contentOf(entry, maxBytes)) {
+  for await (const piece of entry.content(maxBytes)) {
     const text = decode(decoder, piece);
     write(parser, text);
     // The parser buffers a text, comment or tag until its end.
