@@ -37,10 +37,10 @@ export function siteAt(baseUrl: string, fontFaces = ''): Site {
   return { baseUrl, link, style: `${fonts}${stylesheet}` };
 }
 
-type Page = { title: string; path: string; main: Fragment; contents?: Fragment };
+type Page = { title: string; path: string; main: Fragment; contents?: Fragment; script?: string };
 
 /** Wraps a page in the common layout: head, navigation and stylesheet. */
-export const framed = (site: Site, { title, path, main, contents }: Page) => html`<!doctype html>
+export const framed = (site: Site, { title, path, main, contents, script }: Page) => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -49,6 +49,7 @@ export const framed = (site: Site, { title, path, main, contents }: Page) => htm
 <title>${title === 'Muster' ? title : `${title} · Muster`}</title>
 <link rel="icon" href="${icon}">
 <style>${new Html(site.style)}</style>
+${script && html`<script defer src="${site.link(script)}"></script>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
@@ -85,7 +86,7 @@ const stylesheet = `
 :root {
   color-scheme: light dark;
   --text: light-dark(#1a1d24, #e7e9ee); --quiet: light-dark(#565d6b, #a1aab9);
-  --line: light-dark(#e3e6ec, #272c35); --paper: light-dark(#fcfcfd, #0f1115);
+  --line: light-dark(#e3e6ec, #272c35); --field: light-dark(#868d9b, #6b7484); --paper: light-dark(#fcfcfd, #0f1115);
   --panel: light-dark(#f3f4f7, #1b1f26); --code: light-dark(#eef0f4, #20252d);
   --link: light-dark(#3b49b8, #a3aeff); --glow: light-dark(#eceefb, #232848);
   --mark: light-dark(#9a3d05, #ffb180);
@@ -120,6 +121,7 @@ main:focus { outline: none; }
 .top .brand { display: inline-flex; gap: .55rem; align-items: center; color: var(--text); font-weight: 650; }
 .brand small { color: var(--quiet); font-weight: 400; font-size: .8rem; }
 
+[hidden] { display: none !important; }
 .body { max-width: 46rem; margin: 0 auto; padding: 2rem 1.5rem 5rem; }
 .with-contents { display: grid; grid-template-columns: minmax(0, 1fr); max-width: 92rem; padding: 0; }
 .with-contents main { padding: 2rem 1.5rem 5rem; }
@@ -177,11 +179,26 @@ th:last-child, td:last-child { padding-right: 0; }
 .contents .group { color: var(--text); font-weight: 600; }
 .contents .method { flex: none; width: 2.9rem; font-size: .66rem; }
 .contents summary { font-weight: 600; }
+.filter { margin: .5rem 0; }
+.filter label { display: block; margin-bottom: .3rem; font-weight: 600; }
+.filter div { position: relative; }
+.filter input {
+  width: 100%; padding: .4rem 2.2rem .4rem .6rem; border: 1px solid var(--field); border-radius: 6px;
+  color: inherit; background: var(--paper); font: inherit; font-size: 1rem;
+}
+.filter input::placeholder { color: var(--quiet); opacity: 1; }
+.filter kbd {
+  position: absolute; right: .5rem; top: 50%; translate: 0 -50%; padding: 0 .4rem; border: 1px solid var(--line);
+  border-radius: 4px; color: var(--quiet); font: .78rem var(--mono); pointer-events: none;
+}
+.filter input:not(:placeholder-shown) + kbd, .filter input:focus + kbd { display: none; }
+.filter p { min-height: 1.55em; margin: .2rem 0 0; }
 
 summary { padding: .35rem 0; cursor: pointer; }
 summary > code { margin-right: .25em; }
 section.tag { margin-top: 3.5rem; padding-top: 1.5rem; border-top: 2px solid var(--line); }
 section.tag > h2 { margin-top: 0; }
+.intro[hidden] ~ section.tag { margin-top: 2rem; }
 .entry { margin-top: 2rem; padding-top: 1.6rem; border-top: 1px solid var(--line); }
 h2 a, h3 a { color: inherit; text-decoration: none; }
 h2 a:hover, h3 a:hover { text-decoration: underline; }
@@ -198,6 +215,10 @@ h2 a:hover, h3 a:hover { text-decoration: underline; }
 .more:first-of-type { margin-top: 1.2rem; }
 .more table { margin: 0 0 .8rem; font-size: 1em; }
 .more tr:last-child > * { border-bottom: 0; }
+
+.event { margin-top: 1rem; padding-top: 1rem; }
+.event .more { border: 0; margin-top: 0; }
+.event p { margin: .2rem 0; }
 
 .problems code { overflow-wrap: normal; }
 .fields tbody th { width: 27%; }
@@ -227,7 +248,7 @@ h2 a:hover, h3 a:hover { text-decoration: underline; }
   .operation { display: grid; grid-template: auto 1fr / minmax(0, 1fr) 25rem; column-gap: 2.5rem; }
   .operation > * { grid-column: 1; }
   .operation > .example { grid-area: 1 / 2 / span 2; position: sticky; top: 1rem; align-self: start; }
-  .intro, .schemas { max-width: 56rem; }
+  .intro, .schemas, .event { max-width: 56rem; }
 }
 @media (min-width: 96rem) { .operation { grid-template-columns: minmax(0, 1fr) 28rem; } }
 @media (max-width: 40rem) {
@@ -257,9 +278,10 @@ h2 a:hover, h3 a:hover { text-decoration: underline; }
 }
 `;
 
-/** Allows this style sheet, its fonts and inline images only: no scripts, no other hosts, no frames. */
+/** Allows this style sheet, its fonts, inline images and scripts of this host: no inline scripts, no other hosts, no frames. */
 export const pageHeaders = ({ style }: Site) => ({
   'content-security-policy':
-    `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; font-src 'self'; img-src data:; ` +
+    `default-src 'none'; script-src 'self'; style-src 'sha256-${hash('sha256', style, 'base64')}'; font-src 'self'; ` +
+    'img-src data:; ' +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 });

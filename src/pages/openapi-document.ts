@@ -3,6 +3,7 @@ export type OpenApi = {
   info: { version: string; description: string };
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, OperationObject>>;
+  webhooks: Record<string, { post: Pick<OperationObject, 'operationId' | 'summary' | 'requestBody'> }>;
   components: {
     schemas: Record<string, Schema>;
     parameters: Record<string, Parameter>;
@@ -70,7 +71,7 @@ export type Schema = {
   'x-set-by-service'?: string[];
 };
 
-export const operationsOf = ({ paths, components }: OpenApi): Operation[] =>
+const operationsOf = ({ paths, components }: OpenApi): Operation[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { parameters = [], responses, ...operation }]) => ({
       ...operation,
@@ -90,11 +91,49 @@ const referenced = <T extends object>(components: Record<string, T>, value: T | 
   '$ref' in value ? (components[schemaName(value.$ref)] as T) : value;
 
 /** The tags with their operations, in page order. */
-export const groupsOf = (document: OpenApi) =>
-  document.tags.map((tag) => ({
+export function groupsOf(document: OpenApi) {
+  const operations = operationsOf(document);
+  return document.tags.map((tag) => ({
     ...tag,
-    operations: operationsOf(document).filter(({ tags }) => tags[0] === tag.name),
+    operations: operations.filter(({ tags }) => tags[0] === tag.name),
   }));
+}
+
+/** The events that a webhook can receive. */
+export const eventsOf = ({ webhooks }: OpenApi): WebhookEvent[] =>
+  Object.entries(webhooks).map(([type, { post }]) => ({
+    type,
+    id: post.operationId,
+    summary: post.summary,
+    body: jsonSchema(post.requestBody?.content) ?? {},
+  }));
+
+export type WebhookEvent = { type: string; id: string; summary: string; body: Schema };
+
+/** The operations and events that refer to each schema, by the name of the schema. */
+export function usesOfSchemas(document: OpenApi): Map<string, SchemaUses> {
+  const uses = new Map<string, SchemaUses>();
+  const usesOf = (name: string) => {
+    const known = uses.get(name) ?? { names: [], isRequestBody: false };
+    uses.set(name, known);
+    return known;
+  };
+  for (const operation of operationsOf(document)) {
+    for (const name of referencesIn(operation)) usesOf(name).names.push(operation.operationId);
+    const body = jsonSchema(operation.requestBody?.content)?.$ref;
+    if (body) usesOf(schemaName(body)).isRequestBody = true;
+  }
+  for (const { id, body } of eventsOf(document))
+    for (const name of referencesIn(body)) usesOf(name).names.push(id);
+  return uses;
+}
+
+export type SchemaUses = { names: string[]; isRequestBody: boolean };
+
+const referencesIn = (value: object) =>
+  new Set(
+    Array.from(JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g), ([, name = '']) => name),
+  );
 
 export const schemasOf = ({ components }: OpenApi) =>
   Object.entries(components.schemas).sort(([one], [other]) => one.localeCompare(other));

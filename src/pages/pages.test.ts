@@ -4,11 +4,16 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { stallEnvironment, takeStallMs } from '../../test/loop-stall.ts';
+import { startMuster, temporaryFolder } from '../../test/process.ts';
 import { startService } from '../commands/serve.ts';
 import { readConfig } from '../config.ts';
 import { problems } from '../core/errors.ts';
 import type { App } from '../http/fastify.ts';
 import { html, prose, siteAt } from './html.ts';
+import { eventsOf, type OpenApi } from './openapi-document.ts';
+import { exampleEvent, exampleValue } from './reference-examples.ts';
 
 type Operation = { operationId: string };
 
@@ -69,6 +74,58 @@ test('the examples are valid requests', async () => {
   }
 });
 
+test('the examples of responses and webhook events match their schemas', async () => {
+  const document = await (await fetch(`${app.baseUrl}/v1/openapi.json`)).json();
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema(document, 'openapi');
+  const pointer = (...parts: string[]) =>
+    `openapi#/${parts.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
+  let count = 0;
+  const check = (value: unknown, ...parts: string[]) => {
+    count++;
+    assert.ok(ajv.validate(pointer(...parts), value), `${parts.join(' ')}: ${ajv.errorsText()}`);
+  };
+  for (const [path, methods] of Object.entries(document.paths as OpenApi['paths']))
+    for (const [method, { responses }] of Object.entries(methods))
+      for (const [status, response] of Object.entries(responses)) {
+        if ('$ref' in response || Number(status) >= 400) continue;
+        for (const [type, { schema }] of Object.entries(response.content ?? {}))
+          if (schema && type.endsWith('json'))
+            check(
+              exampleValue(document, schema),
+              'paths',
+              path,
+              method,
+              'responses',
+              status,
+              'content',
+              type,
+              'schema',
+            );
+      }
+  for (const event of eventsOf(document))
+    check(
+      exampleEvent(document, event),
+      'webhooks',
+      event.type,
+      'post',
+      'requestBody',
+      'content',
+      'application/json',
+      'schema',
+    );
+  assert.ok(count > 150, `${count} examples`);
+});
+
+test('the first request for the reference does not block the event loop', async (t) => {
+  const service = await startMuster(t, temporaryFolder(t), stallEnvironment);
+  await takeStallMs(service);
+  await read(`${service.origin}/docs`);
+  await read(`${service.origin}/v1/openapi.json`);
+  const stallMs = await takeStallMs(service);
+  assert.ok(stallMs < 100, `${stallMs} ms`);
+});
+
 test('an unknown error code is a problem response, not a page', async () => {
   for (const code of ['nonsense', 'constructor', '__proto__']) {
     const response = await fetch(`${app.baseUrl}/problems/${code}`);
@@ -81,7 +138,7 @@ test('a page has a strict content security policy and supports 304', async () =>
   const response = await fetch(`${app.baseUrl}/docs`);
   assert.match(
     response.headers.get('content-security-policy') ?? '',
-    /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; font-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
+    /^default-src 'none'; script-src 'self'; style-src 'sha256-[\w+/]{43}='; font-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'$/,
   );
   assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
   assert.equal(response.headers.get('referrer-policy'), 'no-referrer');

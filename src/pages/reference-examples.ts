@@ -8,6 +8,8 @@ import {
   type Operation,
   type Parameter,
   resolved,
+  type Schema,
+  type WebhookEvent,
 } from './openapi-document.ts';
 
 /** A command that works when pasted into a shell that has `API_KEY` set. */
@@ -49,12 +51,7 @@ export function exampleOf(parameter: Parameter | undefined): unknown {
   if (!parameter) return undefined;
   const { example, schema } = parameter;
   const [, prefix] = /\^([a-z]{3})_/.exec(schema.pattern ?? '') ?? [];
-  return (
-    example ??
-    schema.examples?.[0] ??
-    schema.items?.examples?.[0] ??
-    (prefix && `${prefix}_01jd3k9m5vqs8h2n6r4t0c7e1b`)
-  );
+  return example ?? schema.examples?.[0] ?? schema.items?.examples?.[0] ?? (prefix && exampleId(prefix));
 }
 
 function exampleBody(document: OpenApi, content: Content | undefined): string {
@@ -63,6 +60,48 @@ function exampleBody(document: OpenApi, content: Content | undefined): string {
   const { examples, properties = {}, required = [] } = resolved(document, schema);
   const fallback = () => Object.fromEntries(required.map((name) => [name, properties[name]?.examples?.[0]]));
   return `-d ${quoted(JSON.stringify(examples?.[0] ?? fallback(), null, 2).replaceAll('\n', '\n  '))}`;
+}
+
+/** An example of a JSON value, from the examples in its schema and the schemas of its members. */
+export function exampleValue(document: OpenApi, schema: Schema): unknown {
+  const { examples, const: constant, properties, items, anyOf, format, pattern, minimum } = schema;
+  const types = [schema.type].flat();
+  const allowed = schema.enum?.find((value) => value !== null);
+  const known = examples?.[0] ?? constant ?? schema.default ?? allowed;
+  if (known !== undefined) return known;
+  if (schema.$ref) return exampleValue(document, resolved(document, schema));
+  if (anyOf?.[0]) return exampleValue(document, anyOf[0]);
+  if (properties)
+    return Object.fromEntries(
+      Object.entries(properties).map(([name, property]) => [name, exampleValue(document, property)]),
+    );
+  if (types.includes('null')) return null;
+  if (types.includes('object')) return {};
+  if (types.includes('array') && items) {
+    const minItems = schema.minItems ?? (items.$ref || items.properties ? 1 : 0);
+    return Array.from({ length: minItems }, () => exampleValue(document, items));
+  }
+  if (types.includes('boolean')) return false;
+  if (types.includes('integer') || types.includes('number')) return minimum ?? 0;
+  const [, prefix] = /\^([a-z]{3})_/.exec(pattern ?? '') ?? [];
+  return prefix ? exampleId(prefix) : (formatExamples[format ?? ''] ?? '…');
+}
+
+const formatExamples: Record<string, string> = {
+  date: '2026-11-15',
+  'date-time': '2026-11-15T09:30:00.000Z',
+  uri: 'https://example.com',
+  email: 'ada@example.com',
+};
+
+const exampleId = (prefix: string) => `${prefix}_01jd3k9m5vqs8h2n6r4t0c7e1b`;
+
+/** The body of a webhook's request: its subject is the resource in `data`. */
+export function exampleEvent(document: OpenApi, { type, body }: WebhookEvent): unknown {
+  const event = exampleValue(document, body) as { data: Record<string, unknown> | null };
+  const { user_id, id = user_id, key = null, web_url = null } = event.data ?? {};
+  const [kind] = type.split('.');
+  return { ...event, type, also: [], subject: { type: kind, id, key, web_url } };
 }
 
 /** Quotes a text for a POSIX shell. */

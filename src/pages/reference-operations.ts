@@ -8,8 +8,9 @@ import {
   type Operation,
   resolved,
   type Schema,
+  type WebhookEvent,
 } from './openapi-document.ts';
-import { curlExample, exampleOf } from './reference-examples.ts';
+import { curlExample, exampleEvent, exampleOf, exampleValue } from './reference-examples.ts';
 import {
   briefRow,
   constraintsOf,
@@ -24,7 +25,7 @@ import {
 export const operationEntry = (document: OpenApi, operation: Operation, site: Site) => {
   const { operationId, method, path, summary, description } = operation;
   return html`
-<section class="entry operation" id="${operationId}">
+<section class="entry operation" id="${operationId}" data-filter="${method} ${path} ${operationId} ${summary}">
 <div class="about"><h3><a href="#${operationId}">${summary}</a></h3>
 <p class="request">${methodBadge(method)} <code class="path">${pathMarkup(path)}</code></p>
 ${description && html`<p>${prose(description)}</p>`}
@@ -97,8 +98,22 @@ const responseTables = (document: OpenApi, { responses }: Operation) =>
       return html`<details class="more"><summary>Response <code>${status}</code> ${describeBody(schema)}</summary>
 ${schema.$ref && html`<p class="facts">See ${typeOf(schema, schemaLink)} for details of each field.</p>`}
 ${formats.length > 0 && html`<p class="facts">Also available as ${separated(formats, ' and ')}, rows only.</p>`}
+${exampleBlock(exampleValue(document, schema))}
 ${fieldTable(responseFields(resolved(document, schema)), briefRow)}</details>`;
     });
+
+/** An event that a webhook receives. */
+export const eventEntry = (document: OpenApi, event: WebhookEvent) => html`
+<section class="entry event" id="${event.id}" data-filter="webhook event ${event.type} ${event.id} ${event.summary}">
+<div class="about"><h3><a href="#${event.id}">${breakable(event.type)}</a></h3>
+<p>${prose(event.summary)}</p>
+<details class="more"><summary>Body ${typeOf(event.body, (name) => name)}</summary>
+<p class="facts">See ${typeOf(event.body, schemaLink)} for details of each field.</p>
+${exampleBlock(exampleEvent(document, event))}</details></div>
+</section>`;
+
+const exampleBlock = (value: unknown) =>
+  html`<h4>Example</h4><pre><code>${JSON.stringify(value, null, 2)}</code></pre>`;
 
 const describeBody = (schema: Schema) => typeOf(schema.properties?.data ?? schema, (name) => name);
 

@@ -1,7 +1,7 @@
 import { prefixes } from '../core/ids.ts';
 import { breakable, codes, separated, shown } from './fragments.ts';
 import { type Fragment, html, prose } from './html.ts';
-import { jsonSchema, type OpenApi, operationsOf, type Schema, schemaName } from './openapi-document.ts';
+import { type Schema, type SchemaUses, schemaName } from './openapi-document.ts';
 
 /** One row of a table: a parameter, or a field of a request body, a response or a schema. */
 type Field = {
@@ -14,26 +14,18 @@ type Field = {
   constraints?: Fragment[];
 };
 
-export const schemaEntry = (document: OpenApi, name: string, schema: Schema) => html`
+export const schemaEntry = (name: string, schema: Schema, uses: SchemaUses | undefined) => html`
 <section class="entry" id="schema-${name}"><h3><a href="#schema-${name}">${name}</a></h3>
-${schema.description && html`<p>${prose(schema.description)}</p>`}${usedBy(document, name)}
-${fieldTable(isRequestBody(document, name) ? requestFields(schema) : responseFields(schema))}${readOnlyFields(schema)}
+${schema.description && html`<p>${prose(schema.description)}</p>`}${usedBy(name, uses)}
+${fieldTable(uses?.isRequestBody ? requestFields(schema) : responseFields(schema))}${readOnlyFields(schema)}
 </section>`;
 
-/** Links to the operations that use a schema, except for `Problem`, which every operation uses. */
-function usedBy(document: OpenApi, name: string): Fragment {
-  if (name === 'Problem') return undefined;
-  const users = operationsOf(document).filter((operation) =>
-    JSON.stringify(operation).includes(`"#/components/schemas/${name}"`),
-  );
-  const links = users.map(({ operationId }) => html`<a href="#${operationId}">${operationId}</a>`);
-  return links.length > 0 && html`<p class="facts">Used by ${separated(links, ', ')}.</p>`;
+/** Links to the operations and events that use a schema, except for `Problem`, which every operation uses. */
+function usedBy(name: string, uses: SchemaUses | undefined): Fragment {
+  if (name === 'Problem' || !uses) return undefined;
+  const links = uses.names.map((id) => html`<a href="#${id}">${id}</a>`);
+  return html`<p class="facts">Used by ${separated(links, ', ')}.</p>`;
 }
-
-const isRequestBody = (document: OpenApi, name: string) =>
-  operationsOf(document).some(({ requestBody }) =>
-    jsonSchema(requestBody?.content)?.$ref?.endsWith(`/${name}`),
-  );
 
 export const readOnlyFields = ({ 'x-set-by-service': names = [] }: Schema) =>
   names.length > 0 &&

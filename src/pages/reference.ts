@@ -3,16 +3,20 @@ import { capitalized } from '../core/text.ts';
 import { scopes } from '../resources/keys/schema.ts';
 import { codes } from './fragments.ts';
 import { type Fragment, html, prose, type Site } from './html.ts';
-import { groupsOf, type OpenApi, schemasOf } from './openapi-document.ts';
-import { methodLabel, operationEntry } from './reference-operations.ts';
+import { eventsOf, groupsOf, type OpenApi, schemasOf, usesOfSchemas } from './openapi-document.ts';
+import { eventEntry, methodLabel, operationEntry } from './reference-operations.ts';
 import { schemaEntry } from './reference-schemas.ts';
 
-/** The table of contents. */
+/** The table of contents, and the filter, which the script shows. */
 export const referenceContents = (
   document: OpenApi,
 ) => html`<nav class="contents" aria-label="On this page" tabindex="0">
+<search class="filter" hidden><label for="filter">Filter operations and events</label>
+<div><input id="filter" type="search" autocomplete="off" spellcheck="false" placeholder="POST risks" aria-describedby="filter-count">
+<kbd aria-hidden="true">/</kbd></div>
+<p id="filter-count" class="quiet" role="status"></p></search>
 <details><summary>Contents</summary>
-<ul>${['Introduction', 'Authentication', 'Conventions'].map(
+<ul class="unfiltered">${['Introduction', 'Authentication', 'Conventions'].map(
   (title, index) =>
     html`<li><a${index === 0 && html` class="group"`} href="#${title.toLowerCase()}">${title}</a></li>`,
 )}</ul>
@@ -26,26 +30,49 @@ ${operations.map(
     html`<li><a href="#${operationId}" title="${summary}">${methodLabel(method)} ${operationId}</a></li>`,
 )}</ul>`,
 )}
-<ul><li><a class="group" href="#schemas">Schemas</a></li>
+<ul><li><a class="group" href="#webhook-events">Webhook events</a></li>
+${eventsOf(document).map(
+  ({ id, type, summary }) => html`<li><a href="#${id}" title="${summary}">${type}</a></li>`,
+)}</ul>
+<ul class="unfiltered"><li><a class="group" href="#schemas">Schemas</a></li>
 ${schemasOf(document).map(([name]) => html`<li><a href="#schema-${name}">${name}</a></li>`)}</ul>
 </details></nav>`;
 
-/** The whole API on one page. */
-export const referenceMain = (document: OpenApi, site: Site) => html`${introduction(document, site)}
-${groupsOf(document).map(
-  ({ name, description, operations }) => html`
-<section class="tag" id="tag-${name}"><h2><a href="${tagAnchor(name)}">${capitalized(name)}</a></h2>
-<p>${prose(description)}</p>
-${operations.map((operation) => operationEntry(document, operation, site))}
-</section>`,
-)}
-<section class="tag schemas" id="schemas"><h2><a href="#schemas">Schemas</a></h2>
-<p>The objects in request and response bodies.</p>
-${schemasOf(document).map(([name, schema]) => schemaEntry(document, name, schema))}
+/** The whole API on one page, in pieces: rendering all of it takes too long for one turn of the event loop. */
+export function* referenceMain(document: OpenApi, site: Site): Generator<Fragment> {
+  yield introduction(document, site);
+  yield html`<p id="no-match" class="lead" hidden></p>`;
+  for (const { name, description, operations } of groupsOf(document)) {
+    yield sectionStart(`tag-${name}`, capitalized(name), description);
+    for (const operation of operations) yield operationEntry(document, operation, site);
+    yield sectionEnd;
+  }
+  yield sectionStart('webhook-events', 'Webhook events', webhookIntroduction);
+  for (const event of eventsOf(document)) yield eventEntry(document, event);
+  yield sectionEnd;
+  const uses = usesOfSchemas(document);
+  yield sectionStart(
+    'schemas',
+    'Schemas',
+    'The objects in request and response bodies.',
+    'tag schemas unfiltered',
+  );
+  for (const [name, schema] of schemasOf(document)) yield schemaEntry(name, schema, uses.get(name));
+  yield sectionEnd;
+}
+
+const sectionStart = (id: string, title: string, description: string, className = 'tag') => html`
+<section class="${className}" id="${id}"><h2><a href="#${id}">${title}</a></h2>
+<p>${prose(description)}</p>`;
+const sectionEnd = html`
 </section>`;
 
-const introduction = ({ info }: OpenApi, site: Site) => html`<div class="intro">
-<h1 id="introduction">API reference</h1>
+const webhookIntroduction =
+  'The requests that a webhook receives: a `POST` to its URL for each event of its types, signed as Standard Webhooks ' +
+  'defines. Respond with any status from 200 to 299 to confirm an event.';
+
+const introduction = ({ info }: OpenApi, site: Site) => html`<h1 id="introduction">API reference</h1>
+<div class="intro unfiltered">
 <p class="lead">${prose(info.description)}</p>
 <p>All paths start at <code>${site.baseUrl}</code>. This is version ${info.version}. The same
 specification for tools: <a href="${site.link('/v1/openapi.json')}">openapi.json</a>.</p>

@@ -2,12 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { notFound, Problem, type ProblemCode, problems } from '../core/errors.ts';
 import { Strict } from '../core/schemas.ts';
+import { createPacer } from '../formats/pace.ts';
 import type { App } from '../http/fastify.ts';
 import { contentEtag, sendWithEtag } from '../http/response/etag.ts';
+import { readOpenapiFile } from '../http/response/openapi-file.ts';
 import { type Console, notBuilt, readConsole, sendConsole, sendFile } from './console.ts';
-import { framed, type Html, html, pageHeaders, prose, type Site, siteAt } from './html.ts';
+import { type Fragment, framed, type Html, html, pageHeaders, prose, type Site, siteAt } from './html.ts';
 import type { OpenApi } from './openapi-document.ts';
 import { referenceContents, referenceMain } from './reference.ts';
+import { filterScript } from './reference-filter.ts';
 import { problemTable } from './reference-operations.ts';
 
 const config = { access: 'public' } as const;
@@ -28,7 +31,6 @@ const consolePaths = [
 export function pageRoutes(app: App): void {
   const send = pageSender(() => site());
   const site = () => siteAt(app.baseUrl, built?.fontFaces);
-  const document = () => app.swagger() as unknown as OpenApi;
 
   let built: Console | undefined;
   // Read before the first client connects, because clients can use up all file descriptors.
@@ -63,8 +65,13 @@ export function pageRoutes(app: App): void {
   );
 
   app.get('/docs', { config, schema: { hide: true } }, (request, reply) =>
-    send(request, reply, '/docs', () => docsPage(document(), site())),
+    send(request, reply, '/docs', () => docsPage(site())),
   );
+
+  app.get('/docs/filter.js', { config, schema: { hide: true } }, (request, reply) => {
+    reply.header('cache-control', 'no-cache').type('text/javascript; charset=utf-8');
+    return sendWithEtag(request, reply, filterTag, filterScript);
+  });
 
   app.get('/problems', { config, schema: { hide: true } }, (request, reply) =>
     send(request, reply, '/problems', () => problemsPage(site())),
@@ -89,29 +96,41 @@ export function pageRoutes(app: App): void {
 /** Renders each page once, on the first request, because pages change only with the program. */
 function pageSender(site: () => Site) {
   const cachedPages = new Map<string, ReturnType<typeof prepare>>();
-  return (request: FastifyRequest, reply: FastifyReply, path: string, render: () => Html) => {
-    const page = cachedPages.get(path) ?? prepare(render(), site());
-    cachedPages.set(path, page);
+  return async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    path: string,
+    render: () => Html | Promise<Html>,
+  ) => {
+    const cached = cachedPages.get(path) ?? prepare(render(), site());
+    cachedPages.set(path, cached);
+    const page = await cached;
     reply.headers(page.headers).header('cache-control', 'no-cache').type('text/html; charset=utf-8');
     return sendWithEtag(request, reply, page.tag, page.text);
   };
 }
 
-const prepare = ({ markup }: Html, site: Site) => ({
-  text: markup,
-  tag: contentEtag(markup),
-  headers: pageHeaders(site),
-});
+async function prepare(page: Html | Promise<Html>, site: Site) {
+  const { markup } = await page;
+  return { text: markup, tag: contentEtag(markup), headers: pageHeaders(site) };
+}
+
+const filterTag = contentEtag(filterScript);
 
 const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(problems, code);
 
-const docsPage = (document: OpenApi, site: Site) =>
-  framed(site, {
-    title: 'API reference',
-    path: '/docs',
-    contents: referenceContents(document),
-    main: referenceMain(document, site),
-  });
+/** Yields to the event loop between the pieces of the page. */
+async function docsPage(site: Site): Promise<Html> {
+  const document: OpenApi = JSON.parse(readOpenapiFile());
+  const pause = createPacer();
+  const contents = referenceContents(document);
+  const main: Fragment[] = [];
+  for (const piece of referenceMain(document, site)) {
+    main.push(piece);
+    await pause();
+  }
+  return framed(site, { title: 'API reference', path: '/docs', contents, main, script: '/docs/filter.js' });
+}
 
 const problemsPage = (site: Site) =>
   framed(site, {

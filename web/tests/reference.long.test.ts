@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
+import { after, before, type TestContext, test } from 'node:test';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { problems } from '../../src/core/errors.ts';
+import { assertAccessible } from './axe.ts';
 import { type Console, screenshot, startConsole } from './console.ts';
 
 let console: Console;
+
+const openPage = (t: TestContext, path: string, options: BrowserContextOptions = {}) =>
+  console.open(t, path, { signedIn: false, ...options });
 
 before(async () => {
   console = await startConsole({ isEmpty: true });
@@ -13,13 +17,10 @@ before(async () => {
 after(() => console.stop());
 
 test('the reference contains every operation with an anchor and a contents entry', async (t) => {
-  const page = await console.open(t, '/docs', { signedIn: false });
+  const page = await openPage(t, '/docs');
   if (!page) return;
   const contents = page.getByRole('navigation', { name: 'On this page' });
-  const { paths } = await console.get('/v1/openapi.json');
-  const ids = Object.values(paths as Record<string, Record<string, { operationId: string }>>).flatMap(
-    (methods) => Object.values(methods).map(({ operationId }) => operationId),
-  );
+  const ids = await operationIds();
   assert.deepEqual(await notVisible(page, ids, (id) => `#${id} h3`), [], 'operations without a heading');
   assert.deepEqual(
     await notVisible(page, ids, (id) => `nav.contents [href="#${id}"]`),
@@ -34,8 +35,7 @@ test('the reference contains every operation with an anchor and a contents entry
 
 test('the reference supports dark mode and phone screens', async (t) => {
   for (const colorScheme of ['light', 'dark'] as const) {
-    const page = await console.open(t, '/docs#listRisks', {
-      signedIn: false,
+    const page = await openPage(t, '/docs#listRisks', {
       colorScheme,
       viewport: { width: 360, height: 740 },
     });
@@ -45,9 +45,83 @@ test('the reference supports dark mode and phone screens', async (t) => {
   }
 });
 
+test('the reference can be filtered by keyboard', async (t) => {
+  const page = await openPage(t, '/docs');
+  if (!page) return;
+  const box = page.getByRole('searchbox', { name: 'Filter operations and events' });
+  const shownEntries = () =>
+    page
+      .locator('[data-filter]')
+      .evaluateAll((all) => all.filter((one) => one.checkVisibility()).map(({ id }) => id));
+  const all = await shownEntries();
+  await page.keyboard.press('/');
+  assert.ok(await box.evaluate((element) => element === document.activeElement));
+  assert.equal(await box.inputValue(), '');
+  await page.keyboard.type('Post  RISK impor');
+  assert.deepEqual(await shownEntries(), ['importRisks', 'importRisksAcrossProjects']);
+  assert.equal(await page.getByRole('status').textContent(), `2 of ${all.length} match`);
+  assert.ok(await page.locator('nav.contents [href="#importRisks"]').isVisible());
+  for (const hidden of [
+    'nav.contents [href="#listRisks"]',
+    '#tag-groups',
+    'nav [href="#tag-groups"]',
+    '#schemas',
+    '#authentication',
+  ])
+    assert.equal(await page.locator(hidden).isVisible(), false, hidden);
+  await box.fill('person.created');
+  assert.deepEqual(await shownEntries(), ['onPersonCreated']);
+  await box.fill('no such thing');
+  assert.deepEqual(await shownEntries(), []);
+  assert.match(
+    (await page.locator('#no-match').textContent()) ?? '',
+    /^No operation or event matches “no such thing”/,
+  );
+  await page.keyboard.press('Escape');
+  assert.deepEqual(await shownEntries(), all);
+  assert.equal(await page.getByRole('status').textContent(), '');
+  assert.equal(await page.locator('#no-match').isVisible(), false);
+  await box.fill('createPerson');
+  await page.locator('#createPerson').getByRole('link', { name: 'PersonInput' }).click();
+  await page.locator('#schema-PersonInput').waitFor({ state: 'visible' });
+  assert.equal(await box.inputValue(), '', 'a link to a schema ends the filter');
+});
+
+test('the reference is complete without JavaScript, and has no filter', async (t) => {
+  const page = await openPage(t, '/docs', { javaScriptEnabled: false });
+  if (!page) return;
+  assert.equal(await page.locator('#filter').isVisible(), false);
+  for (const id of ['#introduction', '#listRisks', '#onRiskCreated', '#schema-Risk'])
+    assert.ok(await page.locator(id).isVisible(), id);
+});
+
+for (const { width, colorScheme } of [
+  { width: 1280, colorScheme: 'light' },
+  { width: 1280, colorScheme: 'dark' },
+  { width: 390, colorScheme: 'light' },
+  { width: 390, colorScheme: 'dark' },
+] as const) {
+  test(`the reference is accessible, ${width} pixels wide, ${colorScheme}`, async (t) => {
+    const page = await openPage(t, '/docs', { colorScheme, viewport: { width, height: 844 } });
+    if (!page) return;
+    // One of each kind, with everything open: axe takes minutes for the whole page.
+    await page.evaluate(() => {
+      const kept = '#listRisks, #createRisk, #onRiskCreated, #schema-Risk';
+      for (const entry of document.querySelectorAll(`.entry:not(${kept})`)) {
+        document.querySelector(`.contents [href="#${entry.id}"]`)?.parentElement?.remove();
+        entry.remove();
+      }
+      for (const details of document.querySelectorAll('details')) details.open = true;
+    });
+    await assertAccessible(page, 'all');
+    await page.locator('#filter').fill('no such thing');
+    await assertAccessible(page, 'no match');
+  });
+}
+
 for (const path of ['/docs', '/problems', '/problems/insufficient_scope']) {
   test(`${path} fits a phone screen with all details open`, async (t) => {
-    const page = await console.open(t, path, { signedIn: false, viewport: { width: 360, height: 740 } });
+    const page = await openPage(t, path, { viewport: { width: 360, height: 740 } });
     if (!page) return;
     await page.locator('details').evaluateAll((all) => {
       for (const details of all) details.setAttribute('open', '');
@@ -57,7 +131,7 @@ for (const path of ['/docs', '/problems', '/problems/insufficient_scope']) {
 }
 
 test('the contents open on a phone', async (t) => {
-  const page = await console.open(t, '/docs', { signedIn: false, viewport: { width: 360, height: 740 } });
+  const page = await openPage(t, '/docs', { viewport: { width: 360, height: 740 } });
   if (!page) return;
   const entry = page.locator('nav [href="#listRisks"]');
   assert.equal(await entry.isVisible(), false);
@@ -67,7 +141,7 @@ test('the contents open on a phone', async (t) => {
 });
 
 test('an error code has a page with its meaning and advice', async (t) => {
-  const page = await console.open(t, '/problems/insufficient_scope', { signedIn: false });
+  const page = await openPage(t, '/problems/insufficient_scope');
   if (!page) return;
   assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'The key lacks the needed scope');
   assert.match((await page.textContent('main')) ?? '', /status is 403/);
@@ -78,6 +152,13 @@ test('an error code has a page with its meaning and advice', async (t) => {
     assert.ok(await page.getByRole('link', { name: code, exact: true }).isVisible(), `${code} is not listed`);
   }
 });
+
+async function operationIds(): Promise<string[]> {
+  const { paths } = await console.get('/v1/openapi.json');
+  return Object.values(paths as Record<string, Record<string, { operationId: string }>>).flatMap((methods) =>
+    Object.values(methods).map(({ operationId }) => operationId),
+  );
+}
 
 /** The ids whose element is not visible, found in one call: a call for each takes most of the test's time. */
 async function notVisible(page: Page, ids: string[], selectorOf: (id: string) => string): Promise<string[]> {

@@ -9,6 +9,7 @@ import type { App } from '../fastify.ts';
 import { contentEtag, sendWithEtag } from './etag.ts';
 import { eventWebhooks } from './event-webhooks.ts';
 import { describeHeaders, shareComponents } from './openapi-components.ts';
+import { readOpenapiFile } from './openapi-file.ts';
 
 const tags = {
   personnel: 'People. Assign tasks to a person by `user_id`.',
@@ -107,12 +108,15 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
 }
 
 export function openapiRoute(app: App): void {
-  // The document never changes while the service runs, so it is created once, on first use.
   let cached: { text: string; tag: string } | undefined;
   const createDocument = () => {
-    const text = JSON.stringify({ ...app.swagger(), servers: [{ url: app.baseUrl }] });
+    const text = JSON.stringify({ ...JSON.parse(readOpenapiFile()), servers: [{ url: app.baseUrl }] });
     return { text, tag: contentEtag(text) };
   };
+  // Read before the first client connects, because clients can use up all file descriptors.
+  app.addHook('onListen', async () => {
+    readOpenapiFile();
+  });
 
   app.get(
     '/v1/openapi.json',
