@@ -3,9 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Transaction } from 'kysely';
 import { momentOf } from '../../core/clock.ts';
 import { Problem } from '../../core/errors.ts';
-import type { Database, WriteWorkload } from '../../database/open.ts';
+import type { WriteWorkload } from '../../database/open.ts';
 import type { Tables } from '../../database/tables.ts';
-import { lockTables } from '../../database/writes/locks.ts';
 import { resourceEtag } from '../response/etag.ts';
 
 /** The result of a POST. With an `Idempotency-Key` it is stored, to be sent again. */

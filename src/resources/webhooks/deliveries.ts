@@ -1,11 +1,9 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { notFound, Problem } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import type { Database } from '../../database/open.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
 import type { Tables } from '../../database/tables.ts';
 import type { Change } from '../../database/writes/change.ts';
-import { lockTables } from '../../database/writes/locks.ts';
 import { insertRows } from '../../database/writes/rows.ts';
 import { allOf, isIn } from '../../lists/filters.ts';
 import type { List } from '../../lists/list.ts';
