@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../src/database/tables.ts';
 import { scoreExpressions } from '../src/resources/risks/rules/score-columns.ts';
+import type { Tables } from '../src/store/tables.ts';
 
 export type Sizes = { projects: number; people: number; risks: number; issues: number };
 

@@ -5,9 +5,9 @@ import { type CompiledQuery, type DatabaseConnection, DummyDriver, Kysely } from
 import pg from 'pg';
 import { systemClock } from '../src/core/clock.ts';
 import { postgresEngine } from '../src/database/postgres/engine.ts';
-import type { Tables } from '../src/database/tables.ts';
 import { listPage } from '../src/lists/list.ts';
 import { riskList } from '../src/resources/risks/register.ts';
+import type { Tables } from '../src/store/tables.ts';
 import type { StatementLoop } from './children/statement-loop.ts';
 import { type Measurement, summarizeDurations } from './measurement.ts';
 import { nodeScript, run } from './processes.ts';

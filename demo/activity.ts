@@ -1,12 +1,12 @@
 import type { Transaction } from 'kysely';
 import { type Moment, momentOf } from '../src/core/clock.ts';
 import type { Database } from '../src/database/open.ts';
-import type { Tables } from '../src/database/tables.ts';
-import { bySystem, type Change } from '../src/database/writes/change.ts';
 import { createComment } from '../src/resources/comments/queries.ts';
 import { getIssue, updateIssue } from '../src/resources/issues/queries.ts';
 import { lockProject } from '../src/resources/projects/lock.ts';
 import { getTask, updateTask } from '../src/resources/tasks/queries.ts';
+import type { Tables } from '../src/store/tables.ts';
+import { bySystem, type Change } from '../src/store/writes/change.ts';
 
 type Item = { id: string; project_id: string };
 type Step = (db: Transaction<Tables>, change: Change) => Promise<unknown>;

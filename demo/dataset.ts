@@ -1,7 +1,7 @@
 import type { Insertable } from 'kysely';
 import type { Moment } from '../src/core/clock.ts';
 import { type IdKind, prefixes } from '../src/core/ids.ts';
-import type { Tables } from '../src/database/tables.ts';
+import type { Tables } from '../src/store/tables.ts';
 
 export type Row<Table extends keyof Tables> = Insertable<Tables[Table]>;
 

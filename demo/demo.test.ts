@@ -7,8 +7,7 @@ import type { Static, TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { daysLater, momentOf } from '../src/core/clock.ts';
 import { idPattern } from '../src/core/ids.ts';
-import { type Database, openDatabase } from '../src/database/open.ts';
-import { differencesBetween } from '../src/database/writes/history.ts';
+import type { Database } from '../src/database/open.ts';
 import { listRows } from '../src/lists/list.ts';
 import { getGroup } from '../src/resources/groups/queries.ts';
 import { Group } from '../src/resources/groups/schema.ts';
@@ -27,6 +26,8 @@ import { acceptanceDays, riskTransitions } from '../src/resources/risks/rules/tr
 import { activeStatuses, Risk } from '../src/resources/risks/schema.ts';
 import { getTask } from '../src/resources/tasks/queries.ts';
 import { Task } from '../src/resources/tasks/schema.ts';
+import { openDatabase } from '../src/store/open.ts';
+import { differencesBetween } from '../src/store/writes/history.ts';
 import { fillDemo } from './fill.ts';
 import { createOrganization } from './organization.ts';
 

@@ -1,7 +1,7 @@
 import type { Insertable, Transaction } from 'kysely';
 import type { Moment } from '../src/core/clock.ts';
 import type { Database } from '../src/database/open.ts';
-import type { Tables } from '../src/database/tables.ts';
+import type { Tables } from '../src/store/tables.ts';
 import { createOrganization, type Organization } from './organization.ts';
 
 export type Counts = Record<keyof Organization, number>;

@@ -1,5 +1,5 @@
-import type { Differences } from '../src/database/writes/change.ts';
-import { differencesBetween } from '../src/database/writes/history.ts';
+import type { Differences } from '../src/store/writes/change.ts';
+import { differencesBetween } from '../src/store/writes/history.ts';
 import type { Dataset, Row } from './dataset.ts';
 
 /** The state of a resource after one change, and the API key behind the change. The first revision is the creation. */

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
-import type { Tables } from '../src/database/tables.ts';
 import { scoreColumns } from '../src/resources/risks/rules/score-columns.ts';
 import { scoreOf } from '../src/resources/risks/rules/scoring.ts';
+import type { Tables } from '../src/store/tables.ts';
 import type { Dataset, Row } from './dataset.ts';
 import type { Revision } from './history.ts';
 import type { FillTemplate } from './templates.ts';

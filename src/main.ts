@@ -12,7 +12,7 @@ const { Command, CommanderError, Option } = await import('commander');
 const { addKeyCommands } = await import('./commands/key-commands.ts');
 const { baseUrlOf, environmentWithFile, readConfig } = await import('./config.ts');
 const { Problem, UsageError } = await import('./core/errors.ts');
-const { openDatabase } = await import('./database/open.ts');
+const { openDatabase } = await import('./store/open.ts');
 const { version } = await import('./core/version.ts');
 
 type Clock = import('./core/clock.ts').Clock;
@@ -54,7 +54,7 @@ async function withDatabase<T>(work: Work<T>, migrates = true): Promise<T> {
 /** Commands have the day of the service, or of its settings before its first start. */
 async function organizationClock({ db }: Database, settings: Config): Promise<Clock> {
   const { clockIn, systemClock } = await import('./core/clock.ts');
-  const { findTimeZone } = await import('./database/settings.ts');
+  const { findTimeZone } = await import('./store/settings.ts');
   return clockIn((await findTimeZone(db)) ?? settings.time_zone ?? 'UTC', systemClock);
 }
 

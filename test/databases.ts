@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3';
 import pg from 'pg';
 import { fillDemo } from '../demo/fill.ts';
 import { systemClock } from '../src/core/clock.ts';
-import { openDatabase } from '../src/database/open.ts';
+import { openDatabase } from '../src/store/open.ts';
 import { makeFolder } from './folders.ts';
 
 export type Engine = 'sqlite' | 'postgres';

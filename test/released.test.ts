@@ -5,8 +5,9 @@ import { sql } from 'kysely';
 import { restoreCommand } from '../src/commands/backup.ts';
 import { checkCommand } from '../src/commands/check.ts';
 import { version } from '../src/core/version.ts';
-import { migrationNames } from '../src/database/migrate.ts';
-import { type Database, openDatabase } from '../src/database/open.ts';
+import type { Database } from '../src/database/open.ts';
+import { migrationNames } from '../src/store/migrate.ts';
+import { openDatabase } from '../src/store/open.ts';
 import { type Engine, migratedDatabase } from './databases.ts';
 import { loadReleased } from './released/load.ts';
 import { hashMigrations, releasedFile, releasedVersions } from './released/versions.ts';
@@ -31,19 +32,14 @@ onBothEngines('a released version', (_start, engine) => {
   for (const released of releasedVersions) {
     test(`${released}: a database is upgraded, and then served`, async (t) => {
       const target = await loadReleased(engine, released);
-      const database = openDatabase(target.url);
-      t.after(() => database.close());
-      await database.migrate();
-      assert.deepEqual((await checkCommand(database, () => {})).violations, []);
-      const fresh = await migratedDatabase(engine);
-      t.after(fresh.drop);
-      const empty = openDatabase(fresh.url);
-      t.after(() => empty.close());
-      assert.deepEqual(
-        await describe(database, engine),
-        await describe(empty, engine),
-        'it has the tables of a new database',
-      );
+      await withDatabase(target.url, async (database) => {
+        await database.migrate();
+        assert.deepEqual((await checkCommand(database, () => {})).violations, []);
+        const fresh = await migratedDatabase(engine);
+        t.after(fresh.drop);
+        const expected = await withDatabase(fresh.url, (empty) => describe(empty, engine));
+        assert.deepEqual(await describe(database, engine), expected, 'it has the tables of a new database');
+      });
 
       const service = await startTestService(t, engine, { target });
       const key = await service.key();
@@ -61,7 +57,7 @@ onBothEngines('a released version', (_start, engine) => {
       const path = `/v1/projects/APOLLO/risks/${id}`;
       assert.equal((await service.call('PATCH', path, key, { impact: 1 })).body.score, 5);
       assert.equal((await service.get(`${path}/history`, key)).body.data.length, 4);
-      assert.deepEqual((await checkCommand(database, () => {})).violations, []);
+      assert.deepEqual((await checkCommand(service.database, () => {})).violations, []);
     });
 
     test(`${released}: a backup is restored, and then upgraded`, async (t) => {
@@ -76,6 +72,15 @@ onBothEngines('a released version', (_start, engine) => {
     });
   }
 });
+
+async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = openDatabase(url);
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
 
 /** The columns and indexes of all tables, in an order that does not depend on when they were added. */
 async function describe(database: Database, engine: Engine) {

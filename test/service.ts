@@ -4,11 +4,12 @@ import { setTimeout } from 'node:timers/promises';
 import { createApp, type Service } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { type Clock, systemClock } from '../src/core/clock.ts';
-import { type Database, openDatabase } from '../src/database/open.ts';
-import { storeTimeZone } from '../src/database/settings.ts';
+import type { Database } from '../src/database/open.ts';
 import type { App } from '../src/http/fastify.ts';
 import { createKey } from '../src/resources/keys/queries.ts';
 import { type Scope, scopes } from '../src/resources/keys/schema.ts';
+import { openDatabase } from '../src/store/open.ts';
+import { storeTimeZone } from '../src/store/settings.ts';
 import { type Engine, hasTransaction, migratedDatabase, type TestDatabase } from './databases.ts';
 
 export { type Engine, freshDatabase } from './databases.ts';

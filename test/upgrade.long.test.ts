@@ -4,7 +4,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { version } from '../src/core/version.ts';
-import { migrationNames } from '../src/database/migrate.ts';
+import { migrationNames } from '../src/store/migrate.ts';
 import { launchMuster, muster, startMuster, temporaryFolder } from './process.ts';
 import { loadReleased } from './released/load.ts';
 import { releasedVersions } from './released/versions.ts';

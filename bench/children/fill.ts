@@ -2,9 +2,9 @@ import Sqlite from 'better-sqlite3';
 import { Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
 import pg from 'pg';
 import { systemClock } from '../../src/core/clock.ts';
-import { openDatabase } from '../../src/database/open.ts';
-import type { Tables } from '../../src/database/tables.ts';
 import { createKey } from '../../src/resources/keys/queries.ts';
+import { openDatabase } from '../../src/store/open.ts';
+import type { Tables } from '../../src/store/tables.ts';
 import { fillDataset, type Sizes, updateProjectCounts } from '../dataset.ts';
 
 /** Migrates a database, creates a key, fills the tables and prints the key. Creating the indexes last is faster. */

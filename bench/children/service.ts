@@ -1,9 +1,10 @@
 import { createApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { type Database, openDatabase } from '../../src/database/open.ts';
-import { trackerOf } from '../../src/database/writes/tracker.ts';
+import type { Database } from '../../src/database/open.ts';
 import { createFirstKey } from '../../src/resources/keys/queries.ts';
+import { openDatabase } from '../../src/store/open.ts';
+import { trackerOf } from '../../src/store/writes/tracker.ts';
 
 /** Runs the service from the sources. Without events, transactions drop their events before they are written. */
 export type ServiceOptions = { hasEvents: boolean };

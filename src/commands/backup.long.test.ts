@@ -14,10 +14,11 @@ import { settableClock } from '../../test/clock.ts';
 import { fillPeople } from '../../test/people.ts';
 import { launchMuster, mainFile, muster, temporaryFolder } from '../../test/process.ts';
 import { type Engine, freshDatabase, onBothEngines, startTestService } from '../../test/service.ts';
-import { dumpDatabase } from '../database/backup/dump.ts';
-import { decodeBackup } from '../database/backup/file.ts';
-import { type Database, openDatabase } from '../database/open.ts';
-import { allTables } from '../database/tables.ts';
+import type { Database } from '../database/open.ts';
+import { dumpDatabase } from '../store/backup/dump.ts';
+import { decodeBackup } from '../store/backup/file.ts';
+import { openDatabase } from '../store/open.ts';
+import { allTables } from '../store/tables.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
 import { checkCommand } from './check.ts';
 

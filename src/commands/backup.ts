@@ -3,11 +3,11 @@ import { open } from 'node:fs/promises';
 import { systemClock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { version } from '../core/version.ts';
-import { dumpDatabase } from '../database/backup/dump.ts';
-import { decodeBackup, encodeBackup, type Trailer } from '../database/backup/file.ts';
-import type { RestoreOptions } from '../database/backup/restore.ts';
 import type { Database } from '../database/open.ts';
 import { recomputeScores } from '../resources/risks/rules/score-columns.ts';
+import { dumpDatabase } from '../store/backup/dump.ts';
+import { decodeBackup, encodeBackup, type Trailer } from '../store/backup/file.ts';
+import { type RestoreOptions, restoreDatabase } from '../store/backup/restore.ts';
 import { rowValidator } from './checks/row-validator.ts';
 import { isStandardOutput, writeOutput } from './output.ts';
 
@@ -61,7 +61,7 @@ export async function restoreCommand(
   const rows: Record<string, number> = {};
   let recomputed_risks = 0;
   try {
-    await database.restore(backup, {
+    const options: RestoreOptions = {
       ...(newVersions && { newVersions }),
       rowValidator,
       async recompute(db) {
@@ -71,7 +71,8 @@ export async function restoreCommand(
         if (count > 0) rows[table] = count;
         onProgress(table, count);
       },
-    });
+    };
+    await database.restore((engine) => restoreDatabase(engine, backup, options));
   } finally {
     await backup.close();
   }

@@ -5,9 +5,9 @@ import { fillDemo } from '../../demo/fill.ts';
 import { muster, temporaryFolder } from '../../test/process.ts';
 import { onBothEngines } from '../../test/service.ts';
 import { systemClock } from '../core/clock.ts';
-import { openDatabase } from '../database/open.ts';
 import { expireAcceptances } from '../jobs/acceptances.ts';
 import { writeDatedEvents } from '../jobs/dated-events.ts';
+import { openDatabase } from '../store/open.ts';
 import { checkCommand } from './check.ts';
 import { references } from './checks/rules.ts';
 

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { UsageError } from '../core/errors.ts';
 import { joinWords } from '../core/text.ts';
 import type { Database } from '../database/open.ts';
-import { allTables, type Tables } from '../database/tables.ts';
+import { allTables, type Tables } from '../store/tables.ts';
 import { findInvalidRows, findWrongHistory, findWrongNames, subjectTables } from './checks/contents.ts';
 import { type Rule, rules } from './checks/rules.ts';
 

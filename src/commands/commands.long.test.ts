@@ -15,7 +15,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fillPeople } from '../../test/people.ts';
 import { launchMuster, muster, startMuster, temporaryFolder } from '../../test/process.ts';
 import { dayAt, startOfDay } from '../core/time-zones.ts';
-import { openDatabase } from '../database/open.ts';
+import { openDatabase } from '../store/open.ts';
 
 test('the first start prints a key that works; later starts print none', async (t) => {
   const folder = temporaryFolder(t);

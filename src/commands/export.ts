@@ -6,7 +6,6 @@ import { UsageError } from '../core/errors.ts';
 import { optional, Strict } from '../core/schemas.ts';
 import { joinWords } from '../core/text.ts';
 import type { Database } from '../database/open.ts';
-import type { Tables } from '../database/tables.ts';
 import { readQuery } from '../http/request/validation.ts';
 import { type FormatName, formatNames } from '../lists/formats.ts';
 import type { List } from '../lists/list.ts';
@@ -24,6 +23,7 @@ import { riskList } from '../resources/risks/register.ts';
 import { projectRiskFilters, riskFilters } from '../resources/risks/schema.ts';
 import { taskList } from '../resources/tasks/queries.ts';
 import { projectTaskFilters, taskFilters } from '../resources/tasks/schema.ts';
+import type { Tables } from '../store/tables.ts';
 import { findNamed } from './names.ts';
 import { writeOutput } from './output.ts';
 

@@ -6,7 +6,6 @@ import { UsageError } from '../core/errors.ts';
 import { limits } from '../core/schemas.ts';
 import { joinWords } from '../core/text.ts';
 import type { Database } from '../database/open.ts';
-import { byCommandLine } from '../database/writes/change.ts';
 import { asJson } from '../import/import-route.ts';
 import type { Importable } from '../import/importable.ts';
 import { readMap, readScales, readValueMap } from '../import/recognize/parameters.ts';
@@ -22,6 +21,7 @@ import { projectImport } from '../resources/projects/import.ts';
 import { getProjectForWriting } from '../resources/projects/queries.ts';
 import { riskImport } from '../resources/risks/import.ts';
 import { taskImport } from '../resources/tasks/import.ts';
+import { byCommandLine } from '../store/writes/change.ts';
 import { findNamed } from './names.ts';
 
 export type ImportOptions = {

@@ -4,9 +4,9 @@ import { isDay, limits } from '../core/schemas.ts';
 import { hasForbiddenCharacters, nearest, normalize } from '../core/text.ts';
 import { dayAt } from '../core/time-zones.ts';
 import type { Database } from '../database/open.ts';
-import { byCommandLine } from '../database/writes/change.ts';
 import { createKey, getKeyForChange, listKeys, revokeKey, rotateKey } from '../resources/keys/queries.ts';
 import { type Key, maxOverlapSeconds, maxRateLimit, type Scope, scopes } from '../resources/keys/schema.ts';
+import { byCommandLine } from '../store/writes/change.ts';
 
 export type KeyOptions = {
   name: string;

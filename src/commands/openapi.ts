@@ -1,7 +1,7 @@
 import { createApp } from '../app.ts';
 import { readConfig } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
-import { openDatabase } from '../database/open.ts';
+import { openDatabase } from '../store/open.ts';
 
 /** Builds the OpenAPI document with default settings, so that it is the same on every machine. */
 export async function openapiDocument(): Promise<string> {

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { UsageError } from '../core/errors.ts';
-import { flush } from '../database/backup/file.ts';
+import { flush } from '../core/flush.ts';
 
 /** Whether a command writes to standard output, where its report must not be. */
 export const isStandardOutput = (output: string | undefined) =>

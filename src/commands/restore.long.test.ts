@@ -6,8 +6,8 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { compressBackup, rewriteBackup } from '../../test/backup-files.ts';
 import { muster, temporaryFolder } from '../../test/process.ts';
 import { freshDatabase, onBothEngines, type TestService } from '../../test/service.ts';
-import { openDatabase } from '../database/open.ts';
-import { allTables } from '../database/tables.ts';
+import { openDatabase } from '../store/open.ts';
+import { allTables } from '../store/tables.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
 
 type Row = Record<string, unknown>;
@@ -243,7 +243,7 @@ onBothEngines('muster restore', (start, engine) => {
 
   test('validates every column of every table', async (t) => {
     const { database } = await start(t);
-    const { rowSchemas } = await import('../database/row-schemas.ts');
+    const { rowSchemas } = await import('../store/row-schemas.ts');
     for (const { table, columns } of await database.describeTables(database.db)) {
       if (!allTables.some((name) => name === table)) continue;
       const known = Object.keys(rowSchemas[table as keyof typeof rowSchemas]);

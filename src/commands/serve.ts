@@ -4,12 +4,12 @@ import type { Config } from '../config.ts';
 import { systemClock } from '../core/clock.ts';
 import { UsageError } from '../core/errors.ts';
 import { version } from '../core/version.ts';
-import { openDatabase } from '../database/open.ts';
-import { storeTimeZone } from '../database/settings.ts';
 import type { App } from '../http/fastify.ts';
 import type { Readiness } from '../http/ops/health.ts';
 import { createJobs } from '../jobs/schedule.ts';
 import { createFirstKey } from '../resources/keys/queries.ts';
+import { openDatabase } from '../store/open.ts';
+import { storeTimeZone } from '../store/settings.ts';
 
 type Print = (text: string) => void;
 

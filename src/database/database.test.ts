@@ -7,10 +7,10 @@ import { systemClock } from '../core/clock.ts';
 import { newId } from '../core/ids.ts';
 import { createFirstKey } from '../resources/keys/queries.ts';
 import { createPerson, personRow } from '../resources/personnel/queries.ts';
-import { openDatabase } from './open.ts';
-import { bySystem } from './writes/change.ts';
-import { WriteConflict } from './writes/rows.ts';
-import { dataVersion } from './writes/table-versions.ts';
+import { openDatabase } from '../store/open.ts';
+import { bySystem } from '../store/writes/change.ts';
+import { dataVersion } from '../store/writes/table-versions.ts';
+import { WriteConflict } from './application.ts';
 
 onBothEngines('database', (start, engine) => {
   test('two instances that start at the same time migrate once and create one first key', async (t) => {

@@ -6,9 +6,9 @@ import { onBothEngines } from '../../test/service.ts';
 import { momentOf } from '../core/clock.ts';
 import { newId } from '../core/ids.ts';
 import { personRow } from '../resources/personnel/queries.ts';
-import { scopeToProjects } from './project-scope.ts';
+import { scopeToProjects } from '../store/project-scope.ts';
+import { lockTables } from '../store/writes/locks.ts';
 import type { Work } from './sqlite/group-commit.ts';
-import { lockTables } from './writes/locks.ts';
 
 const addPerson =
   (name: string): Work<number> =>

@@ -45,6 +45,8 @@ export type Engine = {
    * the existing database has rows.
    */
   restore(work: {
+    /** The tables that are replaced. */
+    tables: readonly string[];
     assertEmpty(db: Kysely<Tables>): Promise<void>;
     load(db: Transaction<Tables>): Promise<void>;
   }): Promise<void>;

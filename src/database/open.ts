@@ -2,20 +2,16 @@ import { setTimeout } from 'node:timers/promises';
 import { type Dialect, Kysely, type LogEvent } from 'kysely';
 import { Problem, unavailable } from '../core/errors.ts';
 import { createLimiter } from '../core/limiter.ts';
-import { type Backup, type RestoreOptions, restoreDatabase } from './backup/restore.ts';
+import { type Application, WriteConflict } from './application.ts';
 import type { Engine, Pools } from './engine.ts';
-import { migrate, migrationNames, migrationState } from './migrate.ts';
 import type { PostgresOptions } from './postgres/connections.ts';
 import { postgresEngine } from './postgres/engine.ts';
 import { sqliteEngine } from './sqlite/engine.ts';
-import type { Report } from './sqlite/file-guard.ts';
+import type { Report } from './sqlite/files/file-guard.ts';
 import { createWriteQueue, type Work } from './sqlite/group-commit.ts';
 import type { StoredTable, Tables } from './tables.ts';
 import type { ReadVersions } from './versions.ts';
 import { newProgress, tooManyWrites, type WriteProgress, withinLimit } from './write-limits.ts';
-import { appendEvents } from './writes/events.ts';
-import { WriteConflict } from './writes/rows.ts';
-import { bumpVersions } from './writes/table-versions.ts';
 
 export type Database = {
   /** The URL to show to people, without the password. */
@@ -48,8 +44,8 @@ export type Database = {
   describeTables(db: Kysely<Tables>): Promise<StoredTable[]>;
   /** Returns what is damaged in the files of the database. */
   checkIntegrity(db: Kysely<Tables>): Promise<string[]>;
-  /** Loads a backup into a database that is missing or has no rows: all of it or nothing. */
-  restore(backup: Backup, options: RestoreOptions): Promise<void>;
+  /** Runs `load`, which restores a backup, and explains its errors to the operator. */
+  restore(load: (engine: Engine) => Promise<void>): Promise<void>;
   versions: ReadVersions;
   /** Calls `wake` soon after any instance has committed events, and maybe more often. Returns a function that ends it. */
   watchEvents(wake: () => void): () => void;
@@ -74,7 +70,8 @@ export type Snapshot = { db: Kysely<Tables>; end(): Promise<void> };
  * `report` receives errors that concern the operator and may occur outside of a request.
  * The options apply to PostgreSQL only. `log` is called after each statement.
  */
-export function openDatabase(
+export function createDatabase(
+  application: Application,
   url: string,
   report?: Report,
   options: PostgresOptions = {},
@@ -93,12 +90,12 @@ export function openDatabase(
     stream: connect(dialects.stream),
   };
   const bulkWriter = singleWriter && connect(singleWriter.bulk);
-  const queue = bulkWriter && createWriteQueue(writer, bulkWriter, singleWriter);
+  const queue = bulkWriter && createWriteQueue(writer, bulkWriter, singleWriter, application);
   const writers = createLimiter(engine.writeLimits?.concurrency ?? 1);
   const writeOnce = <T>(work: Work<T>, workload: WriteWorkload, progress?: WriteProgress): Promise<T> =>
     queue
       ? queue.write(work, workload === 'quick' ? 'quick' : 'bulk')
-      : writers.run(() => runTransaction(writer, engine, work, progress));
+      : writers.run(() => runTransaction(application, writer, engine, work, progress));
 
   return {
     name: engine.name,
@@ -156,7 +153,7 @@ export function openDatabase(
       const migrator = dialect ? new Kysely<Tables>({ dialect }) : writer;
       engine.dryRun.removeOldCopies?.();
       try {
-        return await runWithRetries(engine, () => migrate(migrator, engine));
+        return await runWithRetries(engine, () => application.migrate(migrator, engine));
       } catch (error) {
         throw engine.explainStart(error) ?? error;
       } finally {
@@ -165,9 +162,9 @@ export function openDatabase(
     },
 
     async migrations(db = readers.quick) {
-      if (engine.exists?.() === false) return { applied: [], pending: migrationNames };
+      if (engine.exists?.() === false) return { applied: [], pending: [...application.migrationNames] };
       try {
-        return await migrationState(db, engine);
+        return await application.migrationState(db, engine);
       } catch (error) {
         throw engine.explainStart(error) ?? error;
       }
@@ -177,9 +174,9 @@ export function openDatabase(
 
     checkIntegrity: async (db) => (await engine.checkIntegrity?.(db)) ?? [],
 
-    async restore(backup, options) {
+    async restore(load) {
       try {
-        await restoreDatabase(engine, backup, options);
+        await load(engine);
       } catch (error) {
         throw engine.explainStart(error) ?? error;
       }
@@ -214,6 +211,7 @@ function rejectIfQueueFull(engine: Engine): void {
 
 /** Runs one transaction. If the connection is lost after the commit was sent, the outcome is unknown. */
 async function runTransaction<T>(
+  { recordTransaction, recordWrite }: Application,
   writer: Kysely<Tables>,
   engine: Engine,
   work: Work<T>,
@@ -224,7 +222,7 @@ async function runTransaction<T>(
   progress.isCommitSent = false;
   try {
     return await writer.transaction().execute(async (db) => {
-      const result = await bumpVersions(db, (db) => appendEvents(db, work));
+      const result = await recordTransaction(db, (db) => recordWrite(db, work));
       if (progress.isOverdue) throw tooManyWrites();
       progress.isCommitSent = true;
       return result;

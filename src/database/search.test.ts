@@ -8,7 +8,7 @@ import { newId } from '../core/ids.ts';
 import { fold, foldAll } from '../core/text.ts';
 import { contains } from '../lists/filters.ts';
 import { personRow } from '../resources/personnel/queries.ts';
-import { openDatabase } from './open.ts';
+import { openDatabase } from '../store/open.ts';
 
 type PersonInput = { name: string; email?: string; title?: string };
 

@@ -1,10 +1,10 @@
 import type { RawBuilder, Transaction } from 'kysely';
 import type { Static, TObject } from 'typebox';
 import type { Problem } from '../core/errors.ts';
-import type { Tables } from '../database/tables.ts';
-import type { Change } from '../database/writes/change.ts';
-import type { Created } from '../database/writes/create-many.ts';
 import type { List } from '../lists/list.ts';
+import type { Tables } from '../store/tables.ts';
+import type { Change } from '../store/writes/change.ts';
+import type { Created } from '../store/writes/create-many.ts';
 import type { Words } from './recognize/values.ts';
 
 /** The resources that a field of an imported row can refer to. */

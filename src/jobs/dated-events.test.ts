@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../test/clock.ts';
 import { onBothEngines } from '../../test/service.ts';
-import { openDatabase } from '../database/open.ts';
 import type { Event } from '../resources/events/schema.ts';
+import { openDatabase } from '../store/open.ts';
 import { expireAcceptances } from './acceptances.ts';
 import { writeDatedEvents } from './dated-events.ts';
 

@@ -1,16 +1,16 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { daysLater, type Moment } from '../core/clock.ts';
 import type { Database } from '../database/open.ts';
-import type { Tables } from '../database/tables.ts';
-import { bySystem } from '../database/writes/change.ts';
-import { addEvent, type Subject } from '../database/writes/events.ts';
-import { lockTables } from '../database/writes/locks.ts';
 import type { EventType } from '../resources/events/schema.ts';
 import { issueSubject } from '../resources/issues/queries.ts';
 import { keySubject } from '../resources/keys/queries.ts';
 import { personSubject } from '../resources/personnel/queries.ts';
 import { riskSubject } from '../resources/risks/queries.ts';
 import { taskSubject } from '../resources/tasks/queries.ts';
+import type { Tables } from '../store/tables.ts';
+import { bySystem } from '../store/writes/change.ts';
+import { addEvent, type Subject } from '../store/writes/events.ts';
+import { lockTables } from '../store/writes/locks.ts';
 
 /** A type of event that a date causes. */
 type DatedEvent = {

@@ -1,8 +1,8 @@
 import type { Moment } from '../core/clock.ts';
 import type { Database } from '../database/open.ts';
-import { lockTables } from '../database/writes/locks.ts';
-import { dataVersion } from '../database/writes/table-versions.ts';
 import { retentionStart } from '../http/request/idempotency.ts';
+import { lockTables } from '../store/writes/locks.ts';
+import { dataVersion } from '../store/writes/table-versions.ts';
 
 const rowsPerTransaction = 500;
 

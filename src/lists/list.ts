@@ -4,8 +4,8 @@ import type { TObject } from 'typebox';
 import { jsonRow, optimizeForFirstRows } from '../database/sql/functions.ts';
 import { streamLines } from '../database/sql/lines.ts';
 import { cached, param, type Statement, statement } from '../database/sql/statement.ts';
-import type { TableName, Tables } from '../database/tables.ts';
-import { versionExpression } from '../database/writes/table-versions.ts';
+import type { TableName, Tables } from '../store/tables.ts';
+import { versionExpression } from '../store/writes/table-versions.ts';
 
 /** What a resource declares about a list. This folder pages, streams and serializes all lists. */
 export type List = {

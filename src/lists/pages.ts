@@ -3,8 +3,8 @@ import type { Kysely } from 'kysely';
 import { dayKey } from '../core/clock.ts';
 import { unavailable } from '../core/errors.ts';
 import { createLimiter } from '../core/limiter.ts';
-import type { Tables } from '../database/tables.ts';
-import { dataVersion } from '../database/writes/table-versions.ts';
+import type { Tables } from '../store/tables.ts';
+import { dataVersion } from '../store/writes/table-versions.ts';
 import { encodeCursor } from './cursor.ts';
 import { countRows, type ListRow, listPage, pageSlices, versionedPage } from './list.ts';
 import {

@@ -4,11 +4,11 @@ import { CompiledQuery, sql } from 'kysely';
 import { onBothEngines, type TestService } from '../../test/service.ts';
 import { momentOf } from '../core/clock.ts';
 import { newId } from '../core/ids.ts';
-import { openDatabase } from '../database/open.ts';
-import { scopeToProjects } from '../database/project-scope.ts';
-import { insertRows } from '../database/writes/rows.ts';
 import { eventList } from '../resources/events/queries.ts';
 import { historyList } from '../resources/history/queries.ts';
+import { openDatabase } from '../store/open.ts';
+import { scopeToProjects } from '../store/project-scope.ts';
+import { insertRows } from '../store/writes/rows.ts';
 import { type List, listPage } from './list.ts';
 
 const moment = momentOf(new Date('2026-11-15T09:00:00Z'));

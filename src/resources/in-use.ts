@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
 import { inUse } from '../core/errors.ts';
-import type { Tables } from '../database/tables.ts';
-import type { Change } from '../database/writes/change.ts';
-import { findReferrers, type Reference } from '../database/writes/references.ts';
 import { grants } from '../http/auth/scopes.ts';
+import type { Tables } from '../store/tables.ts';
+import type { Change } from '../store/writes/change.ts';
+import { findReferrers, type Reference } from '../store/writes/references.ts';
 
 const personnelTables = ['people', 'groups'];
 

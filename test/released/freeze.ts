@@ -4,11 +4,11 @@ import { DEFAULT_MIGRATION_LOCK_TABLE, DEFAULT_MIGRATION_TABLE } from 'kysely/mi
 import { backupCommand, restoreCommand } from '../../src/commands/backup.ts';
 import { version } from '../../src/core/version.ts';
 import type { Engine } from '../../src/database/engine.ts';
-import { migrate } from '../../src/database/migrate.ts';
-import { openDatabase } from '../../src/database/open.ts';
 import { postgresEngine } from '../../src/database/postgres/engine.ts';
 import { sqliteEngine } from '../../src/database/sqlite/engine.ts';
-import { allTables, type Tables } from '../../src/database/tables.ts';
+import { migrate } from '../../src/store/migrate.ts';
+import { openDatabase } from '../../src/store/open.ts';
+import { allTables, type Tables } from '../../src/store/tables.ts';
 import { freshDatabase } from '../databases.ts';
 import { startTestService } from '../service.ts';
 import { hashMigrations, releasedFile } from './versions.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { migrationNames } from '../../src/database/migrate.ts';
+import { migrationNames } from '../../src/store/migrate.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -20,7 +20,7 @@ export function hashMigrations(version: string): Record<string, string> {
     .filter((name) => name.includes(`_${version}_`))
     .map((name) => name.slice(0, name.indexOf('_')));
   const files = numbers.flatMap((number) =>
-    globSync(`src/database/migrations/${number}_*.ts`, { cwd: root }).sort(),
+    globSync(`src/store/migrations/${number}_*.ts`, { cwd: root }).sort(),
   );
   return Object.fromEntries(
     files.map((file) => [file, hash('sha256', readFileSync(join(root, file)), 'hex')]),

@@ -4,7 +4,8 @@ import { prefixes } from '../../core/ids.ts';
 import { fold, shortened } from '../../core/text.ts';
 import { jsonRow } from '../../database/sql/functions.ts';
 import { streamLines } from '../../database/sql/lines.ts';
-import type { StoredTable, Tables } from '../../database/tables.ts';
+import type { StoredTable } from '../../database/tables.ts';
+import type { Tables } from '../../store/tables.ts';
 import { rowValidator } from './row-validator.ts';
 
 /** Checks that need code, because SQL cannot express them on both engines. They yield each row that is wrong. */

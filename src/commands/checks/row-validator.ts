@@ -2,9 +2,9 @@ import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { OrNull, Strict } from '../../core/schemas.ts';
 import { hasForbiddenCharacters } from '../../core/text.ts';
-import { rowSchemas } from '../../database/row-schemas.ts';
-import type { Tables } from '../../database/tables.ts';
 import { checkOf } from '../../http/request/validation.ts';
+import { rowSchemas } from '../../store/row-schemas.ts';
+import type { Tables } from '../../store/tables.ts';
 
 /** Returns what is wrong with a row, as the end of a sentence; undefined if nothing is. */
 export type RowValidator = (values: readonly unknown[]) => string | undefined;

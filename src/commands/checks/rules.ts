@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import { tableNames } from '../../database/tables.ts';
 import { scoreExpressions } from '../../resources/risks/rules/score-columns.ts';
 import { activeStatuses } from '../../resources/risks/schema.ts';
+import { tableNames } from '../../store/tables.ts';
 
 /** A rule that the data must satisfy. `broken` selects a `label` for each row that does not. */
 export type Rule = { area: string; rule: string; broken: RawBuilder<{ label: string }> };

@@ -15,13 +15,6 @@ import {
 import pg from 'pg';
 import Cursor from 'pg-cursor';
 import { UsageError } from '../../core/errors.ts';
-import {
-  describeTables,
-  describeViolation,
-  dropIndexes,
-  dropTables,
-  lockTables,
-} from '../backup/postgres.ts';
 import type { Engine } from '../engine.ts';
 import {
   baseUrlFunction,
@@ -36,6 +29,7 @@ import { codeOf, explainError, isAway, readOnly } from './errors.ts';
 import type { IsAlive, Limits } from './limits.ts';
 import { createEventWatch } from './listen.ts';
 import { statementName } from './prepared.ts';
+import { describeTables, describeViolation, dropIndexes, dropTables, lockTables } from './restore.ts';
 
 /** Uses separate pools, so that a short read never waits for a connection behind long reads. */
 export function postgresEngine(
@@ -67,15 +61,15 @@ export function postgresEngine(
     describeTables,
     dropIndexes,
     describeViolation,
-    async restore({ assertEmpty, load }) {
+    async restore({ tables, assertEmpty, load }) {
       const db = new Kysely<Tables>({
         dialect: dialect({ pool: pool(server, migrationLimits) }),
       });
       try {
         await db.transaction().execute(async (db) => {
-          await lockTables(db);
+          await lockTables(db, tables);
           await assertEmpty(db);
-          await dropTables(db);
+          await dropTables(db, tables);
           await load(db);
         });
         await sql`analyze`.execute(db);

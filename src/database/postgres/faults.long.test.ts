@@ -7,7 +7,7 @@ import pg from 'pg';
 import { fillPeople } from '../../../test/people.ts';
 import { type PostgresServer, startPostgresServer } from '../../../test/postgres-server.ts';
 import { startMuster, temporaryFolder } from '../../../test/process.ts';
-import { openDatabase } from '../open.ts';
+import { openDatabase } from '../../store/open.ts';
 
 /**
  * The documented limits while PostgreSQL is unavailable, and after it is back, are 10, 2 and 1 seconds. Other tests on the

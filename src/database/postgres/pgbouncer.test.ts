@@ -8,7 +8,7 @@ import { startTestService } from '../../../test/service.ts';
 import { createApp } from '../../app.ts';
 import { readConfig } from '../../config.ts';
 import { systemClock } from '../../core/clock.ts';
-import { openDatabase } from '../open.ts';
+import { openDatabase } from '../../store/open.ts';
 
 const ignored =
   'ignore_startup_parameters = options, statement_timeout, lock_timeout, idle_in_transaction_session_timeout';

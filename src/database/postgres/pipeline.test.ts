@@ -9,11 +9,11 @@ import { systemClock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
 import { groupRow } from '../../resources/groups/queries.ts';
 import { createPerson } from '../../resources/personnel/queries.ts';
-import { openDatabase } from '../open.ts';
+import { openDatabase } from '../../store/open.ts';
+import type { Tables } from '../../store/tables.ts';
+import { bySystem } from '../../store/writes/change.ts';
+import { insertRows } from '../../store/writes/rows.ts';
 import { inSavepoint } from '../sql/savepoint.ts';
-import type { Tables } from '../tables.ts';
-import { bySystem } from '../writes/change.ts';
-import { insertRows } from '../writes/rows.ts';
 
 test('a change does not wait for statements without a result', async (t) => {
   const { url, roundTrips } = await startDistantServer(t, await createDatabase(t));

@@ -9,7 +9,7 @@ import { type Engine, onBothEngines, type Start, type TestService } from '../../
 import { momentOf } from '../../core/clock.ts';
 import { listPage } from '../../lists/list.ts';
 import { personnelList } from '../../resources/personnel/queries.ts';
-import { updateRow } from '../writes/rows.ts';
+import { updateRow } from '../../store/writes/rows.ts';
 import { cachedCount } from './statement.ts';
 
 /** Clients choose the fields of a PATCH and the limit of a page, so they can create any number of statements. */

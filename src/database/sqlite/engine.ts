@@ -9,13 +9,6 @@ import {
   sql,
 } from 'kysely';
 import { Problem, UsageError, unavailable } from '../../core/errors.ts';
-import {
-  buildFile,
-  checkIntegrity,
-  describeTables,
-  describeViolation,
-  dropIndexes,
-} from '../backup/sqlite.ts';
 import type { Engine } from '../engine.ts';
 import type { BatchAdapter } from '../sql/batches.ts';
 import {
@@ -27,10 +20,17 @@ import {
 import type { Tables } from '../tables.ts';
 import { Checkpointer } from './checkpoints.ts';
 import { QuickConnection, SqliteDriver } from './connections.ts';
-import { createDiskCheck } from './disk.ts';
-import { copyDatabase, removeOldCopies } from './dry-run-copy.ts';
-import { assertNoLog, createFile, hasContent, openFile } from './file.ts';
-import { FileGuard, fileLostText, type Report } from './file-guard.ts';
+import { createDiskCheck } from './files/disk.ts';
+import { copyDatabase, removeOldCopies } from './files/dry-run-copy.ts';
+import { assertNoLog, createFile, hasContent, openFile } from './files/file.ts';
+import { FileGuard, fileLostText, type Report } from './files/file-guard.ts';
+import {
+  buildFile,
+  checkIntegrity,
+  describeTables,
+  describeViolation,
+  dropIndexes,
+} from './files/restore.ts';
 import { connectInThread } from './thread.ts';
 import { SqliteVersions } from './versions.ts';
 

@@ -1,11 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import { unavailable } from '../../core/errors.ts';
+import type { Application } from '../application.ts';
 import type { Engine, RunExclusive } from '../engine.ts';
 import { inSavepoint } from '../sql/savepoint.ts';
 import type { Tables } from '../tables.ts';
-import { appendEvents } from '../writes/events.ts';
-import { bumpVersions } from '../writes/table-versions.ts';
 
 /** `hasWaiters` returns whether other writes are queued. It is undefined if the engine allows concurrent writers. */
 export type Work<T> = (db: Transaction<Tables>, hasWaiters?: () => boolean) => Promise<T>;
@@ -38,6 +37,7 @@ export function createWriteQueue(
   quick: Kysely<Tables>,
   bulk: Kysely<Tables>,
   { beforeBulk, assertStored, afterCommit }: NonNullable<Engine['singleWriter']>,
+  { recordTransaction, recordWrite }: Application,
 ) {
   const queue: Entry[] = [];
   let isRunning = false;
@@ -58,7 +58,7 @@ export function createWriteQueue(
     const settlers: (() => void)[] = [];
     try {
       await quick.transaction().execute((db) =>
-        bumpVersions(db, async (db) => {
+        recordTransaction(db, async (db) => {
           const start = performance.now();
           let lastYield = start;
           for (const { work, resolve, reject } of group) {
@@ -67,7 +67,7 @@ export function createWriteQueue(
               lastYield = performance.now();
             }
             const outcome = await inSavepoint(db, () =>
-              appendEvents(db, async (db) => work?.(db, hasWaiters)),
+              recordWrite(db, async (db) => work?.(db, hasWaiters)),
             );
             settlers.push(() =>
               outcome.status === 'fulfilled' ? resolve(outcome.value) : reject(outcome.reason),
@@ -105,7 +105,7 @@ export function createWriteQueue(
   async function runBulk(work: Work<unknown>): Promise<unknown> {
     const result = await bulk
       .transaction()
-      .execute((db) => bumpVersions(db, (db) => appendEvents(db, (db) => work(db, hasWaiters))));
+      .execute((db) => recordTransaction(db, (db) => recordWrite(db, (db) => work(db, hasWaiters))));
     assertStored();
     void afterCommit(bulk, runExclusive);
     return result;

@@ -1,5 +1,4 @@
 import type Sqlite from 'better-sqlite3';
-import type { TableName } from '../tables.ts';
 import type { Versions } from '../versions.ts';
 
 /**
@@ -25,7 +24,7 @@ export class SqliteVersions {
     const dataVersion = this.#dataVersion.get();
     if (this.#versions && dataVersion === this.#lastDataVersion) return this.#versions;
     this.#rows ??= this.#connection.prepare('select table_name, version from data_versions').raw();
-    this.#versions = Object.fromEntries(this.#rows.all() as [TableName, number][]) as Versions;
+    this.#versions = Object.fromEntries(this.#rows.all() as [string, number][]) as Versions;
     this.#lastDataVersion = dataVersion;
     return this.#versions;
   }

@@ -12,10 +12,10 @@ import { freshDatabase } from '../../../test/service.ts';
 import { systemClock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
 import { createPerson, personRow } from '../../resources/personnel/queries.ts';
-import { openDatabase } from '../open.ts';
-import type { Tables } from '../tables.ts';
-import { bySystem } from '../writes/change.ts';
-import { insertRows } from '../writes/rows.ts';
+import { openDatabase } from '../../store/open.ts';
+import type { Tables } from '../../store/tables.ts';
+import { bySystem } from '../../store/writes/change.ts';
+import { insertRows } from '../../store/writes/rows.ts';
 
 /** The number of connections for streams. */
 const connections = 8;
@@ -264,7 +264,7 @@ test('an idle thread does not keep the process running', { timeout: 60_000 }, as
   const script = join(folder, 'script.mjs');
   writeFileSync(
     script,
-    `import { openDatabase } from '${import.meta.resolve('../open.ts')}';
+    `import { openDatabase } from '../../store/open.ts'../open.ts')}';
     const database = openDatabase('sqlite:${join(folder, 'muster.db')}');
     await database.migrate();
     const { db } = await database.snapshot('stream');

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import Sqlite from 'better-sqlite3';
 import { maxSliceLength } from '../sql/lines.ts';
-import { type FileOptions, openFile } from './file.ts';
+import { type FileOptions, openFile } from './files/file.ts';
 import { Statements } from './statements.ts';
 
 /** The entry point of the thread for long reads and writes. It runs calls one after another and responds in that order. */

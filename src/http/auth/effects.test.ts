@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
-import { type TableName, tableNames } from '../../database/tables.ts';
-import { bySystem } from '../../database/writes/change.ts';
 import { type SubjectType, subjectScopes } from '../../resources/events/schema.ts';
 import { type Scope, scopes } from '../../resources/keys/schema.ts';
 import { type ViewedList, viewScopes } from '../../resources/views/schema.ts';
 import { createTest } from '../../resources/webhooks/deliveries.ts';
+import { type TableName, tableNames } from '../../store/tables.ts';
+import { bySystem } from '../../store/writes/change.ts';
 import { grants } from './scopes.ts';
 
 /**

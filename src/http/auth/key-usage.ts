@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import type { Database } from '../../database/open.ts';
-import type { Tables } from '../../database/tables.ts';
-import { lockTables } from '../../database/writes/locks.ts';
 import type { Key } from '../../resources/keys/schema.ts';
+import type { Tables } from '../../store/tables.ts';
+import { lockTables } from '../../store/writes/locks.ts';
 
 const minute = 60_000;
 

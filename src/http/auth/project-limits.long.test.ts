@@ -5,8 +5,8 @@ import { runConcurrently } from '../../../test/concurrency.ts';
 import { dereferenced } from '../../../test/fuzz/document.ts';
 import { onBothEngines, type Start, type TestService } from '../../../test/service.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
-import { bySystem } from '../../database/writes/change.ts';
 import { createTest } from '../../resources/webhooks/deliveries.ts';
+import { bySystem } from '../../store/writes/change.ts';
 
 const today = '2026-11-15T12:00:00.000Z';
 const [first, second, third] = ['2026-09-01', '2026-10-01', '2026-11-01'] as const;

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { dayKey, type Moment } from '../../core/clock.ts';
-import type { TableName } from '../../database/tables.ts';
 import { type Versions, versionOf } from '../../database/versions.ts';
 import type { Key } from '../../resources/keys/schema.ts';
+import type { TableName } from '../../store/tables.ts';
 import type { Access } from '../auth/auth.ts';
 import { asBytes, etagWithoutEncoding } from '../response/compression.ts';
 import { matchIfNoneMatch } from '../response/etag.ts';

@@ -5,10 +5,10 @@ import { onBothEngines, type Start, type TestService } from '../../../test/servi
 import { createApp } from '../../app.ts';
 import { daysLater } from '../../core/clock.ts';
 import { startOfDay } from '../../core/time-zones.ts';
-import { openDatabase } from '../../database/open.ts';
-import { storeTimeZone } from '../../database/settings.ts';
 import { expireAcceptances } from '../../jobs/acceptances.ts';
 import { writeDatedEvents } from '../../jobs/dated-events.ts';
+import { openDatabase } from '../../store/open.ts';
+import { storeTimeZone } from '../../store/settings.ts';
 
 const losAngeles = 'America/Los_Angeles';
 const auckland = 'Pacific/Auckland';

@@ -1,7 +1,7 @@
 import { type Clock, clockIn } from '../../core/clock.ts';
 import type { Database } from '../../database/open.ts';
-import { findTimeZone } from '../../database/settings.ts';
 import type { Versions } from '../../database/versions.ts';
+import { findTimeZone } from '../../store/settings.ts';
 
 /** The clock of the organization: its day is that of the stored time zone, which any instance may change. */
 export type OrganizationClock = {

@@ -17,7 +17,7 @@ import type { FastifyInstance } from 'fastify';
 import type { LogEvent } from 'kysely';
 import { type Config, databaseSystem } from '../../config.ts';
 import { version } from '../../core/version.ts';
-import type { ScopedDatabase } from '../../database/project-scope.ts';
+import type { ScopedDatabase } from '../../store/project-scope.ts';
 import { createTracerProvider } from './trace-provider.ts';
 
 export type Tracing = ReturnType<typeof startTracing>;

@@ -4,7 +4,7 @@ import type { Transaction } from 'kysely';
 import { momentOf } from '../../core/clock.ts';
 import { Problem } from '../../core/errors.ts';
 import type { WriteWorkload } from '../../database/open.ts';
-import type { Tables } from '../../database/tables.ts';
+import type { Tables } from '../../store/tables.ts';
 import { resourceEtag } from '../response/etag.ts';
 
 /** The result of a POST. With an `Idempotency-Key` it is stored, to be sent again. */

@@ -3,7 +3,7 @@ import { idPattern } from '../../core/ids.ts';
 import { fold, lowerAscii } from '../../core/text.ts';
 import { inJsonArray } from '../../database/sql/functions.ts';
 import { param, statement } from '../../database/sql/statement.ts';
-import type { Tables } from '../../database/tables.ts';
+import type { Tables } from '../../store/tables.ts';
 import type { ReferenceKind } from '../importable.ts';
 import { inReadingOrder } from '../recognize/evidence.ts';
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { type FieldError, fieldError } from '../../core/errors.ts';
 import { fold, joinWords, shortened } from '../../core/text.ts';
-import type { Tables } from '../../database/tables.ts';
+import type { Tables } from '../../store/tables.ts';
 import type { Importable, ReferenceKind } from '../importable.ts';
 import type { ParsedRow, Reference } from '../parse-rows.ts';
 import { findMatches, type Match, type Matches, peopleIn } from './match.ts';

@@ -4,8 +4,8 @@ import { setTimeout } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
-import type { Tables } from '../../database/tables.ts';
-import { bySystem } from '../../database/writes/change.ts';
+import type { Tables } from '../../store/tables.ts';
+import { bySystem } from '../../store/writes/change.ts';
 import { lockProject } from '../projects/lock.ts';
 import { deleteRisk, getRisk } from '../risks/queries.ts';
 

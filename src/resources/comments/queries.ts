@@ -4,12 +4,12 @@ import { idPattern, newId } from '../../core/ids.ts';
 import { jsonArrayOf, jsonObject, jsonTexts } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
-import type { Tables } from '../../database/tables.ts';
-import type { Change } from '../../database/writes/change.ts';
-import type { Subject } from '../../database/writes/events.ts';
-import { recordChanges, recordCreated, recordDeleted } from '../../database/writes/history.ts';
-import { deleteRow, insertRows, notBefore, updateRow } from '../../database/writes/rows.ts';
 import type { List } from '../../lists/list.ts';
+import type { Tables } from '../../store/tables.ts';
+import type { Change } from '../../store/writes/change.ts';
+import type { Subject } from '../../store/writes/events.ts';
+import { recordChanges, recordCreated, recordDeleted } from '../../store/writes/history.ts';
+import { deleteRow, insertRows, notBefore, updateRow } from '../../store/writes/rows.ts';
 import { assertNotArchived, assertWritable, type LockedProject } from '../projects/lock.ts';
 import { Comment, type CommentedType, type CommentInput, type CommentPatch } from './schema.ts';
 

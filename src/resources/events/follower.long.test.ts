@@ -5,9 +5,9 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { onBothEngines } from '../../../test/service.ts';
 import { createApp } from '../../app.ts';
-import { openDatabase } from '../../database/open.ts';
-import { bySystem } from '../../database/writes/change.ts';
-import { addEvent } from '../../database/writes/events.ts';
+import { openDatabase } from '../../store/open.ts';
+import { bySystem } from '../../store/writes/change.ts';
+import { addEvent } from '../../store/writes/events.ts';
 import { createPeople, createPerson, personSubject } from '../personnel/queries.ts';
 import type { Event } from './schema.ts';
 

@@ -4,11 +4,11 @@ import { invalidParameter, Problem } from '../../core/errors.ts';
 import { idPattern } from '../../core/ids.ts';
 import { consoleUrl, jsonObject, jsonTexts, parsedJson } from '../../database/sql/functions.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
-import type { Tables } from '../../database/tables.ts';
 import { grants } from '../../http/auth/scopes.ts';
 import { allOf, equals, isIn } from '../../lists/filters.ts';
 import { type List, memoizedList } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
+import type { Tables } from '../../store/tables.ts';
 import type { Key } from '../keys/schema.ts';
 import { resolveProjects } from '../projects/queries.ts';
 import { Event, type eventFilters, type SubjectType, subjectScopes } from './schema.ts';
@@ -59,7 +59,7 @@ const eventConditions = (filters: EventFilters, reader: Reader) =>
 const readableSubjects = ({ scopes, project_ids }: Reader): string[] => {
   const types = Object.keys(subjectScopes) as SubjectType[];
   const readable = types.filter((type) => grants(scopes, subjectScopes[type]));
-  // A key that is limited to projects does not see the events of keys and webhooks: see `database/project-scope.ts`.
+  // A key that is limited to projects does not see the events of keys and webhooks: see `store/project-scope.ts`.
   const visible =
     project_ids === null ? readable : readable.filter((type) => type !== 'key' && type !== 'webhook');
   return visible.length > 0 ? visible : ['none'];

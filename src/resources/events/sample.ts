@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts';
-import type { Change } from '../../database/writes/change.ts';
+import type { Change } from '../../store/writes/change.ts';
 import type { Risk } from '../risks/schema.ts';
 import type { Event } from './schema.ts';
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { onBothEngines } from '../../../test/service.ts';
 import { createApp } from '../../app.ts';
-import { openDatabase } from '../../database/open.ts';
+import { openDatabase } from '../../store/open.ts';
 
 type Message = { id?: string; event?: string; data?: string };
 

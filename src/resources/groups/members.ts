@@ -1,10 +1,10 @@
 import type { Kysely, Transaction } from 'kysely';
 import { fieldError, invalidBody, notFound } from '../../core/errors.ts';
-import type { Tables } from '../../database/tables.ts';
-import type { Change } from '../../database/writes/change.ts';
-import { lockTables } from '../../database/writes/locks.ts';
-import { exists, toPerson } from '../../database/writes/references.ts';
-import { notBefore, updateRow } from '../../database/writes/rows.ts';
+import type { Tables } from '../../store/tables.ts';
+import type { Change } from '../../store/writes/change.ts';
+import { lockTables } from '../../store/writes/locks.ts';
+import { exists, toPerson } from '../../store/writes/references.ts';
+import { notBefore, updateRow } from '../../store/writes/rows.ts';
 import { getGroup, recordMemberships } from './queries.ts';
 
 /** Adding an existing member changes nothing. */

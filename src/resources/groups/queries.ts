@@ -5,18 +5,22 @@ import { fold } from '../../core/text.ts';
 import { consoleUrl, inJsonArray, jsonArrayOf } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
-import { ancestors, cycleErrors } from '../../database/sql/trees.ts';
-import type { Tables } from '../../database/tables.ts';
-import type { Change } from '../../database/writes/change.ts';
-import { type Created, createMany, unwrapSingle } from '../../database/writes/create-many.ts';
-import { addEvent, type Subject, setEventData } from '../../database/writes/events.ts';
+import { allOf, equals, hasText, since } from '../../lists/filters.ts';
+import { type List, memoizedList } from '../../lists/list.ts';
+import type { Filters } from '../../lists/query.ts';
+import { namesByRelevance } from '../../lists/relevance.ts';
+import type { Tables } from '../../store/tables.ts';
+import { ancestors, cycleErrors } from '../../store/trees.ts';
+import type { Change } from '../../store/writes/change.ts';
+import { type Created, createMany, unwrapSingle } from '../../store/writes/create-many.ts';
+import { addEvent, type Subject, setEventData } from '../../store/writes/events.ts';
 import {
   differencesBetween,
   recordChanges,
   recordDeleted,
   recordHistory,
-} from '../../database/writes/history.ts';
-import { lockTables } from '../../database/writes/locks.ts';
+} from '../../store/writes/history.ts';
+import { lockTables } from '../../store/writes/locks.ts';
 import {
   type Reference,
   referenceErrors,
@@ -24,12 +28,8 @@ import {
   toGroup,
   toPerson,
   type Unique,
-} from '../../database/writes/references.ts';
-import { deleteRow, notBefore, updateRow, updateRows } from '../../database/writes/rows.ts';
-import { allOf, equals, hasText, since } from '../../lists/filters.ts';
-import { type List, memoizedList } from '../../lists/list.ts';
-import type { Filters } from '../../lists/query.ts';
-import { namesByRelevance } from '../../lists/relevance.ts';
+} from '../../store/writes/references.ts';
+import { deleteRow, notBefore, updateRow, updateRows } from '../../store/writes/rows.ts';
 import { rejectReferenced } from '../in-use.ts';
 import {
   Group,

@@ -5,21 +5,6 @@ import { foldAll } from '../../core/text.ts';
 import { consoleUrl, daysBetween, inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
-import type { TableName, Tables } from '../../database/tables.ts';
-import type { Change } from '../../database/writes/change.ts';
-import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
-import { type Subject, setEventData } from '../../database/writes/events.ts';
-import { recordDeleted } from '../../database/writes/history.ts';
-import {
-  findReferrers,
-  inProject,
-  referenceErrors,
-  toGroup,
-  toIssue,
-  toPerson,
-  toRisk,
-} from '../../database/writes/references.ts';
-import { deleteRow } from '../../database/writes/rows.ts';
 import {
   allOf,
   always,
@@ -36,6 +21,21 @@ import {
 import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
 import { byFixedText, byText, positionIn } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
+import type { TableName, Tables } from '../../store/tables.ts';
+import type { Change } from '../../store/writes/change.ts';
+import { type Created, unwrapSingle } from '../../store/writes/create-many.ts';
+import { type Subject, setEventData } from '../../store/writes/events.ts';
+import { recordDeleted } from '../../store/writes/history.ts';
+import {
+  findReferrers,
+  inProject,
+  referenceErrors,
+  toGroup,
+  toIssue,
+  toPerson,
+  toRisk,
+} from '../../store/writes/references.ts';
+import { deleteRow } from '../../store/writes/rows.ts';
 import { deleteCommentsOn } from '../comments/queries.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { daysLater, type Moment } from '../../core/clock.ts';
-import type { Tables } from '../../database/tables.ts';
+import type { Tables } from '../../store/tables.ts';
 import { type IssueFilters, isOverdue, issueConditions, issueRows } from './queries.ts';
 import { ageBands, type IssueSummary, priorities, severities } from './schema.ts';
 

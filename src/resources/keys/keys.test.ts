@@ -4,7 +4,7 @@ import { settableClock } from '../../../test/clock.ts';
 import { muster, startMuster, temporaryFolder } from '../../../test/process.ts';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
-import { openDatabase } from '../../database/open.ts';
+import { openDatabase } from '../../store/open.ts';
 import { createKey } from './queries.ts';
 import { scopes } from './schema.ts';
 

@@ -4,18 +4,18 @@ import { type FieldError, fieldError, invalidBody, notFound, Problem } from '../
 import { newId } from '../../core/ids.ts';
 import { fold, joinWords } from '../../core/text.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
-import type { Tables } from '../../database/tables.ts';
-import { bySystem, type Change, type Differences } from '../../database/writes/change.ts';
-import type { Subject } from '../../database/writes/events.ts';
-import { differencesBetween, type EventOptions, recordChanges } from '../../database/writes/history.ts';
-import { lockTables } from '../../database/writes/locks.ts';
-import { notBefore } from '../../database/writes/rows.ts';
 import { keyColumns, keyOf } from '../../http/auth/key-lookup.ts';
 import { insufficientScope, missingScopes } from '../../http/auth/scopes.ts';
 import { hashSecret, newSecret } from '../../http/auth/secret.ts';
 import { allOf, contains } from '../../lists/filters.ts';
 import type { List } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
+import type { Tables } from '../../store/tables.ts';
+import { bySystem, type Change, type Differences } from '../../store/writes/change.ts';
+import type { Subject } from '../../store/writes/events.ts';
+import { differencesBetween, type EventOptions, recordChanges } from '../../store/writes/history.ts';
+import { lockTables } from '../../store/writes/locks.ts';
+import { notBefore } from '../../store/writes/rows.ts';
 import { findProjects } from '../projects/queries.ts';
 import { Key, KeyInput, type KeyPatch, type keyFilters, scopes } from './schema.ts';
 

@@ -1,9 +1,9 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { rowAsJson } from '../../database/sql/rows.ts';
-import type { Tables } from '../../database/tables.ts';
 import { allOf, isIn } from '../../lists/filters.ts';
 import type { List } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
+import type { Tables } from '../../store/tables.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
 import { Assignment, type assignmentFilters } from './schema.ts';
 

@@ -5,13 +5,17 @@ import { fold, foldAll, joinWords, lowerAscii } from '../../core/text.ts';
 import { consoleUrl, folded, inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
-import { cycleErrors } from '../../database/sql/trees.ts';
-import type { Tables } from '../../database/tables.ts';
-import type { Change } from '../../database/writes/change.ts';
-import { type Created, createMany, unwrapSingle } from '../../database/writes/create-many.ts';
-import { type Subject, setEventData } from '../../database/writes/events.ts';
-import { differencesBetween, recordChanges, recordDeleted } from '../../database/writes/history.ts';
-import { lockPerson, lockTables } from '../../database/writes/locks.ts';
+import { grants } from '../../http/auth/scopes.ts';
+import { type List, memoizedList, type Order } from '../../lists/list.ts';
+import { byText } from '../../lists/orders.ts';
+import { namesByRelevance } from '../../lists/relevance.ts';
+import type { Tables } from '../../store/tables.ts';
+import { cycleErrors } from '../../store/trees.ts';
+import type { Change } from '../../store/writes/change.ts';
+import { type Created, createMany, unwrapSingle } from '../../store/writes/create-many.ts';
+import { type Subject, setEventData } from '../../store/writes/events.ts';
+import { differencesBetween, recordChanges, recordDeleted } from '../../store/writes/history.ts';
+import { lockPerson, lockTables } from '../../store/writes/locks.ts';
 import {
   findReferrers,
   type Reference,
@@ -19,12 +23,8 @@ import {
   rejectDuplicate,
   toPerson,
   type Unique,
-} from '../../database/writes/references.ts';
-import { deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
-import { grants } from '../../http/auth/scopes.ts';
-import { type List, memoizedList, type Order } from '../../lists/list.ts';
-import { byText } from '../../lists/orders.ts';
-import { namesByRelevance } from '../../lists/relevance.ts';
+} from '../../store/writes/references.ts';
+import { deleteRow, notBefore, updateRow } from '../../store/writes/rows.ts';
 import { groupsOfPerson } from '../groups/membership.ts';
 import { rejectReferenced } from '../in-use.ts';
 import { isAssignable, type PersonnelFilters, peopleKeys, personnelConditions } from './filters.ts';

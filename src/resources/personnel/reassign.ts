@@ -1,12 +1,12 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { hasSingleWriter } from '../../database/sql/batches.ts';
 import { inJsonArray } from '../../database/sql/functions.ts';
-import { ancestors } from '../../database/sql/trees.ts';
-import type { Tables } from '../../database/tables.ts';
-import type { Change } from '../../database/writes/change.ts';
-import { recordChangesOfMany } from '../../database/writes/history.ts';
-import { toPerson } from '../../database/writes/references.ts';
-import { updateRows } from '../../database/writes/rows.ts';
+import type { Tables } from '../../store/tables.ts';
+import { ancestors } from '../../store/trees.ts';
+import type { Change } from '../../store/writes/change.ts';
+import { recordChangesOfMany } from '../../store/writes/history.ts';
+import { toPerson } from '../../store/writes/references.ts';
+import { updateRows } from '../../store/writes/rows.ts';
 import { addMember, removeMember } from '../groups/members.ts';
 import { groupSubject } from '../groups/queries.ts';
 import { issueSubject } from '../issues/queries.ts';

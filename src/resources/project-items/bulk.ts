@@ -6,12 +6,12 @@ import { normalizeKey } from '../../core/ids.ts';
 import { limits, Strict } from '../../core/schemas.ts';
 import { capitalized } from '../../core/text.ts';
 import { inJsonArray } from '../../database/sql/functions.ts';
-import type { Tables } from '../../database/tables.ts';
-import type { Change } from '../../database/writes/change.ts';
-import type { Subject } from '../../database/writes/events.ts';
 import type { App } from '../../http/fastify.ts';
 import { done, runIdempotent, sendResult } from '../../http/request/idempotency.ts';
 import { bulkErrors } from '../../http/route-errors.ts';
+import type { Tables } from '../../store/tables.ts';
+import type { Change } from '../../store/writes/change.ts';
+import type { Subject } from '../../store/writes/events.ts';
 import { lockProjectsOfItemsFirst } from '../projects/lock.ts';
 import { type ItemUpdates, updateItems } from './update.ts';
 

@@ -1,10 +1,10 @@
 import type { Insertable, Transaction } from 'kysely';
 import type { FieldError, Problem } from '../../core/errors.ts';
-import type { Tables } from '../../database/tables.ts';
-import type { Change } from '../../database/writes/change.ts';
-import { type Created, createMany } from '../../database/writes/create-many.ts';
-import type { Subject } from '../../database/writes/events.ts';
-import { inProject, type Target } from '../../database/writes/references.ts';
+import type { Tables } from '../../store/tables.ts';
+import type { Change } from '../../store/writes/change.ts';
+import { type Created, createMany } from '../../store/writes/create-many.ts';
+import type { Subject } from '../../store/writes/events.ts';
+import { inProject, type Target } from '../../store/writes/references.ts';
 import { addCreatedCounts, type CountDelta } from '../projects/counts.ts';
 import { assertNotArchived, lockProject } from '../projects/lock.ts';
 

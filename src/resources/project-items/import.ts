@@ -1,10 +1,10 @@
 import type { Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { invalidBody, Problem } from '../../core/errors.ts';
-import type { Tables } from '../../database/tables.ts';
-import type { Change } from '../../database/writes/change.ts';
 import { checkOf } from '../../http/request/validation.ts';
 import type { Importable, ItemProject } from '../../import/importable.ts';
+import type { Tables } from '../../store/tables.ts';
+import type { Change } from '../../store/writes/change.ts';
 import { createProjects, getProject } from '../projects/queries.ts';
 import { ProjectInput } from '../projects/schema.ts';
 

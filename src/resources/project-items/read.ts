@@ -3,8 +3,8 @@ import { daily, type Moment } from '../../core/clock.ts';
 import { notFound } from '../../core/errors.ts';
 import { normalizeKey } from '../../core/ids.ts';
 import { param, statement } from '../../database/sql/statement.ts';
-import type { Tables } from '../../database/tables.ts';
 import type { RowsQuery } from '../../lists/list.ts';
+import type { Tables } from '../../store/tables.ts';
 
 /** Reads one item of a project, or of any project. The project and the item are given by id or by key. */
 export type ReadItem<Item> = (

@@ -3,19 +3,20 @@ import type { TObject } from 'typebox';
 import type { Moment } from '../../core/clock.ts';
 import { type FieldError, fieldError, invalidBody, Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
+import { WriteConflict } from '../../database/application.ts';
 import { storedChanges } from '../../database/sql/rows.ts';
 import type { Statement } from '../../database/sql/statement.ts';
-import type { Tables } from '../../database/tables.ts';
-import type { Change, Differences } from '../../database/writes/change.ts';
-import { addEvent, type Subject, setEventData } from '../../database/writes/events.ts';
-import { differencesBetween, recordHistory } from '../../database/writes/history.ts';
+import type { Tables } from '../../store/tables.ts';
+import type { Change, Differences } from '../../store/writes/change.ts';
+import { addEvent, type Subject, setEventData } from '../../store/writes/events.ts';
+import { differencesBetween, recordHistory } from '../../store/writes/history.ts';
 import {
   rejectDuplicateExternalId,
   type toIssue,
   type toRisk,
   type toTask,
-} from '../../database/writes/references.ts';
-import { notBefore, updateReadRows, WriteConflict } from '../../database/writes/rows.ts';
+} from '../../store/writes/references.ts';
+import { notBefore, updateReadRows } from '../../store/writes/rows.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { type CountDelta, updateCountsOfMany } from '../projects/counts.ts';
 import { assertNotArchived, type LockedProject, lockProjects } from '../projects/lock.ts';

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import { namedStatement, param } from '../../database/sql/statement.ts';
-import type { Tables } from '../../database/tables.ts';
+import type { Tables } from '../../store/tables.ts';
 
 /** The contribution of one risk or issue to the counters of its project. */
 export type CountDelta = {

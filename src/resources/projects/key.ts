@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { fieldError, invalidBody } from '../../core/errors.ts';
 import { fold } from '../../core/text.ts';
 import { param, statement } from '../../database/sql/statement.ts';
-import type { Tables } from '../../database/tables.ts';
+import type { Tables } from '../../store/tables.ts';
 import type { LockedProject } from './lock.ts';
 
 /** The project key is part of the keys of all its risks, issues and tasks, including deleted ones. */

@@ -4,8 +4,8 @@ import { normalizeKey } from '../../core/ids.ts';
 import { hasSingleWriter } from '../../database/sql/batches.ts';
 import { inJsonArray } from '../../database/sql/functions.ts';
 import { namedStatement, param, statement } from '../../database/sql/statement.ts';
-import type { Tables } from '../../database/tables.ts';
-import { lockRows, withoutScope } from '../../database/writes/locks.ts';
+import type { Tables } from '../../store/tables.ts';
+import { lockRows, withoutScope } from '../../store/writes/locks.ts';
 
 /** Locks a project until the transaction ends: writes into it, archiving and changes of its key wait. */
 export async function lockProject(db: Transaction<Tables>, ref: string) {

@@ -14,23 +14,23 @@ import { fold, foldAll, joinWords } from '../../core/text.ts';
 import { consoleUrl, containsText, jsonObject } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
-import type { Tables } from '../../database/tables.ts';
-import type { Change, Differences } from '../../database/writes/change.ts';
-import { type Created, createMany, unwrapSingle } from '../../database/writes/create-many.ts';
-import { type Subject, setEventData } from '../../database/writes/events.ts';
-import { differencesBetween, recordChanges, recordDeleted } from '../../database/writes/history.ts';
+import { allOf, equals, hasText, isIn, since } from '../../lists/filters.ts';
+import { type List, memoizedList, type Order } from '../../lists/list.ts';
+import type { Filters } from '../../lists/query.ts';
+import { byRelevance, hasWord, startsWith } from '../../lists/relevance.ts';
+import type { Tables } from '../../store/tables.ts';
+import type { Change, Differences } from '../../store/writes/change.ts';
+import { type Created, createMany, unwrapSingle } from '../../store/writes/create-many.ts';
+import { type Subject, setEventData } from '../../store/writes/events.ts';
+import { differencesBetween, recordChanges, recordDeleted } from '../../store/writes/history.ts';
 import {
   findReferrers,
   referenceErrors,
   rejectDuplicate,
   toPerson,
   toProject,
-} from '../../database/writes/references.ts';
-import { deleteRow, notBefore, updateRow } from '../../database/writes/rows.ts';
-import { allOf, equals, hasText, isIn, since } from '../../lists/filters.ts';
-import { type List, memoizedList, type Order } from '../../lists/list.ts';
-import type { Filters } from '../../lists/query.ts';
-import { byRelevance, hasWord, startsWith } from '../../lists/relevance.ts';
+} from '../../store/writes/references.ts';
+import { deleteRow, notBefore, updateRow } from '../../store/writes/rows.ts';
 import { deleteCommentsIn } from '../comments/queries.ts';
 import { periodErrors } from '../project-items/validation.ts';
 import { overdueTasks, projectHealth, topScore } from './health.ts';

@@ -5,8 +5,8 @@ import { settableClock } from '../../../test/clock.ts';
 import { onBothEngines, type Start } from '../../../test/service.ts';
 import { createApp } from '../../app.ts';
 import { daysLater } from '../../core/clock.ts';
-import { openDatabase } from '../../database/open.ts';
 import { expireAcceptances } from '../../jobs/acceptances.ts';
+import { openDatabase } from '../../store/open.ts';
 
 onBothEngines('acceptances expire', (start, engine) => {
   /** The status of the one risk in each response. */

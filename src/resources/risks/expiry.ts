@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import type { Tables } from '../../database/tables.ts';
-import { bySystem } from '../../database/writes/change.ts';
+import type { Tables } from '../../store/tables.ts';
+import { bySystem } from '../../store/writes/change.ts';
 import { lockProjects } from '../projects/lock.ts';
 import { changeRisk, getRisk } from './queries.ts';
 import { clearStaleRiskFields } from './rules/transitions.ts';

@@ -2,22 +2,17 @@ import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import { daily, type Moment } from '../../core/clock.ts';
 import { type FieldError, fieldError, inUse, invalidBody, joined, type Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
+import { WriteConflict } from '../../database/application.ts';
 import { inJsonArray } from '../../database/sql/functions.ts';
 import { merged, newStamps, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
-import type { Tables } from '../../database/tables.ts';
-import type { Change, Differences } from '../../database/writes/change.ts';
-import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
-import { type Subject, setEventData } from '../../database/writes/events.ts';
-import { differencesBetween, recordDeleted } from '../../database/writes/history.ts';
-import {
-  findReferrers,
-  referenceErrors,
-  toGroup,
-  toPerson,
-  toRisk,
-} from '../../database/writes/references.ts';
-import { chunk, deleteRow, insertRows, notBefore, WriteConflict } from '../../database/writes/rows.ts';
+import type { Tables } from '../../store/tables.ts';
+import type { Change, Differences } from '../../store/writes/change.ts';
+import { type Created, unwrapSingle } from '../../store/writes/create-many.ts';
+import { type Subject, setEventData } from '../../store/writes/events.ts';
+import { differencesBetween, recordDeleted } from '../../store/writes/history.ts';
+import { findReferrers, referenceErrors, toGroup, toPerson, toRisk } from '../../store/writes/references.ts';
+import { chunk, deleteRow, insertRows, notBefore } from '../../store/writes/rows.ts';
 import { deleteCommentsOn } from '../comments/queries.ts';
 import type { EventType } from '../events/schema.ts';
 import { createIssue } from '../issues/queries.ts';

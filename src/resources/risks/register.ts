@@ -4,7 +4,6 @@ import { invalidParameter } from '../../core/errors.ts';
 import { Strict } from '../../core/schemas.ts';
 import { consoleUrl, folded, jsonArrayOf, jsonBoolean } from '../../database/sql/functions.ts';
 import { rowAsJson } from '../../database/sql/rows.ts';
-import type { TableName, Tables } from '../../database/tables.ts';
 import {
   allOf,
   always,
@@ -21,6 +20,7 @@ import {
 import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
 import { byFixedText, byText, twoDigits } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
+import type { TableName, Tables } from '../../store/tables.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { commonOrders, itemOrder, ownerName } from '../project-items/order.ts';
 import { joinOwner } from '../project-items/people.ts';

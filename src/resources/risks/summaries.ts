@@ -2,8 +2,8 @@ import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import { type Static, Type } from 'typebox';
 import { Id, Line, OneOf, OrNull, Rating, Strict } from '../../core/schemas.ts';
 import { jsonItems, notIndexed } from '../../database/sql/functions.ts';
-import type { Tables } from '../../database/tables.ts';
 import type { RowsQuery } from '../../lists/list.ts';
+import type { Tables } from '../../store/tables.ts';
 import {
   endOfRegister,
   isDefault,

@@ -5,20 +5,6 @@ import { foldAll } from '../../core/text.ts';
 import { consoleUrl, inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
 import { param, statement } from '../../database/sql/statement.ts';
-import type { Tables } from '../../database/tables.ts';
-import type { Change } from '../../database/writes/change.ts';
-import { type Created, unwrapSingle } from '../../database/writes/create-many.ts';
-import { type Subject, setEventData } from '../../database/writes/events.ts';
-import { recordDeleted } from '../../database/writes/history.ts';
-import {
-  inProject,
-  referenceErrors,
-  toIssue,
-  toPerson,
-  toRisk,
-  toTask,
-} from '../../database/writes/references.ts';
-import { deleteRow } from '../../database/writes/rows.ts';
 import {
   allOf,
   equals,
@@ -33,6 +19,20 @@ import {
 import { type List, memoizedList, type Order, type RowsQuery } from '../../lists/list.ts';
 import { byFixedText, byText } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
+import type { Tables } from '../../store/tables.ts';
+import type { Change } from '../../store/writes/change.ts';
+import { type Created, unwrapSingle } from '../../store/writes/create-many.ts';
+import { type Subject, setEventData } from '../../store/writes/events.ts';
+import { recordDeleted } from '../../store/writes/history.ts';
+import {
+  inProject,
+  referenceErrors,
+  toIssue,
+  toPerson,
+  toRisk,
+  toTask,
+} from '../../store/writes/references.ts';
+import { deleteRow } from '../../store/writes/rows.ts';
 import { deleteCommentsOn } from '../comments/queries.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { createItems } from '../project-items/create.ts';

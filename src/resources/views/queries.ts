@@ -3,11 +3,11 @@ import type { Moment } from '../../core/clock.ts';
 import { fieldError, invalidBody, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { newStamps, rowAsJson } from '../../database/sql/rows.ts';
-import type { Tables } from '../../database/tables.ts';
-import { lockTables } from '../../database/writes/locks.ts';
-import { rejectDuplicate, toView } from '../../database/writes/references.ts';
-import { deleteRow, insertRows, notBefore, updateRow } from '../../database/writes/rows.ts';
 import { type List, memoizedList } from '../../lists/list.ts';
+import type { Tables } from '../../store/tables.ts';
+import { lockTables } from '../../store/writes/locks.ts';
+import { rejectDuplicate, toView } from '../../store/writes/references.ts';
+import { deleteRow, insertRows, notBefore, updateRow } from '../../store/writes/rows.ts';
 import { maxViews, View, type ViewedList, type ViewInput, type ViewPatch } from './schema.ts';
 
 /** The views of these lists, oldest first. */

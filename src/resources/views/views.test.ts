@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql, type Transaction } from 'kysely';
 import { onBothEngines } from '../../../test/service.ts';
 import { systemClock } from '../../core/clock.ts';
-import type { Tables } from '../../database/tables.ts';
+import type { Tables } from '../../store/tables.ts';
 import { createView } from './queries.ts';
 import { maxViews } from './schema.ts';
 

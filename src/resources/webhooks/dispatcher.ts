@@ -5,8 +5,8 @@ import { type Clock, momentOf } from '../../core/clock.ts';
 import { unavailable } from '../../core/errors.ts';
 import type { Database } from '../../database/open.ts';
 import { coalesced, versionOf } from '../../database/versions.ts';
-import { chunk } from '../../database/writes/rows.ts';
 import type { Tracing } from '../../http/ops/tracing.ts';
+import { chunk } from '../../store/writes/rows.ts';
 import {
   type ActiveWebhook,
   claimDue,

@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely';
 import type { Database } from '../../database/open.ts';
 import { param, statement } from '../../database/sql/statement.ts';
-import type { Tables } from '../../database/tables.ts';
-import { insertRows } from '../../database/writes/rows.ts';
-import { dataVersion } from '../../database/writes/table-versions.ts';
 import { createPacer } from '../../formats/pace.ts';
+import type { Tables } from '../../store/tables.ts';
+import { insertRows } from '../../store/writes/rows.ts';
+import { dataVersion } from '../../store/writes/table-versions.ts';
 import { isReadable } from '../events/queries.ts';
 import { matchesTypes } from './access.ts';
 import { newDelivery } from './deliveries.ts';

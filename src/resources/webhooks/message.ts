@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
-import type { Tables } from '../../database/tables.ts';
+import type { Tables } from '../../store/tables.ts';
 import { eventJson, isReadable, type Reader } from '../events/queries.ts';
 import type { Claim } from './deliveries.ts';
 import type { Message } from './send.ts';

@@ -2,22 +2,23 @@ import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { notFound, Problem } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
+import { WriteConflict } from '../../database/application.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
-import type { Tables } from '../../database/tables.ts';
-import { bySystem, type Change, type Differences } from '../../database/writes/change.ts';
-import { addEvent, type Subject } from '../../database/writes/events.ts';
+import { allOf, isIn } from '../../lists/filters.ts';
+import type { List } from '../../lists/list.ts';
+import type { Filters } from '../../lists/query.ts';
+import type { Tables } from '../../store/tables.ts';
+import { bySystem, type Change, type Differences } from '../../store/writes/change.ts';
+import { addEvent, type Subject } from '../../store/writes/events.ts';
 import {
   differencesBetween,
   type EventOptions,
   recordChanges,
   recordCreated,
   recordHistory,
-} from '../../database/writes/history.ts';
-import { lockTables } from '../../database/writes/locks.ts';
-import { countAllRows, notBefore, WriteConflict } from '../../database/writes/rows.ts';
-import { allOf, isIn } from '../../lists/filters.ts';
-import type { List } from '../../lists/list.ts';
-import type { Filters } from '../../lists/query.ts';
+} from '../../store/writes/history.ts';
+import { lockTables } from '../../store/writes/locks.ts';
+import { countAllRows, notBefore } from '../../store/writes/rows.ts';
 import { withProjectIds } from '../keys/queries.ts';
 import type { Key } from '../keys/schema.ts';
 import { readScopesOf } from './access.ts';

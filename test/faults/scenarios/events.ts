@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { systemClock } from '../../../src/core/clock.ts';
-import { type Database, openDatabase } from '../../../src/database/open.ts';
-import { bySystem } from '../../../src/database/writes/change.ts';
+import type { Database } from '../../../src/database/open.ts';
 import { createPerson } from '../../../src/resources/personnel/queries.ts';
+import { openDatabase } from '../../../src/store/open.ts';
+import { bySystem } from '../../../src/store/writes/change.ts';
 import { type Client, createClient, expectJson, type Response } from '../client.ts';
 import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
 import type { Random } from '../random.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { openDatabase } from '../../../src/database/open.ts';
+import { openDatabase } from '../../../src/store/open.ts';
 import { stallEnvironment } from '../../loop-stall.ts';
 import { fillPeople } from '../../people.ts';
 import { temporaryFolder } from '../../process.ts';

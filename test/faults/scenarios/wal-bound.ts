@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { openDatabase } from '../../../src/database/open.ts';
+import { openDatabase } from '../../../src/store/open.ts';
 import { fillPeople } from '../../people.ts';
 import { createClient, expectJson } from '../client.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 import { endOf, type Moment } from '../../../core/clock.ts';
 import { inJsonArray, jsonObject, jsonTexts, notIndexed } from '../../../database/sql/functions.ts';
-import type { Tables } from '../../../database/tables.ts';
 import type { ListRow, RowsQuery } from '../../../lists/list.ts';
+import type { Tables } from '../../../store/tables.ts';
 import {
   endOfRegister,
   isDefault,

@@ -1,8 +1,8 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { endOf, type Moment } from '../../../core/clock.ts';
 import { inJsonArray, jsonArrayOf } from '../../../database/sql/functions.ts';
-import type { Tables } from '../../../database/tables.ts';
 import { holds, isIn } from '../../../lists/filters.ts';
+import type { Tables } from '../../../store/tables.ts';
 import { isArchived } from '../../projects/queries.ts';
 import type { Register } from '../register.ts';
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
-import type { Tables } from '../../../database/tables.ts';
+import type { Tables } from '../../../store/tables.ts';
 import { levels } from '../schema.ts';
 import { type Ranked, rankKey } from './ranking.ts';
 import { levelOf, scoreOf } from './scoring.ts';

@@ -1,9 +1,9 @@
 import { type Kysely, type QueryCreator, type RawBuilder, sql, type Transaction } from 'kysely';
 import { dayKey, type Moment } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
-import { hasSingleWriter, runsBatches } from '../sql/batches.ts';
-import { jsonTexts, parsedJson, wakeFollowers } from '../sql/functions.ts';
-import { namedStatement, param, statement } from '../sql/statement.ts';
+import { hasSingleWriter, runsBatches } from '../../database/sql/batches.ts';
+import { jsonTexts, parsedJson, wakeFollowers } from '../../database/sql/functions.ts';
+import { namedStatement, param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../tables.ts';
 import type { Differences } from './change.ts';
 import { eventTypesOf } from './event-type.ts';

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import { type FieldError, fieldError } from '../../core/errors.ts';
-import type { Tables } from '../tables.ts';
-import type { Target } from '../writes/references.ts';
+import { type FieldError, fieldError } from '../core/errors.ts';
+import type { Tables } from './tables.ts';
+import type { Target } from './writes/references.ts';
 
 /** `above` is the id of the parent. */
 type TreeNode = { id: string; label: string; above: string | null };

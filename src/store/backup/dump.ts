@@ -1,9 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import { UsageError } from '../../core/errors.ts';
-import type { Database } from '../open.ts';
-import { jsonRow } from '../sql/functions.ts';
-import { streamLines } from '../sql/lines.ts';
-import { allTables, type StoredTable, type Tables } from '../tables.ts';
+import type { Database } from '../../database/open.ts';
+import { jsonRow } from '../../database/sql/functions.ts';
+import { streamLines } from '../../database/sql/lines.ts';
+import type { StoredTable } from '../../database/tables.ts';
+import { allTables, type Tables } from '../tables.ts';
 import type { Manifest, Section } from './file.ts';
 
 const sliceRows = 500;

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type FieldError, fieldError, invalidBody, Problem } from '../../core/errors.ts';
-import { inJsonArray, sharedRowLock } from '../sql/functions.ts';
-import { namedStatement, param } from '../sql/statement.ts';
+import { inJsonArray, sharedRowLock } from '../../database/sql/functions.ts';
+import { namedStatement, param } from '../../database/sql/statement.ts';
 import type { Tables } from '../tables.ts';
 
 export type Target = {

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
-import { hasSingleWriter } from '../sql/batches.ts';
-import { advisoryLock, inJsonArray, rowLock } from '../sql/functions.ts';
-import { namedStatement, param, statement } from '../sql/statement.ts';
+import { hasSingleWriter } from '../../database/sql/batches.ts';
+import { advisoryLock, inJsonArray, rowLock } from '../../database/sql/functions.ts';
+import { namedStatement, param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../tables.ts';
 
 /*

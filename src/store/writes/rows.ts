@@ -1,14 +1,10 @@
 import { type Insertable, sql, type Transaction } from 'kysely';
 import { type Moment, momentOf } from '../../core/clock.ts';
-import { runsBatches } from '../sql/batches.ts';
-import { inJsonArray, jsonItems } from '../sql/functions.ts';
-import { namedStatement, param } from '../sql/statement.ts';
+import { WriteConflict } from '../../database/application.ts';
+import { runsBatches } from '../../database/sql/batches.ts';
+import { inJsonArray, jsonItems } from '../../database/sql/functions.ts';
+import { namedStatement, param } from '../../database/sql/statement.ts';
 import type { Tables } from '../tables.ts';
-
-/** A concurrent transaction changed the row after it was read. The transaction must be retried. */
-export class WriteConflict extends Error {
-  override readonly name = 'WriteConflict';
-}
 
 type Updatable = 'people' | 'groups' | 'projects' | 'risks' | 'issues' | 'tasks' | 'comments' | 'views';
 

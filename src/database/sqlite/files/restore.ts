@@ -11,8 +11,8 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import type { StoredTable, Tables } from '../tables.ts';
-import { flush } from './file.ts';
+import { flush } from '../../../core/flush.ts';
+import type { StoredTable, Tables } from '../../tables.ts';
 
 export async function describeTables(db: Kysely<Tables>): Promise<StoredTable[]> {
   const { rows } = await sql<{ table: string; name: string; type: string; key: number }>`

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { DEFAULT_MIGRATION_TABLE, Migrator } from 'kysely/migration';
 import { UsageError } from '../core/errors.ts';
 import { version } from '../core/version.ts';
-import type { Engine } from './engine.ts';
+import type { Engine } from '../database/engine.ts';
 import { up as first } from './migrations/0001_first.ts';
 import type { Tables } from './tables.ts';
 

@@ -1,5 +1,5 @@
 import { access, constants, open, rm, statfs } from 'node:fs/promises';
-import { unavailable } from '../../core/errors.ts';
+import { unavailable } from '../../../core/errors.ts';
 
 /** With less space, the next write or checkpoint may fail. */
 const minFreeBytes = 1024 * 1024;

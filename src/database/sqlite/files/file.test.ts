@@ -17,13 +17,13 @@ import {
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { mountReadOnly, mountSmallDisk } from '../../../test/disks.ts';
-import { muster, startMuster, temporaryFolder } from '../../../test/process.ts';
-import { systemClock } from '../../core/clock.ts';
-import { newId } from '../../core/ids.ts';
-import { personRow } from '../../resources/personnel/queries.ts';
-import { openDatabase } from '../open.ts';
-import { insertRows } from '../writes/rows.ts';
+import { mountReadOnly, mountSmallDisk } from '../../../../test/disks.ts';
+import { muster, startMuster, temporaryFolder } from '../../../../test/process.ts';
+import { systemClock } from '../../../core/clock.ts';
+import { newId } from '../../../core/ids.ts';
+import { personRow } from '../../../resources/personnel/queries.ts';
+import { openDatabase } from '../../../store/open.ts';
+import { insertRows } from '../../../store/writes/rows.ts';
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 

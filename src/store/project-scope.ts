@@ -16,8 +16,8 @@ import {
   type WithNode,
 } from 'kysely';
 import { keyLimited } from '../core/errors.ts';
-import type { Database } from './open.ts';
-import { inConstantArray, jsonTexts, storedTable } from './sql/functions.ts';
+import type { Database } from '../database/open.ts';
+import { inConstantArray, jsonTexts, storedTable } from '../database/sql/functions.ts';
 import type { TableName, Tables } from './tables.ts';
 import { changedTable } from './writes/tracker.ts';
 

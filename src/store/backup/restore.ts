@@ -1,12 +1,13 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import { UsageError } from '../../core/errors.ts';
 import { shortened } from '../../core/text.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine } from '../../database/engine.ts';
+import { runsBatches } from '../../database/sql/batches.ts';
+import { jsonItems } from '../../database/sql/functions.ts';
+import { namedStatement, param } from '../../database/sql/statement.ts';
+import type { StoredTable } from '../../database/tables.ts';
 import { isUnreleased, migrate, migrationNames } from '../migrate.ts';
-import { runsBatches } from '../sql/batches.ts';
-import { jsonItems } from '../sql/functions.ts';
-import { namedStatement, param } from '../sql/statement.ts';
-import { allTables, type StoredTable, type Tables } from '../tables.ts';
+import { allTables, type Tables } from '../tables.ts';
 import type { Manifest, Rows } from './file.ts';
 
 export type Backup = {
@@ -42,6 +43,7 @@ export async function restoreDatabase(
 ): Promise<void> {
   const last = lastMigration(backup);
   await engine.restore({
+    tables: allTables,
     assertEmpty: (db) => assertEmpty(db, engine),
     async load(db) {
       await migrate(db, engine, last);

@@ -11,6 +11,7 @@ import {
   UpdateQueryNode,
 } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
+import type { StatefulPlugin } from '../../database/sql/savepoint.ts';
 import type { SubjectType } from '../../resources/events/schema.ts';
 import type { TableName, Tables } from '../tables.ts';
 import type { Change, Differences } from './change.ts';
@@ -46,7 +47,7 @@ export type PendingEvent = {
 export type EventData = { version: number; key?: string; project_id?: string };
 
 /** What a transaction has changed. A plugin, because a transaction hands its plugins on. */
-export class ChangeTracker implements KyselyPlugin {
+export class ChangeTracker implements StatefulPlugin {
   readonly tables = new Set<TableName>();
   /** Events without a sequence number. */
   readonly events: PendingEvent[] = [];

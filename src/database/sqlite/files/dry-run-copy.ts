@@ -1,9 +1,9 @@
 import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type Kysely, sql } from 'kysely';
-import { Problem, unavailable } from '../../core/errors.ts';
-import { restoreFolder } from '../backup/sqlite.ts';
-import type { Tables } from '../tables.ts';
+import { Problem, unavailable } from '../../../core/errors.ts';
+import type { Tables } from '../../tables.ts';
+import { restoreFolder } from './restore.ts';
 
 /** Maximum number of concurrent copies: each uses as much disk space as the database. */
 const maxCopies = 2;

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { hasSingleWriter } from '../sql/batches.ts';
-import { namedStatement, param, statement } from '../sql/statement.ts';
+import { hasSingleWriter } from '../../database/sql/batches.ts';
+import { namedStatement, param, statement } from '../../database/sql/statement.ts';
 import type { TableName, Tables } from '../tables.ts';
 import { insertRows } from './rows.ts';
 import { ChangeTracker } from './tracker.ts';

@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { DEFAULT_MIGRATION_LOCK_TABLE, DEFAULT_MIGRATION_TABLE } from 'kysely/migration';
 import pg from 'pg';
-import { allTables, type StoredTable, type Tables } from '../tables.ts';
+import type { StoredTable, Tables } from '../tables.ts';
 
 export async function describeTables(db: Kysely<Tables>): Promise<StoredTable[]> {
   const { rows } = await sql<{ table: string; name: string; type: string; key: number | null }>`
@@ -49,16 +49,16 @@ export async function dropIndexes(db: Transaction<Tables>): Promise<() => Promis
 }
 
 /** Removes tables without rows, which may be those of another version. */
-export async function dropTables(db: Transaction<Tables>): Promise<void> {
-  const known: string[] = [...allTables, DEFAULT_MIGRATION_TABLE, DEFAULT_MIGRATION_LOCK_TABLE];
+export async function dropTables(db: Transaction<Tables>, tables: readonly string[]): Promise<void> {
+  const known = [...tables, DEFAULT_MIGRATION_TABLE, DEFAULT_MIGRATION_LOCK_TABLE];
   const existing = (await describeTables(db)).filter(({ table }) => known.includes(table));
   if (existing.length === 0) return;
   await sql`drop table ${sql.join(existing.map(({ table }) => sql.table(table)))}`.execute(db);
 }
 
 /** Keeps other processes from writing to the tables while it is checked that they have no rows. */
-export async function lockTables(db: Transaction<Tables>): Promise<void> {
-  const existing = (await describeTables(db)).filter(({ table }) => allTables.some((name) => name === table));
+export async function lockTables(db: Transaction<Tables>, tables: readonly string[]): Promise<void> {
+  const existing = (await describeTables(db)).filter(({ table }) => tables.includes(table));
   if (existing.length === 0) return;
   await sql`lock table ${sql.join(existing.map(({ table }) => sql.table(table)))}`.execute(db);
 }

@@ -1,8 +1,8 @@
 import { closeSync, mkdirSync, openSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
-import { UsageError } from '../../core/errors.ts';
-import { fold } from '../../core/text.ts';
+import { UsageError } from '../../../core/errors.ts';
+import { fold } from '../../../core/text.ts';
 
 /** How to open a connection, in the main thread or a worker. */
 export type FileOptions = { readonly: boolean; expected?: FileIdentity | undefined };

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Database } from './open.ts';
+import type { Database } from '../database/open.ts';
 import type { Tables } from './tables.ts';
 
 /** The time zone of the organization; undefined until one is stored. */
