@@ -63,7 +63,9 @@ export async function hasTransaction(url: string): Promise<boolean> {
     const name = new URL(url).pathname.slice(1);
     const { rows } = await administer(
       readEnvironment('TEST_POSTGRES_URL'),
-      `select from pg_stat_activity where datname = '${name}' and state like 'idle in transaction%'`,
+      // A test may have a transaction of its own, on another connection.
+      `select from pg_stat_activity where datname = '${name}' and state like 'idle in transaction%'
+        and application_name = 'muster'`,
     );
     return rows.length > 0;
   }
