@@ -63,10 +63,6 @@ declare module 'fastify' {
     /** Finds the valid key with this secret, or throws. Failed attempts are rate limited. */
     authenticate(request: FastifyRequest, secret: string): Promise<Actor>;
     keyLimits: ReturnType<typeof keyLimits>;
-    /** Deliveries of webhooks: pending in all instances, otherwise those of this process since its start. */
-    deliveryCounts: { pending: number; delivered: number; retried: number; failed: number };
-    /** Sends a page to a browser for a path that does not exist; undefined without a built console. */
-    sendNotFoundPage(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined;
   }
   interface FastifyRequest {
     moment: Moment;

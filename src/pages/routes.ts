@@ -13,6 +13,13 @@ import { referenceContents, referenceMain } from './reference.ts';
 import { filterScript } from './reference-filter.ts';
 import { problemTable } from './reference-operations.ts';
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Sends a page to a browser for a path that does not exist; undefined without a built console. */
+    sendNotFoundPage(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined;
+  }
+}
+
 const config = { access: 'public' } as const;
 
 /** The routes of the console. Each returns the same page. */

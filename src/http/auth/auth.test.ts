@@ -6,10 +6,10 @@ import { readConfig } from '../../config.ts';
 import { momentOf, systemClock } from '../../core/clock.ts';
 import { createKey, revokeKey } from '../../resources/keys/queries.ts';
 import { scopes } from '../../resources/keys/schema.ts';
+import { grants } from '../../store/keys/scopes.ts';
+import { newSecret } from '../../store/keys/secret.ts';
 import { openDatabase } from '../../store/open.ts';
 import type { Access } from './auth.ts';
-import { grants } from './scopes.ts';
-import { newSecret } from './secret.ts';
 
 type Route = { method: string; path: string; access: Access };
 

@@ -5,14 +5,14 @@ import type { Moment } from '../../core/clock.ts';
 import { keyLimited, Problem } from '../../core/errors.ts';
 import { parameterScope } from '../../core/schemas.ts';
 import type { Key, Scope } from '../../resources/keys/schema.ts';
+import { grants, insufficientScope } from '../../store/keys/scopes.ts';
+import { looksLikeSecret } from '../../store/keys/secret.ts';
 import { scopeToProjects } from '../../store/project-scope.ts';
 import { varyOn } from '../response/headers.ts';
 import { isSameOrigin, sessionSecret } from './cookie.ts';
 import { createKeyCache } from './key-cache.ts';
 import { createKeyUsage } from './key-usage.ts';
 import { keyLimits, rateLimiter, tooManyRequests } from './rate-limits.ts';
-import { grants, insufficientScope } from './scopes.ts';
-import { looksLikeSecret } from './secret.ts';
 
 /** The permission a route requires: a scope, any valid key, or none. Every route declares it. */
 export type Access = Scope | 'any key' | 'public';

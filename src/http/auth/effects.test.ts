@@ -5,9 +5,9 @@ import { type SubjectType, subjectScopes } from '../../resources/events/schema.t
 import { type Scope, scopes } from '../../resources/keys/schema.ts';
 import { type ViewedList, viewScopes } from '../../resources/views/schema.ts';
 import { createTest } from '../../resources/webhooks/deliveries.ts';
+import { grants } from '../../store/keys/scopes.ts';
 import { type TableName, tableNames } from '../../store/tables.ts';
 import { bySystem } from '../../store/writes/change.ts';
-import { grants } from './scopes.ts';
 
 /**
  * The access matrix by effect: every operation is sent with every kind of key, to a service that contains recognizable data

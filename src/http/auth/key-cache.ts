@@ -3,8 +3,8 @@ import type { Moment } from '../../core/clock.ts';
 import type { Database } from '../../database/open.ts';
 import type { Versions } from '../../database/versions.ts';
 import type { Key } from '../../resources/keys/schema.ts';
-import { findKeyByHash, findKeyByPreviousHash } from './key-lookup.ts';
-import { hashSecret, looksLikeSecret } from './secret.ts';
+import { findKeyByHash, findKeyByPreviousHash } from '../../store/keys/lookup.ts';
+import { hashSecret, looksLikeSecret } from '../../store/keys/secret.ts';
 
 /** Caches keys in memory until any key changes, in this process or another. */
 export type KeyCache = {

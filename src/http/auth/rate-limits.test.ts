@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { settableClock } from '../../../test/clock.ts';
 import { onSqlite, startTestService, type TestService } from '../../../test/service.ts';
 import { clientAddress, listNetworks, networkOf } from '../../core/addresses.ts';
+import { newSecret } from '../../store/keys/secret.ts';
 import { burstOf, rateLimiter } from './rate-limits.ts';
-import { newSecret } from './secret.ts';
 
 const noon = '2026-11-15T12:00:00.000Z';
 

@@ -4,12 +4,12 @@ import { type FieldError, fieldError, invalidBody, notFound, Problem } from '../
 import { newId } from '../../core/ids.ts';
 import { fold, joinWords } from '../../core/text.ts';
 import { newStamps, rowAsJson, storedChanges, storedFields } from '../../database/sql/rows.ts';
-import { keyColumns, keyOf } from '../../http/auth/key-lookup.ts';
-import { insufficientScope, missingScopes } from '../../http/auth/scopes.ts';
-import { hashSecret, newSecret } from '../../http/auth/secret.ts';
 import { allOf, contains } from '../../lists/filters.ts';
 import type { List } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
+import { keyColumns, keyOf } from '../../store/keys/lookup.ts';
+import { insufficientScope, missingScopes } from '../../store/keys/scopes.ts';
+import { hashSecret, newSecret } from '../../store/keys/secret.ts';
 import type { Tables } from '../../store/tables.ts';
 import { bySystem, type Change, type Differences } from '../../store/writes/change.ts';
 import type { Subject } from '../../store/writes/events.ts';

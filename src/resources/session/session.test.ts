@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { onSqlite } from '../../../test/service.ts';
 import { momentOf, systemClock } from '../../core/clock.ts';
-import { newSecret } from '../../http/auth/secret.ts';
+import { newSecret } from '../../store/keys/secret.ts';
 import { createKey, revokeKey } from '../keys/queries.ts';
 
 const sameOrigin = { 'sec-fetch-site': 'same-origin' };

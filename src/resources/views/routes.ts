@@ -1,5 +1,4 @@
 import { Id, NoContent, Strict } from '../../core/schemas.ts';
-import { grants, insufficientScope } from '../../http/auth/scopes.ts';
 import type { App } from '../../http/fastify.ts';
 import { created, sendIdempotent } from '../../http/request/idempotency.ts';
 import { assertIfMatch } from '../../http/response/etag.ts';
@@ -7,6 +6,7 @@ import { sendResource } from '../../http/response/resource.ts';
 import { ListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
+import { grants, insufficientScope } from '../../store/keys/scopes.ts';
 import type { Scope } from '../keys/schema.ts';
 import { createView, deleteView, getView, updateView, viewList } from './queries.ts';
 import {

@@ -1,6 +1,6 @@
 import { fieldError, invalidBody } from '../../core/errors.ts';
 import { joinWords } from '../../core/text.ts';
-import { grants, insufficientScope, missingScopes } from '../../http/auth/scopes.ts';
+import { grants, insufficientScope, missingScopes } from '../../store/keys/scopes.ts';
 import { eventTypes, type SubjectType, subjectScopes } from '../events/schema.ts';
 import type { Key, Scope } from '../keys/schema.ts';
 import type { Webhook, WebhookInput } from './schema.ts';

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
 import { type Clock, momentOf } from '../../core/clock.ts';
 import { unavailable } from '../../core/errors.ts';
 import type { Database } from '../../database/open.ts';
@@ -25,8 +24,12 @@ import { type Attempt, type Message, noAttempt, type Sender } from './send.ts';
 declare module 'fastify' {
   interface FastifyInstance {
     webhooks: Dispatcher;
+    deliveryCounts: DeliveryCounts;
   }
 }
+
+/** Deliveries: pending in all instances, otherwise those of this process since its start. */
+type DeliveryCounts = { pending: number; delivered: number; retried: number; failed: number };
 
 type Dispatcher = ReturnType<typeof createDispatcher>;
 
@@ -34,7 +37,7 @@ type Options = {
   database: Database;
   clock: Clock;
   sender: Sender;
-  counts: FastifyInstance['deliveryCounts'];
+  counts: DeliveryCounts;
   tracing?: Tracing | undefined;
   onError(error: unknown): void;
   /** How long `stop` waits for attempts in flight. */

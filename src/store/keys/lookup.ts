@@ -1,6 +1,6 @@
 import type { Kysely, Selectable } from 'kysely';
 import { Key } from '../../resources/keys/schema.ts';
-import type { Tables } from '../../store/tables.ts';
+import type { Tables } from '../tables.ts';
 
 /** Finds a key by the hash of its secret. */
 export async function findKeyByHash(db: Kysely<Tables>, hash: string): Promise<Key | undefined> {
