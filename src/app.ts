@@ -45,6 +45,7 @@ import { pageRoutes } from './pages/routes.ts';
 import { commentRoutes } from './resources/comments/routes.ts';
 import { eventRoutes } from './resources/events/routes.ts';
 import { groupRoutes } from './resources/groups/routes.ts';
+import { handoverRoutes } from './resources/handover/routes.ts';
 import { issueRoutes } from './resources/issues/routes.ts';
 import { keyRoutes } from './resources/keys/routes.ts';
 import { meRoutes } from './resources/me/routes.ts';
@@ -104,6 +105,7 @@ export async function createApp(service: Service): Promise<App> {
 /** The resources under `/v1`, in the order in which the API reference lists them. */
 const resources = [
   personnelRoutes,
+  handoverRoutes,
   groupRoutes,
   riskRoutes,
   issueRoutes,

@@ -111,3 +111,23 @@ test('no file is named index, utils, helpers or types, and only main reads the e
     if (file !== 'src/main.ts') assert.doesNotMatch(source(file), /process\.env/, file);
   }
 });
+
+test('few folders of resources import from each other in both directions', () => {
+  const folderOf = (file: string) => /^src\/resources\/([a-z-]+)\//.exec(file)?.[1];
+  const arrows = new Set<string>();
+  for (const file of files) {
+    for (const imported of findImports(file)) {
+      const [from, to] = [folderOf(file), folderOf(imported)];
+      if (from && to && from !== to && !imported.endsWith('/schema.ts')) arrows.add(`${from} → ${to}`);
+    }
+  }
+  const mutual = [...arrows].filter((arrow) => arrows.has(arrow.split(' → ').reverse().join(' → ')));
+  assert.deepEqual(mutual.sort(), [
+    // People are members of groups, and a group lists its members as people.
+    'groups → personnel',
+    'personnel → groups',
+    // Unarchiving a project reopens its risks, and its health follows from them.
+    'projects → risks',
+    'risks → projects',
+  ]);
+});

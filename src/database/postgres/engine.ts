@@ -119,7 +119,7 @@ const quickLimits: Limits = {
   responseMs: 9_000,
 };
 /** Documented as 9 seconds, which leaves time for the response. The last attempt may wait for one lock. */
-const writeLimits = { totalMs: 8_500, retryMs: 3_500 };
+const writeLimits = { totalMs: 8_000, retryMs: 3_500 };
 const slowLimits: Limits = { ...quickLimits, connectMs: 8_000, statementMs: 30_000, responseMs: 31_000 };
 /** Together less than the time after which the service closes an idle connection, so that its client gets 503. */
 export const streamLimits = { connectMs: 8_000, lockMs: 5_000, responseMs: 50_000 } satisfies Limits;

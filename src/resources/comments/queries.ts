@@ -3,7 +3,6 @@ import { fieldError, invalidBody, notFound } from '../../core/errors.ts';
 import { idPattern, newId } from '../../core/ids.ts';
 import { jsonArrayOf, jsonObject, jsonTexts } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson } from '../../database/sql/rows.ts';
-import { param, statement } from '../../database/sql/statement.ts';
 import type { List } from '../../lists/list.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
@@ -95,20 +94,6 @@ export async function deleteComment(
   await deleteRow(db, 'comments', current);
   await recordDeleted(db, commentSubject, current.id, current, change);
 }
-
-/** Deletes the comments on a resource that is being deleted. Its own event stands for theirs. */
-export async function deleteCommentsOn(db: Transaction<Tables>, subject_id: string): Promise<void> {
-  await deleteBySubject.send(db, { subject_id });
-}
-
-/** Deletes all comments in a project that is being deleted. */
-export async function deleteCommentsIn(db: Transaction<Tables>, project_id: string): Promise<void> {
-  await db.deleteFrom('comments').where('project_id', '=', project_id).execute();
-}
-
-const deleteBySubject = statement((db) =>
-  db.deleteFrom('comments').where('subject_id', '=', param<string>('subject_id')),
-);
 
 const commentJson = rowAsJson(Comment, 'comments', {
   mentions: sql`(

@@ -24,6 +24,7 @@ import type { Filters } from '../../lists/query.ts';
 import type { TableName, Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { type Created, unwrapSingle } from '../../store/writes/create-many.ts';
+import { deleteCommentsOn } from '../../store/writes/delete-comments.ts';
 import { type Subject, setEventData } from '../../store/writes/events.ts';
 import { recordDeleted } from '../../store/writes/history.ts';
 import {
@@ -36,7 +37,6 @@ import {
   toRisk,
 } from '../../store/writes/references.ts';
 import { deleteRow } from '../../store/writes/rows.ts';
-import { deleteCommentsOn } from '../comments/queries.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { createItems } from '../project-items/create.ts';
@@ -44,10 +44,10 @@ import { commonOrders, itemOrder, ownerName, personName } from '../project-items
 import { joinAssignee, joinOwner } from '../project-items/people.ts';
 import { itemReader } from '../project-items/read.ts';
 import { type ItemUpdates, updateItem } from '../project-items/update.ts';
-import { assertTransition, ownerAndDateErrors } from '../project-items/validation.ts';
 import { issueDelta, updateCounts } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
+import { assertTransition, ownerAndDateErrors } from '../validation.ts';
 import {
   Issue,
   IssueInput,

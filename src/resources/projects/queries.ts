@@ -21,6 +21,7 @@ import { byRelevance, hasWord, startsWith } from '../../lists/relevance.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change, Differences } from '../../store/writes/change.ts';
 import { type Created, createMany, unwrapSingle } from '../../store/writes/create-many.ts';
+import { deleteCommentsIn } from '../../store/writes/delete-comments.ts';
 import { type Subject, setEventData } from '../../store/writes/events.ts';
 import { differencesBetween, recordChanges, recordDeleted } from '../../store/writes/history.ts';
 import {
@@ -31,8 +32,7 @@ import {
   toProject,
 } from '../../store/writes/references.ts';
 import { deleteRow, notBefore, updateRow } from '../../store/writes/rows.ts';
-import { deleteCommentsIn } from '../comments/queries.ts';
-import { periodErrors } from '../project-items/validation.ts';
+import { periodErrors } from '../validation.ts';
 import { overdueTasks, projectHealth, topScore } from './health.ts';
 import { assertKeyUnused, generateKey } from './key.ts';
 import { assertNotArchived, lockProject } from './lock.ts';

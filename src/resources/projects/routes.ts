@@ -6,7 +6,7 @@ import { actionErrors } from '../../http/route-errors.ts';
 import { SortableListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
-import { resolveFilters } from '../project-items/filters.ts';
+import { resolveFilters } from '../filters.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { expireAcceptancesIn } from '../risks/expiry.ts';
 import { projectImport } from './import.ts';

@@ -11,8 +11,8 @@ import { type Filters, SortableListQuery, splitQuery } from '../../lists/query.t
 import { ListOf, SummaryOf } from '../../lists/schema.ts';
 import { sendList, sendSummary } from '../../lists/send-list.ts';
 import type { ScopedDatabase } from '../../store/project-scope.ts';
+import { resolveFilters } from '../filters.ts';
 import { Issue } from '../issues/schema.ts';
-import { resolveFilters } from '../project-items/filters.ts';
 import { projectItemRoutes } from '../project-items/item-routes.ts';
 import { sortsOf } from '../project-items/order.ts';
 import { lockProjectFirst } from '../projects/lock.ts';

@@ -22,6 +22,7 @@ import type { Filters } from '../../lists/query.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { type Created, unwrapSingle } from '../../store/writes/create-many.ts';
+import { deleteCommentsOn } from '../../store/writes/delete-comments.ts';
 import { type Subject, setEventData } from '../../store/writes/events.ts';
 import { recordDeleted } from '../../store/writes/history.ts';
 import {
@@ -33,17 +34,16 @@ import {
   toTask,
 } from '../../store/writes/references.ts';
 import { deleteRow } from '../../store/writes/rows.ts';
-import { deleteCommentsOn } from '../comments/queries.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { createItems } from '../project-items/create.ts';
 import { commonOrders, itemOrder, personName } from '../project-items/order.ts';
 import { joinAssignee } from '../project-items/people.ts';
 import { itemReader } from '../project-items/read.ts';
 import { type ItemUpdates, updateItem } from '../project-items/update.ts';
-import { periodErrors } from '../project-items/validation.ts';
 import { zeroDelta } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
+import { periodErrors } from '../validation.ts';
 import {
   openStatuses,
   type projectTaskFilters,

@@ -3,7 +3,7 @@ import type { App } from '../../http/fastify.ts';
 import { ListQuery, SortableListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
-import { resolveFilters } from '../project-items/filters.ts';
+import { resolveFilters } from '../filters.ts';
 import { projectItemRoutes } from '../project-items/item-routes.ts';
 import { sortsOf } from '../project-items/order.ts';
 import { getProject } from '../projects/queries.ts';

@@ -4,8 +4,8 @@ import { allOf, isIn } from '../../lists/filters.ts';
 import type { List } from '../../lists/list.ts';
 import type { Filters } from '../../lists/query.ts';
 import type { Tables } from '../../store/tables.ts';
+import { Assignment, type assignmentFilters } from '../personnel/schema.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
-import { Assignment, type assignmentFilters } from './schema.ts';
 
 type AssignmentSource = {
   type: Assignment['type'];

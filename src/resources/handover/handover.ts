@@ -9,11 +9,11 @@ import type { Change } from '../../store/writes/change.ts';
 import { recordHistory } from '../../store/writes/history.ts';
 import { lockPerson, lockTables } from '../../store/writes/locks.ts';
 import { referenceErrors, toGroup, toPerson } from '../../store/writes/references.ts';
+import { assigneeErrors, getPerson, updatePerson } from '../personnel/queries.ts';
+import type { DeactivateInput, Handover, Person, Responsibilities } from '../personnel/schema.ts';
 import { lockProjects } from '../projects/lock.ts';
 import { assignmentRows, countAssignments } from './assignments.ts';
-import { assigneeErrors, getPerson, updatePerson } from './queries.ts';
 import { lockLedRows, noResponsibilities, reassignAll, type Successors } from './reassign.ts';
-import type { DeactivateInput, Handover, Person, Responsibilities } from './schema.ts';
 
 /**
  * Deactivates a person and reassigns their responsibilities to the successors, in one transaction. Each reassigned

@@ -10,12 +10,12 @@ import { updateRows } from '../../store/writes/rows.ts';
 import { addMember, removeMember } from '../groups/members.ts';
 import { groupSubject } from '../groups/queries.ts';
 import { issueSubject } from '../issues/queries.ts';
+import { personSubject } from '../personnel/queries.ts';
+import type { Person, Responsibilities } from '../personnel/schema.ts';
 import { projectSubject } from '../projects/queries.ts';
 import { archiveVersions, riskSubject } from '../risks/queries.ts';
 import { taskSubject } from '../tasks/queries.ts';
 import { assignmentSources } from './assignments.ts';
-import { personSubject } from './queries.ts';
-import type { Person, Responsibilities } from './schema.ts';
 
 export type Successors = { handover_to_user_id: string | null; handover_to_group_id: string | null };
 

@@ -9,10 +9,10 @@ import { bySystem, type Change } from '../../store/writes/change.ts';
 import { lockTables } from '../../store/writes/locks.ts';
 import { createGroup, getGroup, updateGroup } from '../groups/queries.ts';
 import { createIssue, getIssue, updateIssue } from '../issues/queries.ts';
+import { createPerson, getPerson, updatePerson } from '../personnel/queries.ts';
 import { createProject, getProject, updateProject } from '../projects/queries.ts';
 import { createRisk, getRisk, updateRisk } from '../risks/queries.ts';
 import { createTask, getTask, updateTask } from '../tasks/queries.ts';
-import { createPerson, getPerson, updatePerson } from './queries.ts';
 
 /** Ada hands over to Bob. The first project has an unassigned task, issue and risk; the second is empty. */
 async function prepare(service: TestService, key: string, round: number) {

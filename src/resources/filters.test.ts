@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { settableClock } from '../../../test/clock.ts';
-import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { settableClock } from '../../test/clock.ts';
+import { onBothEngines, type TestService } from '../../test/service.ts';
 
 const missing = (prefix: string) => `${prefix}_${'0'.repeat(26)}`;
 

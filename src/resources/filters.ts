@@ -1,10 +1,10 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { daysLater } from '../../core/clock.ts';
-import { invalidParameter } from '../../core/errors.ts';
-import { joinWords } from '../../core/text.ts';
-import type { Tables } from '../../store/tables.ts';
-import { findRows, type Target, toGroup, toIssue, toPerson, toRisk } from '../../store/writes/references.ts';
-import { type AcrossProjects, isArchived, resolveProjects } from '../projects/queries.ts';
+import { daysLater } from '../core/clock.ts';
+import { invalidParameter } from '../core/errors.ts';
+import { joinWords } from '../core/text.ts';
+import type { Tables } from '../store/tables.ts';
+import { findRows, type Target, toGroup, toIssue, toPerson, toRisk } from '../store/writes/references.ts';
+import { type AcrossProjects, isArchived, resolveProjects } from './projects/queries.ts';
 
 type ListFilters = Pick<AcrossProjects, 'project' | 'archived'> & {
   [Name in keyof typeof targets]?: string | string[];

@@ -1,4 +1,4 @@
-import { type FieldError, fieldError, Problem } from '../../core/errors.ts';
+import { type FieldError, fieldError, Problem } from '../core/errors.ts';
 
 /** Rejects a status change that the transition table does not allow; the problem lists the allowed statuses. */
 export function assertTransition<Status extends string>(
