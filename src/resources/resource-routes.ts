@@ -5,10 +5,13 @@ import type { Moment } from '../core/clock.ts';
 import type { ProblemCode } from '../core/errors.ts';
 import { NoContent, Strict } from '../core/schemas.ts';
 import { capitalized, withArticle } from '../core/text.ts';
+import type { WriteWorkload } from '../database/open.ts';
+import type { Access } from '../http/auth/auth.ts';
 import type { App } from '../http/fastify.ts';
 import { created, sendIdempotent } from '../http/request/idempotency.ts';
 import { assertIfMatch } from '../http/response/etag.ts';
 import { sendResource } from '../http/response/resource.ts';
+import { showSecret, withoutSecret } from '../http/response/secrets.ts';
 import { createErrors, deleteErrors, updateErrors } from '../http/route-errors.ts';
 import { importRoute } from '../import/import-route.ts';
 import type { Importable } from '../import/importable.ts';
@@ -25,16 +28,23 @@ import type { Scope } from './keys/schema.ts';
 type ReadableKind<Params extends TObject, Resource extends TObject> = {
   noun: string;
   tag: string;
-  access: { read: Scope };
+  access: { read: Access };
   /** The path of the collection. */
   collection: string;
   /** All path parameters of one resource; the last one identifies it in the collection. */
   params: Params;
   resource: Resource;
   getSummary?: string;
-  historyDescription?: string;
+  /** False if changes are not recorded. */
+  hasHistory?: boolean;
+  descriptions?: { create?: string; update?: string; delete?: string; history?: string };
   idOf(resource: Static<Resource>): string;
-  get(db: Kysely<Tables>, params: Static<Params>, moment: Moment): Promise<Versioned<Resource>>;
+  get(
+    db: Kysely<Tables>,
+    params: Static<Params>,
+    moment: Moment,
+    request: FastifyRequest,
+  ): Promise<Versioned<Resource>>;
   /** Extra query parameters of `GET …/{id}`, and the fields they add to the response. */
   single?: {
     query: TProperties;
@@ -50,13 +60,23 @@ export type ResourceKind<
   Input extends TObject,
   Patch extends TObject,
 > = ReadableKind<Params, Resource> & {
-  access: { manage: Scope };
+  access: { manage: Access };
+  /** The reason to reject writes of a key that is limited to projects. */
+  requiresUnrestrictedKey?: string;
   /** The path parameters of the collection. */
   collectionParams?: TProperties;
   input: Input;
   patch: Patch;
-  summaries: { create: string; import?: string; delete: string };
-  deleteDescription?: string;
+  summaries: { create: string; import?: string; update?: string; delete: string };
+  /** The resource with the secret that only the response to its creation shows. */
+  withSecret?: TObject;
+  /** The operation of `DELETE`, if it deletes nothing. */
+  deleteOperation?: string;
+  /** For a resource with many rows of its own. */
+  deleteWorkload?: WriteWorkload;
+  /** False if no field must be unique, and if nothing refers to the resource. */
+  hasUniqueFields?: boolean;
+  canBeInUse?: boolean;
   /** The errors of all writes and of updates, besides the usual ones. */
   errors?: readonly ProblemCode[];
   updateErrors?: readonly ProblemCode[];
@@ -69,14 +89,21 @@ export type ResourceKind<
     params: Static<Params>,
     input: Static<Input>,
     change: Change,
+    request: FastifyRequest,
   ): Promise<Versioned<Resource>>;
   update(
     db: Transaction<Tables>,
     current: Versioned<Resource>,
     patch: Static<Patch>,
     change: Change,
+    request: FastifyRequest,
   ): Promise<Versioned<Resource>>;
-  delete(db: Transaction<Tables>, current: Versioned<Resource>, change: Change): Promise<void>;
+  delete(
+    db: Transaction<Tables>,
+    current: Versioned<Resource>,
+    change: Change,
+    request: FastifyRequest,
+  ): Promise<unknown>;
   /** Absent if the resource cannot be imported. */
   importable?(request: FastifyRequest): Importable | Promise<Importable>;
 };
@@ -90,8 +117,17 @@ export function resourceRoutes<
   Input extends TObject,
   Patch extends TObject,
 >(app: App, kind: ResourceKind<Params, Resource, Input, Patch>): void {
-  const { noun, access, collection, collectionParams, summaries, errors = [] } = kind;
+  const { noun, access, collection, collectionParams, summaries, descriptions = {}, withSecret } = kind;
   const tags = [kind.tag];
+  const except = [
+    ...(kind.hasUniqueFields === false ? ['duplicate'] : []),
+    ...(kind.canBeInUse === false ? ['in_use'] : []),
+  ];
+  const configOf = (usual: readonly ProblemCode[], own: readonly ProblemCode[] = []) => ({
+    access: access.manage,
+    ...(kind.requiresUnrestrictedKey && { requiresUnrestrictedKey: kind.requiresUnrestrictedKey }),
+    errors: [...usual.filter((code) => !except.includes(code)), ...own, ...(kind.errors ?? [])],
+  });
   const url = urlOf(kind);
   // Fastify cannot infer types from generic schemas, so the handlers cast.
   const schemas: Record<'params' | 'input' | 'patch' | 'resource', TSchema> = kind;
@@ -100,29 +136,32 @@ export function resourceRoutes<
   app.post(
     collection,
     {
-      config: { access: access.manage, errors: [...createErrors, ...errors] },
+      config: configOf(createErrors),
+      ...(withSecret && { preSerialization: showSecret }),
       schema: {
         operationId: `create${capitalized(noun)}`,
         summary: summaries.create,
+        ...(descriptions.create && { description: descriptions.create }),
         tags,
         ...(collectionParams && { params: Strict(collectionParams) }),
         body: schemas.input,
-        response: { 201: schemas.resource },
+        response: { 201: (withSecret ?? schemas.resource) as TSchema },
       },
     },
     async (request, reply) =>
       sendIdempotent(request, reply, async (db) => {
         const input = request.body as Static<Input>;
-        const resource = await kind.create(db, paramsOf(request), input, request.change);
-        return created(kind.pathOf?.(resource) ?? `${collection}/${kind.idOf(resource)}`, resource);
+        const resource = await kind.create(db, paramsOf(request), input, request.change, request);
+        const path = kind.pathOf?.(resource) ?? `${collection}/${kind.idOf(resource)}`;
+        return created(path, withSecret ? withoutSecret(resource as never) : resource);
       }),
   );
 
   if (kind.importable) {
     importRoute(app, {
       url: `${collection}/import`,
-      access: access.manage,
-      errors,
+      access: access.manage as Scope,
+      errors: kind.errors ?? [],
       operationId: `import${capitalized(kind.tag)}`,
       summary: summaries.import ?? '',
       tag: kind.tag,
@@ -136,13 +175,11 @@ export function resourceRoutes<
   app.patch(
     url,
     {
-      config: {
-        access: access.manage,
-        errors: [...updateErrors, ...(kind.updateErrors ?? []), ...errors],
-      },
+      config: configOf(updateErrors, kind.updateErrors),
       schema: {
         operationId: `update${capitalized(noun)}`,
-        summary: `Update ${withArticle(noun)}`,
+        summary: kind.summaries.update ?? `Update ${withArticle(noun)}`,
+        ...(descriptions.update && { description: descriptions.update }),
         tags,
         params: schemas.params,
         body: schemas.patch,
@@ -152,9 +189,9 @@ export function resourceRoutes<
     async (request, reply) => {
       const changed = await request.database.write(async (db) => {
         await kind.lock?.(db, paramsOf(request));
-        const current = await kind.get(db, paramsOf(request), request.moment);
+        const current = await kind.get(db, paramsOf(request), request.moment, request);
         assertIfMatch(request, current);
-        return kind.update(db, current, request.body as Static<Patch>, request.change);
+        return kind.update(db, current, request.body as Static<Patch>, request.change, request);
       });
       return sendResource(request, reply, changed);
     },
@@ -163,11 +200,11 @@ export function resourceRoutes<
   app.delete(
     url,
     {
-      config: { access: access.manage, errors: [...deleteErrors, ...errors] },
+      config: configOf(deleteErrors),
       schema: {
-        operationId: `delete${capitalized(noun)}`,
+        operationId: kind.deleteOperation ?? `delete${capitalized(noun)}`,
         summary: summaries.delete,
-        ...(kind.deleteDescription && { description: kind.deleteDescription }),
+        ...(descriptions.delete && { description: descriptions.delete }),
         tags,
         params: schemas.params,
         response: { 204: NoContent },
@@ -176,17 +213,17 @@ export function resourceRoutes<
     async (request, reply) => {
       await request.database.write(async (db) => {
         await kind.lock?.(db, paramsOf(request));
-        const current = await kind.get(db, paramsOf(request), request.moment);
+        const current = await kind.get(db, paramsOf(request), request.moment, request);
         assertIfMatch(request, current);
-        await kind.delete(db, current, request.change);
-      });
+        await kind.delete(db, current, request.change, request);
+      }, kind.deleteWorkload);
       return reply.code(204).send();
     },
   );
 }
 
 /** Registers the routes that get a resource and list its history. */
-export function readRoutes<Params extends TObject, Resource extends TObject>(
+function readRoutes<Params extends TObject, Resource extends TObject>(
   app: App,
   kind: ReadableKind<Params, Resource>,
 ): void {
@@ -194,8 +231,8 @@ export function readRoutes<Params extends TObject, Resource extends TObject>(
   const tags = [kind.tag];
   const url = urlOf(kind);
   const schemas: Record<'params' | 'resource', TSchema> = kind;
-  const find = ({ database, params, moment }: FastifyRequest) =>
-    kind.get(database.db, params as Static<Params>, moment);
+  const find = (request: FastifyRequest) =>
+    kind.get(request.database.db, request.params as Static<Params>, request.moment, request);
 
   app.get(
     url,
@@ -216,6 +253,7 @@ export function readRoutes<Params extends TObject, Resource extends TObject>(
     },
   );
 
+  if (kind.hasHistory === false) return;
   app.get(
     `${url}/history`,
     {
@@ -223,7 +261,7 @@ export function readRoutes<Params extends TObject, Resource extends TObject>(
       schema: {
         operationId: `list${capitalized(noun)}History`,
         summary: `List the changes of ${withArticle(noun)}, oldest first`,
-        ...(kind.historyDescription && { description: kind.historyDescription }),
+        ...(kind.descriptions?.history && { description: kind.descriptions.history }),
         tags,
         params: schemas.params,
         querystring: ListQuery({}),

@@ -57,9 +57,11 @@ export function groupRoutes(app: App): void {
       import: 'Import groups and their members from a file',
       delete: 'Delete a group',
     },
-    deleteDescription:
-      'Removes all members. A group that owns risks or issues, or has subgroups, cannot be deleted. `in_use` counts and ' +
-      'names risks and issues only for keys with `projects.read`.',
+    descriptions: {
+      delete:
+        'Removes all members. A group that owns risks or issues, or has subgroups, cannot be deleted. `in_use` counts and ' +
+        'names risks and issues only for keys with `projects.read`.',
+    },
     idOf: ({ id }) => id,
     get: (db, { id }) => getGroup(db, id),
     create: (db, _, input, change) => createGroup(db, input, change),

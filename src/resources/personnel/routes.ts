@@ -49,9 +49,11 @@ export function personnelRoutes(app: App): void {
     input: PersonInput,
     patch: PersonPatch,
     summaries: { create: 'Add a person', import: 'Import people from a file', delete: 'Delete a person' },
-    deleteDescription:
-      'Only a person that nothing refers to can be deleted. Deactivate a person who left, so that the user ID still ' +
-      'resolves. `in_use` counts and names items of projects only for keys with `projects.read`.',
+    descriptions: {
+      delete:
+        'Only a person that nothing refers to can be deleted. Deactivate a person who left, so that the user ID still ' +
+        'resolves. `in_use` counts and names items of projects only for keys with `projects.read`.',
+    },
     idOf: ({ user_id }) => user_id,
     get: (db, { user_id }, moment) => getPerson(db, user_id, moment),
     create: (db, _, input, change) => createPerson(db, input, change),

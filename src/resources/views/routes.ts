@@ -1,13 +1,11 @@
-import { Id, NoContent, Strict } from '../../core/schemas.ts';
+import { Id, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
-import { created, sendIdempotent } from '../../http/request/idempotency.ts';
-import { assertIfMatch } from '../../http/response/etag.ts';
-import { sendResource } from '../../http/response/resource.ts';
 import { ListQuery, splitQuery } from '../../lists/query.ts';
 import { ListOf } from '../../lists/schema.ts';
 import { sendList } from '../../lists/send-list.ts';
 import { grants, insufficientScope } from '../../store/keys/scopes.ts';
 import type { Scope } from '../keys/schema.ts';
+import { resourceRoutes } from '../resource-routes.ts';
 import { createView, deleteView, getView, updateView, viewList } from './queries.ts';
 import {
   View,
@@ -32,13 +30,6 @@ function assertManages({ scopes }: Holder, list: ViewedList): void {
   throw insufficientScope(`Views of ${list} require the scope ${manage}.`, [manage]);
 }
 
-const writes = {
-  access: 'any key',
-  requiresUnrestrictedKey: 'Views are shared by all projects, and may name any of them.',
-} as const;
-
-const oneView = Strict({ id: Id('view') });
-
 export function viewRoutes(app: App): void {
   app.get(
     '/v1/views',
@@ -62,92 +53,39 @@ export function viewRoutes(app: App): void {
     },
   );
 
-  app.post(
-    '/v1/views',
-    {
-      config: {
-        ...writes,
-        errors: ['duplicate', 'idempotency_mismatch', 'insufficient_scope', 'storage_full'],
-      },
-      schema: {
-        operationId: 'createView',
-        summary: 'Create a shared view',
-        description: 'Needs the `.manage` scope of what the list contains.',
-        tags: ['views'],
-        body: ViewInput,
-        response: { 201: View },
-      },
+  resourceRoutes(app, {
+    noun: 'view',
+    tag: 'views',
+    access: { read: 'any key', manage: 'any key' },
+    requiresUnrestrictedKey: 'Views are shared by all projects, and may name any of them.',
+    collection: '/v1/views',
+    params: Strict({ id: Id('view') }),
+    resource: View,
+    input: ViewInput,
+    patch: ViewPatch,
+    summaries: {
+      create: 'Create a shared view',
+      update: 'Update a shared view',
+      delete: 'Delete a shared view',
     },
-    async (request, reply) =>
-      sendIdempotent(request, reply, async (db) => {
-        assertManages(request.actor, request.body.list);
-        const view = await createView(db, request.body, request.change);
-        return created(`/v1/views/${view.id}`, view);
-      }),
-  );
-
-  app.get(
-    '/v1/views/:id',
-    {
-      config: { access: 'any key' },
-      schema: {
-        operationId: 'getView',
-        summary: 'Get a shared view',
-        tags: ['views'],
-        params: oneView,
-        response: { 200: View },
-      },
+    getSummary: 'Get a shared view',
+    descriptions: { create: 'Needs the `.manage` scope of what the list contains.' },
+    errors: ['insufficient_scope'],
+    canBeInUse: false,
+    hasHistory: false,
+    idOf: ({ id }) => id,
+    get: (db, { id }, _, { actor }) => getView(db, id, readableLists(actor)),
+    create(db, _, input, change, { actor }) {
+      assertManages(actor, input.list);
+      return createView(db, input, change);
     },
-    async (request, reply) => {
-      const { database, params, actor } = request;
-      return sendResource(request, reply, await getView(database.db, params.id, readableLists(actor)));
+    update(db, current, patch, change, { actor }) {
+      assertManages(actor, current.list);
+      return updateView(db, current, patch, change);
     },
-  );
-
-  app.patch(
-    '/v1/views/:id',
-    {
-      config: { ...writes, errors: ['duplicate', 'insufficient_scope', 'stale', 'storage_full'] },
-      schema: {
-        operationId: 'updateView',
-        summary: 'Update a shared view',
-        tags: ['views'],
-        params: oneView,
-        body: ViewPatch,
-        response: { 200: View },
-      },
+    delete(db, current, _, { actor }) {
+      assertManages(actor, current.list);
+      return deleteView(db, current);
     },
-    async (request, reply) => {
-      const changed = await request.database.write(async (db) => {
-        const current = await getView(db, request.params.id, readableLists(request.actor));
-        assertManages(request.actor, current.list);
-        assertIfMatch(request, current);
-        return updateView(db, current, request.body, request.change);
-      });
-      return sendResource(request, reply, changed);
-    },
-  );
-
-  app.delete(
-    '/v1/views/:id',
-    {
-      config: { ...writes, errors: ['insufficient_scope', 'stale', 'storage_full'] },
-      schema: {
-        operationId: 'deleteView',
-        summary: 'Delete a shared view',
-        tags: ['views'],
-        params: oneView,
-        response: { 204: NoContent },
-      },
-    },
-    async (request, reply) => {
-      await request.database.write(async (db) => {
-        const current = await getView(db, request.params.id, readableLists(request.actor));
-        assertManages(request.actor, current.list);
-        assertIfMatch(request, current);
-        await deleteView(db, current);
-      });
-      return reply.code(204).send();
-    },
-  );
+  });
 }
