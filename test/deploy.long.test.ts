@@ -175,8 +175,12 @@ test('the Dockerfile builds from files that exist, and runs as another user than
     instructions.filter(({ name }) => name === wanted).map(({ value }) => value);
   for (const image of valuesOf('FROM')) assert.match(image, /^[a-z]+:[\w.-]+( AS \w+)?$/, 'a fixed tag');
   // The version of Node that the lockfile installs and the tests run on.
-  const { dependencies } = JSON.parse(read('package.json'));
-  assert.ok(valuesOf('FROM')[0]?.startsWith(`node:${dependencies.node}-`));
+  const { optionalDependencies } = JSON.parse(read('package.json'));
+  const versions = new Set([...Object.values(optionalDependencies), read('.node-version').trim()]);
+  assert.deepEqual(
+    [...versions].map((version) => `node:${version}-bookworm AS build`),
+    [valuesOf('FROM')[0]],
+  );
   for (const copied of valuesOf('COPY').filter((value) => !value.startsWith('--from')))
     for (const source of copied.split(' ').slice(0, -1)) assert.ok(existsSync(join(root, source)), source);
   assert.match(valuesOf('USER').at(-1) ?? '', /^[1-9]\d*$/);
