@@ -2,9 +2,10 @@ import type { Transaction } from 'kysely';
 import { type Moment, momentOf } from '../src/core/clock.ts';
 import type { Database } from '../src/database/open.ts';
 import { createComment } from '../src/resources/comments/queries.ts';
-import { getIssue, updateIssue } from '../src/resources/issues/queries.ts';
+import { getIssue, issueWrites } from '../src/resources/issues/queries.ts';
+import { updateItem } from '../src/resources/project-items/update.ts';
 import { lockProject } from '../src/resources/projects/lock.ts';
-import { getTask, updateTask } from '../src/resources/tasks/queries.ts';
+import { getTask, taskWrites } from '../src/resources/tasks/queries.ts';
 import type { Tables } from '../src/store/tables.ts';
 import { bySystem, type Change } from '../src/store/writes/change.ts';
 
@@ -69,9 +70,19 @@ const comment = (type: 'risk' | 'issue', item: Item | undefined, body: string): 
 const start = (item: Item | undefined): Step | undefined =>
   item &&
   (async (db, change) =>
-    updateIssue(db, await getIssue(db, item.project_id, item.id, change), { status: 'in_progress' }, change));
+    updateItem(
+      db,
+      issueWrites,
+      { current: await getIssue(db, item.project_id, item.id, change), patch: { status: 'in_progress' } },
+      change,
+    ));
 
 const finish = (item: Item | undefined): Step | undefined =>
   item &&
   (async (db, change) =>
-    updateTask(db, await getTask(db, item.project_id, item.id, change), { status: 'done' }, change));
+    updateItem(
+      db,
+      taskWrites,
+      { current: await getTask(db, item.project_id, item.id, change), patch: { status: 'done' } },
+      change,
+    ));

@@ -6,8 +6,9 @@ import { onBothEngines, type TestService } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
 import type { Tables } from '../../store/tables.ts';
 import { bySystem } from '../../store/writes/change.ts';
+import { deleteItem } from '../project-items/delete.ts';
 import { lockProject } from '../projects/lock.ts';
-import { deleteRisk, getRisk } from '../risks/queries.ts';
+import { getRisk, riskWrites } from '../risks/queries.ts';
 
 let minute = 0;
 const clock = () => momentOf(new Date(Date.UTC(2026, 10, 15, 12, minute)));
@@ -146,7 +147,7 @@ onBothEngines('comments', (start, engine) => {
       posted.push(service.post(`${subjects.risk.path}/comments`, key, { body: 'Too late' }));
       // SQLite has one writer, so there the request waits for this transaction as a whole.
       if (engine === 'postgres') await waitForLock(database.db);
-      await deleteRisk(db, risk, change);
+      await deleteItem(db, riskWrites, risk, change);
     });
     assert.deepEqual(
       (await Promise.all(posted)).map(({ status }) => status),

@@ -8,11 +8,12 @@ import type { Tables } from '../../store/tables.ts';
 import { bySystem, type Change } from '../../store/writes/change.ts';
 import { lockTables } from '../../store/writes/locks.ts';
 import { createGroup, getGroup, updateGroup } from '../groups/queries.ts';
-import { createIssue, getIssue, updateIssue } from '../issues/queries.ts';
+import { getIssue, issueWrites } from '../issues/queries.ts';
 import { createPerson, getPerson, updatePerson } from '../personnel/queries.ts';
+import { createItem, updateItem } from '../project-items/update.ts';
 import { createProject, getProject, updateProject } from '../projects/queries.ts';
-import { createRisk, getRisk, updateRisk } from '../risks/queries.ts';
-import { createTask, getTask, updateTask } from '../tasks/queries.ts';
+import { getRisk, riskWrites } from '../risks/queries.ts';
+import { getTask, taskWrites } from '../tasks/queries.ts';
 
 /** Ada hands over to Bob. The first project has an unassigned task, issue and risk; the second is empty. */
 async function prepare(service: TestService, key: string, round: number) {
@@ -47,19 +48,34 @@ type Assign = (db: Transaction<Tables>, prepared: Prepared, change: Change) => P
 /** Every way to assign something to Ada. */
 const assignments: Record<string, Assign> = {
   'a new task': (db, { ada, first }, change) =>
-    createTask(db, first, { title: 'x', assignee_user_id: ada }, change),
+    createItem(db, taskWrites, first, { title: 'x', assignee_user_id: ada }, change),
   'a new task in another project': (db, { ada, other }, change) =>
-    createTask(db, other, { title: 'x', assignee_user_id: ada }, change),
+    createItem(db, taskWrites, other, { title: 'x', assignee_user_id: ada }, change),
   'an existing task': async (db, { ada, first }, change) =>
-    updateTask(db, await getTask(db, first, `${first}-T1`, change), { assignee_user_id: ada }, change),
+    updateItem(
+      db,
+      taskWrites,
+      { current: await getTask(db, first, `${first}-T1`, change), patch: { assignee_user_id: ada } },
+      change,
+    ),
   'a new issue to own': (db, { ada, other }, change) =>
-    createIssue(db, other, { title: 'x', owner_user_id: ada }, change),
+    createItem(db, issueWrites, other, { title: 'x', owner_user_id: ada }, change),
   'an existing issue': async (db, { ada, first }, change) =>
-    updateIssue(db, await getIssue(db, first, `${first}-I1`, change), { assignee_user_id: ada }, change),
+    updateItem(
+      db,
+      issueWrites,
+      { current: await getIssue(db, first, `${first}-I1`, change), patch: { assignee_user_id: ada } },
+      change,
+    ),
   'a new risk': (db, { ada, other }, change) =>
-    createRisk(db, other, { title: 'x', owner_user_id: ada }, change),
+    createItem(db, riskWrites, other, { title: 'x', owner_user_id: ada }, change),
   'an existing risk': async (db, { ada, first }, change) =>
-    updateRisk(db, await getRisk(db, first, `${first}-R1`, change), { owner_user_id: ada }, change),
+    updateItem(
+      db,
+      riskWrites,
+      { current: await getRisk(db, first, `${first}-R1`, change), patch: { owner_user_id: ada } },
+      change,
+    ),
   'a new project to lead': (db, { ada }, change) =>
     createProject(db, { name: 'Mercury', lead_user_id: ada }, change),
   'an existing project to lead': async (db, { ada, other }, change) =>

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import type { Importable, ItemProject } from '../../import/importable.ts';
-import { createIssues, issueList, updateIssue } from './queries.ts';
+import { updateItem } from '../project-items/update.ts';
+import { createIssues, issueList, issueWrites } from './queries.ts';
 import { type Issue, IssueInput, IssuePatch } from './schema.ts';
 
 const priorityWords = {
@@ -83,5 +84,5 @@ export const issueImport = (
       ? { ...patch, resolution: patch.resolution ?? 'fixed' }
       : patch,
   create: (db, inputs, change) => createIssues(db, project.id, inputs, change),
-  update: updateIssue,
+  update: (db, current, patch, change) => updateItem(db, issueWrites, { current, patch }, change),
 });

@@ -1,10 +1,9 @@
 import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
-import { daily, dayKey, daysLater, type Moment } from '../../core/clock.ts';
-import { type FieldError, inUse, invalidBody, joined, type Problem } from '../../core/errors.ts';
+import { dayKey, daysLater, type Moment } from '../../core/clock.ts';
+import { type FieldError, invalidBody, joined, type Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
-import { consoleUrl, daysBetween, inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
+import { consoleUrl, daysBetween, jsonBoolean } from '../../database/sql/functions.ts';
 import { merged, newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
-import { param, statement } from '../../database/sql/statement.ts';
 import {
   allOf,
   always,
@@ -23,12 +22,9 @@ import { byFixedText, byText, positionIn } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
 import type { TableName, Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
-import { type Created, unwrapSingle } from '../../store/writes/create-many.ts';
-import { deleteCommentsOn } from '../../store/writes/delete-comments.ts';
-import { type Subject, setEventData } from '../../store/writes/events.ts';
-import { recordDeleted } from '../../store/writes/history.ts';
+import type { Created } from '../../store/writes/create-many.ts';
+import type { Subject } from '../../store/writes/events.ts';
 import {
-  findReferrers,
   inProject,
   referenceErrors,
   toGroup,
@@ -36,16 +32,14 @@ import {
   toPerson,
   toRisk,
 } from '../../store/writes/references.ts';
-import { deleteRow } from '../../store/writes/rows.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { createItems } from '../project-items/create.ts';
 import { commonOrders, itemOrder, ownerName, personName } from '../project-items/order.ts';
 import { joinAssignee, joinOwner } from '../project-items/people.ts';
 import { itemReader } from '../project-items/read.ts';
-import { type ItemUpdates, updateItem } from '../project-items/update.ts';
-import { issueDelta, updateCounts } from '../projects/counts.ts';
-import { assertWritable } from '../projects/lock.ts';
+import type { ItemWrites } from '../project-items/update.ts';
+import { issueDelta } from '../projects/counts.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
 import { assertTransition, ownerAndDateErrors } from '../validation.ts';
 import {
@@ -94,16 +88,6 @@ export const getIssue = itemReader<Issue>(
   (moment) => issueJson(moment),
 );
 
-export async function createIssue(
-  db: Transaction<Tables>,
-  project: string,
-  input: IssueInput,
-  change: Change,
-): Promise<Issue> {
-  const { id } = unwrapSingle(await createIssues(db, project, [input], change));
-  return setEventData(db, id, await getIssue(db, project, id, change));
-}
-
 /** Creates issues; returns a problem for each invalid input. */
 export const createIssues = (
   db: Transaction<Tables>,
@@ -129,25 +113,6 @@ export const createIssues = (
     },
     change,
   );
-
-export const updateIssue = (
-  db: Transaction<Tables>,
-  current: Issue,
-  patch: IssuePatch,
-  change: Change,
-): Promise<Issue> => updateItem(db, issueUpdates, { current, patch }, change);
-
-/** Deletes an issue that no task refers to. */
-export async function deleteIssue(db: Transaction<Tables>, current: Issue, change: Change): Promise<void> {
-  const { id, key, project_id } = current;
-  await assertWritable(db, project_id);
-  const referrers = await findReferrers(db, [['tasks', sql`issue_id = ${id}`]]);
-  if (referrers) throw inUse(`The issue ${key}`, referrers);
-  await deleteCommentsOn(db, current.id);
-  await deleteRow(db, 'issues', current);
-  await recordDeleted(db, issueSubject, id, current, change);
-  await updateCounts(db, project_id, deltaOf(current), null);
-}
 
 /** The row of a new issue. */
 export const issueRow = (
@@ -193,8 +158,7 @@ export const issueSubject: Subject = {
   json: issueJson,
 };
 
-/** How issues are updated, one or many. */
-export const issueUpdates: ItemUpdates<Issue, IssuePatch> = {
+export const issueWrites: ItemWrites<Issue, IssueInput, IssuePatch> = {
   target: toIssue,
   subject: issueSubject,
   schema: Issue,
@@ -208,13 +172,8 @@ export const issueUpdates: ItemUpdates<Issue, IssuePatch> = {
   validate,
   delta: deltaOf,
   get: getIssue,
-  read: daily((moment) =>
-    statement<{ json: string }>((db) =>
-      withPeople(issueRows(db))
-        .select(issueJson(moment).as('json'))
-        .where(inJsonArray(id, param<string>('ids'))),
-    ),
-  ),
+  createMany: createIssues,
+  referrers: (id) => [['tasks', sql`issue_id = ${id}`]],
 };
 
 /** Whether an index yields the first rows in order, without sorting. */

@@ -9,16 +9,7 @@ import { sortsOf } from '../project-items/order.ts';
 import { getProject } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { issueImport } from './import.ts';
-import {
-  createIssue,
-  deleteIssue,
-  getIssue,
-  issueList,
-  issueOrders,
-  issueTables,
-  issueUpdates,
-  updateIssue,
-} from './queries.ts';
+import { issueList, issueOrders, issueTables, issueWrites } from './queries.ts';
 import {
   allIssueFilters,
   Issue,
@@ -126,11 +117,7 @@ export function issueRoutes(app: App): void {
     patch: IssuePatch,
     summaries: { create: 'Create an issue in a project', delete: 'Delete an issue that has no tasks' },
     updateErrors: ['invalid_transition'],
-    get: getIssue,
-    create: createIssue,
-    update: updateIssue,
-    delete: deleteIssue,
     importable: issueImport,
-    updates: issueUpdates,
+    writes: issueWrites,
   });
 }

@@ -8,11 +8,12 @@ import { systemClock } from '../../core/clock.ts';
 import type { Database } from '../../database/open.ts';
 import { openDatabase } from '../../store/open.ts';
 import { bySystem } from '../../store/writes/change.ts';
-import { createIssue } from '../issues/queries.ts';
+import { issueWrites } from '../issues/queries.ts';
 import { createKey } from '../keys/queries.ts';
+import { createItem } from '../project-items/update.ts';
 import { createProject } from '../projects/queries.ts';
-import { createRisk } from '../risks/queries.ts';
-import { createTask } from '../tasks/queries.ts';
+import { riskWrites } from '../risks/queries.ts';
+import { taskWrites } from '../tasks/queries.ts';
 import { createPerson } from './queries.ts';
 
 const counts = { tasks: 200, issues: 150, risks: 150 };
@@ -27,11 +28,11 @@ async function fill({ write }: Database) {
     ];
     const { id } = await createProject(db, { name: 'Apollo' }, change);
     for (let i = 0; i < counts.tasks; i++)
-      await createTask(db, id, { title: 'x', assignee_user_id: from }, change);
+      await createItem(db, taskWrites, id, { title: 'x', assignee_user_id: from }, change);
     for (let i = 0; i < counts.issues; i++)
-      await createIssue(db, id, { title: 'x', owner_user_id: from }, change);
+      await createItem(db, issueWrites, id, { title: 'x', owner_user_id: from }, change);
     for (let i = 0; i < counts.risks; i++)
-      await createRisk(db, id, { title: 'x', owner_user_id: from }, change);
+      await createItem(db, riskWrites, id, { title: 'x', owner_user_id: from }, change);
     const { secret } = await createKey(
       db,
       { name: 'test', scopes: ['personnel.manage', 'projects.manage'] },

@@ -13,7 +13,7 @@ import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import type { Subject } from '../../store/writes/events.ts';
 import { lockProjectsOfItemsFirst } from '../projects/lock.ts';
-import { type ItemUpdates, updateItems } from './update.ts';
+import { type ItemWrites, updateItems } from './update.ts';
 
 type Item = { id: string; key: string; version: number };
 type Patch = Record<string, unknown>;
@@ -24,7 +24,7 @@ type BulkKind = {
   ref: TString;
   patch: TObject;
   // biome-ignore lint/suspicious/noExplicitAny: the items of the kinds differ
-  updates: ItemUpdates<any, any>;
+  writes: ItemWrites<any, any, any>;
 };
 
 type BulkInput = {
@@ -130,14 +130,14 @@ function merged(shared: Patch | undefined, changes: Patch | undefined): Patch {
 /** Changes all items or, if one of them cannot be changed, throws a problem that lists each reason. */
 async function updateAll(
   db: Transaction<Tables>,
-  { noun, patch, updates }: BulkKind,
+  { noun, patch, writes }: BulkKind,
   { items, changes: shared }: BulkInput,
   moment: Moment,
   change: Change,
 ) {
   const refs = items.map(({ id }) => id);
-  await lockProjectsOfItemsFirst(db, updates.target.table, refs);
-  const found = await findItems(db, updates.subject, refs, moment);
+  await lockProjectsOfItemsFirst(db, writes.target.table, refs);
+  const found = await findItems(db, writes.subject, refs, moment);
   const data = new Map<BulkInput['items'][number], object>();
   for (const round of roundsOf(items, found)) {
     const checked = round.map((item) => {
@@ -150,7 +150,7 @@ async function updateAll(
       };
     });
     const allowed = checked.filter(({ problem }) => !problem);
-    const updated = await updateItems(db, updates, allowed, change);
+    const updated = await updateItems(db, writes, allowed, change);
     const results = new Map(allowed.map((one, i) => [one, updated[i] as Item | Problem]));
     const failures: Failure[] = [];
     for (const one of checked) {

@@ -1,4 +1,3 @@
-import type { Transaction } from 'kysely';
 import type { Static, TObject, TSchema, TString } from 'typebox';
 import { keyLimited } from '../../core/errors.ts';
 import { Strict } from '../../core/schemas.ts';
@@ -7,45 +6,33 @@ import type { App } from '../../http/fastify.ts';
 import { sendResource } from '../../http/response/resource.ts';
 import { importRoute } from '../../import/import-route.ts';
 import { AcrossProjectsQuery } from '../../import/schema.ts';
-import type { Tables } from '../../store/tables.ts';
-import type { Change } from '../../store/writes/change.ts';
 import { lockProjectFirst } from '../projects/lock.ts';
 import { getProjectForWriting } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { type ResourceKind, resourceRoutes } from '../resource-routes.ts';
 import { bulkRoute } from './bulk.ts';
+import { deleteItem } from './delete.ts';
 import { type ItemImport, importAcrossProjects } from './import.ts';
-import type { ReadItem } from './read.ts';
-import type { ItemUpdates } from './update.ts';
-
-type Item = { id: string; project_id: string; version: number };
+import { createItem, type Item, type ItemWrites, updateItem } from './update.ts';
 
 type ItemParams = TObject<{ project_id: TString; id: TString }>;
 
 /** The description of one kind of project item for the shared routes. */
 type ItemKind<Resource extends TObject, Input extends TObject, Patch extends TObject> = Pick<
   ResourceKind<ItemParams, Resource, Input, Patch>,
-  'resource' | 'input' | 'patch' | 'updateErrors' | 'update' | 'delete' | 'single'
+  'resource' | 'input' | 'patch' | 'updateErrors' | 'single'
 > & {
   noun: 'risk' | 'issue' | 'task';
   ref: TString;
   summaries: { create: string; delete: string };
-  get: ReadItem<Static<Resource> & Item>;
-  create(
-    db: Transaction<Tables>,
-    project: string,
-    input: Static<Input>,
-    change: Change,
-  ): Promise<Static<Resource> & Item>;
   importable: ItemImport;
-  // biome-ignore lint/suspicious/noExplicitAny: the items of the kinds differ
-  updates: ItemUpdates<any, any>;
+  writes: ItemWrites<Static<Resource> & Item, Static<Input>, Static<Patch>>;
 };
 
 /** Registers the routes of a project's risks, issues or tasks, except their lists. */
 export function projectItemRoutes<Resource extends TObject, Input extends TObject, Patch extends TObject>(
   app: App,
-  { ref, summaries, get, create, importable, updates, ...kind }: ItemKind<Resource, Input, Patch>,
+  { ref, summaries, importable, writes, ...kind }: ItemKind<Resource, Input, Patch>,
 ): void {
   const tag = `${kind.noun}s`;
   resourceRoutes(app, {
@@ -63,8 +50,10 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
       return `/v1/projects/${project_id}/${tag}/${id}`;
     },
     lock: (db, { project_id }) => lockProjectFirst(db, project_id),
-    get: (db, params, moment) => get(db, params.project_id, params.id, moment),
-    create: (db, params, input, change) => create(db, params.project_id, input, change),
+    get: (db, params, moment) => writes.get(db, params.project_id, params.id, moment),
+    create: (db, params, input, change) => createItem(db, writes, params.project_id, input, change),
+    update: (db, current, patch, change) => updateItem(db, writes, { current, patch } as never, change),
+    delete: (db, current, change) => deleteItem(db, writes, current as never, change),
     async importable({ params, database, moment }) {
       const { project_id } = params as { project_id: string };
       return importable(await getProjectForWriting(database.db, project_id, moment), moment);
@@ -89,7 +78,7 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
     async (request, reply) => {
       const { db } = request.database;
       const { id } = request.params;
-      const found = await get(db, undefined, id, request.moment);
+      const found = await writes.get(db, undefined, id, request.moment);
       return sendResource(request, reply, single ? await single.extend(request, found) : found);
     },
   );
@@ -109,5 +98,5 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
     },
   });
 
-  bulkRoute(app, { noun, ref, patch: kind.patch, updates });
+  bulkRoute(app, { noun, ref, patch: kind.patch, writes: writes as never });
 }

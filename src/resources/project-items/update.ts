@@ -1,16 +1,19 @@
 import type { Transaction } from 'kysely';
 import type { TObject } from 'typebox';
-import type { Moment } from '../../core/clock.ts';
+import { daily, type Moment } from '../../core/clock.ts';
 import { type FieldError, fieldError, invalidBody, Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { WriteConflict } from '../../database/application.ts';
+import { inJsonArray } from '../../database/sql/functions.ts';
 import { storedChanges } from '../../database/sql/rows.ts';
-import type { Statement } from '../../database/sql/statement.ts';
+import { param, type Statement, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change, Differences } from '../../store/writes/change.ts';
+import { type Created, unwrapSingle } from '../../store/writes/create-many.ts';
 import { addEvent, type Subject, setEventData } from '../../store/writes/events.ts';
 import { differencesBetween, recordHistory } from '../../store/writes/history.ts';
 import {
+  type Reference,
   rejectDuplicateExternalId,
   type toIssue,
   type toRisk,
@@ -20,8 +23,9 @@ import { notBefore, updateReadRows } from '../../store/writes/rows.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { type CountDelta, updateCountsOfMany } from '../projects/counts.ts';
 import { assertNotArchived, type LockedProject, lockProjects } from '../projects/lock.ts';
+import type { ReadItem } from './read.ts';
 
-type Item = {
+export type Item = {
   id: string;
   project_id: string;
   key: string;
@@ -38,8 +42,8 @@ type Reason = string | null | undefined;
 /** An item as it was read, and the fields to set. */
 type Update<I, Patch> = { current: I; patch: Patch & { reason?: Reason } };
 
-/** How items of one kind are updated. */
-export type ItemUpdates<I extends Item, Patch> = {
+/** How items of one kind are created, updated and deleted, one or many. */
+export type ItemWrites<I extends Item, Input, Patch> = {
   target: typeof toRisk | typeof toIssue | typeof toTask;
   subject: Subject;
   schema: TObject;
@@ -59,9 +63,16 @@ export type ItemUpdates<I extends Item, Patch> = {
   /** Changes of fields that follow from others. They are in the event, not in the history. */
   derivedDifferences?(current: I, next: I): Differences;
   delta(item: I): CountDelta;
-  get(db: Transaction<Tables>, project_id: string, id: string, moment: Moment): Promise<I>;
-  /** Reads the items whose ids are in the JSON array `ids`. */
-  read(moment: Moment): Statement<{ json: string }>;
+  get: ReadItem<I>;
+  /** Returns a problem for each invalid input. */
+  createMany(
+    db: Transaction<Tables>,
+    project: string,
+    inputs: readonly Input[],
+    change: Change,
+  ): Promise<(Created | Problem)[]>;
+  /** What may refer to the item, so that it cannot be deleted. */
+  referrers?(id: string): Reference[];
 };
 
 /** The new state of an item. */
@@ -76,10 +87,22 @@ type ItemChange<I> = {
 
 type Draft<I> = ItemChange<I> & { errors: FieldError[]; problem?: Problem };
 
-/** Updates items; returns the item or a problem for each update. A problem changes nothing of its item. */
-export async function updateItems<I extends Item, Patch extends object>(
+/** Creates one item, or throws its problem. */
+export async function createItem<I extends Item, Input, Patch>(
   db: Transaction<Tables>,
-  kind: ItemUpdates<I, Patch>,
+  { createMany, get }: ItemWrites<I, Input, Patch>,
+  project: string,
+  input: Input,
+  change: Change,
+): Promise<I> {
+  const { id } = unwrapSingle(await createMany(db, project, [input], change));
+  return setEventData(db, id, await get(db, project, id, change));
+}
+
+/** Updates items; returns the item or a problem for each update. A problem changes nothing of its item. */
+export async function updateItems<I extends Item, Input, Patch extends object>(
+  db: Transaction<Tables>,
+  kind: ItemWrites<I, Input, Patch>,
   updates: readonly Update<I, Patch>[],
   requested: Change,
 ): Promise<(I | Problem)[]> {
@@ -102,8 +125,8 @@ export async function updateItems<I extends Item, Patch extends object>(
 const isValid = ({ problem }: { problem?: Problem }) => problem === undefined;
 
 /** The new state of an item; without differences if the patch is not allowed. */
-function draftOf<I extends Item, Patch extends object>(
-  { next: nextOf, schema }: ItemUpdates<I, Patch>,
+function draftOf<I extends Item, Input, Patch extends object>(
+  { next: nextOf, schema }: ItemWrites<I, Input, Patch>,
   { current, patch: { reason, ...patch } }: Update<I, Patch>,
   projects: ReadonlyMap<string, LockedProject>,
   change: Change,
@@ -120,9 +143,9 @@ function draftOf<I extends Item, Patch extends object>(
 }
 
 /** Updates one item, or throws its problem. */
-export async function updateItem<I extends Item, Patch extends object>(
+export async function updateItem<I extends Item, Input, Patch extends object>(
   db: Transaction<Tables>,
-  kind: ItemUpdates<I, Patch>,
+  kind: ItemWrites<I, Input, Patch>,
   update: Update<I, Patch>,
   change: Change,
 ): Promise<I> {
@@ -132,9 +155,9 @@ export async function updateItem<I extends Item, Patch extends object>(
 }
 
 /** Stores valid new states of items, with their history and events. Returns the changed items by id. */
-export async function saveItems<I extends Item, Patch>(
+export async function saveItems<I extends Item, Input, Patch>(
   db: Transaction<Tables>,
-  kind: ItemUpdates<I, Patch>,
+  kind: ItemWrites<I, Input, Patch>,
   changes: readonly ItemChange<I>[],
   requested: Change,
 ): Promise<Map<string, I>> {
@@ -178,9 +201,9 @@ export async function saveItems<I extends Item, Patch>(
 }
 
 /** Reads one item by its id, which PostgreSQL plans better than a list of ids. */
-async function readChanged<I extends Item, Patch>(
+async function readChanged<I extends Item, Input, Patch>(
   db: Transaction<Tables>,
-  { get, read }: ItemUpdates<I, Patch>,
+  { get, subject }: ItemWrites<I, Input, Patch>,
   changes: readonly ItemChange<I>[],
   moment: Moment,
 ): Promise<I[]> {
@@ -189,12 +212,30 @@ async function readChanged<I extends Item, Patch>(
     return [await get(db, first.current.project_id, first.current.id, moment)];
   }
   const ids = changes.map(({ current }) => current.id);
-  const { rows } = await read(moment)(db, { ids: JSON.stringify(ids) });
+  const { rows } = await readerOf(subject)(moment)(db, { ids: JSON.stringify(ids) });
   return rows.map(({ json }) => JSON.parse(json));
 }
 
-function columnsOf<I extends Item, Patch>(
-  { schema, derivedColumns }: ItemUpdates<I, Patch>,
+const readers = new WeakMap<Subject, (moment: Moment) => Statement<{ json: string }>>();
+
+/** Reads the items whose ids are in the JSON array `ids`. */
+function readerOf(subject: Subject) {
+  const read =
+    readers.get(subject) ??
+    daily((moment) =>
+      statement<{ json: string }>((db) =>
+        subject
+          .from(db)
+          .select(subject.json(moment).as('json'))
+          .where(inJsonArray(subject.id, param<string>('ids'))),
+      ),
+    );
+  readers.set(subject, read);
+  return read;
+}
+
+function columnsOf<I extends Item, Input, Patch>(
+  { schema, derivedColumns }: ItemWrites<I, Input, Patch>,
   { current, next, differences }: ItemChange<I>,
 ): object {
   const { key, title, description } = next;
@@ -215,9 +256,9 @@ const latestOf = <I extends Item>(changes: readonly { current: I }[]) => ({
 });
 
 /** Adds the validation errors that need the database. */
-async function addErrors<I extends Item, Patch>(
+async function addErrors<I extends Item, Input, Patch>(
   db: Transaction<Tables>,
-  { validate }: ItemUpdates<I, Patch>,
+  { validate }: ItemWrites<I, Input, Patch>,
   changes: readonly Draft<I>[],
   change: Change,
 ): Promise<void> {
@@ -240,7 +281,7 @@ async function addErrors<I extends Item, Patch>(
 /** Rejects changes to an external id that another item of the project has or gets. */
 async function rejectDuplicates<I extends Item>(
   db: Transaction<Tables>,
-  target: ItemUpdates<I, unknown>['target'],
+  target: ItemWrites<I, unknown, unknown>['target'],
   drafts: readonly Draft<I>[],
 ): Promise<void> {
   const taken = new Set<string>();

@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import { fold } from '../../core/text.ts';
 import type { Importable, ItemProject, Resource } from '../../import/importable.ts';
-import { createRisks, updateRisk } from './queries.ts';
+import { updateItem } from '../project-items/update.ts';
+import { createRisks, riskWrites } from './queries.ts';
 import { riskList } from './register.ts';
 import { levelOf, scoreOf } from './rules/scoring.ts';
 import { type Risk, RiskInput, RiskPatch } from './schema.ts';
@@ -133,5 +134,5 @@ export const riskImport = (
   computed: { fields: ['score', 'level'], differs: compareRating },
   complete: completeStatus,
   create: (db, inputs, change) => createRisks(db, project.id, inputs, change),
-  update: updateRisk,
+  update: (db, current, patch, change) => updateItem(db, riskWrites, { current, patch }, change),
 });

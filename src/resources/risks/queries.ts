@@ -1,26 +1,23 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
-import { daily, type Moment } from '../../core/clock.ts';
-import { type FieldError, fieldError, inUse, invalidBody, joined, type Problem } from '../../core/errors.ts';
+import type { Moment } from '../../core/clock.ts';
+import { type FieldError, fieldError, invalidBody, joined, type Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
 import { WriteConflict } from '../../database/application.ts';
-import { inJsonArray } from '../../database/sql/functions.ts';
 import { merged, newStamps, storedFields } from '../../database/sql/rows.ts';
-import { param, statement } from '../../database/sql/statement.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change, Differences } from '../../store/writes/change.ts';
-import { type Created, unwrapSingle } from '../../store/writes/create-many.ts';
-import { deleteCommentsOn } from '../../store/writes/delete-comments.ts';
-import { type Subject, setEventData } from '../../store/writes/events.ts';
-import { differencesBetween, recordDeleted } from '../../store/writes/history.ts';
-import { findReferrers, referenceErrors, toGroup, toPerson, toRisk } from '../../store/writes/references.ts';
-import { chunk, deleteRow, insertRows, notBefore } from '../../store/writes/rows.ts';
+import type { Created } from '../../store/writes/create-many.ts';
+import type { Subject } from '../../store/writes/events.ts';
+import { differencesBetween } from '../../store/writes/history.ts';
+import { referenceErrors, toGroup, toPerson, toRisk } from '../../store/writes/references.ts';
+import { chunk, insertRows } from '../../store/writes/rows.ts';
 import type { EventType } from '../events/schema.ts';
-import { createIssue } from '../issues/queries.ts';
+import { issueWrites } from '../issues/queries.ts';
 import type { Issue } from '../issues/schema.ts';
 import { createItems } from '../project-items/create.ts';
 import { itemReader } from '../project-items/read.ts';
-import { type ItemUpdates, saveItems, updateItem } from '../project-items/update.ts';
-import { riskDelta, updateCounts } from '../projects/counts.ts';
+import { createItem, type ItemWrites, saveItems } from '../project-items/update.ts';
+import { riskDelta } from '../projects/counts.ts';
 import { assertWritable } from '../projects/lock.ts';
 import { assertTransition, ownerAndDateErrors } from '../validation.ts';
 import { riskJson, riskRows, withOwner } from './register.ts';
@@ -39,16 +36,6 @@ export const riskSubject: Subject = {
 };
 
 export const getRisk = itemReader<Risk>('risk', riskSubject.from, (moment) => riskJson(moment));
-
-export async function createRisk(
-  db: Transaction<Tables>,
-  project: string,
-  input: RiskInput,
-  change: Change,
-): Promise<Risk> {
-  const { id } = unwrapSingle(await createRisks(db, project, [input], change));
-  return setEventData(db, id, await getRisk(db, project, id, change));
-}
 
 /** Creates risks; returns a problem for each invalid input. */
 export const createRisks = (
@@ -76,15 +63,7 @@ export const createRisks = (
     change,
   );
 
-export const updateRisk = (
-  db: Transaction<Tables>,
-  current: Risk,
-  patch: RiskPatch,
-  change: Change,
-): Promise<Risk> => updateItem(db, riskUpdates, { current, patch }, change);
-
-/** How risks are updated, one or many. */
-export const riskUpdates: ItemUpdates<Risk, RiskPatch> = {
+export const riskWrites: ItemWrites<Risk, RiskInput, RiskPatch> = {
   target: toRisk,
   subject: riskSubject,
   schema: Risk,
@@ -112,13 +91,11 @@ export const riskUpdates: ItemUpdates<Risk, RiskPatch> = {
   derivedDifferences: scoreDifferences,
   delta: deltaOf,
   get: getRisk,
-  read: daily((moment) =>
-    statement<{ json: string }>((db) =>
-      withOwner(riskRows(db))
-        .select(riskJson(moment).as('json'))
-        .where(inJsonArray(sql.ref('risks.id'), param<string>('ids'))),
-    ),
-  ),
+  createMany: createRisks,
+  referrers: (id) => [
+    ['issues', sql`risk_id = ${id}`],
+    ['tasks', sql`risk_id = ${id}`],
+  ],
 };
 
 /** Creates an issue from a risk that has occurred, and sets the risk to `materialized` in the same transaction. */
@@ -131,8 +108,9 @@ export async function materializeRisk(
   await assertWritable(db, current.project_id);
   assertTransition(riskTransitions, current, 'materialized');
   const { reason, ...overrides } = input;
-  const issue = await createIssue(
+  const issue = await createItem(
     db,
+    issueWrites,
     current.project_id,
     {
       title: current.title,
@@ -148,22 +126,6 @@ export async function materializeRisk(
   const next = clearStaleRiskFields(current, { ...current, status: 'materialized' });
   const risk = await changeRisk(db, current, next, { ...change, reason });
   return { risk, issue };
-}
-
-/** Deletes a risk that no issue or task refers to. */
-export async function deleteRisk(db: Transaction<Tables>, current: Risk, change: Change): Promise<void> {
-  const { id, key, project_id } = current;
-  await assertWritable(db, project_id);
-  const referrers = await findReferrers(db, [
-    ['issues', sql`risk_id = ${id}`],
-    ['tasks', sql`risk_id = ${id}`],
-  ]);
-  if (referrers) throw inUse(`The risk ${key}`, referrers);
-  await deleteCommentsOn(db, id);
-  await archiveVersions(db, [id], notBefore(change, current).now);
-  await deleteRow(db, 'risks', current);
-  await recordDeleted(db, riskSubject, id, current, change);
-  await updateCounts(db, project_id, deltaOf(current), null);
 }
 
 /** The row of a new risk. */
@@ -199,7 +161,7 @@ export async function changeRisk(
   const differences = differencesBetween(current, next, Object.keys(Risk.properties));
   if (Object.keys(differences).length === 0) return current;
   const one = { current, next, differences, reason, ...(type && { type }) };
-  return (await saveItems(db, riskUpdates, [one], change)).get(current.id) ?? current;
+  return (await saveItems(db, riskWrites, [one], change)).get(current.id) ?? current;
 }
 
 /** A risk that becomes unassessed loses its initial score, so that undoing a mistaken assessment leaves no trace of it. */

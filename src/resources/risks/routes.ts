@@ -22,7 +22,7 @@ import { riskImport } from './import.ts';
 import { movementSince } from './past/movement.ts';
 import { getRiskTrend, RiskTrend, trendPeriod } from './past/trend.ts';
 import { includedSince } from './past/versions.ts';
-import { createRisk, deleteRisk, getRisk, materializeRisk, riskUpdates, updateRisk } from './queries.ts';
+import { getRisk, materializeRisk, riskWrites } from './queries.ts';
 import {
   includesProject,
   type Register,
@@ -216,12 +216,8 @@ export function riskRoutes(app: App): void {
     patch: RiskPatch,
     summaries: { create: 'Create a risk in a project', delete: 'Delete a risk that has no issues or tasks' },
     updateErrors: ['invalid_transition'],
-    get: getRisk,
-    create: createRisk,
-    update: updateRisk,
-    delete: deleteRisk,
     importable: riskImport,
-    updates: riskUpdates,
+    writes: riskWrites,
     single: {
       query: {
         explain: Type.Optional(

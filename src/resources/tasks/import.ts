@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Moment } from '../../core/clock.ts';
 import type { Importable, ItemProject } from '../../import/importable.ts';
-import { createTasks, taskList, updateTask } from './queries.ts';
+import { updateItem } from '../project-items/update.ts';
+import { createTasks, taskList, taskWrites } from './queries.ts';
 import { type Task, TaskInput, TaskPatch } from './schema.ts';
 
 /** Reads a percentage of progress, or the day on which a task was completed. */
@@ -56,5 +57,5 @@ export const taskImport = (
   },
   interpret: { status: statusOfProgress },
   create: (db, inputs, change) => createTasks(db, project.id, inputs, change),
-  update: updateTask,
+  update: (db, current, patch, change) => updateItem(db, taskWrites, { current, patch }, change),
 });

@@ -2,9 +2,8 @@ import { type Expression, type Kysely, sql, type Transaction } from 'kysely';
 import { dayKey, type Moment } from '../../core/clock.ts';
 import { type FieldError, joined, type Problem } from '../../core/errors.ts';
 import { foldAll } from '../../core/text.ts';
-import { consoleUrl, inJsonArray, jsonBoolean } from '../../database/sql/functions.ts';
+import { consoleUrl, jsonBoolean } from '../../database/sql/functions.ts';
 import { newStamps, rowAsJson, storedFields } from '../../database/sql/rows.ts';
-import { param, statement } from '../../database/sql/statement.ts';
 import {
   allOf,
   equals,
@@ -21,10 +20,8 @@ import { byFixedText, byText } from '../../lists/orders.ts';
 import type { Filters } from '../../lists/query.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
-import { type Created, unwrapSingle } from '../../store/writes/create-many.ts';
-import { deleteCommentsOn } from '../../store/writes/delete-comments.ts';
-import { type Subject, setEventData } from '../../store/writes/events.ts';
-import { recordDeleted } from '../../store/writes/history.ts';
+import type { Created } from '../../store/writes/create-many.ts';
+import type { Subject } from '../../store/writes/events.ts';
 import {
   inProject,
   referenceErrors,
@@ -33,15 +30,13 @@ import {
   toRisk,
   toTask,
 } from '../../store/writes/references.ts';
-import { deleteRow } from '../../store/writes/rows.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { createItems } from '../project-items/create.ts';
 import { commonOrders, itemOrder, personName } from '../project-items/order.ts';
 import { joinAssignee } from '../project-items/people.ts';
 import { itemReader } from '../project-items/read.ts';
-import { type ItemUpdates, updateItem } from '../project-items/update.ts';
+import type { ItemWrites } from '../project-items/update.ts';
 import { zeroDelta } from '../projects/counts.ts';
-import { assertWritable } from '../projects/lock.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
 import { periodErrors } from '../validation.ts';
 import {
@@ -93,16 +88,6 @@ export const getTask = itemReader<Task>(
   () => taskJson,
 );
 
-export async function createTask(
-  db: Transaction<Tables>,
-  project: string,
-  input: TaskInput,
-  change: Change,
-): Promise<Task> {
-  const { id } = unwrapSingle(await createTasks(db, project, [input], change));
-  return setEventData(db, id, await getTask(db, project, id, change));
-}
-
 /** Creates tasks; returns a problem for each invalid input. */
 export const createTasks = (
   db: Transaction<Tables>,
@@ -125,21 +110,6 @@ export const createTasks = (
     },
     change,
   );
-
-export const updateTask = (
-  db: Transaction<Tables>,
-  current: Task,
-  patch: TaskPatch,
-  change: Change,
-): Promise<Task> => updateItem(db, taskUpdates, { current, patch }, change);
-
-export async function deleteTask(db: Transaction<Tables>, current: Task, change: Change): Promise<void> {
-  const { id, project_id } = current;
-  await assertWritable(db, project_id);
-  await deleteCommentsOn(db, current.id);
-  await deleteRow(db, 'tasks', current);
-  await recordDeleted(db, taskSubject, id, current, change);
-}
 
 /** The row of a new task. */
 export const taskRow = (
@@ -175,8 +145,7 @@ export const taskSubject: Subject = {
   json: () => taskJson,
 };
 
-/** How tasks are updated, one or many. */
-export const taskUpdates: ItemUpdates<Task, TaskPatch> = {
+export const taskWrites: ItemWrites<Task, TaskInput, TaskPatch> = {
   target: toTask,
   subject: taskSubject,
   schema: Task,
@@ -184,14 +153,8 @@ export const taskUpdates: ItemUpdates<Task, TaskPatch> = {
   validate,
   delta: () => zeroDelta,
   get: getTask,
-  read: () => tasksByIds,
+  createMany: createTasks,
 };
-
-const tasksByIds = statement<{ json: string }>((db) =>
-  withAssignee(taskRows(db))
-    .select(taskJson.as('json'))
-    .where(inJsonArray(id, param<string>('ids'))),
-);
 
 /** Whether an index yields the first rows in order, without sorting. */
 function isIndexed({ status, archived, ...rest }: TaskFilters): boolean {

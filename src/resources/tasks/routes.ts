@@ -9,7 +9,7 @@ import { sortsOf } from '../project-items/order.ts';
 import { getProject } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { taskImport } from './import.ts';
-import { createTask, deleteTask, getTask, taskList, taskOrders, taskUpdates, updateTask } from './queries.ts';
+import { taskList, taskOrders, taskWrites } from './queries.ts';
 import { projectTaskFilters, Task, TaskInput, TaskPatch, TaskRef, taskFilters } from './schema.ts';
 
 export function taskRoutes(app: App): void {
@@ -64,11 +64,7 @@ export function taskRoutes(app: App): void {
     input: TaskInput,
     patch: TaskPatch,
     summaries: { create: 'Create a task in a project', delete: 'Delete a task' },
-    get: getTask,
-    create: createTask,
-    update: updateTask,
-    delete: deleteTask,
     importable: taskImport,
-    updates: taskUpdates,
+    writes: taskWrites,
   });
 }

@@ -1,0 +1,29 @@
+import type { Transaction } from 'kysely';
+import { inUse } from '../../core/errors.ts';
+import type { Tables } from '../../store/tables.ts';
+import type { Change } from '../../store/writes/change.ts';
+import { deleteCommentsOn } from '../../store/writes/delete-comments.ts';
+import { recordDeleted } from '../../store/writes/history.ts';
+import { findReferrers } from '../../store/writes/references.ts';
+import { deleteRow, notBefore } from '../../store/writes/rows.ts';
+import { updateCounts } from '../projects/counts.ts';
+import { assertWritable } from '../projects/lock.ts';
+import type { Item, ItemWrites } from './update.ts';
+
+/** Deletes an item that no other one refers to. */
+export async function deleteItem<I extends Item, Input, Patch>(
+  db: Transaction<Tables>,
+  { target, subject, referrers, archive, delta }: ItemWrites<I, Input, Patch>,
+  current: I,
+  change: Change,
+): Promise<void> {
+  const { id, key, project_id } = current;
+  await assertWritable(db, project_id);
+  const found = await findReferrers(db, referrers?.(id) ?? []);
+  if (found) throw inUse(`The ${target.what} ${key}`, found);
+  await deleteCommentsOn(db, id);
+  await archive?.(db, [id], notBefore(change, current).now);
+  await deleteRow(db, target.table, current);
+  await recordDeleted(db, subject, id, current, change);
+  await updateCounts(db, project_id, delta(current), null);
+}
