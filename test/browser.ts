@@ -26,7 +26,8 @@ async function findChromium(): Promise<string | undefined> {
     const { default: packaged } = await import('@sparticuz/chromium');
     return packaged.executablePath();
   }
-  return findOnPath(['chromium', 'chromium-browser', 'google-chrome']);
+  // The shell draws no window, which takes a third of the CPU time of a test.
+  return findOnPath(['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']);
 }
 
 const findOnPath = (names: string[]) =>
