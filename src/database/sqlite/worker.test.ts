@@ -264,7 +264,7 @@ test('an idle thread does not keep the process running', { timeout: 60_000 }, as
   const script = join(folder, 'script.mjs');
   writeFileSync(
     script,
-    `import { openDatabase } from '../../store/open.ts'../open.ts')}';
+    `import { openDatabase } from '${import.meta.resolve('../../store/open.ts')}';
     const database = openDatabase('sqlite:${join(folder, 'muster.db')}');
     await database.migrate();
     const { db } = await database.snapshot('stream');
