@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { fillDataset } from '../../bench/dataset.ts';
 import { onBothEngines, type TestService } from '../../test/service.ts';
 
-/** Pages of more than 200 rows are read in slices. */
+/** Pages of more than 100 rows are read in slices. */
 onBothEngines('a page that is read in slices', (start) => {
   test('has the same rows as shorter pages, in each order and format', async (t) => {
     const service = await start(t);
@@ -19,7 +19,7 @@ onBothEngines('a page that is read in slices', (start) => {
       '/v1/risks?sort=title',
       `/v1/risks?include=movement&since=${since}`,
     ]) {
-      const short = await readPages(service, path, key, 150);
+      const short = await readPages(service, path, key, 75);
       const long = await readPages(service, path, key, 300);
       assert.ok(short.rows.length >= 600, `${path}: ${short.rows.length} rows`);
       assert.deepEqual(long, short, path);

@@ -28,7 +28,7 @@ type Page = {
 };
 
 /** A page of this many rows is read by one statement. A longer one may have tens of megabytes and is read in slices. */
-const maxRowsAtOnce = 200;
+const maxRowsAtOnce = 100;
 
 /** One page of more than this length is built at a time, so that many of them take no more memory than one. */
 const largePageLength = 1024 * 1024;

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { dayKey } from '../core/clock.ts';
+import { createTurns } from '../core/turns.ts';
 import { contentEtag, contentHash, sendWithEtag } from '../http/response/etag.ts';
 import type { Tables } from '../store/tables.ts';
 import type { Cursor } from './cursor.ts';
@@ -104,6 +105,7 @@ export class Body {
   /** Sends the body with an ETag of its content. It is encoded once, for the ETag, compression, cache and socket. */
   async send(request: FastifyRequest, reply: FastifyReply) {
     const { pack } = this.#listRequest.format;
+    if (this.length >= chunkLength) await turns.available();
     if (!pack && this.#encodedBytes === 0) {
       const bytes = Buffer.from(this.#takeText());
       return sendWithEtag(request, reply, contentEtag(bytes), bytes);
@@ -134,3 +136,6 @@ export class Body {
 }
 
 const chunkLength = 256 * 1024;
+
+/** Encoding and sending a body of some megabytes takes about ten milliseconds. */
+const turns = createTurns(20);

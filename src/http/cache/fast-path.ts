@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Moment } from '../../core/clock.ts';
+import { createTurns } from '../../core/turns.ts';
 import type { Versions } from '../../database/versions.ts';
 import type { Key } from '../../resources/keys/schema.ts';
 import { bearerToken, hasAccess, keyError } from '../auth/auth.ts';
@@ -118,17 +119,7 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
     return { versions, moment, now: Date.parse(moment.now) };
   }
 
-  let turnStart: number | undefined;
-  function isTurnOver(): boolean {
-    const now = performance.now();
-    if (turnStart === undefined) {
-      turnStart = now;
-      setImmediate(() => {
-        turnStart = undefined;
-      });
-    }
-    return now - turnStart > maxTurnMs;
-  }
+  const turns = createTurns(maxTurnMs);
   let postponed: (() => void)[] = [];
   function resume(): void {
     const batch = postponed;
@@ -140,7 +131,7 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
     const { request, response, secret } = pending;
     // The client has disconnected, so `close`, which ends a refresh, was emitted before.
     if (response.closed) return;
-    if (isTurnOver()) {
+    if (turns.isOver()) {
       if (postponed.push(() => respond(pending, snapshot, hasWaited)) === 1) setImmediate(resume);
       return;
     }

@@ -51,9 +51,9 @@ const attacks = (keys: readonly string[]): Attack[] => {
     { name: 'pipelined reference', connections: 20, requests: () => get('/v1/openapi.json').repeat(60) },
     { name: 'pages', connections: 200, requests: (n) => get('/v1/personnel?limit=50', keyOf(n)).repeat(10) },
     {
-      name: 'pages of 8 MB',
+      name: 'pages of 4 MB',
       connections: 100,
-      requests: (n) => get('/v1/personnel?limit=200', keyOf(n)).repeat(3),
+      requests: (n) => get('/v1/personnel?limit=100', keyOf(n)).repeat(3),
     },
     {
       name: 'large pages',
