@@ -18,7 +18,7 @@ import { type CachedResponse, cacheKey, isFresh } from './response-cache.ts';
 /** A request that has waited this long is rejected: its client may have given up, and those behind it still wait. */
 const maxQueueMs = 2000;
 
-/** Cached responses are sent for at most this long in one turn of the event loop: many clients may wait for a large one. */
+/** Responses are sent for at most this long in one turn of the event loop: many clients may wait for a large one. */
 const maxTurnMs = 20;
 
 /**
@@ -26,6 +26,8 @@ const maxTurnMs = 20;
  * functions for keys, access and rate limits. A request that fails such a check goes to Fastify, which sends the error.
  */
 export function installFastPath(app: FastifyInstance, readiness: Readiness): void {
+  const turns = createTurns(maxTurnMs);
+
   /** The only place from which requests reach Fastify: each is counted, or rejected. */
   function route(pending: PendingRequest): void {
     const { request, response } = pending;
@@ -36,6 +38,11 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
     }
     app.load.admit(request, response, client);
     app.routing(request, response);
+  }
+  /** Many clients may ask for a large document at once. Probes never wait. */
+  function routeInTurn(pending: PendingRequest): void {
+    if (!isProbe(pending.request.url) && turns.isOver()) setImmediate(() => routeInTurn(pending));
+    else route(pending);
   }
   function reject({ request, response }: PendingRequest): void {
     if (app.load.sheddingSeconds === 0)
@@ -53,7 +60,7 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
       const pending = { request, response, secret: secret ?? '', start };
       // Probes and malformed keys get a response without the database, so that they work while it is unavailable.
       const needsDatabase = secret !== undefined && app.keyCache.isPlausible(secret) && !isProbe(request.url);
-      if (!needsDatabase || !isEligible(request) || readiness.state !== 'ready') return route(pending);
+      if (!needsDatabase || !isEligible(request) || readiness.state !== 'ready') return routeInTurn(pending);
       // Requests that arrive in the same tick share one version check, started after the last of them arrived.
       if (arrivals.push(pending) === 1) setImmediate(checkVersions);
     }),
@@ -119,7 +126,6 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
     return { versions, moment, now: Date.parse(moment.now) };
   }
 
-  const turns = createTurns(maxTurnMs);
   let postponed: (() => void)[] = [];
   function resume(): void {
     const batch = postponed;

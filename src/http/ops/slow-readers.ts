@@ -25,8 +25,8 @@ const defaultLimits = {
    * Above the first size, the slowest clients lose their connections; above the second, those of one client that have
    * stalled for `maxStallMs`.
    */
-  maxBytes: 48 * 1024 * 1024,
-  maxBytesPerClient: 24 * 1024 * 1024,
+  maxBytes: 32 * 1024 * 1024,
+  maxBytesPerClient: 16 * 1024 * 1024,
   maxStallMs: 1000,
 };
 type ReaderLimits = typeof defaultLimits;
