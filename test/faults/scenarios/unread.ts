@@ -16,7 +16,7 @@ import { databaseInMemory, type Engine, emptyDatabase, type Service, startServic
 const unreadScenario = (engine: Engine): Scenario => ({
   name: `unread-${engine}`,
   limitMs: 15 * 60_000,
-  isInQuickRun: true,
+  isInQuickRun: false,
   run: (options) => attackInTurn(options, engine),
 });
 
