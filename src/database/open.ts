@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Dialect, Kysely, type LogEvent } from 'kysely';
+import { createLimiter } from '../core/concurrency.ts';
 import { Problem, unavailable } from '../core/errors.ts';
-import { createLimiter } from '../core/limiter.ts';
 import { type Application, WriteConflict } from './application.ts';
 import type { Engine, Pools } from './engine.ts';
 import type { PostgresOptions } from './postgres/connections.ts';

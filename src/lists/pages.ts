@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { dayKey } from '../core/clock.ts';
+import { createLimiter } from '../core/concurrency.ts';
 import { unavailable } from '../core/errors.ts';
-import { createLimiter } from '../core/limiter.ts';
 import type { Tables } from '../store/tables.ts';
 import { dataVersion } from '../store/writes/table-versions.ts';
 import { encodeCursor } from './cursor.ts';

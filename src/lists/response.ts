@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Kysely } from 'kysely';
 import { dayKey } from '../core/clock.ts';
-import { createTurns } from '../core/turns.ts';
+import { createTurns } from '../core/concurrency.ts';
 import { contentEtag, contentHash, sendWithEtag } from '../http/response/etag.ts';
 import type { Tables } from '../store/tables.ts';
 import type { Cursor } from './cursor.ts';

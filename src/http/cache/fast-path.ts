@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Moment } from '../../core/clock.ts';
-import { createTurns } from '../../core/turns.ts';
+import { createTurns } from '../../core/concurrency.ts';
 import type { Versions } from '../../database/versions.ts';
 import type { Key } from '../../resources/keys/schema.ts';
 import { bearerToken, hasAccess, keyError } from '../auth/auth.ts';
