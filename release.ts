@@ -112,7 +112,7 @@ while [ -L "$self" ]; do
   case $link in /*) self=$link ;; *) self=\${self%/*}/$link ;; esac
 done
 case $self in */*) here=\${self%/*} ;; *) here=. ;; esac
-LD_LIBRARY_PATH="$here/lib" exec "$here/bin/node" --max-semi-space-size=4 "$here/dist/main.js" "$@"
+LD_LIBRARY_PATH="$here/lib" MALLOC_MMAP_THRESHOLD_=1048576 exec "$here/bin/node" --max-semi-space-size=4 "$here/dist/main.js" "$@"
 `;
 
 function checksums(): string {

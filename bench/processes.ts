@@ -62,7 +62,8 @@ export async function stopAll(): Promise<void> {
 
 function launch(command: string, args: string[], environment: Environment) {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(MUSTER_|NODE_OPTIONS)/.test(name));
-  const env = { ...Object.fromEntries(inherited), ...environment };
+  // As `npm start` sets it.
+  const env = { MALLOC_MMAP_THRESHOLD_: '1048576', ...Object.fromEntries(inherited), ...environment };
   const child = spawn(command, args, { env, timeout: maxRunMs });
   running.add(child);
   let stdout = '';

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=4
+#!/usr/bin/env -S MALLOC_MMAP_THRESHOLD_=1048576 node --max-semi-space-size=4
 import { enableCompileCache } from 'node:module';
 import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';

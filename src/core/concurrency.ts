@@ -19,8 +19,18 @@ export function createTurns(maxMs: number) {
     return now - start > maxMs;
   }
 
+  const waiting: (() => void)[] = [];
+  function runWaiting(): void {
+    while (waiting.length > 0 && !isOver()) waiting.shift()?.();
+    if (waiting.length > 0) setImmediate(runWaiting);
+  }
+
   return {
-    isOver,
+    /** Runs the work in this turn or, in the order of the calls, in a later one that has time left. */
+    run(work: () => void): void {
+      if (waiting.length === 0 && !isOver()) work();
+      else if (waiting.push(work) === 1) setImmediate(runWaiting);
+    },
     /** Resolves in a turn that has time left. */
     async available(): Promise<void> {
       while (isOver()) await nextTurn();

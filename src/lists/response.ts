@@ -73,7 +73,8 @@ export function setFormat(
  */
 export class Body {
   readonly #listRequest: ListRequest;
-  readonly #hash = contentHash();
+  /** Only for a body that is encoded in parts. */
+  #hash: ReturnType<typeof contentHash> | undefined;
   #texts: string[] = [];
   #textLength = 0;
   #buffer = Buffer.alloc(0);
@@ -105,7 +106,7 @@ export class Body {
   /** Sends the body with an ETag of its content. It is encoded once, for the ETag, compression, cache and socket. */
   async send(request: FastifyRequest, reply: FastifyReply) {
     const { pack } = this.#listRequest.format;
-    if (this.length >= chunkLength) await turns.available();
+    if (this.length >= chunkLength) await listTurns.available();
     if (!pack && this.#encodedBytes === 0) {
       const bytes = Buffer.from(this.#takeText());
       return sendWithEtag(request, reply, contentEtag(bytes), bytes);
@@ -114,7 +115,13 @@ export class Body {
       const packed = pack(Readable.from(this.#texts), this.#listRequest.list.schema);
       for await (const bytes of packed) this.#append(bytes);
     } else this.#append(this.#takeText());
-    return sendWithEtag(request, reply, this.#hash.etag(), this.#buffer.subarray(0, this.#encodedBytes));
+    return sendWithEtag(request, reply, this.#hash?.etag() ?? '', this.#takeBytes());
+  }
+
+  /** Without much unused room, which the response cache would keep without counting it. */
+  #takeBytes(): Buffer {
+    const bytes = this.#buffer.subarray(0, this.#encodedBytes);
+    return this.#buffer.length > 1.1 * bytes.length ? Buffer.from(bytes) : bytes;
   }
 
   #takeText(): string {
@@ -130,6 +137,7 @@ export class Body {
     if (end > this.#buffer.length) this.reserve(Math.max(end, 2 * this.#buffer.length));
     if (typeof piece === 'string') this.#buffer.write(piece, start);
     else this.#buffer.set(piece, start);
+    this.#hash ??= contentHash();
     this.#hash.add(this.#buffer.subarray(start, end));
     this.#encodedBytes = end;
   }
@@ -137,5 +145,5 @@ export class Body {
 
 const chunkLength = 256 * 1024;
 
-/** Encoding and sending a body of some megabytes takes about ten milliseconds. */
-const turns = createTurns(20);
+/** Encoding and sending a body of some megabytes takes about ten milliseconds, and many clients may wait for one. */
+export const listTurns = createTurns(20);

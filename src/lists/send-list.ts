@@ -17,6 +17,7 @@ import {
   Body,
   countRowsBefore,
   type ListRequest,
+  listTurns,
   metaOf,
   rowWriter,
   setFormat,
@@ -162,6 +163,7 @@ async function* readWhole(
   let text = format.open(list.schema);
   let rows = 0;
   for await (const { lines } of listLines(db, list, cursor?.after).stream(sliceRows)) {
+    await listTurns.available();
     text += write(lines, rows === 0);
     rows += countLines(lines);
     if (text.length < pieceLength) continue;

@@ -31,6 +31,8 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
   /** The only place from which requests reach Fastify: each is counted, or rejected. */
   function route(pending: PendingRequest): void {
     const { request, response } = pending;
+    // The client may have disconnected while the request waited for its turn.
+    if (response.closed) return;
     const client = app.keyCache.recentId(pending.secret) ?? unknownClient;
     if (!isProbe(request.url) && !app.load.admits(client)) {
       reject(pending);
@@ -38,11 +40,6 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
     }
     app.load.admit(request, response, client);
     app.routing(request, response);
-  }
-  /** Many clients may ask for a large document at once. Probes never wait. */
-  function routeInTurn(pending: PendingRequest): void {
-    if (!isProbe(pending.request.url) && turns.isOver()) setImmediate(() => routeInTurn(pending));
-    else route(pending);
   }
   function reject({ request, response }: PendingRequest): void {
     if (app.load.sheddingSeconds === 0)
@@ -59,8 +56,11 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
       const secret = bearerToken(request.headers);
       const pending = { request, response, secret: secret ?? '', start };
       // Probes and malformed keys get a response without the database, so that they work while it is unavailable.
-      const needsDatabase = secret !== undefined && app.keyCache.isPlausible(secret) && !isProbe(request.url);
-      if (!needsDatabase || !isEligible(request) || readiness.state !== 'ready') return routeInTurn(pending);
+      if (isProbe(request.url)) return route(pending);
+      const isPlausible = secret !== undefined && app.keyCache.isPlausible(secret);
+      // Many clients may ask for a large document at once.
+      if (!isPlausible) return turns.run(() => route(pending));
+      if (!isEligible(request) || readiness.state !== 'ready') return route(pending);
       // Requests that arrive in the same tick share one version check, started after the last of them arrived.
       if (arrivals.push(pending) === 1) setImmediate(checkVersions);
     }),
@@ -76,7 +76,7 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
       return;
     }
     const snapshot = snapshotAt(versions);
-    for (const pending of batch) respond(pending, snapshot);
+    for (const pending of batch) turns.run(() => respond(pending, snapshot));
   }
 
   async function readVersions(): Promise<Versions | undefined> {
@@ -126,21 +126,10 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
     return { versions, moment, now: Date.parse(moment.now) };
   }
 
-  let postponed: (() => void)[] = [];
-  function resume(): void {
-    const batch = postponed;
-    postponed = [];
-    for (const respondNow of batch) respondNow();
-  }
-
   function respond(pending: PendingRequest, snapshot: VersionSnapshot, hasWaited = false): void {
     const { request, response, secret } = pending;
     // The client has disconnected, so `close`, which ends a refresh, was emitted before.
     if (response.closed) return;
-    if (turns.isOver()) {
-      if (postponed.push(() => respond(pending, snapshot, hasWaited)) === 1) setImmediate(resume);
-      return;
-    }
     const key = app.keyCache.getCached(secret, snapshot.versions);
     if (!key) {
       enqueueMiss(pending);
@@ -162,7 +151,7 @@ export function installFastPath(app: FastifyInstance, readiness: Readiness): voi
       return;
     }
     // The versions of this request decide whether the refreshed entry includes all earlier writes.
-    inFlight.then(() => respond(pending, snapshotAt(snapshot.versions), true));
+    inFlight.then(() => turns.run(() => respond(pending, snapshotAt(snapshot.versions), true)));
   }
 
   function sendCached(
