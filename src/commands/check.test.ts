@@ -8,8 +8,8 @@ import { systemClock } from '../core/clock.ts';
 import { expireAcceptances } from '../jobs/acceptances.ts';
 import { writeDatedEvents } from '../jobs/dated-events.ts';
 import { openDatabase } from '../store/open.ts';
+import { type TableName, tables } from '../store/tables.ts';
 import { checkCommand } from './check.ts';
-import { references } from './checks/rules.ts';
 
 const noProgress = () => {};
 
@@ -160,8 +160,8 @@ onBothEngines('muster check', (start, engine) => {
       for (const { name } of columns.filter(({ name }) => name.endsWith('_id'))) {
         const isOwnId = primaryKey.length === 1 && primaryKey[0] === name;
         if (isOwnId || exempt.test(`${table}.${name}`)) continue;
-        const checked: Record<string, Record<string, string>> = references;
-        assert.ok(checked[table]?.[name], `add ${table}.${name} to the references in checks/rules.ts`);
+        const { references } = tables[table as TableName];
+        assert.ok(references?.[name], `add ${table}.${name} to the references of its table`);
       }
     }
   });

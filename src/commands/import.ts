@@ -13,16 +13,10 @@ import { presetNames } from '../import/recognize/presets.ts';
 import { type ImportJob, runImport, summaryOf } from '../import/run.ts';
 import type { ImportQuery, ImportResult, ImportSummary } from '../import/schema.ts';
 import { fileExtensions, formatOf, sourceOf } from '../import/source.ts';
-import { groupImport } from '../resources/groups/import.ts';
-import { issueImport } from '../resources/issues/import.ts';
-import { peopleImport } from '../resources/personnel/import.ts';
-import { type ItemImport, importAcrossProjects } from '../resources/project-items/import.ts';
-import { projectImport } from '../resources/projects/import.ts';
+import { importAcrossProjects } from '../resources/project-items/import.ts';
 import { getProjectForWriting } from '../resources/projects/queries.ts';
-import { riskImport } from '../resources/risks/import.ts';
-import { taskImport } from '../resources/tasks/import.ts';
 import { byCommandLine } from '../store/writes/change.ts';
-import { findNamed } from './names.ts';
+import { findTransferable, rejectProject } from './transferable.ts';
 
 export type ImportOptions = {
   project?: string;
@@ -45,18 +39,6 @@ export type Imported = {
   /** The results of all rows as JSON, in batches. */
   texts: AsyncIterable<string[]>;
   seconds: number;
-};
-
-const globalImports: Record<string, (moment: Moment) => Importable> = {
-  personnel: peopleImport,
-  groups: () => groupImport(),
-  projects: projectImport,
-};
-
-const projectImports: Record<string, ItemImport> = {
-  risks: riskImport,
-  issues: issueImport,
-  tasks: taskImport,
 };
 
 /** Imports a file into the database, with the rules of `POST …/import`. */
@@ -106,16 +88,9 @@ async function findImportable(
   requested: string,
   { project, createProjects }: ImportOptions,
 ): Promise<Importable> {
-  const [what, createImport] = findNamed({ ...globalImports, ...projectImports }, requested, 'imported');
-  const createGlobalImport = globalImports[what];
-  if (createGlobalImport) {
-    if (project)
-      throw new UsageError(
-        `Use --project only with ${joinWords(Object.keys(projectImports))}, not with ${what}.`,
-      );
-    return createGlobalImport(moment);
-  }
-  const itemImport = createImport as ItemImport;
+  const [what, found] = findTransferable(requested, 'imported');
+  if (!found.ofProject) return project ? rejectProject(what) : found.import(moment);
+  const itemImport = found.ofProject.import;
   if (!project) return importAcrossProjects(itemImport, moment, createProjects ?? false);
   return itemImport(await getProjectForWriting(database.db, project, moment), moment);
 }

@@ -7,7 +7,7 @@ import { compressBackup, rewriteBackup } from '../../test/backup-files.ts';
 import { muster, temporaryFolder } from '../../test/process.ts';
 import { freshDatabase, onBothEngines, type TestService } from '../../test/service.ts';
 import { openDatabase } from '../store/open.ts';
-import { allTables } from '../store/tables.ts';
+import { allTables, columnSchemas, type Tables } from '../store/tables.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
 
 type Row = Record<string, unknown>;
@@ -243,10 +243,9 @@ onBothEngines('muster restore', (start, engine) => {
 
   test('validates every column of every table', async (t) => {
     const { database } = await start(t);
-    const { rowSchemas } = await import('../store/row-schemas.ts');
     for (const { table, columns } of await database.describeTables(database.db)) {
       if (!allTables.some((name) => name === table)) continue;
-      const known = Object.keys(rowSchemas[table as keyof typeof rowSchemas]);
+      const known = Object.keys(columnSchemas(table as keyof Tables));
       for (const { name } of columns) assert.ok(known.includes(name), `${table}.${name} needs a schema`);
     }
   });

@@ -3,8 +3,12 @@ import { daysLater } from '../core/clock.ts';
 import { invalidParameter } from '../core/errors.ts';
 import { joinWords } from '../core/text.ts';
 import type { Tables } from '../store/tables.ts';
-import { findRows, type Target, toGroup, toIssue, toPerson, toRisk } from '../store/writes/references.ts';
+import { findRows, type Target } from '../store/writes/references.ts';
+import { groupResource } from './groups/schema.ts';
+import { issueResource } from './issues/schema.ts';
+import { personResource } from './personnel/schema.ts';
 import { type AcrossProjects, isArchived, resolveProjects } from './projects/queries.ts';
+import { riskResource } from './risks/schema.ts';
 
 type ListFilters = Pick<AcrossProjects, 'project' | 'archived'> & {
   [Name in keyof typeof targets]?: string | string[];
@@ -26,15 +30,15 @@ type ListFilters = Pick<AcrossProjects, 'project' | 'archived'> & {
 
 /** The filters whose values are ids, and what they refer to. */
 const targets = {
-  owner_user_id: toPerson,
-  assignee_user_id: toPerson,
-  manager_user_id: toPerson,
-  lead_user_id: toPerson,
-  owner_group_id: toGroup,
-  group_id: toGroup,
-  parent_id: toGroup,
-  risk_id: toRisk,
-  issue_id: toIssue,
+  owner_user_id: personResource,
+  assignee_user_id: personResource,
+  manager_user_id: personResource,
+  lead_user_id: personResource,
+  owner_group_id: groupResource,
+  group_id: groupResource,
+  parent_id: groupResource,
+  risk_id: riskResource,
+  issue_id: issueResource,
 } as const satisfies Record<string, Target>;
 
 /** A condition on `projects`: whether the filter `archived` includes a project. */
@@ -123,5 +127,5 @@ async function rejectUnknown(
 ): Promise<void> {
   const known = await findRows(db, target, { field: target.id }, ids);
   const unknown = ids.filter((id) => !known.has(id));
-  if (unknown.length > 0) throw invalidParameter(name, `There is no ${target.what} ${joinWords(unknown)}.`);
+  if (unknown.length > 0) throw invalidParameter(name, `There is no ${target.kind} ${joinWords(unknown)}.`);
 }

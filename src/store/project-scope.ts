@@ -16,9 +16,12 @@ import {
   type WithNode,
 } from 'kysely';
 import { keyLimited } from '../core/errors.ts';
+import { prefixes } from '../core/ids.ts';
 import type { Database } from '../database/open.ts';
 import { inConstantArray, jsonTexts, storedTable } from '../database/sql/functions.ts';
-import type { TableName, Tables } from './tables.ts';
+import type { Descriptor } from '../resources/descriptor.ts';
+import { resources } from '../resources/descriptors.ts';
+import { type TableName, type Tables, tableNames, tables } from './tables.ts';
 import { changedTable } from './writes/tracker.ts';
 
 /** The database as one API key may use it. */
@@ -96,33 +99,35 @@ function visibleRows(project_ids: readonly string[], isSmall: boolean): VisibleR
       select 1 from ${jsonTexts(sql.ref(column))} where value not in ${ids}))`;
   const belongsTo = (table: string) =>
     sql`exists (select 1 from ${sql.table(table)} where ${sql.ref(`${table}.id`)} = history.subject_id)`;
-  return {
-    people: 'all',
-    groups: 'all',
-    memberships: 'all',
-    projects: isVisible('projects.id'),
-    risks: isVisible('risks.project_id'),
-    past_risks: isVisible('past_risks.project_id'),
-    issues: isVisible('issues.project_id'),
-    tasks: isVisible('tasks.project_id'),
-    comments: isVisible('comments.project_id'),
-    // A view may name any project.
-    views: sql`1 = 0`,
-    settings: 'all',
-    keys: isWithin('keys.project_ids'),
-    webhooks: isWithin('webhooks.project_ids'),
+  const isInHistory = resources.flatMap(({ table, kind, visible }: Descriptor) => {
+    if (visible === 'all') return [sql`substr(history.subject_id, 1, 4) = ${sql.lit(`${prefixes[kind]}_`)}`];
+    if (typeof visible === 'string') return [];
+    // Hides the `project_ids` a key or webhook had before: they may include hidden projects.
+    return 'project' in visible
+      ? [belongsTo(table)]
+      : [sql`(${belongsTo(table)} and history.field <> ${sql.lit(visible.projects)})`];
+  });
+  const derived: Partial<VisibleRows> = {
     // Hides the events of keys and webhooks, whose former `project_ids` may include hidden projects.
-    events: sql`(${isVisible('events.project_id')} or events.subject_type in ('person', 'group'))`,
+    events: sql`(${isVisible('events.project_id')} or events.subject_type in (${sql.join(sharedKinds.map((kind) => sql.lit(kind)))}))`,
+    history: sql`(${sql.join(isInHistory, sql` or `)})`,
     // Hides deliveries from before the webhook was limited to these projects. A test has no event.
     webhook_deliveries: sql`(${ofVisibleWebhook} and (webhook_deliveries.sequence is null
         or exists (select 1 from events where events.sequence = webhook_deliveries.sequence)))`,
-    // Hides the `project_ids` a key or webhook had before: they may include hidden projects.
-    history: sql`(substr(history.subject_id, 1, 4) in ('usr_', 'grp_')
-      or ${belongsTo('projects')} or ${belongsTo('risks')} or ${belongsTo('issues')} or ${belongsTo('tasks')}
-      or ${belongsTo('comments')}
-      or ((${belongsTo('keys')} or ${belongsTo('webhooks')}) and history.field <> 'project_ids'))`,
   };
+  const conditionOf = (table: TableName): Expression<unknown> | 'all' => {
+    const { visible } = tables[table];
+    if (visible === 'all') return 'all';
+    if (typeof visible === 'string') return derived[table] ?? sql`1 = 0`;
+    return 'project' in visible
+      ? isVisible(`${table}.${visible.project}`)
+      : isWithin(`${table}.${visible.projects}`);
+  };
+  return Object.fromEntries(tableNames.map((table) => [table, conditionOf(table)])) as VisibleRows;
 }
+
+/** All keys see the resources of these kinds, because no project owns them. */
+const sharedKinds = resources.filter(({ visible }) => visible === 'all').map(({ kind }) => kind);
 
 function createFilter(rows: VisibleRows): KyselyPlugin {
   const expressions = commonTableExpressions(rows);

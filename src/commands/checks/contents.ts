@@ -5,6 +5,8 @@ import { fold, shortened } from '../../core/text.ts';
 import { jsonRow } from '../../database/sql/functions.ts';
 import { streamLines } from '../../database/sql/lines.ts';
 import type { StoredTable } from '../../database/tables.ts';
+import type { Descriptor } from '../../resources/descriptor.ts';
+import { resources } from '../../resources/descriptors.ts';
 import type { Tables } from '../../store/tables.ts';
 import { rowValidator } from './row-validator.ts';
 
@@ -12,18 +14,10 @@ import { rowValidator } from './row-validator.ts';
 
 const sliceRows = 500;
 
-const subjects = {
-  people: prefixes.person,
-  groups: prefixes.group,
-  projects: prefixes.project,
-  risks: prefixes.risk,
-  issues: prefixes.issue,
-  tasks: prefixes.task,
-} as const;
+const withHistory: Descriptor[] = resources.filter((resource: Descriptor) => resource.events);
 
-type Subject = keyof typeof subjects;
-
-export const subjectTables = Object.keys(subjects) as Subject[];
+/** The tables of resources whose changes the history records. */
+export const subjectTables = withHistory.map(({ table }) => table);
 
 /**
  * Compares the last recorded value of each field with the row. Entries of one moment have no order between instances, so
@@ -33,8 +27,10 @@ export async function* findWrongHistory(
   db: Kysely<Tables>,
   { table, columns }: StoredTable,
 ): AsyncGenerator<string> {
-  const id = table === 'people' ? 'user_id' : 'id';
-  const prefix = subjects[table as Subject];
+  const resource = withHistory.find((one) => one.table === table);
+  if (!resource) throw new Error(`The history does not record ${table}.`);
+  const { id, kind } = resource;
+  const prefix = prefixes[kind];
   const values = columns.map(
     ({ name }) => sql`when ${sql.lit(name)} then cast(${sql.ref(`subject.${name}`)} as text)`,
   );

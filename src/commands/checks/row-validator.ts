@@ -3,8 +3,7 @@ import { Compile } from 'typebox/compile';
 import { OrNull, Strict } from '../../core/schemas.ts';
 import { hasForbiddenCharacters } from '../../core/text.ts';
 import { checkOf } from '../../http/request/validation.ts';
-import { rowSchemas } from '../../store/row-schemas.ts';
-import type { Tables } from '../../store/tables.ts';
+import { columnSchemas, type Tables } from '../../store/tables.ts';
 
 /** Returns what is wrong with a row, as the end of a sentence; undefined if nothing is. */
 export type RowValidator = (values: readonly unknown[]) => string | undefined;
@@ -16,7 +15,7 @@ const tablesOfCopies: (keyof Tables)[] = ['history', 'events', 'webhook_deliveri
 
 /** Compiles the schemas of the columns. A row is the list of their values. */
 export function rowValidator(table: keyof Tables, columns: readonly string[]): RowValidator {
-  const schemas = rowSchemas[table];
+  const schemas = columnSchemas(table);
   const stored = columns.map((name) => storedSchema(schemas[name] ?? Type.String()));
   const validator = Compile(Type.Tuple(stored));
   const jsonColumns = columns.flatMap((name, i) => {

@@ -1,60 +1,31 @@
 import { type RawBuilder, sql } from 'kysely';
 import { scoreExpressions } from '../../resources/risks/rules/score-columns.ts';
 import { activeStatuses } from '../../resources/risks/schema.ts';
-import { tableNames } from '../../store/tables.ts';
+import { type TableName, tableNames, tables } from '../../store/tables.ts';
 
 /** A rule that the data must satisfy. `broken` selects a `label` for each row that does not. */
 export type Rule = { area: string; rule: string; broken: RawBuilder<{ label: string }> };
 
-/** Each column that refers to a row of another table. A test compares this list with the tables. */
-export const references = {
-  people: { manager_user_id: 'people', accountable_user_id: 'people' },
-  groups: { parent_id: 'groups', lead_user_id: 'people' },
-  memberships: { group_id: 'groups', user_id: 'people' },
-  projects: { lead_user_id: 'people' },
-  risks: {
-    project_id: 'projects',
-    owner_user_id: 'people',
-    owner_group_id: 'groups',
-    raised_by_user_id: 'people',
-    accepted_by_user_id: 'people',
-  },
-  issues: {
-    project_id: 'projects',
-    owner_user_id: 'people',
-    owner_group_id: 'groups',
-    assignee_user_id: 'people',
-    raised_by_user_id: 'people',
-    risk_id: 'risks',
-  },
-  tasks: { project_id: 'projects', assignee_user_id: 'people', risk_id: 'risks', issue_id: 'issues' },
-  comments: { project_id: 'projects', author_user_id: 'people', author_key_id: 'keys' },
-  history: { actor_user_id: 'people', key_id: 'keys' },
-  events: { actor_user_id: 'people', key_id: 'keys' },
-  webhook_deliveries: { webhook_id: 'webhooks' },
-} as const;
+const idOf = (table: string) => (table === 'people' ? 'user_id' : 'id');
 
-type Referring = keyof typeof references;
+/** How a row is named: by its key, its id, or the ids of what it connects. */
+function labelOf(table: TableName): RawBuilder<string> {
+  const { columns, references = {} } = tables[table];
+  const names = ['key', idOf(table)].find((name) => name in columns) ?? Object.keys(references);
+  return sql.join(
+    [names].flat().map((name) => sql.ref(`child.${name}`)),
+    sql` || ' ' || `,
+  );
+}
 
-const labels: Record<string, RawBuilder<string>> = {
-  people: sql`child.user_id`,
-  memberships: sql`child.group_id || ' ' || child.user_id`,
-  projects: sql`child.key`,
-  risks: sql`child.key`,
-  issues: sql`child.key`,
-  tasks: sql`child.key`,
-};
-const labelOf = (table: string) => labels[table] ?? sql`child.id`;
-const idOf = (table: string) => sql.ref(table === 'people' ? 'parent.user_id' : 'parent.id');
-
-const referenceRules = Object.entries(references).flatMap(([table, columns]) =>
-  Object.entries(columns).map(([column, target]) => ({
+const referenceRules = tableNames.flatMap((table) =>
+  Object.entries(tables[table].references ?? {}).map(([column, target]) => ({
     area: 'references',
     rule: `${table}.${column} names one of ${target}`,
     broken: sql<{ label: string }>`
       select ${labelOf(table)} as label from ${sql.table(table)} as child
-      left join ${sql.table(target)} as parent on ${idOf(target)} = ${sql.ref(`child.${column}`)}
-      where ${sql.ref(`child.${column}`)} is not null and ${idOf(target)} is null`,
+      left join ${sql.table(target)} as parent on ${sql.ref(`parent.${idOf(target)}`)} = ${sql.ref(`child.${column}`)}
+      where ${sql.ref(`child.${column}`)} is not null and ${sql.ref(`parent.${idOf(target)}`)} is null`,
   })),
 );
 
@@ -75,21 +46,22 @@ const commentRules = (
     where child.subject_type = ${type} and parent.id is null`,
 }));
 
-/** A risk or issue that another item names is in the same project. */
-const projectRules = (
-  [
-    ['issues', 'risk_id', 'risks'],
-    ['tasks', 'risk_id', 'risks'],
-    ['tasks', 'issue_id', 'issues'],
-  ] as const satisfies [Referring, string, string][]
-).map(([table, column, target]) => ({
-  area: 'references',
-  rule: `${table}.${column} is in the same project`,
-  broken: sql<{ label: string }>`
-    select child.key as label from ${sql.table(table)} as child
-    join ${sql.table(target)} as parent on parent.id = ${sql.ref(`child.${column}`)}
-    where parent.project_id <> child.project_id`,
-}));
+const itemTables = ['risks', 'issues', 'tasks'] as const satisfies TableName[];
+const isItemTable = (table: string) => itemTables.some((name) => name === table);
+
+/** An item that another item names is in the same project. */
+const projectRules = itemTables.flatMap((table) =>
+  Object.entries(tables[table].references ?? {})
+    .filter(([, target]) => isItemTable(target))
+    .map(([column, target]) => ({
+      area: 'references',
+      rule: `${table}.${column} is in the same project`,
+      broken: sql<{ label: string }>`
+        select child.key as label from ${sql.table(table)} as child
+        join ${sql.table(target)} as parent on parent.id = ${sql.ref(`child.${column}`)}
+        where parent.project_id <> child.project_id`,
+    })),
+);
 
 const counterRules = [
   ['active_risks', 'risks', sql`status in (${sql.join(activeStatuses.map((status) => sql.lit(status)))})`],
@@ -102,7 +74,7 @@ const counterRules = [
   ['critical_issues', 'issues', sql`status in ('open', 'in_progress', 'blocked') and severity = 'critical'`],
 ] as const;
 
-const keyRules = (['risks', 'issues', 'tasks'] as const).map((table) => {
+const keyRules = itemTables.map((table) => {
   const letter = sql.lit(table[0]?.toUpperCase() ?? '');
   const number = sql`substr(child.key, length(projects.key) + 3)`;
   return {

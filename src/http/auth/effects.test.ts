@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onBothEngines, type TestService } from '../../../test/service.ts';
-import { type SubjectType, subjectScopes } from '../../resources/events/schema.ts';
+import { type SubjectType, subjects } from '../../resources/events/schema.ts';
 import { type Scope, scopes } from '../../resources/keys/schema.ts';
 import { type ViewedList, viewScopes } from '../../resources/views/schema.ts';
 import { createTest } from '../../resources/webhooks/deliveries.ts';
@@ -402,7 +402,7 @@ const areaOfId = (id: string): Area => {
 /** The area of a row: its table has one, or the row says which one it is about. */
 function areaOf(table: TableName, row: Record<string, unknown>): Area {
   if (table === 'history') return areaOfId(String(row.subject_id));
-  if (table === 'events') return areaOfScope(subjectScopes[row.subject_type as SubjectType]);
+  if (table === 'events') return areaOfScope(subjects[row.subject_type as SubjectType].scope);
   if (table === 'views') return areaOfScope(viewScopes[row.list as ViewedList].read);
   const area = areaOfTable[table];
   assert.ok(area, `Say here to which area the table ${table} belongs.`);

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { OneOf, Strict, Time } from '../../core/schemas.ts';
 import { capitalized } from '../../core/text.ts';
-import { Event, eventData, eventTypes, type SubjectType } from '../../resources/events/schema.ts';
+import { Event, eventTypes, type SubjectType, subjects } from '../../resources/events/schema.ts';
 
 /** The `webhooks` of the OpenAPI document: every type of event, with the schema of its message. */
 export const eventWebhooks = () =>
@@ -28,7 +28,7 @@ const operationIdOf = (type: string) => `on${capitalized(type.replaceAll(/[._]/g
 /** An event about one kind of resource. */
 function messageOf(subject: string): TSchema {
   const types = Object.keys(eventTypes).filter((type) => type.startsWith(`${subject}.`));
-  const data: TSchema = eventData[subject as SubjectType];
+  const data: TSchema = subjects[subject as SubjectType].data;
   return Strict(
     {
       ...Event.properties,

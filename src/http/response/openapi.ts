@@ -5,26 +5,16 @@ import { type ProblemCode, problems } from '../../core/errors.ts';
 import { mediaTypes, Strict } from '../../core/schemas.ts';
 import { joinWords } from '../../core/text.ts';
 import { version } from '../../core/version.ts';
+import { resources } from '../../resources/descriptors.ts';
 import type { App } from '../fastify.ts';
 import { contentEtag, sendWithEtag } from './etag.ts';
 import { eventWebhooks } from './event-webhooks.ts';
 import { describeHeaders, shareComponents } from './openapi-components.ts';
 import { readOpenapiFile } from './openapi-file.ts';
 
-const tags = {
-  personnel: 'People. Assign tasks to a person by `user_id`.',
-  groups: 'Groups of people.',
-  projects: 'Projects, which contain risks, issues and tasks.',
-  risks: 'The risk register: one ranking across all projects, and the risks of each project.',
-  issues: 'The open issues across all projects, and the issues of each project.',
-  tasks: 'Tasks, including the work on risks and issues.',
-  comments: 'Comments on projects, risks, issues and tasks.',
-  views: 'Views of lists in the console that everyone shares.',
-  keys: 'API keys and their scopes.',
-  events: 'A log of all changes, to follow.',
-  webhooks: 'Sends events to a URL, signed as Standard Webhooks defines.',
-  service: 'The service, and the key in use.',
-};
+const tags = resources.map(({ tag }) => tag) as (readonly [string, string])[];
+tags.splice(-1, 0, ['events', 'A log of all changes, to follow.']);
+tags.push(['service', 'The service, and the key in use.']);
 
 const ProblemBody = Type.Object(
   {
@@ -69,7 +59,7 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
           'paged on request. Unknown parameters and fields are rejected. Times are UTC; “today” is the day in the time ' +
           'zone of the organization, which `GET /v1/me` returns.',
       },
-      tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+      tags: tags.map(([name, description]) => ({ name, description })),
       components: {
         securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An API key: `mst_…`.' } },
       },

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, Line, OneOf, OrNull, Reason, Strict, stamps, Text, Time, Writable } from '../../core/schemas.ts';
+import { columnsOf, describe } from '../descriptor.ts';
 
 const commentedTypes = ['project', 'risk', 'issue', 'task'] as const;
 export type CommentedType = (typeof commentedTypes)[number];
@@ -39,3 +40,26 @@ export const CommentPatch = Writable(
   { $id: 'CommentPatch' },
 );
 export type CommentPatch = Static<typeof CommentPatch>;
+
+export const commentResource = describe({
+  kind: 'comment',
+  table: 'comments',
+  id: 'id',
+  tag: ['comments', 'Comments on projects, risks, issues and tasks.'],
+  columns: columnsOf(Comment, [], {
+    mentions: Type.Array(Id('person')),
+    // Null until people can sign in.
+    author_user_id: OrNull(Id('person')),
+  }),
+  references: { project_id: 'projects', author_user_id: 'people', author_key_id: 'keys' },
+  visible: { project: 'project_id' },
+  events: {
+    scope: 'projects.read',
+    types: {
+      created: 'A comment was written.',
+      updated: 'A comment was edited.',
+      deleted: 'A comment was deleted.',
+    },
+    data: Comment,
+  },
+});

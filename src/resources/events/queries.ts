@@ -11,7 +11,7 @@ import { grants } from '../../store/keys/scopes.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Key } from '../keys/schema.ts';
 import { resolveProjects } from '../projects/queries.ts';
-import { Event, type eventFilters, type SubjectType, subjectScopes } from './schema.ts';
+import { Event, type eventFilters, type SubjectType, subjects, subjectTypes } from './schema.ts';
 
 export type EventFilters = Filters<typeof eventFilters>;
 
@@ -57,8 +57,7 @@ const eventConditions = (filters: EventFilters, reader: Reader) =>
   })})`;
 
 const readableSubjects = ({ scopes, project_ids }: Reader): string[] => {
-  const types = Object.keys(subjectScopes) as SubjectType[];
-  const readable = types.filter((type) => grants(scopes, subjectScopes[type]));
+  const readable = subjectTypes.filter((type) => grants(scopes, subjects[type].scope));
   // A key that is limited to projects does not see the events of keys and webhooks: see `store/project-scope.ts`.
   const visible =
     project_ids === null ? readable : readable.filter((type) => type !== 'key' && type !== 'webhook');
@@ -81,7 +80,7 @@ export const hasType = (event: { type: string; also: string }, type: string): bo
 /** All keys that have the scope see their events, because people and groups belong to no project. */
 const sharedSubjects = new Set<string>(['person', 'group'] satisfies SubjectType[]);
 
-const readsAll = (reader: Reader) => readableSubjects(reader).length === Object.keys(subjectScopes).length;
+const readsAll = (reader: Reader) => readableSubjects(reader).length === subjectTypes.length;
 
 /** Replaces project keys by ids. The id of a deleted project is valid: its events are still stored. */
 export async function resolveEventFilters(db: Kysely<Tables>, filters: EventFilters): Promise<EventFilters> {
@@ -150,21 +149,10 @@ async function nextAfter(
   return Math.max(filters.after ?? 0, seen ?? 0, Math.min(latest, yesterday));
 }
 
-/** The path of the console for each kind of resource that has a page, and the column with the rest of it. */
-const subjectPages: Partial<Record<SubjectType, [path: string, column: string]>> = {
-  risk: ['/risks/', 'subject_key'],
-  issue: ['/issues/', 'subject_key'],
-  task: ['/tasks/', 'subject_key'],
-  project: ['/projects/', 'subject_key'],
-  person: ['/personnel/', 'subject_id'],
-  group: ['/groups/', 'subject_id'],
-  webhook: ['/webhooks/', 'subject_id'],
-};
-
+/** The page of the console that shows the resource. */
 const subjectUrl = sql`case events.subject_type ${sql.join(
-  Object.entries(subjectPages).map(
-    ([type, [path, column]]) =>
-      sql`when ${sql.lit(type)} then ${consoleUrl(path, sql.ref(`events.${column}`))}`,
+  Object.entries(subjects).flatMap(([type, { page }]) =>
+    page ? [sql`when ${sql.lit(type)} then ${consoleUrl(page[0], sql.ref(`events.${page[1]}`))}`] : [],
   ),
   sql` `,
 )} end`;

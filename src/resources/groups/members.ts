@@ -3,8 +3,9 @@ import { fieldError, invalidBody, notFound } from '../../core/errors.ts';
 import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { lockTables } from '../../store/writes/locks.ts';
-import { exists, toPerson } from '../../store/writes/references.ts';
+import { exists } from '../../store/writes/references.ts';
 import { notBefore, updateRow } from '../../store/writes/rows.ts';
+import { personResource } from '../personnel/schema.ts';
 import { getGroup, recordMemberships } from './queries.ts';
 
 /** Adding an existing member changes nothing. */
@@ -14,7 +15,7 @@ export async function addMember(
   user_id: string,
   change: Change,
 ): Promise<void> {
-  if (!(await exists(db, toPerson, user_id))) throw notFound('person', user_id);
+  if (!(await exists(db, personResource, user_id))) throw notFound('person', user_id);
   await addMembers(db, group_id, [user_id], change);
 }
 
@@ -51,7 +52,7 @@ export async function removeMember(
   user_id: string,
   requested: Change,
 ): Promise<void> {
-  if (!(await exists(db, toPerson, user_id))) throw notFound('person', user_id);
+  if (!(await exists(db, personResource, user_id))) throw notFound('person', user_id);
   await lockTables(db, 'memberships');
   const group = await getGroup(db, group_id);
   const change = notBefore(requested, group);

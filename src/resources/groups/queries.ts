@@ -25,12 +25,11 @@ import {
   type Reference,
   referenceErrors,
   rejectDuplicate,
-  toGroup,
-  toPerson,
   type Unique,
 } from '../../store/writes/references.ts';
 import { deleteRow, notBefore, updateRow, updateRows } from '../../store/writes/rows.ts';
 import { rejectReferenced } from '../in-use.ts';
+import { personResource } from '../personnel/schema.ts';
 import {
   Group,
   GroupInput,
@@ -38,6 +37,7 @@ import {
   GroupWithMembers,
   type groupFilters,
   type groupIncludes,
+  groupResource,
   maxGroupDepth,
 } from './schema.ts';
 
@@ -97,9 +97,8 @@ export async function createGroups(
 ): Promise<(Created | Problem)[]> {
   if (inputs.some(({ parent_id }) => parent_id)) await lockTables(db, 'groups');
   const creation = {
-    kind: 'group',
     subject: groupSubject,
-    target: toGroup,
+    target: groupResource,
     errors: await validate(db, inputs),
     uniques: uniqueFields,
     label: ({ name }: GroupInput) => name,
@@ -123,7 +122,7 @@ export async function updateGroup(
   const [errors = []] = await validate(db, [next], current);
   if (errors.length > 0) throw invalidBody(errors);
   if ('name' in differences) await rejectDuplicateName(db, next, id);
-  if ('external_id' in differences) await rejectDuplicate(db, toGroup, 'external_id', next.external_id);
+  if ('external_id' in differences) await rejectDuplicate(db, groupResource, 'external_id', next.external_id);
   const columns = { ...storedChanges(Group, differences), name_folded: fold(next.name) };
   await updateRow(db, 'groups', current, columns, change.now);
   await recordChanges(db, groupSubject, id, differences, { ...change, reason });
@@ -223,7 +222,7 @@ const groupWithMembersJson = rowAsJson(GroupWithMembers, 'groups', {
 });
 
 const rejectDuplicateName = (db: Kysely<Tables>, { name }: GroupInput, self = '') =>
-  rejectDuplicate(db, toGroup, 'name', name, sql`name_folded = ${fold(name)} and id <> ${self}`);
+  rejectDuplicate(db, groupResource, 'name', name, sql`name_folded = ${fold(name)} and id <> ${self}`);
 
 const uniqueFields: Unique[] = [
   { field: 'name', column: sql.ref('name_folded'), compared: fold },
@@ -235,14 +234,17 @@ async function validate(
   inputs: readonly GroupInput[],
   current?: Group,
 ): Promise<FieldError[][]> {
-  const errors = await referenceErrors(db, inputs, { parent_id: toGroup, lead_user_id: toPerson });
+  const errors = await referenceErrors(db, inputs, {
+    parent_id: groupResource,
+    lead_user_id: personResource,
+  });
   for (const [i, { name, parent_id }] of inputs.entries()) {
     if (current) {
       const self = { id: current.id, label: name };
-      errors[i]?.push(...(await cycleErrors(db, toGroup, 'parent_id', self, parent_id)));
+      errors[i]?.push(...(await cycleErrors(db, groupResource, 'parent_id', self, parent_id)));
     }
     if (!parent_id || errors[i]?.length) continue;
-    const above = await ancestors(db, toGroup, 'parent_id', parent_id);
+    const above = await ancestors(db, groupResource, 'parent_id', parent_id);
     const levels = above.length + (current ? await countLevels(db, current.id) : 1);
     if (levels > maxGroupDepth) {
       const detail = `Groups can nest at most ${maxGroupDepth} levels deep; this would make ${levels}. Choose a parent higher up.`;

@@ -15,6 +15,7 @@ import {
   WebUrl,
   Writable,
 } from '../../core/schemas.ts';
+import { columnsOf, describe, Folded, SortKey } from '../descriptor.ts';
 
 const required = {
   name: Line({ description: 'Unique; case is ignored.', examples: ['Platform'] }),
@@ -109,3 +110,32 @@ export const groupFilters = {
   external_id: Line(),
   updated_since: Time(),
 };
+
+const Membership = Strict(
+  { group_id: Id('group'), group_name: Line(), user_id: Id('person'), user_name: Line() },
+  { $id: 'Membership' },
+);
+
+export const groupResource = describe({
+  kind: 'group',
+  table: 'groups',
+  id: 'id',
+  label: 'name',
+  tag: ['groups', 'Groups of people.'],
+  columns: columnsOf(Group, ['member_count', 'web_url'], { name_folded: Folded }),
+  generated: { name_key: SortKey },
+  references: { parent_id: 'groups', lead_user_id: 'people' },
+  visible: 'all',
+  events: {
+    scope: 'personnel.read',
+    types: {
+      created: 'A group was added.',
+      updated: 'A group was changed.',
+      member_added: 'A person joined a group. `data` is the membership.',
+      member_removed: 'A person left a group. `data` is the membership.',
+      deleted: 'A group was deleted.',
+    },
+    data: Type.Union([Group, Membership]),
+    page: ['/groups/', 'subject_id'],
+  },
+});

@@ -5,13 +5,13 @@ import type { Tables } from '../../store/tables.ts';
 import { ancestors } from '../../store/trees.ts';
 import type { Change } from '../../store/writes/change.ts';
 import { recordChangesOfMany } from '../../store/writes/history.ts';
-import { toPerson } from '../../store/writes/references.ts';
 import { updateRows } from '../../store/writes/rows.ts';
 import { addMember, removeMember } from '../groups/members.ts';
 import { groupSubject } from '../groups/queries.ts';
 import { issueSubject } from '../issues/queries.ts';
 import { personSubject } from '../personnel/queries.ts';
 import type { Person, Responsibilities } from '../personnel/schema.ts';
+import { personResource } from '../personnel/schema.ts';
 import { projectSubject } from '../projects/queries.ts';
 import { archiveVersions, riskSubject } from '../risks/queries.ts';
 import { taskSubject } from '../tasks/queries.ts';
@@ -204,7 +204,7 @@ async function isBelowActiveReport(
   user_id: string,
   to: string,
 ): Promise<boolean> {
-  const line = await ancestors(db, toPerson, field, to);
+  const line = await ancestors(db, personResource, field, to);
   const report = line.find(({ above }) => above === user_id);
   if (!report) return false;
   const { status } = await db

@@ -24,16 +24,11 @@ import type { TableName, Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import type { Created } from '../../store/writes/create-many.ts';
 import type { Subject } from '../../store/writes/events.ts';
-import {
-  inProject,
-  referenceErrors,
-  toGroup,
-  toIssue,
-  toPerson,
-  toRisk,
-} from '../../store/writes/references.ts';
+import { inProject, referenceErrors } from '../../store/writes/references.ts';
 import { isOwnedBy, rejectLoneTransitive } from '../groups/membership.ts';
+import { groupResource } from '../groups/schema.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
+import { personResource } from '../personnel/schema.ts';
 import { createItems } from '../project-items/create.ts';
 import { commonOrders, itemOrder, ownerName, personName } from '../project-items/order.ts';
 import { joinAssignee, joinOwner } from '../project-items/people.ts';
@@ -41,11 +36,13 @@ import { itemReader } from '../project-items/read.ts';
 import type { ItemWrites } from '../project-items/update.ts';
 import { issueDelta } from '../projects/counts.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
+import { riskResource } from '../risks/schema.ts';
 import { assertTransition, ownerAndDateErrors } from '../validation.ts';
 import {
   Issue,
   IssueInput,
   type IssuePatch,
+  issueResource,
   issueStatuses,
   openStatuses,
   priorities,
@@ -100,9 +97,8 @@ export const createIssues = (
     project,
     inputs,
     {
-      kind: 'issue',
       subject: issueSubject,
-      target: toIssue,
+      target: issueResource,
       errors: async (project_id) =>
         joined(
           await validate(db, project_id, inputs, change),
@@ -159,7 +155,7 @@ export const issueSubject: Subject = {
 };
 
 export const issueWrites: ItemWrites<Issue, IssueInput, IssuePatch> = {
-  target: toIssue,
+  target: issueResource,
   subject: issueSubject,
   schema: Issue,
   next(current, patch, reason) {
@@ -244,11 +240,11 @@ async function validate(
   { today }: Moment,
 ): Promise<FieldError[][]> {
   const errors = await referenceErrors(db, inputs, {
-    owner_user_id: toPerson,
-    owner_group_id: toGroup,
-    raised_by_user_id: toPerson,
-    assignee_user_id: toPerson,
-    risk_id: inProject(toRisk, project_id),
+    owner_user_id: personResource,
+    owner_group_id: groupResource,
+    raised_by_user_id: personResource,
+    assignee_user_id: personResource,
+    risk_id: inProject(riskResource, project_id),
   });
   return joined(
     errors,

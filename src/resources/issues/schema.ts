@@ -20,6 +20,7 @@ import {
   WebUrl,
   Writable,
 } from '../../core/schemas.ts';
+import { columnsOf, describe, Flag, Folded, SortKey, statusAction } from '../descriptor.ts';
 import { acrossProjects, ItemRef } from '../projects/schema.ts';
 
 export const openStatuses = ['open', 'in_progress', 'blocked'] as const;
@@ -166,3 +167,51 @@ export const IssueSummary = Strict(
 export type IssueSummary = Static<typeof IssueSummary>;
 
 export const IssueRef = ItemRef('issue', 'I3');
+
+export const issueResource = describe({
+  kind: 'issue',
+  table: 'issues',
+  id: 'id',
+  label: 'key',
+  tag: ['issues', 'The open issues across all projects, and the issues of each project.'],
+  columns: columnsOf(
+    Issue,
+    [
+      'project_key',
+      'project_name',
+      'owner_name',
+      'owner_active',
+      'assignee_name',
+      'assignee_active',
+      'age_days',
+      'overdue',
+      'web_url',
+    ],
+    { search_folded: Folded },
+  ),
+  generated: { open: Flag, rank_key: SortKey },
+  references: {
+    project_id: 'projects',
+    owner_user_id: 'people',
+    owner_group_id: 'groups',
+    assignee_user_id: 'people',
+    raised_by_user_id: 'people',
+    risk_id: 'risks',
+  },
+  visible: { project: 'project_id' },
+  events: {
+    scope: 'projects.read',
+    types: {
+      created: 'An issue was added.',
+      updated: 'An issue was changed, but its status not as below.',
+      overdue: 'The day in `due_on` of an open issue has passed.',
+      resolved: 'The issue was resolved.',
+      closed: 'The issue was closed.',
+      reopened: 'A resolved or closed issue was reopened.',
+      deleted: 'An issue was deleted.',
+    },
+    data: Issue,
+    page: ['/issues/', 'subject_key'],
+    actions: ({ status }) => [statusAction(status, ['resolved', 'closed'], ['resolved', 'closed'])],
+  },
+});

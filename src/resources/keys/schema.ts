@@ -12,6 +12,7 @@ import {
   Time,
   Writable,
 } from '../../core/schemas.ts';
+import { columnsOf, describe, Folded, Hash } from '../descriptor.ts';
 import { ProjectRef } from '../projects/schema.ts';
 
 export const scopes = [
@@ -132,3 +133,29 @@ export const keyFilters = {
   q: Line({ description: 'Part of the name; case and accents are ignored.' }),
   status: ManyOf(OneOf(['valid', 'expired', 'revoked', 'all']), { default: ['all'] }),
 };
+
+export const keyResource = describe({
+  kind: 'key',
+  table: 'keys',
+  id: 'id',
+  tag: ['keys', 'API keys and their scopes.'],
+  columns: columnsOf(Key, [], {
+    name_folded: Folded,
+    hash: Hash,
+    // The secret before the last rotation, valid until `previous_until`.
+    previous_hash: OrNull(Hash),
+    previous_until: OrNull(Time()),
+  }),
+  visible: { projects: 'project_ids' },
+  events: {
+    scope: 'keys.read',
+    types: {
+      created: 'A key was created.',
+      updated: 'A key was changed.',
+      rotated: 'A key got a new secret.',
+      revoked: 'A key was revoked.',
+      expiring: 'A key expires within 7 days.',
+    },
+    data: Key,
+  },
+});

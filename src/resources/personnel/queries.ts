@@ -21,14 +21,13 @@ import {
   type Reference,
   referenceErrors,
   rejectDuplicate,
-  toPerson,
   type Unique,
 } from '../../store/writes/references.ts';
 import { deleteRow, notBefore, updateRow } from '../../store/writes/rows.ts';
 import { groupsOfPerson } from '../groups/membership.ts';
 import { rejectReferenced } from '../in-use.ts';
 import { isAssignable, type PersonnelFilters, peopleKeys, personnelConditions } from './filters.ts';
-import { Person, PersonInput, type PersonPatch } from './schema.ts';
+import { Person, PersonInput, type PersonPatch, personResource } from './schema.ts';
 
 const id = sql.ref<string>('people.user_id');
 
@@ -102,9 +101,8 @@ export async function createPeople(
 ): Promise<(Created | Problem)[]> {
   if (inputs.some(({ accountable_user_id }) => accountable_user_id)) await lockTables(db, 'people');
   const creation = {
-    kind: 'person',
     subject: personSubject,
-    target: toPerson,
+    target: personResource,
     errors: await validate(db, inputs),
     uniques: uniqueFields,
     label: ({ name }: PersonInput) => name,
@@ -134,7 +132,8 @@ export async function updatePerson(
   errors.push(...(await relationErrors(db, next, current)));
   if (errors.length > 0) throw invalidBody(errors);
   if ('email' in differences) await rejectDuplicateEmail(db, next, id);
-  if ('external_id' in differences) await rejectDuplicate(db, toPerson, 'external_id', next.external_id);
+  if ('external_id' in differences)
+    await rejectDuplicate(db, personResource, 'external_id', next.external_id);
   const columns = { ...storedChanges(Person, differences), ...foldedColumns(next) };
   await updateRow(db, 'people', { id, version }, columns, change.now);
   await recordChanges(db, personSubject, id, differences, { ...change, reason });
@@ -226,7 +225,13 @@ export const personSubject: Subject = {
 
 const rejectDuplicateEmail = (db: Kysely<Tables>, { email }: PersonInput, self = '') =>
   // Leave out the person: an email that changes only in case is not a duplicate.
-  rejectDuplicate(db, toPerson, 'email', email, sql`lower(email) = lower(${email}) and user_id <> ${self}`);
+  rejectDuplicate(
+    db,
+    personResource,
+    'email',
+    email,
+    sql`lower(email) = lower(${email}) and user_id <> ${self}`,
+  );
 
 const uniqueFields: Unique[] = [
   { field: 'email', column: sql`lower(email)`, compared: lowerAscii },
@@ -235,8 +240,8 @@ const uniqueFields: Unique[] = [
 
 async function validate(db: Kysely<Tables>, inputs: readonly PersonInput[]): Promise<FieldError[][]> {
   const errors = await referenceErrors(db, inputs, {
-    manager_user_id: toPerson,
-    accountable_user_id: toPerson,
+    manager_user_id: personResource,
+    accountable_user_id: personResource,
   });
   const accountable = inputs.map(({ accountable_user_id }) => accountable_user_id).filter((id) => id != null);
   const nonHumans =
@@ -272,7 +277,7 @@ async function relationErrors(db: Kysely<Tables>, next: PersonInput, current: Pe
   const errors: FieldError[] = [];
   for (const field of ['manager_user_id', 'accountable_user_id'] as const) {
     if (next[field] !== current[field])
-      errors.push(...(await cycleErrors(db, toPerson, field, self, next[field])));
+      errors.push(...(await cycleErrors(db, personResource, field, self, next[field])));
   }
   if (current.kind === 'human' && next.kind !== 'human') {
     const referrers = await findReferrers(db, [['people', sql`accountable_user_id = ${self.id}`]]);

@@ -18,6 +18,7 @@ import {
   WebUrl,
   Writable,
 } from '../../core/schemas.ts';
+import { columnsOf, describe, Folded, SortKey } from '../descriptor.ts';
 import { acrossProjects } from '../projects/schema.ts';
 
 const required = {
@@ -196,3 +197,34 @@ export const Handover = Strict(
   { $id: 'Handover' },
 );
 export type Handover = Static<typeof Handover>;
+
+export const personResource = describe({
+  kind: 'person',
+  table: 'people',
+  id: 'user_id',
+  label: 'name',
+  tag: ['personnel', 'People. Assign tasks to a person by `user_id`.'],
+  columns: columnsOf(Person, ['assignable', 'groups', 'web_url'], {
+    name_folded: Folded,
+    department_folded: OrNull(Folded),
+    skills_folded: Folded,
+    search_folded: Folded,
+  }),
+  generated: { roster_key: SortKey },
+  references: { manager_user_id: 'people', accountable_user_id: 'people' },
+  visible: 'all',
+  events: {
+    scope: 'personnel.read',
+    types: {
+      created: 'A person was added.',
+      updated: 'A person was changed.',
+      deactivated: 'A person was deactivated, with or without a hand-over.',
+      reactivated: 'An inactive person became active again.',
+      ended: 'The day in `end_on` of an active person has passed.',
+      deleted: 'A person was deleted.',
+    },
+    data: Person,
+    page: ['/personnel/', 'subject_id'],
+    actions: ({ status }) => [status && (status.to === 'inactive' ? 'deactivated' : 'reactivated')],
+  },
+});

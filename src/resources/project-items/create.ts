@@ -22,7 +22,6 @@ export async function createItems<Input extends object, Table extends 'risks' | 
     target,
     ...item
   }: {
-    kind: 'risk' | 'issue' | 'task';
     subject: Subject;
     target: Target & { table: Table };
     errors(project_id: string): Promise<FieldError[][]>;
@@ -37,13 +36,12 @@ export async function createItems<Input extends object, Table extends 'risks' | 
   const counter = `${target.table}_created` as const;
   const deltas: CountDelta[] = [];
   const options = {
-    kind: item.kind,
     subject: item.subject,
     target: inProject(target, project_id),
     errors: await item.errors(project_id),
     uniques: [{ field: 'external_id' }],
     label: (_: Input, index: number) =>
-      `${key}-${item.kind[0]?.toUpperCase()}${project[counter] + index + 1}`,
+      `${key}-${target.kind[0]?.toUpperCase()}${project[counter] + index + 1}`,
     row: ({ id, label }: Created, input: Input) => {
       deltas.push(item.delta(input));
       return item.row({ id, project_id, key: label }, input);

@@ -20,7 +20,7 @@ export async function deleteItem<I extends Item, Input, Patch>(
   const { id, key, project_id } = current;
   await assertWritable(db, project_id);
   const found = await findReferrers(db, referrers?.(id) ?? []);
-  if (found) throw inUse(`The ${target.what} ${key}`, found);
+  if (found) throw inUse(`The ${target.kind} ${key}`, found);
   await deleteCommentsOn(db, id);
   await archive?.(db, [id], notBefore(change, current).now);
   await deleteRow(db, target.table, current);

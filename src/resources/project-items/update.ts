@@ -12,17 +12,14 @@ import type { Change, Differences } from '../../store/writes/change.ts';
 import { type Created, unwrapSingle } from '../../store/writes/create-many.ts';
 import { addEvent, type Subject, setEventData } from '../../store/writes/events.ts';
 import { differencesBetween, recordHistory } from '../../store/writes/history.ts';
-import {
-  type Reference,
-  rejectDuplicateExternalId,
-  type toIssue,
-  type toRisk,
-  type toTask,
-} from '../../store/writes/references.ts';
+import { type Reference, rejectDuplicateExternalId } from '../../store/writes/references.ts';
 import { notBefore, updateReadRows } from '../../store/writes/rows.ts';
+import type { issueResource } from '../issues/schema.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
 import { type CountDelta, updateCountsOfMany } from '../projects/counts.ts';
 import { assertNotArchived, type LockedProject, lockProjects } from '../projects/lock.ts';
+import type { riskResource } from '../risks/schema.ts';
+import type { taskResource } from '../tasks/schema.ts';
 import type { ReadItem } from './read.ts';
 
 export type Item = {
@@ -44,7 +41,7 @@ type Update<I, Patch> = { current: I; patch: Patch & { reason?: Reason } };
 
 /** How items of one kind are created, updated and deleted, one or many. */
 export type ItemWrites<I extends Item, Input, Patch> = {
-  target: typeof toRisk | typeof toIssue | typeof toTask;
+  target: typeof riskResource | typeof issueResource | typeof taskResource;
   subject: Subject;
   schema: TObject;
   /** Returns the state after a patch, with its errors. Throws if the current state does not allow the patch. */

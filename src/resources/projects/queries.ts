@@ -24,14 +24,9 @@ import { type Created, createMany, unwrapSingle } from '../../store/writes/creat
 import { deleteCommentsIn } from '../../store/writes/delete-comments.ts';
 import { type Subject, setEventData } from '../../store/writes/events.ts';
 import { differencesBetween, recordChanges, recordDeleted } from '../../store/writes/history.ts';
-import {
-  findReferrers,
-  referenceErrors,
-  rejectDuplicate,
-  toPerson,
-  toProject,
-} from '../../store/writes/references.ts';
+import { findReferrers, referenceErrors, rejectDuplicate } from '../../store/writes/references.ts';
 import { deleteRow, notBefore, updateRow } from '../../store/writes/rows.ts';
+import { personResource } from '../personnel/schema.ts';
 import { periodErrors } from '../validation.ts';
 import { overdueTasks, projectHealth, topScore } from './health.ts';
 import { assertKeyUnused, generateKey } from './key.ts';
@@ -42,6 +37,7 @@ import {
   ProjectInput,
   type ProjectPatch,
   type projectFilters,
+  projectResource,
 } from './schema.ts';
 
 const nameKey = sql.ref<string>('projects.name_key');
@@ -127,9 +123,8 @@ export async function createProjects(
 ): Promise<(Created | Problem)[]> {
   const takenKeys = new Set(inputs.map(({ key }) => key));
   const options = {
-    kind: 'project',
     subject: projectSubject,
-    target: toProject,
+    target: projectResource,
     errors: await validate(db, inputs),
     uniques: [{ field: 'key' }, { field: 'external_id' }],
     label: ({ key, name }: ProjectInput) => key ?? generateKey(db, name, takenKeys),
@@ -151,8 +146,9 @@ export async function updateProject(
   if ('key' in differences) assertKeyUnused(locked);
   const [errors = []] = await validate(db, [next]);
   if (errors.length > 0) throw invalidBody(errors);
-  if ('key' in differences) await rejectDuplicate(db, toProject, 'key', next.key);
-  if ('external_id' in differences) await rejectDuplicate(db, toProject, 'external_id', next.external_id);
+  if ('key' in differences) await rejectDuplicate(db, projectResource, 'key', next.key);
+  if ('external_id' in differences)
+    await rejectDuplicate(db, projectResource, 'external_id', next.external_id);
   return changeProject(db, current, next, differences, { ...change, reason });
 }
 
@@ -284,6 +280,6 @@ async function changeProject(
 }
 
 async function validate(db: Kysely<Tables>, inputs: readonly ProjectInput[]): Promise<FieldError[][]> {
-  const errors = await referenceErrors(db, inputs, { lead_user_id: toPerson });
+  const errors = await referenceErrors(db, inputs, { lead_user_id: personResource });
   return joined(errors, inputs.map(periodErrors));
 }

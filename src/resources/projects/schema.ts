@@ -20,6 +20,7 @@ import {
   Writable,
 } from '../../core/schemas.ts';
 import { withArticle } from '../../core/text.ts';
+import { columnsOf, describe, Folded, SortKey } from '../descriptor.ts';
 
 const keyPattern = '[A-Z0-9]{2,10}';
 
@@ -125,3 +126,42 @@ export const acrossProjects = {
   project_status: ManyOf(fields.status),
   archived,
 };
+
+const Count = Type.Integer({ minimum: 0 });
+
+export const projectResource = describe({
+  kind: 'project',
+  table: 'projects',
+  id: 'id',
+  label: 'name',
+  tag: ['projects', 'Projects, which contain risks, issues and tasks.'],
+  columns: columnsOf(Project, ['counts', 'health', 'web_url'], {
+    name_folded: Folded,
+    search_folded: Folded,
+    // Updated in the transaction of each change: see `counts.ts`.
+    open_issues: Count,
+    critical_issues: Count,
+    active_risks: Count,
+    unassessed_risks: Count,
+    // How many of each were ever created, so that the number in a key such as `APOLLO-R12` is never reused.
+    risks_created: Count,
+    issues_created: Count,
+    tasks_created: Count,
+  }),
+  generated: { name_key: SortKey },
+  references: { lead_user_id: 'people' },
+  visible: { project: 'id' },
+  events: {
+    scope: 'projects.read',
+    types: {
+      created: 'A project was added.',
+      updated: 'A project was changed.',
+      archived: 'A project was archived.',
+      unarchived: 'A project was unarchived.',
+      deleted: 'A project was deleted.',
+    },
+    data: Project,
+    page: ['/projects/', 'subject_key'],
+    actions: ({ archived_at }) => [archived_at && (archived_at.to === null ? 'unarchived' : 'archived')],
+  },
+});

@@ -9,11 +9,13 @@ import type { Change, Differences } from '../../store/writes/change.ts';
 import type { Created } from '../../store/writes/create-many.ts';
 import type { Subject } from '../../store/writes/events.ts';
 import { differencesBetween } from '../../store/writes/history.ts';
-import { referenceErrors, toGroup, toPerson, toRisk } from '../../store/writes/references.ts';
+import { referenceErrors } from '../../store/writes/references.ts';
 import { chunk, insertRows } from '../../store/writes/rows.ts';
 import type { EventType } from '../events/schema.ts';
+import { groupResource } from '../groups/schema.ts';
 import { issueWrites } from '../issues/queries.ts';
 import type { Issue } from '../issues/schema.ts';
+import { personResource } from '../personnel/schema.ts';
 import { createItems } from '../project-items/create.ts';
 import { itemReader } from '../project-items/read.ts';
 import { createItem, type ItemWrites, saveItems } from '../project-items/update.ts';
@@ -24,7 +26,14 @@ import { riskJson, riskRows, withOwner } from './register.ts';
 import { scoreColumns } from './rules/score-columns.ts';
 import { residualErrors, scoreOf, severityOf } from './rules/scoring.ts';
 import { clearStaleRiskFields, riskStateErrors, riskTransitions } from './rules/transitions.ts';
-import { activeStatuses, type MaterializeInput, Risk, RiskInput, type RiskPatch } from './schema.ts';
+import {
+  activeStatuses,
+  type MaterializeInput,
+  Risk,
+  RiskInput,
+  type RiskPatch,
+  riskResource,
+} from './schema.ts';
 
 export const riskSubject: Subject = {
   type: 'risk',
@@ -49,9 +58,8 @@ export const createRisks = (
     project,
     inputs,
     {
-      kind: 'risk',
       subject: riskSubject,
-      target: toRisk,
+      target: riskResource,
       errors: async () =>
         joined(
           await validate(db, inputs, change),
@@ -64,7 +72,7 @@ export const createRisks = (
   );
 
 export const riskWrites: ItemWrites<Risk, RiskInput, RiskPatch> = {
-  target: toRisk,
+  target: riskResource,
   subject: riskSubject,
   schema: Risk,
   next(current, patch, reason, { today }) {
@@ -210,10 +218,10 @@ async function validate(
   { today }: Moment,
 ): Promise<FieldError[][]> {
   const errors = await referenceErrors(db, inputs, {
-    owner_user_id: toPerson,
-    owner_group_id: toGroup,
-    raised_by_user_id: toPerson,
-    accepted_by_user_id: toPerson,
+    owner_user_id: personResource,
+    owner_group_id: groupResource,
+    raised_by_user_id: personResource,
+    accepted_by_user_id: personResource,
   });
   return joined(
     errors,

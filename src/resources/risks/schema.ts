@@ -21,6 +21,7 @@ import {
   WebUrl,
   Writable,
 } from '../../core/schemas.ts';
+import { columnsOf, describe, Flag, Folded, SortKey, statusAction } from '../descriptor.ts';
 import { acrossProjects, ItemRef } from '../projects/schema.ts';
 
 /** The score range of each level. The database generates levels from the same bounds; a test compares the two. */
@@ -267,3 +268,65 @@ export const historicalFilters = {
 };
 
 export const RiskRef = ItemRef('risk', 'R7');
+
+export const riskResource = describe({
+  kind: 'risk',
+  table: 'risks',
+  id: 'id',
+  label: 'key',
+  tag: ['risks', 'The risk register: one ranking across all projects, and the risks of each project.'],
+  columns: columnsOf(
+    Risk,
+    [
+      'project_key',
+      'project_name',
+      'owner_name',
+      'owner_active',
+      'issue_ids',
+      'tasks_total',
+      'tasks_done',
+      'checks',
+      'web_url',
+    ],
+    // For `rank_key` see `rules/ranking.ts`.
+    { search_folded: Folded, rank_key: SortKey },
+  ),
+  generated: { active: Flag },
+  references: {
+    project_id: 'projects',
+    owner_user_id: 'people',
+    owner_group_id: 'groups',
+    raised_by_user_id: 'people',
+    accepted_by_user_id: 'people',
+  },
+  visible: { project: 'project_id' },
+  events: {
+    scope: 'projects.read',
+    types: {
+      created: 'A risk was added.',
+      updated: 'A risk was changed, but neither its score nor its status as below.',
+      score_changed: 'The score changed within its level, or the risk was assessed or no longer is.',
+      level_raised: 'The score changed to a higher level.',
+      level_lowered: 'The score changed to a lower level.',
+      accepted: 'The risk was accepted.',
+      acceptance_expired: 'The acceptance ended with its last day, and the risk is open again.',
+      review_overdue: 'The day in `review_on` of an active risk has passed.',
+      materialized: 'The risk has occurred and became an issue.',
+      closed: 'The risk was closed.',
+      reopened: 'A closed or materialized risk was reopened.',
+      deleted: 'A risk was deleted.',
+    },
+    data: Risk,
+    page: ['/risks/', 'subject_key'],
+    actions: ({ status, score, level }) => [
+      statusAction(status, ['accepted', 'materialized', 'closed'], ['materialized', 'closed']),
+      level && level.from !== null && level.to !== null
+        ? rankOf(level.to) > rankOf(level.from)
+          ? 'level_raised'
+          : 'level_lowered'
+        : score && 'score_changed',
+    ],
+  },
+});
+
+const rankOf = (level: unknown) => ['low', 'medium', 'high', 'critical'].indexOf(String(level));

@@ -22,15 +22,10 @@ import type { Tables } from '../../store/tables.ts';
 import type { Change } from '../../store/writes/change.ts';
 import type { Created } from '../../store/writes/create-many.ts';
 import type { Subject } from '../../store/writes/events.ts';
-import {
-  inProject,
-  referenceErrors,
-  toIssue,
-  toPerson,
-  toRisk,
-  toTask,
-} from '../../store/writes/references.ts';
+import { inProject, referenceErrors } from '../../store/writes/references.ts';
+import { issueResource } from '../issues/schema.ts';
 import { assigneeErrors, assigneesOf } from '../personnel/queries.ts';
+import { personResource } from '../personnel/schema.ts';
 import { createItems } from '../project-items/create.ts';
 import { commonOrders, itemOrder, personName } from '../project-items/order.ts';
 import { joinAssignee } from '../project-items/people.ts';
@@ -38,6 +33,7 @@ import { itemReader } from '../project-items/read.ts';
 import type { ItemWrites } from '../project-items/update.ts';
 import { zeroDelta } from '../projects/counts.ts';
 import { type AcrossProjects, projectConditions } from '../projects/queries.ts';
+import { riskResource } from '../risks/schema.ts';
 import { periodErrors } from '../validation.ts';
 import {
   openStatuses,
@@ -45,6 +41,7 @@ import {
   Task,
   TaskInput,
   type TaskPatch,
+  taskResource,
   taskStatuses,
 } from './schema.ts';
 
@@ -100,9 +97,8 @@ export const createTasks = (
     project,
     inputs,
     {
-      kind: 'task',
       subject: taskSubject,
-      target: toTask,
+      target: taskResource,
       errors: async (project_id) =>
         joined(await validate(db, project_id, inputs), await assigneeErrors(db, assigneesOf(inputs), change)),
       row: (identity, input) => taskRow(identity, input, change),
@@ -146,7 +142,7 @@ export const taskSubject: Subject = {
 };
 
 export const taskWrites: ItemWrites<Task, TaskInput, TaskPatch> = {
-  target: toTask,
+  target: taskResource,
   subject: taskSubject,
   schema: Task,
   next: (current, patch) => ({ next: { ...current, ...patch } }),
@@ -198,9 +194,9 @@ async function validate(
   inputs: readonly TaskInput[],
 ): Promise<FieldError[][]> {
   const errors = await referenceErrors(db, inputs, {
-    assignee_user_id: toPerson,
-    risk_id: inProject(toRisk, project_id),
-    issue_id: inProject(toIssue, project_id),
+    assignee_user_id: personResource,
+    risk_id: inProject(riskResource, project_id),
+    issue_id: inProject(issueResource, project_id),
   });
   return joined(errors, inputs.map(periodErrors));
 }

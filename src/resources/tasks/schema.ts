@@ -16,6 +16,7 @@ import {
   WebUrl,
   Writable,
 } from '../../core/schemas.ts';
+import { columnsOf, describe, Flag, Folded, SortKey, statusAction } from '../descriptor.ts';
 import { acrossProjects, ItemRef } from '../projects/schema.ts';
 
 export const openStatuses = ['todo', 'in_progress', 'blocked'] as const;
@@ -101,3 +102,35 @@ export const taskFilters = { ...acrossProjects, status: statusFilter('open'), ..
 export const projectTaskFilters = { status: statusFilter('all'), ...filters };
 
 export const TaskRef = ItemRef('task', 'T12');
+
+export const taskResource = describe({
+  kind: 'task',
+  table: 'tasks',
+  id: 'id',
+  label: 'key',
+  tag: ['tasks', 'Tasks, including the work on risks and issues.'],
+  columns: columnsOf(Task, ['project_key', 'project_name', 'assignee_name', 'assignee_active', 'web_url'], {
+    search_folded: Folded,
+  }),
+  generated: { open: Flag, due_key: SortKey },
+  references: { project_id: 'projects', assignee_user_id: 'people', risk_id: 'risks', issue_id: 'issues' },
+  visible: { project: 'project_id' },
+  events: {
+    scope: 'projects.read',
+    types: {
+      created: 'A task was added.',
+      updated: 'A task was changed, but its status not as below.',
+      overdue: 'The day in `due_on` of an open task has passed.',
+      completed: 'The task is done.',
+      cancelled: 'The task was cancelled.',
+      reopened: 'A task that was done or cancelled was reopened.',
+      deleted: 'A task was deleted.',
+    },
+    data: Task,
+    page: ['/tasks/', 'subject_key'],
+    actions: ({ status }) => {
+      const action = statusAction(status, ['done', 'cancelled'], ['done', 'cancelled']);
+      return [action === 'done' ? 'completed' : action];
+    },
+  },
+});

@@ -6,9 +6,9 @@ import { newStamps, rowAsJson } from '../../database/sql/rows.ts';
 import { type List, memoizedList } from '../../lists/list.ts';
 import type { Tables } from '../../store/tables.ts';
 import { lockTables } from '../../store/writes/locks.ts';
-import { rejectDuplicate, toView } from '../../store/writes/references.ts';
+import { rejectDuplicate } from '../../store/writes/references.ts';
 import { deleteRow, insertRows, notBefore, updateRow } from '../../store/writes/rows.ts';
-import { maxViews, View, type ViewedList, type ViewInput, type ViewPatch } from './schema.ts';
+import { maxViews, View, type ViewedList, type ViewInput, type ViewPatch, viewResource } from './schema.ts';
 
 /** The views of these lists, oldest first. */
 export const viewList = (lists: readonly ViewedList[]): List =>
@@ -73,7 +73,7 @@ export const deleteView = (db: Transaction<Tables>, current: View): Promise<void
   deleteRow(db, 'views', current);
 
 const rejectTakenName = (db: Kysely<Tables>, list: ViewedList, name: string) =>
-  rejectDuplicate(db, toView, 'name', name, sql<boolean>`name = ${name} and list = ${list}`);
+  rejectDuplicate(db, viewResource, 'name', name, sql<boolean>`name = ${name} and list = ${list}`);
 
 const viewJson = rowAsJson(View, 'views');
 

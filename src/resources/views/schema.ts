@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Id, Line, OneOf, patchable, Strict, stamps, Writable } from '../../core/schemas.ts';
+import { describe } from '../descriptor.ts';
 import type { Scope } from '../keys/schema.ts';
 
 /** The lists that have views, and the scopes to read and to change those. */
@@ -50,3 +51,14 @@ export const ViewPatch = Writable(View, patchable(fields), {
 export type ViewPatch = Static<typeof ViewPatch>;
 
 export const viewFilters = { list };
+
+export const viewResource = describe({
+  kind: 'view',
+  table: 'views',
+  id: 'id',
+  label: 'name',
+  tag: ['views', 'Views of lists in the console that everyone shares.'],
+  columns: View.properties,
+  // A view may name any project.
+  visible: 'none',
+});

@@ -1,12 +1,12 @@
 import { fieldError, invalidBody } from '../../core/errors.ts';
 import { joinWords } from '../../core/text.ts';
 import { grants, insufficientScope, missingScopes } from '../../store/keys/scopes.ts';
-import { eventTypes, type SubjectType, subjectScopes } from '../events/schema.ts';
+import { eventTypes, type SubjectType, subjects } from '../events/schema.ts';
 import type { Key, Scope } from '../keys/schema.ts';
 import type { Webhook, WebhookInput } from './schema.ts';
 
 const typeNames = Object.keys(eventTypes);
-const readScopes = [...new Set<Scope>(Object.values(subjectScopes))];
+const readScopes = [...new Set(Object.values(subjects).map(({ scope }) => scope))];
 
 /** The read scopes of a key. A webhook keeps those of the key that created it. */
 export const readScopesOf = ({ scopes }: Key): Scope[] => readScopes.filter((scope) => grants(scopes, scope));
@@ -50,7 +50,7 @@ export function assertTypesReadable({ types, scopes }: Pick<Webhook, 'types' | '
   }
   const needed = types
     .filter((pattern) => pattern !== '*')
-    .map((pattern) => subjectScopes[pattern.split('.')[0] as SubjectType]);
+    .map((pattern) => subjects[pattern.split('.')[0] as SubjectType]?.scope);
   const missing = [...new Set(missingScopes(scopes, needed))];
   if (missing.length > 0) {
     throw insufficientScope(

@@ -14,6 +14,7 @@ import {
   Url,
   Writable,
 } from '../../core/schemas.ts';
+import { columnsOf, describe, Sequence } from '../descriptor.ts';
 import { scopes } from '../keys/schema.ts';
 import { ProjectRef } from '../projects/schema.ts';
 
@@ -165,3 +166,39 @@ export const webhookFilters = {
 export const deliveryFilters = {
   status: ManyOf(OneOf(deliveryStatuses)),
 };
+
+export const webhookResource = describe({
+  kind: 'webhook',
+  table: 'webhooks',
+  id: 'id',
+  tag: ['webhooks', 'Sends events to a URL, signed as Standard Webhooks defines.'],
+  columns: columnsOf(Webhook, [], {
+    // Stored as it is, because signing needs it. No query of the API reads it.
+    secret: Line(),
+    // The secret before the last rotation, which signs too until `previous_until`.
+    previous_secret: OrNull(Line()),
+    previous_until: OrNull(Time()),
+    // The position in the event log: deliveries exist for the events up to here.
+    last_sequence: Sequence,
+    // Failed attempts in a row.
+    failures: Type.Integer({ minimum: 0 }),
+    // The receiver asked to send nothing before.
+    throttled_until: OrNull(Time()),
+  }),
+  visible: { projects: 'project_ids' },
+  events: {
+    scope: 'events.read',
+    types: {
+      created: 'A webhook was created.',
+      updated: 'A webhook was changed.',
+      enabled: 'A disabled webhook was enabled.',
+      disabled: 'A webhook was disabled, by a key or because its receiver failed.',
+      rotated: 'A webhook got a new secret.',
+      replayed: 'A webhook was moved back to send events again.',
+      deleted: 'A webhook was deleted.',
+    },
+    data: Webhook,
+    page: ['/webhooks/', 'subject_id'],
+    actions: ({ status }) => [status && String(status.to)],
+  },
+});

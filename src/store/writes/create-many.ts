@@ -1,7 +1,7 @@
 import type { Insertable, Transaction } from 'kysely';
 import { type FieldError, Problem } from '../../core/errors.ts';
-import { type IdKind, newId } from '../../core/ids.ts';
-import type { Tables } from '../tables.ts';
+import { newId } from '../../core/ids.ts';
+import type { ResourceTable, Tables } from '../tables.ts';
 import type { Change } from './change.ts';
 import type { Subject } from './events.ts';
 import { recordCreated } from './history.ts';
@@ -12,8 +12,7 @@ import { insertRows } from './rows.ts';
 export type Created = { id: string; label: string };
 
 /** How resources of one kind are created. */
-type Creation<Input, Table extends Target['table']> = {
-  kind: IdKind;
+type Creation<Input, Table extends ResourceTable> = {
   subject: Subject;
   target: Target & { table: Table };
   /** Validation errors of each input, except duplicates. */
@@ -25,13 +24,13 @@ type Creation<Input, Table extends Target['table']> = {
 };
 
 /** Creates a resource for each valid input. Returns the resource or the Problem for each input, in order. */
-export async function createMany<Input extends object, Table extends Target['table']>(
+export async function createMany<Input extends object, Table extends ResourceTable>(
   db: Transaction<Tables>,
   inputs: readonly Input[],
-  { kind, subject, target, errors, uniques, label, row }: Creation<Input, Table>,
+  { subject, target, errors, uniques, label, row }: Creation<Input, Table>,
   change: Change,
 ): Promise<(Created | Problem)[]> {
-  const ids = inputs.map(() => newId(kind));
+  const ids = inputs.map(() => newId(target.kind));
   const rejections = await findRejections(db, target, ids, inputs, errors, uniques);
   const rows: Insertable<Tables[Table]>[] = [];
   const created: Created[] = [];

@@ -2,25 +2,14 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type FieldError, fieldError, invalidBody, Problem } from '../../core/errors.ts';
 import { inJsonArray, sharedRowLock } from '../../database/sql/functions.ts';
 import { namedStatement, param } from '../../database/sql/statement.ts';
+import type { Descriptor } from '../../resources/descriptor.ts';
 import type { Tables } from '../tables.ts';
 
-export type Target = {
-  table: 'people' | 'groups' | 'projects' | 'risks' | 'issues' | 'tasks' | 'views';
-  id: 'user_id' | 'id';
-  what: string;
-  /** The column that identifies a row to people. */
-  label?: 'name' | 'key';
+/** A resource that others refer to, or one that has unique fields. */
+export type Target = Pick<Descriptor, 'table' | 'id' | 'kind' | 'label'> & {
   /** Limits the target to rows of this project. */
   project_id?: string;
 };
-
-export const toPerson = { table: 'people', id: 'user_id', what: 'person' } as const;
-export const toGroup = { table: 'groups', id: 'id', what: 'group' } as const;
-export const toProject = { table: 'projects', id: 'id', what: 'project' } as const;
-export const toRisk = { table: 'risks', id: 'id', what: 'risk', label: 'key' } as const;
-export const toTask = { table: 'tasks', id: 'id', what: 'task', label: 'key' } as const;
-export const toView = { table: 'views', id: 'id', what: 'view' } as const;
-export const toIssue = { table: 'issues', id: 'id', what: 'issue', label: 'key' } as const;
 
 export const inProject = <T extends Target>(target: T, project_id: string) => ({ ...target, project_id });
 
@@ -41,7 +30,7 @@ export async function referenceErrors(
     for (const [i, value] of ids.entries()) {
       if (value == null || existing.has(value)) continue;
       const subject = target.project_id === undefined ? 'There is' : 'This project has';
-      const detail = `${subject} no ${target.what} ${value}.`;
+      const detail = `${subject} no ${target.kind} ${value}.`;
       errors[i]?.push(fieldError(field, 'unknown_reference', detail));
     }
   }
@@ -62,7 +51,7 @@ export async function rejectDuplicate(
     select ${sql.ref(id)} as id, ${sql.ref(label)} as label
     from ${sql.table(table)} where ${same} limit 1`.execute(db);
   const [holder] = rows;
-  if (holder) throw duplicateProblem([{ what: target.what, field, value, holder }]);
+  if (holder) throw duplicateProblem([{ what: target.kind, field, value, holder }]);
 }
 
 type Holder = { id: string; label: string };
@@ -111,7 +100,7 @@ export async function findRejections(
   return inputs.map((input, i) => {
     const duplicates = checks.flatMap(({ field, values, keys, holders }) => {
       const holder = holders.get(keys[i] ?? '');
-      return holder ? [{ what: target.what, field, value: values[i] ?? '', holder }] : [];
+      return holder ? [{ what: target.kind, field, value: values[i] ?? '', holder }] : [];
     });
     const invalid = errors[i] ?? [];
     if (invalid.length > 0) return invalidBody([...invalid, ...duplicates.map(duplicateError)]);

@@ -1,0 +1,24 @@
+import { commentResource } from './comments/schema.ts';
+import { groupResource } from './groups/schema.ts';
+import { issueResource } from './issues/schema.ts';
+import { keyResource } from './keys/schema.ts';
+import { personResource } from './personnel/schema.ts';
+import { projectResource } from './projects/schema.ts';
+import { riskResource } from './risks/schema.ts';
+import { taskResource } from './tasks/schema.ts';
+import { viewResource } from './views/schema.ts';
+import { webhookResource } from './webhooks/schema.ts';
+
+/** Every resource, in the order of the API reference; also a table after the tables that it refers to. */
+export const resources = [
+  personResource,
+  groupResource,
+  projectResource,
+  riskResource,
+  issueResource,
+  taskResource,
+  commentResource,
+  viewResource,
+  keyResource,
+  webhookResource,
+] as const;
