@@ -15,14 +15,12 @@ import { showSecret, withoutSecret } from '../http/response/secrets.ts';
 import { createErrors, deleteErrors, updateErrors } from '../http/route-errors.ts';
 import { importRoute } from '../import/import-route.ts';
 import type { Importable } from '../import/importable.ts';
-import { ListQuery } from '../lists/query.ts';
-import { ListOf } from '../lists/schema.ts';
-import { sendList } from '../lists/send-list.ts';
 import type { Tables } from '../store/tables.ts';
 import type { Change } from '../store/writes/change.ts';
 import { historyList } from './history/queries.ts';
 import { HistoryEntry } from './history/schema.ts';
 import type { Scope } from './keys/schema.ts';
+import { type Listing, listRoute } from './list-route.ts';
 
 /** The description of a kind of resource for the routes that read it. */
 type ReadableKind<Params extends TObject, Resource extends TObject> = {
@@ -59,6 +57,7 @@ export type ResourceKind<
   Resource extends TObject,
   Input extends TObject,
   Patch extends TObject,
+  F extends TProperties = TProperties,
 > = ReadableKind<Params, Resource> & {
   access: { manage: Access };
   /** The reason to reject writes of a key that is limited to projects. */
@@ -106,17 +105,19 @@ export type ResourceKind<
   ): Promise<unknown>;
   /** Absent if the resource cannot be imported. */
   importable?(request: FastifyRequest): Importable | Promise<Importable>;
+  listing?: Listing<Params, F>;
 };
 
 type Versioned<Resource extends TObject> = Static<Resource> & { version: number };
 
-/** Registers the routes that create, import, get, update and delete resources, and list their history. */
+/** Registers the routes that list, create, import, get, update and delete resources, and list their history. */
 export function resourceRoutes<
   Params extends TObject,
   Resource extends TObject,
   Input extends TObject,
   Patch extends TObject,
->(app: App, kind: ResourceKind<Params, Resource, Input, Patch>): void {
+  F extends TProperties,
+>(app: App, kind: ResourceKind<Params, Resource, Input, Patch, F>): void {
   const { noun, access, collection, collectionParams, summaries, descriptions = {}, withSecret } = kind;
   const tags = [kind.tag];
   const except = [
@@ -132,6 +133,16 @@ export function resourceRoutes<
   // Fastify cannot infer types from generic schemas, so the handlers cast.
   const schemas: Record<'params' | 'input' | 'patch' | 'resource', TSchema> = kind;
   const paramsOf = ({ params }: { params: unknown }) => params as Static<Params>;
+
+  if (kind.listing) {
+    listRoute(app, {
+      url: collection,
+      access: access.read,
+      tag: kind.tag,
+      ...(collectionParams && { params: Strict(collectionParams) as never }),
+      ...kind.listing,
+    });
+  }
 
   app.post(
     collection,
@@ -254,22 +265,18 @@ function readRoutes<Params extends TObject, Resource extends TObject>(
   );
 
   if (kind.hasHistory === false) return;
-  app.get(
-    `${url}/history`,
-    {
-      config: { access: access.read },
-      schema: {
-        operationId: `list${capitalized(noun)}History`,
-        summary: `List the changes of ${withArticle(noun)}, oldest first`,
-        ...(kind.descriptions?.history && { description: kind.descriptions.history }),
-        tags,
-        params: schemas.params,
-        querystring: ListQuery({}),
-        response: { 200: ListOf(HistoryEntry) },
-      },
-    },
-    async (request, reply) => sendList(request, reply, historyList(kind.idOf(await find(request)))),
-  );
+  listRoute(app, {
+    url: `${url}/history`,
+    access: access.read,
+    operationId: `list${capitalized(noun)}History`,
+    summary: `List the changes of ${withArticle(noun)}, oldest first`,
+    ...(kind.descriptions?.history && { description: kind.descriptions.history }),
+    tag: kind.tag,
+    params: kind.params,
+    row: HistoryEntry,
+    filters: {},
+    list: async (request) => historyList(kind.idOf(await find(request))),
+  });
 }
 
 const urlOf = ({ collection, params }: { collection: string; params: TObject }) =>

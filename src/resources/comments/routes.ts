@@ -1,12 +1,9 @@
 import type { Kysely } from 'kysely';
 import { type TProperties, Type } from 'typebox';
 import type { Moment } from '../../core/clock.ts';
-import { Id, Strict } from '../../core/schemas.ts';
+import { Id } from '../../core/schemas.ts';
 import { capitalized, withArticle } from '../../core/text.ts';
 import type { App } from '../../http/fastify.ts';
-import { ListQuery } from '../../lists/query.ts';
-import { ListOf } from '../../lists/schema.ts';
-import { sendList } from '../../lists/send-list.ts';
 import type { Tables } from '../../store/tables.ts';
 import { getIssue } from '../issues/queries.ts';
 import { IssueRef } from '../issues/schema.ts';
@@ -79,25 +76,6 @@ function addRoutes(app: App, { type, url, params, find }: Commentable): void {
     return { type, id, project_id };
   }
 
-  app.get(
-    `${url}/comments`,
-    {
-      config: { access: 'projects.read' },
-      schema: {
-        operationId: `list${capitalized(type)}Comments`,
-        summary: `List the comments on ${withArticle(type)}, oldest first`,
-        tags: ['comments'],
-        params: Strict(params),
-        querystring: ListQuery({}),
-        response: { 200: ListOf(Comment) },
-      },
-    },
-    async (request, reply) => {
-      const commented = await findCommented(request.database.db, request.params, request.moment);
-      return sendList(request, reply, commentList(commented));
-    },
-  );
-
   resourceRoutes(app, {
     noun: `${type} comment`,
     tag: 'comments',
@@ -113,6 +91,14 @@ function addRoutes(app: App, { type, url, params, find }: Commentable): void {
       delete: `Delete a comment on ${withArticle(type)}`,
     },
     errors: ['project_archived'],
+    listing: {
+      operationId: `list${capitalized(type)}Comments`,
+      summary: `List the comments on ${withArticle(type)}, oldest first`,
+      row: Comment,
+      filters: {},
+      list: async ({ params, database, moment }) =>
+        commentList(await findCommented(database.db, params, moment)),
+    },
     idOf: ({ id }) => id,
     pathOf: ({ id, project_id, subject_id }) =>
       `${url.replace(':project_id', project_id).replace(':id', subject_id)}/comments/${id}`,

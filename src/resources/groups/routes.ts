@@ -1,10 +1,8 @@
 import { Id, NoContent, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
 import { done, sendIdempotent } from '../../http/request/idempotency.ts';
-import { ListQuery, SortableListQuery, splitQuery } from '../../lists/query.ts';
-import { ListOf } from '../../lists/schema.ts';
-import { sendList } from '../../lists/send-list.ts';
 import { resolveFilters } from '../filters.ts';
+import { listRoute } from '../list-route.ts';
 import { personnelList } from '../personnel/queries.ts';
 import { Person } from '../personnel/schema.ts';
 import { resourceRoutes } from '../resource-routes.ts';
@@ -24,25 +22,6 @@ import {
 } from './schema.ts';
 
 export function groupRoutes(app: App): void {
-  app.get(
-    '/v1/groups',
-    {
-      config: { access: 'personnel.read' },
-      schema: {
-        operationId: 'listGroups',
-        summary: 'List groups',
-        tags: ['groups'],
-        querystring: SortableListQuery({ ...groupFilters, ...groupIncludes }, groupSorts),
-        response: { 200: ListOf(ListedGroup) },
-      },
-    },
-    async (request, reply) => {
-      const { filters, sort } = splitQuery(request.query);
-      const resolved = await resolveFilters(request.database.db, filters);
-      return sendList(request, reply, groupList(resolved, sort));
-    },
-  );
-
   resourceRoutes(app, {
     noun: 'group',
     tag: 'groups',
@@ -68,27 +47,31 @@ export function groupRoutes(app: App): void {
     update: updateGroup,
     delete: deleteGroup,
     importable: () => groupImport(),
+    listing: {
+      operationId: 'listGroups',
+      summary: 'List groups',
+      row: ListedGroup,
+      filters: { ...groupFilters, ...groupIncludes },
+      sorts: groupSorts,
+      list: async ({ database }, { filters, sort }) =>
+        groupList(await resolveFilters(database.db, filters), sort),
+    },
   });
 
-  app.get(
-    '/v1/groups/:id/members',
-    {
-      config: { access: 'personnel.read' },
-      schema: {
-        operationId: 'listMembers',
-        summary: 'List the members of a group by name',
-        tags: ['groups'],
-        params: Strict({ id: Id('group') }),
-        querystring: ListQuery(memberFilters),
-        response: { 200: ListOf(Person) },
-      },
+  listRoute(app, {
+    url: '/v1/groups/:id/members',
+    access: 'personnel.read',
+    operationId: 'listMembers',
+    summary: 'List the members of a group by name',
+    tag: 'groups',
+    params: Strict({ id: Id('group') }),
+    row: Person,
+    filters: memberFilters,
+    list: async ({ params, database, moment }, { filters }) => {
+      const { id } = await getGroup(database.db, params.id);
+      return personnelList({ group_id: id, ...filters }, moment);
     },
-    async (request, reply) => {
-      const { id } = await getGroup(request.database.db, request.params.id);
-      const { filters } = splitQuery(request.query);
-      return sendList(request, reply, personnelList({ group_id: id, ...filters }, request.moment));
-    },
-  );
+  });
 
   app.post(
     '/v1/groups/:id/members',

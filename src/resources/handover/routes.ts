@@ -3,10 +3,8 @@ import type { App } from '../../http/fastify.ts';
 import { done, sendIdempotent } from '../../http/request/idempotency.ts';
 import { assertIfMatch } from '../../http/response/etag.ts';
 import { actionErrors } from '../../http/route-errors.ts';
-import { ListQuery, splitQuery } from '../../lists/query.ts';
-import { ListOf } from '../../lists/schema.ts';
-import { sendList } from '../../lists/send-list.ts';
 import { resolveFilters } from '../filters.ts';
+import { listRoute } from '../list-route.ts';
 import { getPerson, updatePerson } from '../personnel/queries.ts';
 import {
   Assignment,
@@ -74,26 +72,19 @@ export function handoverRoutes(app: App): void {
       }),
   );
 
-  app.get(
-    '/v1/personnel/:user_id/assignments',
-    {
-      config: { access: 'projects.read' },
-      schema: {
-        operationId: 'listAssignments',
-        summary: 'List the assignments of a person, earliest due date first',
-        description:
-          'Open tasks and issues, active risks, and led projects that are not completed or cancelled.',
-        tags: ['personnel'],
-        params: Strict({ user_id: Id('person') }),
-        querystring: ListQuery(assignmentFilters),
-        response: { 200: ListOf(Assignment) },
-      },
+  listRoute(app, {
+    url: '/v1/personnel/:user_id/assignments',
+    access: 'projects.read',
+    operationId: 'listAssignments',
+    summary: 'List the assignments of a person, earliest due date first',
+    description: 'Open tasks and issues, active risks, and led projects that are not completed or cancelled.',
+    tag: 'personnel',
+    params: Strict({ user_id: Id('person') }),
+    row: Assignment,
+    filters: assignmentFilters,
+    list: async ({ params, database, moment }, { filters }) => {
+      const { user_id } = await getPerson(database.db, params.user_id, moment);
+      return assignmentList(user_id, await resolveFilters(database.db, filters));
     },
-    async (request, reply) => {
-      const { user_id } = await getPerson(request.database.db, request.params.user_id, request.moment);
-      const { filters } = splitQuery(request.query);
-      const resolved = await resolveFilters(request.database.db, filters);
-      return sendList(request, reply, assignmentList(user_id, resolved));
-    },
-  );
+  });
 }

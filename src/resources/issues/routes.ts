@@ -1,15 +1,14 @@
+import type { FastifyRequest } from 'fastify';
 import { optional, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
-import { ListQuery, SortableListQuery, splitQuery } from '../../lists/query.ts';
-import { ListOf, SummaryOf } from '../../lists/schema.ts';
-import { sendList, sendSummary } from '../../lists/send-list.ts';
+import { SummaryOf } from '../../lists/schema.ts';
+import { sendSummary } from '../../lists/send-list.ts';
 import { resolveFilters } from '../filters.ts';
+import { listRoute, type ParsedQuery } from '../list-route.ts';
 import { projectItemRoutes } from '../project-items/item-routes.ts';
 import { sortsOf } from '../project-items/order.ts';
-import { getProject } from '../projects/queries.ts';
-import { ProjectRef } from '../projects/schema.ts';
 import { issueImport } from './import.ts';
-import { issueList, issueOrders, issueTables, issueWrites } from './queries.ts';
+import { type IssueFilters, issueList, issueOrders, issueTables, issueWrites } from './queries.ts';
 import {
   allIssueFilters,
   Issue,
@@ -25,48 +24,36 @@ import { summarizeIssues } from './summaries.ts';
 const sorts = sortsOf(issueOrders);
 
 export function issueRoutes(app: App): void {
-  app.get(
-    '/v1/issues',
-    {
-      config: { access: 'projects.read' },
-      schema: {
-        operationId: 'listIssues',
-        summary: 'List open issues across projects',
-        description:
-          'Contains only open issues. By default, sorted by severity and priority, highest first, then by `due_on` and ' +
-          '`raised_on`, earliest first, then by `id`. By default, the list leaves out archived projects.',
-        tags: ['issues'],
-        querystring: SortableListQuery(issueFilters, sorts),
-        response: { 200: ListOf(Issue) },
-      },
-    },
-    async (request, reply) => {
-      const { filters, sort } = splitQuery(request.query);
-      const resolved = await resolveFilters(request.database.db, filters);
-      return sendList(request, reply, issueList(resolved, request.moment, sort));
-    },
-  );
+  const list = async ({ database, moment }: FastifyRequest, { filters, sort }: ParsedQuery<IssueFilters>) =>
+    issueList(await resolveFilters(database.db, filters), moment, sort);
 
-  app.get(
-    '/v1/issues/all',
-    {
-      config: { access: 'projects.read' },
-      schema: {
-        operationId: 'listAllIssues',
-        summary: 'List issues in every status across projects',
-        description:
-          'Sorted like the list of open issues. By default, the list leaves out archived projects.',
-        tags: ['issues'],
-        querystring: SortableListQuery(allIssueFilters, sorts),
-        response: { 200: ListOf(Issue) },
-      },
-    },
-    async (request, reply) => {
-      const { filters, sort } = splitQuery(request.query);
-      const resolved = await resolveFilters(request.database.db, filters);
-      return sendList(request, reply, issueList(resolved, request.moment, sort));
-    },
-  );
+  listRoute(app, {
+    url: '/v1/issues',
+    access: 'projects.read',
+    operationId: 'listIssues',
+    summary: 'List open issues across projects',
+    description:
+      'Contains only open issues. By default, sorted by severity and priority, highest first, then by `due_on` and ' +
+      '`raised_on`, earliest first, then by `id`. By default, the list leaves out archived projects.',
+    tag: 'issues',
+    row: Issue,
+    filters: issueFilters,
+    sorts,
+    list,
+  });
+
+  listRoute(app, {
+    url: '/v1/issues/all',
+    access: 'projects.read',
+    operationId: 'listAllIssues',
+    summary: 'List issues in every status across projects',
+    description: 'Sorted like the list of open issues. By default, the list leaves out archived projects.',
+    tag: 'issues',
+    row: Issue,
+    filters: allIssueFilters,
+    sorts,
+    list,
+  });
 
   app.get(
     '/v1/issues/summary',
@@ -87,28 +74,6 @@ export function issueRoutes(app: App): void {
     },
   );
 
-  app.get(
-    '/v1/projects/:project_id/issues',
-    {
-      config: { access: 'projects.read' },
-      schema: {
-        operationId: 'listProjectIssues',
-        summary: "List a project's issues in every status",
-        tags: ['issues'],
-        params: Strict({ project_id: ProjectRef }),
-        querystring: ListQuery(projectIssueFilters),
-        response: { 200: ListOf(Issue) },
-      },
-    },
-    async (request, reply) => {
-      const { filters } = splitQuery(request.query);
-      const { db } = request.database;
-      const { id } = await getProject(db, request.params.project_id, request.moment);
-      const resolved = await resolveFilters(db, filters);
-      return sendList(request, reply, issueList({ ...resolved, project: [id] }, request.moment));
-    },
-  );
-
   projectItemRoutes(app, {
     noun: 'issue',
     ref: IssueRef,
@@ -119,5 +84,11 @@ export function issueRoutes(app: App): void {
     updateErrors: ['invalid_transition'],
     importable: issueImport,
     writes: issueWrites,
+    listing: {
+      summary: "List a project's issues in every status",
+      row: Issue,
+      filters: projectIssueFilters,
+      list,
+    },
   });
 }

@@ -2,9 +2,6 @@ import { Id, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
 import { done, sendIdempotent } from '../../http/request/idempotency.ts';
 import { showSecret, withoutSecret } from '../../http/response/secrets.ts';
-import { ListQuery, splitQuery } from '../../lists/query.ts';
-import { ListOf } from '../../lists/schema.ts';
-import { sendList } from '../../lists/send-list.ts';
 import { lockTables } from '../../store/writes/locks.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import {
@@ -25,25 +22,6 @@ import { Key, KeyInput, KeyPatch, KeyRotation, KeyWithSecret, keyFilters } from 
 const oneKey = Strict({ id: Id('key') });
 
 export function keyRoutes(app: App): void {
-  app.get(
-    '/v1/keys',
-    {
-      config: { access: 'keys.read' },
-      schema: {
-        operationId: 'listKeys',
-        summary: 'List keys, oldest first',
-        description: 'Includes expired and revoked keys; filter with `status`. Secrets are never shown.',
-        tags: ['keys'],
-        querystring: ListQuery(keyFilters),
-        response: { 200: ListOf(Key) },
-      },
-    },
-    async (request, reply) => {
-      const { filters } = splitQuery(request.query);
-      return sendList(request, reply, keyList(filters, request.moment));
-    },
-  );
-
   resourceRoutes(app, {
     noun: 'key',
     tag: 'keys',
@@ -70,6 +48,14 @@ export function keyRoutes(app: App): void {
         '`created`, `rotated` (with the last four characters of the secrets), and `revoked` stand for the whole key.',
     },
     deleteOperation: 'revokeKey',
+    listing: {
+      operationId: 'listKeys',
+      summary: 'List keys, oldest first',
+      description: 'Includes expired and revoked keys; filter with `status`. Secrets are never shown.',
+      row: Key,
+      filters: keyFilters,
+      list: ({ moment }, { filters }) => keyList(filters, moment),
+    },
     updateErrors: ['in_use', 'invalid_transition'],
     idOf: ({ id }) => id,
     lock: (db) => lockTables(db, 'keys'),

@@ -1,8 +1,5 @@
 import { Id, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
-import { SortableListQuery, splitQuery } from '../../lists/query.ts';
-import { ListOf } from '../../lists/schema.ts';
-import { sendList } from '../../lists/send-list.ts';
 import { resolveFilters } from '../filters.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { peopleImport } from './import.ts';
@@ -17,28 +14,6 @@ import {
 import { Person, PersonInput, PersonPatch, personnelFilters } from './schema.ts';
 
 export function personnelRoutes(app: App): void {
-  app.get(
-    '/v1/personnel',
-    {
-      config: { access: 'personnel.read' },
-      schema: {
-        operationId: 'listPersonnel',
-        summary: 'List people',
-        description:
-          'Includes inactive people, so that old user IDs still resolve. By default, sorted by name. `sort=relevance` ' +
-          'needs `q`: names that start with the text come first, then names with a word that starts with it.',
-        tags: ['personnel'],
-        querystring: SortableListQuery(personnelFilters, personnelSorts),
-        response: { 200: ListOf(Person) },
-      },
-    },
-    async (request, reply) => {
-      const { filters, sort } = splitQuery(request.query);
-      const resolved = await resolveFilters(request.database.db, filters);
-      return sendList(request, reply, personnelList(resolved, request.moment, sort));
-    },
-  );
-
   resourceRoutes(app, {
     noun: 'person',
     tag: 'personnel',
@@ -60,5 +35,17 @@ export function personnelRoutes(app: App): void {
     update: updatePerson,
     delete: deletePerson,
     importable: ({ moment }) => peopleImport(moment),
+    listing: {
+      operationId: 'listPersonnel',
+      summary: 'List people',
+      description:
+        'Includes inactive people, so that old user IDs still resolve. By default, sorted by name. `sort=relevance` ' +
+        'needs `q`: names that start with the text come first, then names with a word that starts with it.',
+      row: Person,
+      filters: personnelFilters,
+      sorts: personnelSorts,
+      list: async ({ database, moment }, { filters, sort }) =>
+        personnelList(await resolveFilters(database.db, filters), moment, sort),
+    },
   });
 }

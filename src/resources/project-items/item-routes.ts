@@ -1,4 +1,5 @@
-import type { Static, TObject, TSchema, TString } from 'typebox';
+import type { FastifyRequest } from 'fastify';
+import type { Static, TObject, TProperties, TSchema, TString } from 'typebox';
 import { keyLimited } from '../../core/errors.ts';
 import { Strict } from '../../core/schemas.ts';
 import { capitalized, withArticle } from '../../core/text.ts';
@@ -6,8 +7,11 @@ import type { App } from '../../http/fastify.ts';
 import { sendResource } from '../../http/response/resource.ts';
 import { importRoute } from '../../import/import-route.ts';
 import { AcrossProjectsQuery } from '../../import/schema.ts';
+import type { List } from '../../lists/list.ts';
+import type { Filters } from '../../lists/query.ts';
+import type { Listing, ParsedQuery } from '../list-route.ts';
 import { lockProjectFirst } from '../projects/lock.ts';
-import { getProjectForWriting } from '../projects/queries.ts';
+import { getProject, getProjectForWriting } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { type ResourceKind, resourceRoutes } from '../resource-routes.ts';
 import { bulkRoute } from './bulk.ts';
@@ -18,7 +22,12 @@ import { createItem, type Item, type ItemWrites, updateItem } from './update.ts'
 type ItemParams = TObject<{ project_id: TString; id: TString }>;
 
 /** The description of one kind of project item for the shared routes. */
-type ItemKind<Resource extends TObject, Input extends TObject, Patch extends TObject> = Pick<
+type ItemKind<
+  Resource extends TObject,
+  Input extends TObject,
+  Patch extends TObject,
+  F extends TProperties,
+> = Pick<
   ResourceKind<ItemParams, Resource, Input, Patch>,
   'resource' | 'input' | 'patch' | 'updateErrors' | 'single'
 > & {
@@ -27,12 +36,24 @@ type ItemKind<Resource extends TObject, Input extends TObject, Patch extends TOb
   summaries: { create: string; delete: string };
   importable: ItemImport;
   writes: ItemWrites<Static<Resource> & Item, Static<Input>, Static<Patch>>;
+  /** The list of one project's items. */
+  listing: Omit<Listing<ItemParams, F>, 'operationId' | 'list'> & {
+    list(
+      request: FastifyRequest,
+      query: ParsedQuery<Filters<F> & { project: string[] }>,
+    ): List | Promise<List>;
+  };
 };
 
-/** Registers the routes of a project's risks, issues or tasks, except their lists. */
-export function projectItemRoutes<Resource extends TObject, Input extends TObject, Patch extends TObject>(
+/** Registers the routes of a project's risks, issues or tasks. */
+export function projectItemRoutes<
+  Resource extends TObject,
+  Input extends TObject,
+  Patch extends TObject,
+  F extends TProperties,
+>(
   app: App,
-  { ref, summaries, importable, writes, ...kind }: ItemKind<Resource, Input, Patch>,
+  { ref, summaries, importable, writes, listing, ...kind }: ItemKind<Resource, Input, Patch, F>,
 ): void {
   const tag = `${kind.noun}s`;
   resourceRoutes(app, {
@@ -44,6 +65,15 @@ export function projectItemRoutes<Resource extends TObject, Input extends TObjec
     params: Strict({ project_id: ProjectRef, id: ref }),
     summaries: { ...summaries, import: `Import ${tag} of a project from a file` },
     errors: ['project_archived'],
+    listing: {
+      ...listing,
+      operationId: `listProject${capitalized(tag)}`,
+      list: async (request, { filters, ...query }) => {
+        const { params, database, moment } = request;
+        const { id } = await getProject(database.db, params.project_id, moment);
+        return listing.list(request, { ...query, filters: { ...filters, project: [id] } });
+      },
+    },
     idOf: (item) => (item as Item).id,
     pathOf(item) {
       const { project_id, id } = item as Item;

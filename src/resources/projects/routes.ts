@@ -3,9 +3,6 @@ import type { App } from '../../http/fastify.ts';
 import { done, sendIdempotent } from '../../http/request/idempotency.ts';
 import { assertIfMatch } from '../../http/response/etag.ts';
 import { actionErrors } from '../../http/route-errors.ts';
-import { SortableListQuery, splitQuery } from '../../lists/query.ts';
-import { ListOf } from '../../lists/schema.ts';
-import { sendList } from '../../lists/send-list.ts';
 import { resolveFilters } from '../filters.ts';
 import { resourceRoutes } from '../resource-routes.ts';
 import { expireAcceptancesIn } from '../risks/expiry.ts';
@@ -23,25 +20,6 @@ import {
 import { Project, ProjectInput, ProjectPatch, ProjectRef, projectFilters } from './schema.ts';
 
 export function projectRoutes(app: App): void {
-  app.get(
-    '/v1/projects',
-    {
-      config: { access: 'projects.read' },
-      schema: {
-        operationId: 'listProjects',
-        summary: 'List projects',
-        tags: ['projects'],
-        querystring: SortableListQuery(projectFilters, projectSorts),
-        response: { 200: ListOf(Project) },
-      },
-    },
-    async (request, reply) => {
-      const { filters, sort } = splitQuery(request.query);
-      const resolved = await resolveFilters(request.database.db, filters);
-      return sendList(request, reply, projectList(resolved, request.moment, sort));
-    },
-  );
-
   resourceRoutes(app, {
     noun: 'project',
     tag: 'projects',
@@ -64,6 +42,15 @@ export function projectRoutes(app: App): void {
     update: updateProject,
     delete: deleteProject,
     importable: ({ moment }) => projectImport(moment),
+    listing: {
+      operationId: 'listProjects',
+      summary: 'List projects',
+      row: Project,
+      filters: projectFilters,
+      sorts: projectSorts,
+      list: async ({ database, moment }, { filters, sort }) =>
+        projectList(await resolveFilters(database.db, filters), moment, sort),
+    },
   });
 
   for (const [action, archived] of [

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { daysLater, type Moment } from '../../core/clock.ts';
 import { invalidParameter } from '../../core/errors.ts';
@@ -7,16 +8,16 @@ import { created, sendIdempotent } from '../../http/request/idempotency.ts';
 import { assertIfMatch } from '../../http/response/etag.ts';
 import { sendWithContentEtag } from '../../http/response/resource.ts';
 import { actionErrors } from '../../http/route-errors.ts';
-import { type Filters, SortableListQuery, splitQuery } from '../../lists/query.ts';
-import { ListOf, SummaryOf } from '../../lists/schema.ts';
-import { sendList, sendSummary } from '../../lists/send-list.ts';
+import type { Filters } from '../../lists/query.ts';
+import { SummaryOf } from '../../lists/schema.ts';
+import { sendSummary } from '../../lists/send-list.ts';
 import type { ScopedDatabase } from '../../store/project-scope.ts';
 import { resolveFilters } from '../filters.ts';
 import { Issue } from '../issues/schema.ts';
+import { listRoute, type ParsedQuery } from '../list-route.ts';
 import { projectItemRoutes } from '../project-items/item-routes.ts';
 import { sortsOf } from '../project-items/order.ts';
 import { lockProjectFirst } from '../projects/lock.ts';
-import { getProject } from '../projects/queries.ts';
 import { ProjectRef } from '../projects/schema.ts';
 import { riskImport } from './import.ts';
 import { movementSince } from './past/movement.ts';
@@ -53,37 +54,33 @@ import {
 } from './schema.ts';
 import { getRiskHeatmap, RiskHeatmap, RiskSummary, summarizeRisks } from './summaries.ts';
 
-const sorts = sortsOf(riskOrders);
-const RiskListResponse = ListOf(RankedRisk, {
-  as_of: Type.Optional(Day({ description: 'The day of the register, if the request has `as_of`.' })),
-  unassessed: Type.Integer({
-    description: 'The number of risks without a score in the whole filtered list.',
-  }),
-});
+/** What the lists of all risks and of a project's risks have in common. */
+const ranked = {
+  row: RankedRisk,
+  meta: {
+    as_of: Type.Optional(Day({ description: 'The day of the register, if the request has `as_of`.' })),
+    unassessed: Type.Integer({
+      description: 'The number of risks without a score in the whole filtered list.',
+    }),
+  },
+  sorts: sortsOf(riskOrders),
+};
 
 export function riskRoutes(app: App): void {
-  app.get(
-    '/v1/risks',
-    {
-      config: { access: 'projects.read' },
-      schema: {
-        operationId: 'listRisks',
-        summary: 'List the risk register across projects, ranked by score',
-        description:
-          'Sorted by score, impact and probability, highest first, then by `due_on` and `raised_on`, earliest first, ' +
-          'then by `id`. Unassessed risks come last; `meta.unassessed` counts them. By default, the list contains ' +
-          'active risks of projects that are not archived.',
-        tags: ['risks'],
-        querystring: SortableListQuery({ ...riskFilters, ...historicalFilters }, sorts),
-        response: { 200: RiskListResponse },
-      },
-    },
-    async (request, reply) => {
-      const { filters, sort, paging } = splitQuery(request.query);
-      const { register, since } = await parseRegister(request.database, filters, request.moment);
-      return sendList(request, reply, listWithMovement(register, sort, since, paging.limit));
-    },
-  );
+  listRoute(app, {
+    url: '/v1/risks',
+    access: 'projects.read',
+    operationId: 'listRisks',
+    summary: 'List the risk register across projects, ranked by score',
+    description:
+      'Sorted by score, impact and probability, highest first, then by `due_on` and `raised_on`, earliest first, ' +
+      'then by `id`. Unassessed risks come last; `meta.unassessed` counts them. By default, the list contains ' +
+      'active risks of projects that are not archived.',
+    tag: 'risks',
+    ...ranked,
+    filters: { ...riskFilters, ...historicalFilters },
+    list: listRegister,
+  });
 
   app.get(
     '/v1/risks/summary',
@@ -183,31 +180,6 @@ export function riskRoutes(app: App): void {
     },
   );
 
-  app.get(
-    '/v1/projects/:project_id/risks',
-    {
-      config: { access: 'projects.read' },
-      schema: {
-        operationId: 'listProjectRisks',
-        summary: "List a project's risks in every status, ranked by score",
-        tags: ['risks'],
-        params: Strict({ project_id: ProjectRef }),
-        querystring: SortableListQuery({ ...projectRiskFilters, ...historicalFilters }, sorts),
-        response: { 200: RiskListResponse },
-      },
-    },
-    async (request, reply) => {
-      const { filters, sort, paging } = splitQuery(request.query);
-      const { id } = await getProject(request.database.db, request.params.project_id, request.moment);
-      const { register, since } = await parseRegister(
-        request.database,
-        { ...filters, project: [id] },
-        request.moment,
-      );
-      return sendList(request, reply, listWithMovement(register, sort, since, paging.limit));
-    },
-  );
-
   projectItemRoutes(app, {
     noun: 'risk',
     ref: RiskRef,
@@ -218,6 +190,12 @@ export function riskRoutes(app: App): void {
     updateErrors: ['invalid_transition'],
     importable: riskImport,
     writes: riskWrites,
+    listing: {
+      summary: "List a project's risks in every status, ranked by score",
+      ...ranked,
+      filters: { ...projectRiskFilters, ...historicalFilters },
+      list: listRegister,
+    },
     single: {
       query: {
         explain: Type.Optional(
@@ -262,14 +240,13 @@ export function riskRoutes(app: App): void {
   );
 }
 
-function listWithMovement(
-  register: Register,
-  sort = 'rank',
-  since: string | undefined,
-  limit: number | undefined,
+async function listRegister(
+  { database, moment }: FastifyRequest,
+  { filters, sort = 'rank', paging }: ParsedQuery<RegisterQuery>,
 ) {
+  const { register, since } = await parseRegister(database, filters, moment);
   if (since === undefined) return riskList(register, sort);
-  return riskList(register, sort, movementSince(register, since, limit !== undefined));
+  return riskList(register, sort, movementSince(register, since, paging.limit !== undefined));
 }
 
 type RegisterQuery = RiskFilters & Filters<typeof historicalFilters>;

@@ -1,8 +1,5 @@
 import { Id, Strict } from '../../core/schemas.ts';
 import type { App } from '../../http/fastify.ts';
-import { ListQuery, splitQuery } from '../../lists/query.ts';
-import { ListOf } from '../../lists/schema.ts';
-import { sendList } from '../../lists/send-list.ts';
 import { grants, insufficientScope } from '../../store/keys/scopes.ts';
 import type { Scope } from '../keys/schema.ts';
 import { resourceRoutes } from '../resource-routes.ts';
@@ -31,28 +28,6 @@ function assertManages({ scopes }: Holder, list: ViewedList): void {
 }
 
 export function viewRoutes(app: App): void {
-  app.get(
-    '/v1/views',
-    {
-      config: { access: 'any key' },
-      schema: {
-        operationId: 'listViews',
-        summary: 'List the shared views of lists, oldest first',
-        description:
-          'A view is the filters, the sort order and the columns of a list in the console, under a name. A key sees the ' +
-          'views of the lists that it can read; a key limited to projects sees none.',
-        tags: ['views'],
-        querystring: ListQuery(viewFilters),
-        response: { 200: ListOf(View) },
-      },
-    },
-    (request, reply) => {
-      const { list } = splitQuery(request.query).filters;
-      const lists = readableLists(request.actor).filter((one) => list === undefined || one === list);
-      return sendList(request, reply, viewList(lists));
-    },
-  );
-
   resourceRoutes(app, {
     noun: 'view',
     tag: 'views',
@@ -73,6 +48,17 @@ export function viewRoutes(app: App): void {
     errors: ['insufficient_scope'],
     canBeInUse: false,
     hasHistory: false,
+    listing: {
+      operationId: 'listViews',
+      summary: 'List the shared views of lists, oldest first',
+      description:
+        'A view is the filters, the sort order and the columns of a list in the console, under a name. A key sees the ' +
+        'views of the lists that it can read; a key limited to projects sees none.',
+      row: View,
+      filters: viewFilters,
+      list: ({ actor }, { filters: { list } }) =>
+        viewList(readableLists(actor).filter((one) => list === undefined || one === list)),
+    },
     idOf: ({ id }) => id,
     get: (db, { id }, _, { actor }) => getView(db, id, readableLists(actor)),
     create(db, _, input, change, { actor }) {
