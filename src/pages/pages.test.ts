@@ -176,7 +176,6 @@ test('the console is the same page at all of its paths, with a strict content se
     '/groups',
     '/report',
     '/keys',
-    '/design',
   ]) {
     const response = await fetch(`${app.baseUrl}${path}`);
     assert.equal(await response.text(), page);

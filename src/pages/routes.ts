@@ -31,7 +31,6 @@ const consolePaths = [
   ]),
   '/report',
   '/keys',
-  '/design',
 ];
 
 /** The pages for browsers: the console, the API reference and a page for each error code. */

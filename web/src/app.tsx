@@ -35,7 +35,6 @@ const Groups = lazyPage(() => import('./groups/page.tsx'), 'GroupsPage');
 const Group = lazyPage(() => import('./groups/group-page.tsx'), 'GroupPage');
 const Keys = lazyPage(() => import('./keys/page.tsx'), 'KeysPage');
 const Webhooks = lazyPage(() => import('./webhooks/page.tsx'), 'WebhooksPage');
-const Design = lazyPage(() => import('./design/page.tsx'), 'DesignPage');
 const Webhook = lazyPage(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage');
 
 /** Each page and the scope it needs. The service serves the console for the same paths. */
@@ -57,7 +56,6 @@ const pages: [path: string, scope: Scope, page: ReturnType<typeof lazyPage>][] =
   ['/webhooks', 'events.read', Webhooks],
   ['/webhooks/:id', 'events.read', Webhook],
   ['/keys', 'keys.read', Keys],
-  ['/design', 'projects.read', Design],
 ];
 
 /** Loads the code of the page in the URL while the session is checked. */

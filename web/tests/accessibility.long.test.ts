@@ -144,8 +144,6 @@ test('pages meet WCAG 2.2 AA at three widths in both themes, and are not wider t
     /^ {2}\['(\/.*?)', /gm,
   );
   for (const [, route = ''] of routes) {
-    // design.long.test.ts checks it.
-    if (route === '/design') continue;
     const pattern = new RegExp(`^${route.replace(/:\w+/, '[^/]+')}(\\?.*)?$`);
     assert.ok(
       Object.values(paths).some((path) => pattern.test(path)),
