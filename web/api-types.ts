@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Generates the types of the API from openapi.json for `openapi-fetch`. The usual generator needs another version of
- * TypeScript, and our schemas use only a small part of JSON Schema.
+ * Generates the types of the API from openapi.json for `openapi-fetch`, and the values of its enums. The usual generator
+ * needs another version of TypeScript, and our schemas use only a small part of JSON Schema.
  */
 export function writeApiTypes(): void {
   const document = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8')) as Document;
@@ -49,8 +49,27 @@ function apiTypes({ paths, components }: Document): string {
   const schemaTypes = Object.entries(components.schemas).map(
     ([name, schema]) => `export type ${name} = ${typeOf(schema)};`,
   );
-  return `// Generated from openapi.json.\n${schemaTypes.join('\n')}\nexport interface paths {\n${pathTypes.join('\n')}\n}\n`;
+  const lines = [
+    ...schemaTypes,
+    ...enumValues(components.schemas),
+    'export interface paths {',
+    ...pathTypes,
+    '}',
+  ];
+  return `// Generated from openapi.json.\n${lines.join('\n')}\n`;
 }
+
+/** The values of each property that is an enum or a list of one: `riskStatusValues`. */
+const enumValues = (schemas: Record<string, Schema>) =>
+  Object.entries(schemas).flatMap(([schemaName, { properties = {} }]) =>
+    Object.entries(properties).flatMap(([property, { items, enum: values = items?.enum }]) => {
+      if (!values) return [];
+      const name = `${schemaName}_${property}_values`
+        .replace(/^./, (letter) => letter.toLowerCase())
+        .replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+      return `export const ${name} = ${JSON.stringify(values.filter((value) => value !== null))} as const;`;
+    }),
+  );
 
 const referenced = <T extends object>(components: Record<string, T>, value: T | Reference): T =>
   '$ref' in value ? (components[value.$ref.slice(value.$ref.lastIndexOf('/') + 1)] as T) : value;

@@ -91,7 +91,3 @@ export function upload<T>(path: string, file: Blob, { type, signal, onProgress }
 
 /** Makes the service reject a write when the resource has changed since it was read. */
 export const ifMatch = ({ version }: { version: number }) => ({ headers: { 'if-match': `"${version}"` } });
-
-/** All values of an enum of the API, in display order. The compiler reports missing and extra ones. */
-export const enumValues = <Value extends string>(values: Record<Value, true>) =>
-  Object.keys(values) as Value[];

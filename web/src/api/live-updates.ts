@@ -1,6 +1,7 @@
 import { basePath } from './client.ts';
 import { checkConnection } from './connection.ts';
-import { eventTypes, type Subject, subjectOf } from './event-types.ts';
+import { type Subject, subjectOf } from './event-types.ts';
+import { eventTypeValues } from './openapi.ts';
 import { queryClient } from './queries.ts';
 import { endSessionOn401, reloadMe, watchSession } from './session.ts';
 
@@ -69,7 +70,7 @@ function followEvents(): () => void {
       // Otherwise the browser reconnects by itself.
       if (opened.readyState === EventSource.CLOSED) reopenLater();
     };
-    for (const type of eventTypes) {
+    for (const type of eventTypeValues) {
       opened.addEventListener(type, ({ lastEventId }) => {
         position = lastEventId;
         updates.add(subjectOf(type));

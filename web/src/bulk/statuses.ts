@@ -1,16 +1,20 @@
+import {
+  issueResolutionValues,
+  issueStatusValues,
+  riskStatusValues,
+  taskStatusValues,
+} from '../api/openapi.ts';
 import type { Field } from '../components/form-values.ts';
 import { enumOptions } from '../format.ts';
-import { issueStatuses, resolutions } from '../issues/model.ts';
-import { riskStatuses, useRiskModel } from '../risks/model.ts';
+import { useRiskModel } from '../risks/model.ts';
 import { transitionForms } from '../risks/transition-forms.ts';
-import { taskStatuses } from '../tasks/task-form.tsx';
 import type { BulkItem, BulkKind } from './kinds.ts';
 
 /** A risk occurs one by one: each becomes an issue. */
 const statuses: Record<BulkKind, readonly string[]> = {
-  risks: riskStatuses.filter((status) => status !== 'materialized'),
-  issues: issueStatuses,
-  tasks: taskStatuses,
+  risks: riskStatusValues.filter((status) => status !== 'materialized'),
+  issues: issueStatusValues,
+  tasks: taskStatusValues,
 };
 
 type IsAllowed = (from: string, to: string) => boolean;
@@ -34,7 +38,7 @@ export function statusFields(kind: BulkKind, to: string, items: readonly BulkIte
   if (to === 'open' && kind !== 'tasks' && items.some(({ status }) => status === 'closed')) return [reason];
   if (kind === 'risks' && (to === 'accepted' || to === 'closed')) return transitionForms[to]().fields;
   if (kind === 'issues' && to === 'resolved') {
-    const options = enumOptions(resolutions);
+    const options = enumOptions(issueResolutionValues);
     return [{ name: 'resolution', label: 'Resolution', kind: 'choice', options, required: true }];
   }
   return [];

@@ -17,6 +17,9 @@ const healthRules: Record<State, readonly string[]> = {
   unknown: ['No risk is assessed and no issue is open.'],
 };
 
+/** Worst first. */
+export const healthStates = Object.keys(healthRules) as State[];
+
 /** A line for each rule. */
 export const describeHealth = (state: State) => healthRules[state].join('\n');
 

@@ -1,8 +1,8 @@
+import { issuePriorityValues, issueSeverityValues, issueStatusValues } from '../api/openapi.ts';
 import { dayFilters, FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
 import { dayOf, enumOptions, formatDay, formatDayOrText } from '../format.ts';
 import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
-import { issueStatuses, priorities, severities } from './model.ts';
 
 type Props = {
   state: FilterState;
@@ -15,9 +15,9 @@ export function IssueFilters({ state, isInProject = false }: Props) {
   return (
     <FilterBar state={state} search="Search by title or key" applied={appliedFilters}>
       {!isInProject && <ProjectFilter {...bind('project')} />}
-      <FilterMenu label="Severity" options={enumOptions(severities)} {...bind('severity')} />
-      <FilterMenu label="Priority" options={enumOptions(priorities)} {...bind('priority')} />
-      <FilterMenu label="Status" options={enumOptions([...issueStatuses, 'all'])} {...bind('status')} />
+      <FilterMenu label="Severity" options={enumOptions(issueSeverityValues)} {...bind('severity')} />
+      <FilterMenu label="Priority" options={enumOptions(issuePriorityValues)} {...bind('priority')} />
+      <FilterMenu label="Status" options={enumOptions([...issueStatusValues, 'all'])} {...bind('status')} />
       <PersonFilter label="Assignee" {...bind('assignee_user_id')} />
       <PersonFilter label="Owner" {...bind('owner_user_id')} />
       <GroupFilter label="Owning group" {...bind('owner_group_id')} />

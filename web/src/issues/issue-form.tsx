@@ -1,7 +1,14 @@
 import { useLocation } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
 import { itemName, useItem } from '../api/items.ts';
-import type { Issue, IssueInput, IssuePatch } from '../api/openapi.ts';
+import {
+  type Issue,
+  type IssueInput,
+  type IssuePatch,
+  issuePriorityValues,
+  issueResolutionValues,
+  issueSeverityValues,
+} from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { restore } from '../bulk/change.ts';
 import { Dialog } from '../components/dialog.tsx';
@@ -12,7 +19,6 @@ import { type Editor, withOneOwner } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
 import { useReadablePerson } from '../personnel/queries.ts';
 import { useCanEditIn, useTitleIn } from '../projects/queries.ts';
-import { priorities, resolutions, severities } from './model.ts';
 import { issuePath, useIssue, usePatchIssue } from './queries.ts';
 
 /** The fields of an issue without its status, which has dialogs of its own. */
@@ -27,7 +33,7 @@ const fieldsOf = (
     name: 'severity',
     label: 'Severity',
     kind: 'choice',
-    options: enumOptions(severities),
+    options: enumOptions(issueSeverityValues),
     // Blank in a new issue: the service has the defaults.
     required: issue !== undefined,
     half: true,
@@ -36,7 +42,7 @@ const fieldsOf = (
     name: 'priority',
     label: 'Priority',
     kind: 'choice',
-    options: enumOptions(priorities),
+    options: enumOptions(issuePriorityValues),
     required: issue !== undefined,
     half: true,
   },
@@ -86,7 +92,7 @@ const resolutionField = {
   name: 'resolution',
   label: 'Resolution',
   kind: 'choice',
-  options: enumOptions(resolutions),
+  options: enumOptions(issueResolutionValues),
   required: true,
 } as const;
 

@@ -18,10 +18,10 @@ import { activityOf, ItemColumns } from '../layout/item-page.tsx';
 import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { NoOwner, OwnerLink, PersonLink } from '../personnel/person-link.tsx';
+import { useTransitions } from '../risks/model.ts';
 import { Tasks } from '../tasks/tasks.tsx';
 import { Assignee, AssigneeName } from './assign.tsx';
 import { blockerField, ResolveIssue, useIssueEditor } from './issue-form.tsx';
-import { type IssueStatus, useIssueTransitions } from './model.ts';
 import { issuePath, useIssue, usePatchIssue } from './queries.ts';
 
 export function IssuePage() {
@@ -54,6 +54,7 @@ function IssueContents({ issue }: { issue: Issue }) {
   );
 }
 
+type IssueStatus = Issue['status'];
 type Props = { editor: Editor<IssuePatch, Issue> };
 
 const Head = ({ editor }: Props) => {
@@ -103,7 +104,7 @@ function IssueStatusCard({ editor }: Props) {
   const issue = editor.item;
   const fact = useInlineFacts(editor);
   const patch = usePatchIssue();
-  const transitionsFrom = useIssueTransitions();
+  const transitionsFrom = useTransitions<IssueStatus>('issues');
   const changeStatus = async (body: IssuePatch) => {
     const next = await patch(issue, body);
     const canUndo =

@@ -1,24 +1,18 @@
-import { api, dataOrThrow, enumValues, ifMatch } from '../api/client.ts';
-import type { Key, KeyInput, KeyPatch, KeyWithSecret } from '../api/openapi.ts';
+import { api, dataOrThrow, ifMatch } from '../api/client.ts';
+import {
+  type Key,
+  type KeyInput,
+  type KeyPatch,
+  type KeyWithSecret,
+  meScopesValues,
+} from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
-import { endSessionOn401, reloadMe, type Scope, useHasScope, useIsLimited, useMe } from '../api/session.ts';
+import { endSessionOn401, reloadMe, useHasScope, useIsLimited, useMe } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
 import { dayOf, daysFromToday, endOf, organizationTimeZone } from '../format.ts';
-
-const scopes = enumValues<Scope>({
-  'personnel.read': true,
-  'personnel.manage': true,
-  'projects.read': true,
-  'projects.manage': true,
-  'events.read': true,
-  'events.manage': true,
-  'keys.read': true,
-  'keys.manage': true,
-  'metrics.read': true,
-});
 
 /** `minExpiry` is in the past for a key that has expired. */
 function useFields(minExpiry: string): FieldOf<KeyInput>[] {
@@ -38,7 +32,7 @@ function useFields(minExpiry: string): FieldOf<KeyInput>[] {
       kind: 'scopes',
       required: true,
       // A key can't grant a scope that it doesn't have.
-      options: scopes.filter(hasScope).map((scope) => [scope, scope] as const),
+      options: meScopesValues.filter(hasScope).map((scope) => [scope, scope] as const),
       hint: 'Manage includes Read.',
     },
     ...(hasScope('projects.read') ? [projectsField(isLimited)] : []),

@@ -6,13 +6,13 @@ import { useHasScope } from '../api/session.ts';
 import { Health, healthPhrase, Movement, Score } from '../components/badges.tsx';
 import { Bars } from '../components/bars.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
-import { HealthReasonsLine, HealthRules } from '../components/health-reasons.tsx';
+import { HealthReasonsLine, HealthRules, healthStates } from '../components/health-reasons.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { Loaded, Loading } from '../components/loading.tsx';
 import { daysFromToday, formatNumber, humanize, pluralize } from '../format.ts';
 import { Title } from '../layout/title.tsx';
 import { NoProjects } from '../projects/no-projects.tsx';
-import { healthStates, useProjects } from '../projects/queries.ts';
+import { useProjects, worstFirst } from '../projects/queries.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
 import { movementSince, useRisks } from '../risks/queries.ts';
 import { Activity } from './activity.tsx';
@@ -96,13 +96,7 @@ const comparison = (difference: number) => {
 };
 
 function ProjectHealth({ projects }: { projects: Project[] }) {
-  const worst = projects
-    .filter(({ health }) => ['off_track', 'at_risk'].includes(health.state))
-    .sort(
-      (a, b) =>
-        healthStates.indexOf(a.health.state) - healthStates.indexOf(b.health.state) ||
-        (b.counts.top_score ?? 0) - (a.counts.top_score ?? 0),
-    );
+  const worst = worstFirst(projects).filter(({ health }) => ['off_track', 'at_risk'].includes(health.state));
   return (
     <section className="card project-health" aria-labelledby="project-health">
       <h2 id="project-health">Project health</h2>

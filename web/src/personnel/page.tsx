@@ -1,4 +1,4 @@
-import type { Person } from '../api/openapi.ts';
+import { type Person, personKindValues } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { useColumns } from '../columns/use-columns.tsx';
 import { useSort } from '../columns/use-sort.ts';
@@ -16,7 +16,7 @@ import { Title } from '../layout/title.tsx';
 import { ViewsMenu } from '../views/views-menu.tsx';
 import { nameColumn } from './name-column.tsx';
 import { NewPerson } from './person-form.tsx';
-import { personFilterNames, personKinds, usePersonnel } from './queries.ts';
+import { personFilterNames, usePersonnel } from './queries.ts';
 
 /** Everyone on the roster, by name. */
 export function PersonnelPage() {
@@ -40,7 +40,7 @@ export function PersonnelPage() {
       </Title>
       <FilterBar state={filterState} search="Search by name, email or title" applied={applied}>
         <FilterMenu label="Status" options={enumOptions(['active', 'inactive'])} {...bind('status')} />
-        <FilterMenu label="Kind" options={enumOptions(personKinds)} {...bind('kind')} />
+        <FilterMenu label="Kind" options={enumOptions(personKindValues)} {...bind('kind')} />
         <FilterToggle label="Assignable" {...bind('assignable')} />
       </FilterBar>
       <List

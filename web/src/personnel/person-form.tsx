@@ -1,6 +1,6 @@
 import { useLocation } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
-import type { Person, PersonInput, PersonPatch } from '../api/openapi.ts';
+import { type Person, type PersonInput, type PersonPatch, personKindValues } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
@@ -9,7 +9,7 @@ import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
-import { personKinds, usePerson } from './queries.ts';
+import { usePerson } from './queries.ts';
 
 type Names = { manager: string | null; accountable: string | null };
 
@@ -27,7 +27,7 @@ const fieldsOf = (names?: Names): FieldOf<PersonInput>[] => [
     kind: 'choice',
     required: true,
     half: true,
-    options: enumOptions(personKinds),
+    options: enumOptions(personKindValues),
   },
   {
     name: 'accountable_user_id',

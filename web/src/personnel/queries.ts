@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, dataOrThrow, enumValues } from '../api/client.ts';
+import { api, dataOrThrow } from '../api/client.ts';
 import type { Person, paths } from '../api/openapi.ts';
 import { useRows } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
@@ -17,13 +17,6 @@ export const personFilterNames = [
   'assignable',
   'sort',
 ] as const;
-
-export const personKinds = enumValues<Person['kind']>({
-  human: true,
-  agent: true,
-  placeholder: true,
-  external: true,
-});
 
 export const usePersonnel = (filters: Filters) =>
   useRows(['personnel', filters], (paging) =>

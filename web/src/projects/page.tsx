@@ -1,5 +1,5 @@
 import { useDeferredValue } from 'react';
-import type { Project } from '../api/openapi.ts';
+import { type Project, projectStatusValues } from '../api/openapi.ts';
 import { useHasScope, useIsLimited } from '../api/session.ts';
 import { type ColumnChoice, useColumns } from '../columns/use-columns.tsx';
 import { useSort } from '../columns/use-sort.ts';
@@ -14,6 +14,7 @@ import {
   NoMatches,
   useFilters,
 } from '../components/filters.tsx';
+import { healthStates } from '../components/health-reasons.tsx';
 import { ListHead } from '../components/list.tsx';
 import { Loaded } from '../components/loading.tsx';
 import type { Sort } from '../components/sort-button.tsx';
@@ -25,7 +26,7 @@ import { Title } from '../layout/title.tsx';
 import { ViewsMenu } from '../views/views-menu.tsx';
 import { projectColumns } from './columns.tsx';
 import { NewProject } from './project-form.tsx';
-import { healthStates, projectStatuses, useProjects } from './queries.ts';
+import { useProjects } from './queries.ts';
 
 const filterNames = ['q', 'status', 'health', 'archived', 'sort'] as const;
 
@@ -54,7 +55,7 @@ export function ProjectsPage() {
       </Title>
       <FilterBar state={filterState} search="Search by name or key">
         <FilterMenu label="Health" options={enumOptions(healthStates)} {...bind('health')} />
-        <FilterMenu label="Status" options={enumOptions(projectStatuses)} {...bind('status')} />
+        <FilterMenu label="Status" options={enumOptions(projectStatusValues)} {...bind('status')} />
         <FilterToggle label="Archived" {...bind('archived')} />
       </FilterBar>
       <Loaded query={query}>
@@ -107,7 +108,7 @@ function ProjectTable({ projects, filterState, sort, choice: { columns, minWidth
 const sortValues: Record<string, (project: Project) => string | number | null> = {
   '': ({ health, counts }) => healthStates.indexOf(health.state) * 100 - (counts.top_score ?? 0),
   name: ({ name }) => name,
-  status: ({ status }) => projectStatuses.indexOf(status),
+  status: ({ status }) => projectStatusValues.indexOf(status),
   top: ({ counts }) => counts.top_score,
   risks: ({ counts }) => counts.active_risks,
   issues: ({ counts }) => counts.open_issues,

@@ -1,6 +1,6 @@
 import { useLocation } from 'wouter';
 import { api, basePath, dataOrThrow, ifMatch } from '../api/client.ts';
-import type { Project, ProjectInput, ProjectPatch } from '../api/openapi.ts';
+import { type Project, type ProjectInput, type ProjectPatch, projectStatusValues } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
@@ -9,7 +9,6 @@ import { type FieldOf, inForm } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
-import { projectStatuses } from './queries.ts';
 
 const fieldsOf = (project?: Project, lead: string | null = null): FieldOf<ProjectInput>[] => [
   { name: 'name', label: 'Name', kind: 'line', required: true },
@@ -36,7 +35,7 @@ const fieldsOf = (project?: Project, lead: string | null = null): FieldOf<Projec
     name: 'status',
     label: 'Status',
     kind: 'choice',
-    options: enumOptions(projectStatuses),
+    options: enumOptions(projectStatusValues),
     // Blank in a new project: the service has the default.
     required: project !== undefined,
     half: true,

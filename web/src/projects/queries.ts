@@ -1,23 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, dataOrThrow, enumValues } from '../api/client.ts';
+import { api, dataOrThrow } from '../api/client.ts';
 import type { Project } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
-
-/** Worst first. */
-export const healthStates = enumValues<Project['health']['state']>({
-  off_track: true,
-  at_risk: true,
-  on_track: true,
-  unknown: true,
-});
-
-export const projectStatuses = enumValues<Project['status']>({
-  planned: true,
-  active: true,
-  on_hold: true,
-  completed: true,
-  cancelled: true,
-});
+import { healthStates } from '../components/health-reasons.tsx';
 
 export function useProject(key: string) {
   return useQuery({
@@ -48,6 +33,13 @@ export function useProjects(archived: 'false' | 'any' | 'true' = 'false', enable
       (await dataOrThrow(api.GET('/v1/projects', { params: { query: { archived } } }))).data,
   });
 }
+
+export const worstFirst = (projects: readonly Project[]) =>
+  projects.toSorted(
+    (a, b) =>
+      healthStates.indexOf(a.health.state) - healthStates.indexOf(b.health.state) ||
+      (b.counts.top_score ?? 0) - (a.counts.top_score ?? 0),
+  );
 
 /** The title of a dialog that creates something in a project: `Create risk in Harbor crane`. */
 export function useTitleIn(project: string | undefined, title: string): string {

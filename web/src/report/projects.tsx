@@ -4,7 +4,6 @@ import { Health } from '../components/badges.tsx';
 import { Card } from '../components/card.tsx';
 import { HealthReasons } from '../components/health-reasons.tsx';
 import { formatDay, formatNumber, pluralize } from '../format.ts';
-import { healthStates } from '../projects/queries.ts';
 import { listHref, type Period } from './queries.ts';
 import { More, OverdueIssues, type ReportColumn, ReportTable, TopRisks } from './tables.tsx';
 
@@ -12,13 +11,6 @@ const maxRows = 5;
 
 /** Each section reads two lists, and a key has a limited number of requests a minute. */
 const maxSections = 50;
-
-export const worstFirst = (projects: readonly Project[]) =>
-  projects.toSorted(
-    (a, b) =>
-      healthStates.indexOf(a.health.state) - healthStates.indexOf(b.health.state) ||
-      (b.counts.top_score ?? 0) - (a.counts.top_score ?? 0),
-  );
 
 const count = (header: string, of: (project: Project) => number): ReportColumn<Project> => ({
   header,

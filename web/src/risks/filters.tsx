@@ -1,9 +1,9 @@
+import { riskChecksValues, riskLevelValues, riskStatusValues } from '../api/openapi.ts';
 import { AsOfInput, AsOfNotice } from '../components/as-of.tsx';
 import { dayFilters, FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
 import { enumOptions, humanize } from '../format.ts';
 import { GroupFilter, PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
-import { checks, levels, riskStatuses } from './model.ts';
 
 type Props = {
   state: FilterState;
@@ -18,8 +18,8 @@ export function RiskFilters({ state, isInProject = false }: Props) {
       <FilterBar state={state} search="Search by title or key" applied={appliedFilters}>
         {!isInProject && <ProjectFilter {...bind('project')} />}
         <FilterMenu label="Status" options={statuses} {...bind('status')} />
-        <FilterMenu label="Level" options={enumOptions(levels)} {...bind('level')} />
-        <FilterMenu label="Needs attention" options={enumOptions(checks)} {...bind('check')} />
+        <FilterMenu label="Level" options={enumOptions(riskLevelValues.toReversed())} {...bind('level')} />
+        <FilterMenu label="Needs attention" options={enumOptions(riskChecksValues)} {...bind('check')} />
         <PersonFilter label="Owner" {...bind('owner_user_id')} />
         <GroupFilter label="Owning group" {...bind('owner_group_id')} />
         <FilterToggle label="Above appetite" {...bind('above_appetite')} />
@@ -34,7 +34,7 @@ export function RiskFilters({ state, isInProject = false }: Props) {
   );
 }
 
-const statuses = enumOptions([...riskStatuses, 'all']);
+const statuses = enumOptions([...riskStatusValues, 'all']);
 
 /** Labels of the filters that only links set. */
 const appliedFilters = {

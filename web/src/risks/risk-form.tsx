@@ -1,6 +1,6 @@
 import { useLocation } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
-import type { Risk, RiskInput, RiskPatch } from '../api/openapi.ts';
+import { type Risk, type RiskInput, type RiskPatch, riskStrategyValues } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
@@ -11,7 +11,7 @@ import { type Editor, withOneOwner } from '../fields/editor.ts';
 import { enumOptions, humanize } from '../format.ts';
 import { useReadablePerson } from '../personnel/queries.ts';
 import { useCanEditIn, useTitleIn } from '../projects/queries.ts';
-import { strategies, useRiskModel } from './model.ts';
+import { useRiskModel } from './model.ts';
 import { riskPath, usePatchRisk } from './queries.ts';
 import { transitionForms } from './transition-forms.ts';
 
@@ -79,7 +79,13 @@ function fieldsOf(
       required: true,
       half: true,
     },
-    { name: 'strategy', label: 'Strategy', kind: 'choice', options: enumOptions(strategies), half: true },
+    {
+      name: 'strategy',
+      label: 'Strategy',
+      kind: 'choice',
+      options: enumOptions(riskStrategyValues),
+      half: true,
+    },
     { name: 'category', label: 'Category', kind: 'line' },
     { name: 'response_plan', label: 'Response plan', kind: 'text' },
     { name: 'contingency_plan', label: 'Contingency plan', kind: 'text' },

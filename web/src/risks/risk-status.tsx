@@ -1,6 +1,12 @@
 import { useLocation } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
-import type { MaterializeInput, Risk, RiskPatch } from '../api/openapi.ts';
+import {
+  issuePriorityValues,
+  issueSeverityValues,
+  type MaterializeInput,
+  type Risk,
+  type RiskPatch,
+} from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import { Facts } from '../components/card.tsx';
@@ -12,9 +18,8 @@ import { toast } from '../components/toast.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { useInlineFacts } from '../fields/inline-field.tsx';
 import { enumOptions, humanize } from '../format.ts';
-import { priorities, severities } from '../issues/model.ts';
 import { PersonLink } from '../personnel/person-link.tsx';
-import { type RiskStatus, useRiskTransitions } from './model.ts';
+import { type RiskStatus, useTransitions } from './model.ts';
 import { riskPath, usePatchRisk } from './queries.ts';
 import { transitionForms } from './transition-forms.ts';
 
@@ -22,7 +27,7 @@ export function RiskStatusCard({ editor }: { editor: Editor<RiskPatch, Risk> }) 
   const risk = editor.item;
   const fact = useInlineFacts(editor);
   const changeStatus = useChangeStatus(risk);
-  const transitions = useRiskTransitions()(risk.status);
+  const transitions = useTransitions<RiskStatus>('risks')(risk.status);
   const hasScope = useHasScope();
   return (
     <StatusCard
@@ -80,7 +85,7 @@ const labelOf = (from: RiskStatus, to: RiskStatus) =>
 
 function useChangeStatus(risk: Risk) {
   const patch = usePatchRisk();
-  const transitionsFrom = useRiskTransitions();
+  const transitionsFrom = useTransitions<RiskStatus>('risks');
   return async (body: RiskPatch) => {
     const next = await patch(risk, body);
     // Leaving an acceptance or a closure clears its fields, so only a change between the other statuses can be undone.
@@ -123,11 +128,17 @@ const issueFields: FieldOf<MaterializeInput>[] = [
     name: 'severity',
     label: 'Severity',
     kind: 'choice',
-    options: enumOptions(severities),
+    options: enumOptions(issueSeverityValues),
     half: true,
     hint: "Leave blank to derive it from the risk's impact.",
   },
-  { name: 'priority', label: 'Priority', kind: 'choice', options: enumOptions(priorities), half: true },
+  {
+    name: 'priority',
+    label: 'Priority',
+    kind: 'choice',
+    options: enumOptions(issuePriorityValues),
+    half: true,
+  },
   { name: 'assignee_user_id', label: 'Assignee', kind: 'person', half: true },
   { name: 'due_on', label: 'Due', kind: 'day', half: true },
 ];

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
+import { taskKindValues, taskStatusValues } from '../api/openapi.ts';
 import { dayFilters, FilterBar, FilterMenu, type FilterState, FilterToggle } from '../components/filters.tsx';
 import { enumOptions } from '../format.ts';
 import { PersonFilter } from '../personnel/person-filter.tsx';
 import { ProjectFilter } from '../projects/project-filter.tsx';
-import { taskKinds, taskStatuses } from './task-form.tsx';
 
 type Props = {
   state: FilterState;
@@ -17,8 +17,8 @@ export function TaskFilters({ state, action, isInProject = false }: Props) {
   return (
     <FilterBar state={state} search="Search by title or key" applied={appliedFilters} action={action}>
       {!isInProject && <ProjectFilter {...bind('project')} />}
-      <FilterMenu label="Status" options={enumOptions([...taskStatuses, 'all'])} {...bind('status')} />
-      <FilterMenu label="Kind" options={enumOptions(taskKinds)} {...bind('kind')} />
+      <FilterMenu label="Status" options={enumOptions([...taskStatusValues, 'all'])} {...bind('status')} />
+      <FilterMenu label="Kind" options={enumOptions(taskKindValues)} {...bind('kind')} />
       <PersonFilter label="Assignee" {...bind('assignee_user_id')} />
       <FilterToggle label="Overdue" {...bind('overdue')} />
       <FilterToggle label="Unassigned" {...bind('unassigned')} />

@@ -1,8 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, dataOrThrow, enumValues, ifMatch } from '../api/client.ts';
+import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import { itemName, useItem } from '../api/items.ts';
-import type { Task, TaskInput, TaskPatch } from '../api/openapi.ts';
+import {
+  type Task,
+  type TaskInput,
+  type TaskPatch,
+  taskKindValues,
+  taskStatusValues,
+} from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { Button } from '../components/button.tsx';
 import { Confirm, Dialog } from '../components/dialog.tsx';
@@ -45,16 +51,6 @@ export function usePatchTask() {
   };
 }
 
-export const taskStatuses = enumValues<Task['status']>({
-  todo: true,
-  in_progress: true,
-  blocked: true,
-  done: true,
-  cancelled: true,
-});
-
-export const taskKinds = enumValues<Task['kind']>({ work: true, mitigation: true, resolution: true });
-
 const fieldsOf = (
   project: string | undefined,
   task?: Task,
@@ -70,7 +66,7 @@ const fieldsOf = (
     label: 'Status',
     kind: 'choice',
     required: true,
-    options: enumOptions(taskStatuses),
+    options: enumOptions(taskStatusValues),
   },
   { name: 'risk_id', label: 'Risk', kind: 'risk', project, selectedName: names.risk ?? null },
   { name: 'issue_id', label: 'Issue', kind: 'issue', project, selectedName: names.issue ?? null },
@@ -79,7 +75,7 @@ const fieldsOf = (
     label: 'Kind',
     kind: 'choice',
     required: true,
-    options: enumOptions(taskKinds),
+    options: enumOptions(taskKindValues),
     isOnPageOnly: true,
   },
   { name: 'external_id', label: 'External ID', kind: 'line', isOnPageOnly: true },

@@ -1,6 +1,12 @@
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
-import { eventTypes, subjectOf, subjectScopes } from '../api/event-types.ts';
-import type { Webhook, WebhookInput, WebhookPatch, WebhookWithSecret } from '../api/openapi.ts';
+import { subjectOf, subjectScopes } from '../api/event-types.ts';
+import {
+  eventTypeValues,
+  type Webhook,
+  type WebhookInput,
+  type WebhookPatch,
+  type WebhookWithSecret,
+} from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { type Scope, useHasScope, useIsLimited } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
@@ -15,7 +21,9 @@ import { shortUrl, webhookPath } from './queries.ts';
 function useFields(canRead: (scope: Scope) => boolean): FieldOf<WebhookInput>[] {
   const hasScope = useHasScope();
   const isLimited = useIsLimited();
-  const types = eventTypes.filter((type) => canRead(subjectScopes[subjectOf(type)]));
+  const types = Object.entries(subjectScopes).flatMap(([subject, scope]) =>
+    canRead(scope) ? eventTypeValues.filter((type) => subjectOf(type) === subject) : [],
+  );
   return [
     {
       name: 'url',
