@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-query';
 import { useMemo, useRef } from 'react';
 import { toast } from '../components/toast.tsx';
-import { ApiError } from './client.ts';
+import { ApiError, dataOrThrow } from './client.ts';
 import { checkConnection } from './connection.ts';
 import { isOutdated, type ListPage, type Paging, rowsOf, usePages, type VisibleRows } from './pages.ts';
 import { endSessionOn401 } from './session.ts';
@@ -118,6 +118,16 @@ export function useRefresh() {
     const refreshed = client.invalidateQueries({ predicate: (query) => !isSlow(query) });
     void client.invalidateQueries({ predicate: isSlow });
     return refreshed;
+  };
+}
+
+/** Waits for a write, then refreshes the pages. Returns the body of the response. */
+export function useWrite() {
+  const refresh = useRefresh();
+  return async <T>(request: Parameters<typeof dataOrThrow<T>>[0]): Promise<NonNullable<T>> => {
+    const data = await dataOrThrow(request);
+    await refresh();
+    return data;
   };
 }
 

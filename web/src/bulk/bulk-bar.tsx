@@ -1,12 +1,13 @@
 import { useState } from 'react';
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
+import type { ItemList } from '../api/items.ts';
 import { useHasScope } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { useShortcut } from '../components/use-shortcut.ts';
 import { formatNumber, humanize, pluralize } from '../format.ts';
 import { maxItems } from './change.ts';
 import { assignForm, ChangeDialog, ChangeFailures, type ChangeForm } from './change-dialog.tsx';
-import { type BulkItem, type BulkKind, nouns } from './kinds.ts';
+import { type BulkItem, nouns } from './kinds.ts';
 import { offeredStatuses, statusFields, useIsAllowed } from './statuses.ts';
 import { useBulkChange } from './use-bulk-change.ts';
 import './bulk.css';
@@ -15,7 +16,7 @@ import './bulk.css';
 export { AssignDialog } from './change-dialog.tsx';
 
 type Props = {
-  kind: BulkKind;
+  kind: ItemList;
   items: readonly BulkItem[];
   /** The number of all rows, if those that are loaded are selected and there are more. */
   total: number | null;

@@ -1,10 +1,11 @@
+import type { ItemList } from '../api/items.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import type { Field, FieldOf } from '../components/form-values.ts';
 import { pluralize } from '../format.ts';
 import { Failures } from './failures.tsx';
-import { type BulkItem, type BulkKind, type Changes, nouns, responsible } from './kinds.ts';
+import { type BulkItem, type Changes, nouns, responsible } from './kinds.ts';
 import { type BulkChange, useBulkChange } from './use-bulk-change.ts';
 
 /** Asks for the values of a change. */
@@ -16,7 +17,7 @@ export type ChangeForm = {
   removal?: { action: string; done: string; changes: Changes };
 };
 
-export function assignForm(kind: BulkKind): ChangeForm {
+export function assignForm(kind: ItemList): ChangeForm {
   const { label, hint, group: groupLabel, changes, missing, remove } = responsible[kind];
   const [action, done] = remove;
   return {
@@ -33,7 +34,7 @@ export function assignForm(kind: BulkKind): ChangeForm {
   };
 }
 
-type AssignProps = { kind: BulkKind; items: readonly BulkItem[]; onClose: () => void };
+type AssignProps = { kind: ItemList; items: readonly BulkItem[]; onClose: () => void };
 
 /** Assigns items without a selection. */
 export function AssignDialog({ kind, items, onClose }: AssignProps) {
@@ -50,7 +51,7 @@ export function AssignDialog({ kind, items, onClose }: AssignProps) {
   );
 }
 
-type FailureProps = { kind: BulkKind; change: BulkChange; deselect: (ids: readonly string[]) => void };
+type FailureProps = { kind: ItemList; change: BulkChange; deselect: (ids: readonly string[]) => void };
 
 type Props = FailureProps & { items: readonly BulkItem[]; form: ChangeForm; onClose: () => void };
 

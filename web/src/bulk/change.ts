@@ -1,7 +1,8 @@
 import { ApiError, api, dataOrThrow } from '../api/client.ts';
+import type { ItemList } from '../api/items.ts';
 import { withLabels, withoutIds } from '../components/error-text.ts';
 import { formatNumber } from '../format.ts';
-import type { BulkItem, BulkKind, Changes } from './kinds.ts';
+import type { BulkItem, Changes } from './kinds.ts';
 
 /** The service changes at most this many items in one request. */
 export const maxItems = 500;
@@ -13,7 +14,7 @@ export type Changed = { id: string; key: string; version: number; previous: Chan
 /** An item that cannot be changed, and why. */
 export type Failure = { id: string; key?: string; code: string; detail: string };
 
-const send = async (kind: BulkKind, body: Body): Promise<Changed[]> => {
+const send = async (kind: ItemList, body: Body): Promise<Changed[]> => {
   // The three paths differ only in the fields of their items.
   const path = `/v1/bulk/${kind}` as '/v1/bulk/tasks';
   const { data } = await dataOrThrow(api.POST(path, { body: body as never }));
@@ -21,7 +22,7 @@ const send = async (kind: BulkKind, body: Body): Promise<Changed[]> => {
 };
 
 /** Changes all items or none. Returns those that were changed. */
-export async function changeAll(kind: BulkKind, items: readonly BulkItem[], changes: Changes) {
+export async function changeAll(kind: ItemList, items: readonly BulkItem[], changes: Changes) {
   const changed = await send(kind, { items: items.map(({ id }) => ({ id })), changes });
   return changed.filter(({ previous }) => Object.keys(previous).length > 0);
 }
@@ -34,7 +35,7 @@ export function failuresOf(error: unknown): { listed: Failure[]; count: number }
 }
 
 /** Restores the former values, except of items that someone has changed since. Throws an error that names those. */
-export async function restore(kind: BulkKind, changed: readonly Changed[]): Promise<void> {
+export async function restore(kind: ItemList, changed: readonly Changed[]): Promise<void> {
   const body = (items: readonly Changed[]): Body => ({
     items: items.map(({ id, version, previous }) => ({ id, version, changes: previous })),
     changes: { reason: 'Undo' },

@@ -1,13 +1,14 @@
 import { Link } from 'wouter';
+import type { ItemList } from '../api/items.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { withLabels, withoutIds } from '../components/error-text.ts';
 import { formatNumber, pluralize } from '../format.ts';
 import type { Failure } from './change.ts';
-import { type BulkKind, nouns } from './kinds.ts';
+import { nouns } from './kinds.ts';
 
 type Props = {
-  kind: BulkKind;
+  kind: ItemList;
   listed: readonly Failure[];
   /** The number of all failures; the service lists the first ones. */
   count: number;

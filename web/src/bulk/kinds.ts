@@ -1,11 +1,11 @@
-export type BulkKind = 'risks' | 'issues' | 'tasks';
+import type { ItemList } from '../api/items.ts';
 
 /** What a bulk change needs to know of an item. */
 export type BulkItem = { id: string; key: string; status: string };
 
 export type Changes = Record<string, unknown>;
 
-export const nouns: Record<BulkKind, string> = { risks: 'risk', issues: 'issue', tasks: 'task' };
+export const nouns: Record<ItemList, string> = { risks: 'risk', issues: 'issue', tasks: 'task' };
 
 type Responsible = {
   label: string;
@@ -19,8 +19,15 @@ type Responsible = {
   remove: readonly [action: string, done: string];
 };
 
+const assignee: Responsible = {
+  label: 'Assignee',
+  changes: (assignee_user_id) => ({ assignee_user_id }),
+  missing: 'Choose an assignee.',
+  remove: ['Unassign', 'Unassigned'],
+};
+
 /** The fields that name who is responsible, and the change that sets them. */
-export const responsible: Record<BulkKind, Responsible> = {
+export const responsible: Record<ItemList, Responsible> = {
   risks: {
     label: 'Owner',
     hint: 'A person or a group.',
@@ -29,16 +36,6 @@ export const responsible: Record<BulkKind, Responsible> = {
     missing: 'Choose an owner or an owning group.',
     remove: ['Remove the owner of', 'Removed the owner of'],
   },
-  issues: {
-    label: 'Assignee',
-    changes: (assignee_user_id) => ({ assignee_user_id }),
-    missing: 'Choose an assignee.',
-    remove: ['Unassign', 'Unassigned'],
-  },
-  tasks: {
-    label: 'Assignee',
-    changes: (assignee_user_id) => ({ assignee_user_id }),
-    missing: 'Choose an assignee.',
-    remove: ['Unassign', 'Unassigned'],
-  },
+  issues: assignee,
+  tasks: assignee,
 };

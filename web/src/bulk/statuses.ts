@@ -1,3 +1,4 @@
+import type { ItemList } from '../api/items.ts';
 import {
   issueResolutionValues,
   issueStatusValues,
@@ -8,10 +9,10 @@ import type { Field } from '../components/form-values.ts';
 import { enumOptions } from '../format.ts';
 import { useRiskModel } from '../risks/model.ts';
 import { transitionForms } from '../risks/transition-forms.ts';
-import type { BulkItem, BulkKind } from './kinds.ts';
+import type { BulkItem } from './kinds.ts';
 
 /** A risk occurs one by one: each becomes an issue. */
-const statuses: Record<BulkKind, readonly string[]> = {
+const statuses: Record<ItemList, readonly string[]> = {
   risks: riskStatusValues.filter((status) => status !== 'materialized'),
   issues: issueStatusValues,
   tasks: taskStatusValues,
@@ -20,7 +21,7 @@ const statuses: Record<BulkKind, readonly string[]> = {
 type IsAllowed = (from: string, to: string) => boolean;
 
 /** Whether an item can go from one status to another. Until the rules are loaded, the service decides. */
-export function useIsAllowed(kind: BulkKind): IsAllowed {
+export function useIsAllowed(kind: ItemList): IsAllowed {
   const { data: model } = useRiskModel();
   const transitions: Record<string, readonly string[]> | undefined =
     kind === 'tasks' ? undefined : model?.transitions[kind];
@@ -28,13 +29,13 @@ export function useIsAllowed(kind: BulkKind): IsAllowed {
 }
 
 /** The statuses that at least one of the items can go to. */
-export const offeredStatuses = (kind: BulkKind, items: readonly BulkItem[], isAllowed: IsAllowed) =>
+export const offeredStatuses = (kind: ItemList, items: readonly BulkItem[], isAllowed: IsAllowed) =>
   statuses[kind].filter((to) => items.some(({ status }) => status !== to && isAllowed(status, to)));
 
 const reason: Field = { name: 'reason', label: 'Reason', kind: 'text', required: true };
 
 /** What a status requires, as fields of a form. */
-export function statusFields(kind: BulkKind, to: string, items: readonly BulkItem[]): Field[] {
+export function statusFields(kind: ItemList, to: string, items: readonly BulkItem[]): Field[] {
   if (to === 'open' && kind !== 'tasks' && items.some(({ status }) => status === 'closed')) return [reason];
   if (kind === 'risks' && (to === 'accepted' || to === 'closed')) return transitionForms[to]().fields;
   if (kind === 'issues' && to === 'resolved') {

@@ -1,17 +1,18 @@
 import { useState } from 'react';
+import type { ItemList } from '../api/items.ts';
 import { useRefresh } from '../api/queries.ts';
 import { endSessionOn401 } from '../api/session.ts';
 import { errorLine } from '../components/error-text.ts';
 import { toast } from '../components/toast.tsx';
 import { pluralize } from '../format.ts';
 import { changeAll, failuresOf, restore } from './change.ts';
-import { type BulkItem, type BulkKind, type Changes, nouns } from './kinds.ts';
+import { type BulkItem, type Changes, nouns } from './kinds.ts';
 import { useIsAllowed } from './statuses.ts';
 
 export type BulkChange = ReturnType<typeof useBulkChange>;
 
 /** Changes all items together, with Undo where the former statuses can be reached again. */
-export function useBulkChange(kind: BulkKind, items: readonly BulkItem[], onDone: () => void) {
+export function useBulkChange(kind: ItemList, items: readonly BulkItem[], onDone: () => void) {
   const refresh = useRefresh();
   const isAllowed = useIsAllowed(kind);
   const [isBusy, setBusy] = useState(false);

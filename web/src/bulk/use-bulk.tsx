@@ -1,10 +1,11 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import type { ItemList } from '../api/items.ts';
 import type { Rows } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import type { Filters } from '../components/filters.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { useShortcut } from '../components/use-shortcut.ts';
-import type { BulkItem, BulkKind } from './kinds.ts';
+import type { BulkItem } from './kinds.ts';
 import { type Selection, useSelection } from './use-selection.ts';
 
 const AssignDialog = lazy(() => import('./bulk-bar.tsx'), 'AssignDialog');
@@ -12,7 +13,7 @@ const BulkBar = lazy(() => import('./bulk-bar.tsx'), 'BulkBar');
 
 /** The selection of a list and the bar with what can be done with it; nothing for a key that cannot write. */
 export function useBulk<Row extends BulkItem>(
-  kind: BulkKind,
+  kind: ItemList,
   list: Rows<Row>,
   filters: Filters,
   { isReadOnly = false } = {},

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useSearchParams } from 'wouter';
-import type { BulkKind } from '../bulk/kinds.ts';
+import type { ItemList } from '../api/items.ts';
 import type { Column } from '../components/table.tsx';
 import type { ViewList } from '../views/store.ts';
 import { ColumnsMenu } from './columns-menu.tsx';
@@ -24,7 +24,7 @@ const checkboxWidth = 2;
  * view. Without one in the URL, the last choice in this browser applies.
  */
 export function useColumns<Row>(
-  list: ViewList | `project ${BulkKind}`,
+  list: ViewList | `project ${ItemList}`,
   all: readonly Column<Row>[],
 ): ColumnChoice<Row> {
   const storageKey = `muster-columns ${list}`;

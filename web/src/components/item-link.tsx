@@ -1,12 +1,12 @@
 import { Fragment } from 'react';
 import { Link } from 'wouter';
-import { useItem } from '../api/items.ts';
+import { type ItemList, useItem } from '../api/items.ts';
 
-type Props = { project: string; list: 'risks' | 'issues' | 'tasks'; id: string };
+type Props = { project: string; list: ItemList; id: string };
 
 /** Links to the risk, the issue or the task with an id. */
 export function ItemLink({ project, list, id }: Props) {
-  const data = useItem(project, list, id);
+  const { data } = useItem(list, project, id);
   if (!data) return null;
   return (
     <Link href={`/${list}/${data.key}`}>

@@ -26,7 +26,7 @@ export function withName<F extends Field>(field: F, value: string | string[] | u
 
 async function readName(field: Field, id: string): Promise<string> {
   if (field.project && isRiskOrIssue(field))
-    return readItem({ project: field.project, list: `${field.kind}s`, id }).then(itemName, () => '');
+    return readItem(`${field.kind}s`, { project_key: field.project, key: id }).then(itemName, () => '');
   const read =
     field.kind === 'person'
       ? api.GET('/v1/personnel/{user_id}', { params: { path: { user_id: id } } })

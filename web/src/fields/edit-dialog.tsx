@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Dialog } from '../components/dialog.tsx';
+import { Dialog, DialogButton } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import { inForm } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
@@ -7,21 +7,15 @@ import type { Editor } from './editor.ts';
 
 type Props<Input, Item> = {
   editor: Editor<Input, Item>;
-  wide?: boolean;
   onClose: () => void;
   children?: ReactNode;
 };
 
 /** Edits all fields of an item at once. */
-export function EditDialog<Input, Item extends object>({
-  editor,
-  wide,
-  onClose,
-  children,
-}: Props<Input, Item>) {
-  const { name, fields, item, save, reload } = editor;
+export function EditDialog<Input, Item extends object>({ editor, onClose, children }: Props<Input, Item>) {
+  const { name, fields, isWide = false, item, save, reload } = editor;
   return (
-    <Dialog title={`Edit ${name}`} wide={wide ?? false} onClose={onClose}>
+    <Dialog title={`Edit ${name}`} wide={isWide} onClose={onClose}>
       <Form<Input, Item>
         fields={inForm(fields)}
         initial={item}
@@ -38,3 +32,9 @@ export function EditDialog<Input, Item extends object>({
     </Dialog>
   );
 }
+
+export const EditButton = <Input, Item extends object>({ editor }: Pick<Props<Input, Item>, 'editor'>) => (
+  <DialogButton icon="edit" dialog={(onClose) => <EditDialog editor={editor} onClose={onClose} />}>
+    Edit
+  </DialogButton>
+);

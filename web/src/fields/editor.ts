@@ -1,18 +1,52 @@
 import { ApiError } from '../api/client.ts';
+import {
+  deleteItem,
+  type ItemList,
+  type ItemOf,
+  type PatchOf,
+  readItem,
+  usePatchItem,
+} from '../api/items.ts';
 import { changedValues, type Draft, type FieldOf, toDraft } from '../components/form-values.ts';
+import { useCanEditIn } from '../projects/queries.ts';
 
 /** How an item is edited, in the dialog and on its page: its fields, and how they are saved. */
 export type Editor<Input, Item> = {
   id: string;
   /** What messages call the item. */
   name: string;
+  /** The path of its list. */
+  list: string;
   item: Item;
   fields: readonly FieldOf<Input>[];
+  /** Whether the dialog has room for two columns of fields. */
+  isWide?: boolean;
   canEdit: boolean;
   /** Rejects with status 412 when the item has changed since `base` was read. */
   save: (values: Input, base: Item) => Promise<Item>;
   reload: () => Promise<Item>;
+  remove: () => Promise<unknown>;
 };
+
+/** How a risk, an issue or a task is edited. */
+export function useItemEditor<List extends ItemList>(
+  list: List,
+  item: ItemOf<List>,
+  fields: readonly FieldOf<PatchOf<List>>[],
+): Editor<PatchOf<List>, ItemOf<List>> {
+  const patch = usePatchItem(list);
+  return {
+    id: item.id,
+    name: item.key,
+    list: `/${list}`,
+    item,
+    fields,
+    canEdit: useCanEditIn(item.project_key),
+    save: (values, base) => patch(base, withOneOwner(values)),
+    reload: () => readItem(list, item),
+    remove: () => deleteItem(list, item),
+  };
+}
 
 type Outcome<Item> = { base: Item; saved: Item } | { latest: Item };
 
@@ -42,10 +76,11 @@ export const hasChanged = <Input>(fields: readonly FieldOf<Input>[], draft: Draf
   Object.keys(changedValues(fields, draft, base) as object).length > 0;
 
 /** The owner is a person or a group, so setting the one clears the other. */
-export const withOneOwner = <Input extends { owner_user_id?: string | null; owner_group_id?: string | null }>(
-  values: Input,
-): Input => ({
-  ...(values.owner_user_id && { owner_group_id: null }),
-  ...(values.owner_group_id && { owner_user_id: null }),
-  ...values,
-});
+function withOneOwner<Input>(values: Input): Input {
+  const { owner_user_id, owner_group_id } = values as { owner_user_id?: string; owner_group_id?: string };
+  return {
+    ...(owner_user_id && { owner_group_id: null }),
+    ...(owner_group_id && { owner_user_id: null }),
+    ...values,
+  };
+}

@@ -1,21 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { Fragment } from 'react';
 import { Link, useParams } from 'wouter';
-import { api, dataOrThrow, ifMatch } from '../api/client.ts';
+import { api, dataOrThrow } from '../api/client.ts';
 import type { Group, GroupPatch, Person } from '../api/openapi.ts';
 import { useRows } from '../api/queries.ts';
 import { useHasScope, useIsLimited } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
-import { DialogButton } from '../components/dialog.tsx';
 import { ExportButton } from '../components/export.tsx';
 import { FilterToggle, useFilters } from '../components/filters.tsx';
 import { History } from '../components/history.tsx';
 import { List } from '../components/list.tsx';
 import { PersonPicker } from '../components/picker.tsx';
 import type { Column } from '../components/table.tsx';
-import { EditDialog } from '../fields/edit-dialog.tsx';
+import { EditButton } from '../fields/edit-dialog.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { useInlineFacts } from '../fields/inline-field.tsx';
 import { pluralize } from '../format.ts';
@@ -62,8 +61,6 @@ function Head({ editor }: Props) {
   const group = editor.item;
   const isLimited = useIsLimited();
   const ancestors = useAncestors(group);
-  const remove = () =>
-    dataOrThrow(api.DELETE('/v1/groups/{id}', { params: { path: { id: group.id } }, ...ifMatch(group) }));
   return (
     <EditableTitle
       editor={editor}
@@ -85,11 +82,9 @@ function Head({ editor }: Props) {
     >
       {editor.canEdit && (
         <>
-          <DialogButton icon="edit" dialog={(onClose) => <EditDialog editor={editor} onClose={onClose} />}>
-            Edit
-          </DialogButton>
+          <EditButton editor={editor} />
           {!isLimited && (
-            <DeleteButton name={group.name} list="/groups" remove={remove}>
+            <DeleteButton {...editor}>
               This can't be undone. A group that owns risks or issues or has subgroups can't be deleted.
               Reassign those first.
             </DeleteButton>

@@ -1,5 +1,5 @@
-import { api, dataOrThrow } from '../api/client.ts';
-import { useRefresh } from '../api/queries.ts';
+import { api } from '../api/client.ts';
+import { useWrite } from '../api/queries.ts';
 import { endSessionOn401 } from '../api/session.ts';
 import { errorLine } from '../components/error-text.ts';
 import { toast } from '../components/toast.tsx';
@@ -9,16 +9,12 @@ type Group = { id: string; name: string };
 
 /** Adds a person to a group, or removes them. Both can be undone. */
 export function useMembership() {
-  const refresh = useRefresh();
+  const write = useWrite();
   const params = ({ user_id }: Person, { id }: Group) => ({ params: { path: { id, user_id } } });
-  const add = async (person: Person, group: Group) => {
-    await dataOrThrow(api.PUT('/v1/groups/{id}/members/{user_id}', params(person, group)));
-    await refresh();
-  };
-  const remove = async (person: Person, group: Group) => {
-    await dataOrThrow(api.DELETE('/v1/groups/{id}/members/{user_id}', params(person, group)));
-    await refresh();
-  };
+  const add = (person: Person, group: Group) =>
+    write(api.PUT('/v1/groups/{id}/members/{user_id}', params(person, group)));
+  const remove = (person: Person, group: Group) =>
+    write(api.DELETE('/v1/groups/{id}/members/{user_id}', params(person, group)));
   return {
     add: (person: Person, group: Group) =>
       add(person, group).then(

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { DialogTrigger, Popover } from 'react-aria-components';
+import { usePatchItem } from '../api/items.ts';
 import type { Issue } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { useAction } from '../components/action-button.tsx';
@@ -7,7 +8,6 @@ import { PersonLabel } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { PersonPicker } from '../components/picker.tsx';
 import { toast } from '../components/toast.tsx';
-import { usePatchIssue } from './queries.ts';
 
 /** The assignee of an issue. A key with the scopes for it can change the assignee here. */
 export function Assignee({ issue }: { issue: Issue }) {
@@ -24,7 +24,7 @@ export const AssigneeName = ({ name }: { name: string | null }) =>
 
 function QuickAssign({ issue }: { issue: Issue }) {
   const [isOpen, setOpen] = useState(false);
-  const patch = usePatchIssue();
+  const patch = usePatchItem('issues');
   const { isBusy, run } = useAction();
   const assign = (user_id: string | null) => {
     setOpen(false);

@@ -1,6 +1,5 @@
-import { useLocation } from 'wouter';
-import { api, dataOrThrow } from '../api/client.ts';
-import { itemName, useItem } from '../api/items.ts';
+import { api } from '../api/client.ts';
+import { itemName, useItem, usePatchItem } from '../api/items.ts';
 import {
   type Issue,
   type IssueInput,
@@ -13,13 +12,13 @@ import { useRefresh } from '../api/queries.ts';
 import { restore } from '../bulk/change.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
-import { type FieldOf, inForm } from '../components/form-values.ts';
+import type { FieldOf } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
-import { type Editor, withOneOwner } from '../fields/editor.ts';
+import { CreateItemDialog } from '../fields/create-dialog.tsx';
+import { type Editor, useItemEditor } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
 import { useReadablePerson } from '../personnel/queries.ts';
-import { useCanEditIn, useTitleIn } from '../projects/queries.ts';
-import { issuePath, useIssue, usePatchIssue } from './queries.ts';
+import { useTitleIn } from '../projects/queries.ts';
 
 /** The fields of an issue without its status, which has dialogs of its own. */
 const fieldsOf = (
@@ -102,57 +101,36 @@ const statusFields: FieldOf<IssuePatch>[] = [
   { ...resolutionField, isOnPageOnly: true },
 ];
 
-type NewIssueInput = IssueInput & { project: string };
+type NewProps = { project: string | undefined; onClose: () => void };
 
-export function NewIssue({ project, onClose }: { project: string | undefined; onClose: () => void }) {
-  const title = useTitleIn(project, 'Create issue');
-  const [, navigate] = useLocation();
-  const refresh = useRefresh();
-  const create = async ({ project: project_id, ...body }: NewIssueInput) => {
-    const issue = await dataOrThrow(
-      api.POST('/v1/projects/{project_id}/issues', { params: { path: { project_id } }, body }),
-    );
-    await refresh();
-    toast(`Created ${issue.key}`);
-    navigate(`/issues/${issue.key}`);
-  };
-  const fields: FieldOf<NewIssueInput>[] = inForm(fieldsOf(project));
-  const projectField = { name: 'project', label: 'Project', kind: 'project', required: true } as const;
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <Form<NewIssueInput>
-        fields={project ? fields : [projectField, ...fields]}
-        action="Create issue"
-        submit={(values) => create(project ? { ...values, project } : values)}
-        onClose={onClose}
-      />
-    </Dialog>
-  );
-}
+export const NewIssue = ({ project, onClose }: NewProps) => (
+  <CreateItemDialog<IssueInput, Issue>
+    project={project}
+    title={useTitleIn(project, 'Create issue')}
+    action="Create issue"
+    fields={fieldsOf(project)}
+    create={(project_id, body) =>
+      api.POST('/v1/projects/{project_id}/issues', { params: { path: { project_id } }, body })
+    }
+    done={({ key }) => ({ message: `Created ${key}`, path: `/issues/${key}` })}
+    onClose={onClose}
+  />
+);
 
 export function useIssueEditor(issue: Issue): Editor<IssuePatch, Issue> {
   const raisedBy = useReadablePerson(issue.raised_by_user_id);
-  const risk = useItem(issue.project_key, 'risks', issue.risk_id);
-  const patch = usePatchIssue();
-  return {
-    id: issue.id,
-    name: issue.key,
-    item: issue,
-    fields: [
-      ...fieldsOf(issue.project_key, issue, { raisedBy: raisedBy?.name, risk: risk && itemName(risk) }),
-      ...statusFields,
-    ],
-    canEdit: useCanEditIn(issue.project_key),
-    save: (values, base) => patch(base, withOneOwner(values)),
-    reload: () => dataOrThrow(api.GET('/v1/projects/{project_id}/issues/{id}', { params: issuePath(issue) })),
-  };
+  const { data: risk } = useItem('risks', issue.project_key, issue.risk_id);
+  return useItemEditor('issues', issue, [
+    ...fieldsOf(issue.project_key, issue, { raisedBy: raisedBy?.name, risk: risk && itemName(risk) }),
+    ...statusFields,
+  ]);
 }
 
 export function ResolveIssue({ issue, onClose }: { issue: Issue; onClose: () => void }) {
-  const patch = usePatchIssue();
+  const patch = usePatchItem('issues');
   const refresh = useRefresh();
   // The list of open issues no longer has an issue that someone else has resolved.
-  const { data: latest = issue } = useIssue(issue.key);
+  const { data: latest = issue } = useItem('issues', issue.project_key, issue.key);
   const resolve = async (values: IssuePatch) => {
     const current = latest.version > issue.version ? latest : issue;
     const { id, key, version } = await patch(current, { ...values, status: 'resolved' });

@@ -1,5 +1,5 @@
 import { useParams } from 'wouter';
-import { api, dataOrThrow, ifMatch } from '../api/client.ts';
+import { projectKeyOf, useItem, usePatchItem } from '../api/items.ts';
 import type { Issue, IssuePatch } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { DueDay, DueSummary, Severity, Status } from '../components/badges.tsx';
@@ -22,11 +22,11 @@ import { useTransitions } from '../risks/model.ts';
 import { Tasks } from '../tasks/tasks.tsx';
 import { Assignee, AssigneeName } from './assign.tsx';
 import { blockerField, ResolveIssue, useIssueEditor } from './issue-form.tsx';
-import { issuePath, useIssue, usePatchIssue } from './queries.ts';
 
 export function IssuePage() {
   const { key = '' } = useParams();
-  return <LoadedPage query={useIssue(key)}>{(issue) => <IssueContents issue={issue} />}</LoadedPage>;
+  const query = useItem('issues', projectKeyOf(key), key);
+  return <LoadedPage query={query}>{(issue) => <IssueContents issue={issue} />}</LoadedPage>;
 }
 
 function IssueContents({ issue }: { issue: Issue }) {
@@ -62,7 +62,6 @@ const Head = ({ editor }: Props) => {
   return (
     <ItemTitle
       editor={editor}
-      list="issues"
       summary={
         <>
           <Severity severity={issue.severity} />
@@ -70,14 +69,6 @@ const Head = ({ editor }: Props) => {
           <AssigneeName name={issue.assignee_name} />
           <DueSummary day={issue.due_on} isOverdue={issue.overdue} />
         </>
-      }
-      remove={() =>
-        dataOrThrow(
-          api.DELETE('/v1/projects/{project_id}/issues/{id}', {
-            params: issuePath(issue),
-            ...ifMatch(issue),
-          }),
-        )
       }
     >
       This can't be undone. To keep the issue, resolve it instead.
@@ -103,7 +94,7 @@ function labelOf(from: IssueStatus, to: IssueStatus): string {
 function IssueStatusCard({ editor }: Props) {
   const issue = editor.item;
   const fact = useInlineFacts(editor);
-  const patch = usePatchIssue();
+  const patch = usePatchItem('issues');
   const transitionsFrom = useTransitions<IssueStatus>('issues');
   const changeStatus = async (body: IssuePatch) => {
     const next = await patch(issue, body);

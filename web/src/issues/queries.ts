@@ -1,9 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
-import { api, dataOrThrow, ifMatch } from '../api/client.ts';
-import type { Issue, IssuePatch, paths } from '../api/openapi.ts';
-import { useRefresh, useRows } from '../api/queries.ts';
+import { api, dataOrThrow } from '../api/client.ts';
+import type { paths } from '../api/openapi.ts';
+import { useRows } from '../api/queries.ts';
 import type { Filters } from '../components/filters.tsx';
-import { projectKeyOf } from '../risks/queries.ts';
 
 type Query = NonNullable<paths['/v1/issues']['get']['parameters']['query']>;
 
@@ -39,35 +37,3 @@ export const useIssues = (filters: Filters) =>
       includesClosed(filters) ? api.GET('/v1/issues/all', { params }) : api.GET('/v1/issues', { params }),
     );
   });
-
-export const issuePath = ({ project_key, key }: Pick<Issue, 'project_key' | 'key'>) => ({
-  path: { project_id: project_key, id: key },
-});
-
-export function useIssue(key: string) {
-  return useQuery({
-    queryKey: ['issue', key],
-    queryFn: () =>
-      dataOrThrow(
-        api.GET('/v1/projects/{project_id}/issues/{id}', {
-          params: issuePath({ project_key: projectKeyOf(key), key }),
-        }),
-      ),
-  });
-}
-
-/** Updates an issue unless it has changed since it was read, and refreshes the page. */
-export function usePatchIssue() {
-  const refresh = useRefresh();
-  return async (issue: Issue, body: IssuePatch): Promise<Issue> => {
-    const next = await dataOrThrow(
-      api.PATCH('/v1/projects/{project_id}/issues/{id}', {
-        params: issuePath(issue),
-        body,
-        ...ifMatch(issue),
-      }),
-    );
-    await refresh();
-    return next;
-  };
-}

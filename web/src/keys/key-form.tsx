@@ -6,7 +6,7 @@ import {
   type KeyWithSecret,
   meScopesValues,
 } from '../api/openapi.ts';
-import { useRefresh } from '../api/queries.ts';
+import { useRefresh, useWrite } from '../api/queries.ts';
 import { endSessionOn401, reloadMe, useHasScope, useIsLimited, useMe } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
@@ -64,13 +64,10 @@ const lastSecondOf = (day: string) => new Date(Date.parse(endOf(day)) - 1000).to
 type NewProps = { onClose: () => void; onCreated: (key: KeyWithSecret) => void };
 
 export function NewKey({ onClose, onCreated }: NewProps) {
-  const refresh = useRefresh();
+  const write = useWrite();
   const fields = useFields(daysFromToday(1));
-  const create = async (values: KeyInput) => {
-    const key = await dataOrThrow(api.POST('/v1/keys', { body: withEndOfDay(values) }));
-    await refresh();
-    onCreated(key);
-  };
+  const create = async (values: KeyInput) =>
+    onCreated(await write(api.POST('/v1/keys', { body: withEndOfDay(values) })));
   return (
     <Dialog title="Create key" onClose={onClose}>
       <Form fields={fields} action="Create key" submit={create} onClose={onClose} />

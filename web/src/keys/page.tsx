@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Key, KeyWithSecret } from '../api/openapi.ts';
-import { latestOf, useRefresh } from '../api/queries.ts';
+import { latestOf, useRefresh, useWrite } from '../api/queries.ts';
 import { useHasScope, useMe } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { CreateButton } from '../components/create-button.tsx';
@@ -237,24 +237,22 @@ function Revoke({ revoked, onClose }: { revoked: Key; onClose: () => void }) {
 type RotateProps = { rotated: Key; onClose: () => void; onRotated: (key: KeyWithSecret) => void };
 
 function Rotate({ rotated, onClose, onRotated }: RotateProps) {
-  const refresh = useRefresh();
+  const write = useWrite();
   const me = useMe();
-  const isOwnKey = rotated.id === me.key_id;
-  const rotate = async () => {
-    const key = await dataOrThrow(
-      api.POST('/v1/keys/{id}/rotate', {
-        params: { path: { id: rotated.id } },
-        // Time to replace the secret everywhere, and to sign in again with one's own key.
-        body: { overlap_seconds: 3600 },
-      }),
+  const rotate = async () =>
+    onRotated(
+      await write(
+        api.POST('/v1/keys/{id}/rotate', {
+          params: { path: { id: rotated.id } },
+          // Time to replace the secret everywhere, and to sign in again with one's own key.
+          body: { overlap_seconds: 3600 },
+        }),
+      ),
     );
-    await refresh();
-    onRotated(key);
-  };
   return (
     <Confirm title={`Rotate ${rotated.name}?`} action="Rotate" act={rotate} onClose={onClose}>
       <p>Creates a new secret, shown once. The old secret works for one more hour.</p>
-      {isOwnKey && (
+      {rotated.id === me.key_id && (
         <p className="notice">You are signed in with this key. Sign in again with the new secret.</p>
       )}
     </Confirm>

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import type { ItemList } from '../api/items.ts';
 import { Activity } from '../comments/activity.tsx';
 import { useIsArchived } from '../projects/queries.ts';
 
@@ -19,7 +20,7 @@ export function ItemColumns({ main, side, activity }: Props) {
 type Item = { id: string; key: string; project_key: string };
 
 /** Where the comments and changes of a risk, an issue or a task are in the API. */
-export const activityOf = (list: 'risks' | 'issues' | 'tasks', item: Item) => ({
+export const activityOf = (list: ItemList, item: Item) => ({
   subject: { id: item.id, path: `/v1/projects/${item.project_key}/${list}/${item.key}` },
   project: item.project_key,
 });

@@ -2,8 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Issue, Risk, Task } from '../api/openapi.ts';
 import { DeleteButton } from '../components/delete-button.tsx';
-import { DialogButton } from '../components/dialog.tsx';
-import { EditDialog } from '../fields/edit-dialog.tsx';
+import { EditButton } from '../fields/edit-dialog.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { humanize } from '../format.ts';
 import { useIsArchived } from '../projects/queries.ts';
@@ -11,8 +10,6 @@ import { EditableTitle } from './editable-title.tsx';
 
 type Props<Input, Item> = {
   editor: Editor<Input, Item>;
-  list: 'risks' | 'issues' | 'tasks';
-  remove: () => Promise<unknown>;
   /** What matters most about the item, under its title. */
   summary: ReactNode;
   actions?: ReactNode;
@@ -23,13 +20,11 @@ type Props<Input, Item> = {
 /** The heading of a risk, an issue or a task, with its edit and delete buttons. */
 export function ItemTitle<Input extends { title?: string }, Item extends Risk | Issue | Task>({
   editor,
-  list,
-  remove,
   summary,
   actions,
   children,
 }: Props<Input, Item>) {
-  const { item } = editor;
+  const { item, list } = editor;
   const isArchived = useIsArchived(item.project_key);
   return (
     <>
@@ -40,7 +35,7 @@ export function ItemTitle<Input extends { title?: string }, Item extends Risk | 
         summary={summary}
         breadcrumbs={
           <>
-            <Link href={`/${list}`}>{humanize(list)}</Link> /{' '}
+            <Link href={list}>{humanize(list.slice(1))}</Link> /{' '}
             <Link href={`/projects/${item.project_key}`}>{item.project_name}</Link> / {item.key}
           </>
         }
@@ -48,15 +43,8 @@ export function ItemTitle<Input extends { title?: string }, Item extends Risk | 
         {actions}
         {editor.canEdit && (
           <>
-            <DialogButton
-              icon="edit"
-              dialog={(onClose) => <EditDialog editor={editor} wide={list === 'risks'} onClose={onClose} />}
-            >
-              Edit
-            </DialogButton>
-            <DeleteButton name={item.key} list={`/${list}`} remove={remove}>
-              {children}
-            </DeleteButton>
+            <EditButton editor={editor} />
+            <DeleteButton {...editor}>{children}</DeleteButton>
           </>
         )}
       </EditableTitle>

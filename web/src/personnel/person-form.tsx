@@ -1,12 +1,9 @@
-import { useLocation } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import { type Person, type PersonInput, type PersonPatch, personKindValues } from '../api/openapi.ts';
-import { useRefresh } from '../api/queries.ts';
+import { useWrite } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
-import { Dialog } from '../components/dialog.tsx';
-import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
-import { toast } from '../components/toast.tsx';
+import { CreateDialog } from '../fields/create-dialog.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
 import { usePerson } from './queries.ts';
@@ -50,21 +47,16 @@ const fieldsOf = (names?: Names): FieldOf<PersonInput>[] => [
   { name: 'skills', label: 'Skills', kind: 'list', hint: 'Separate with commas' },
 ];
 
-export function NewPerson({ onClose }: { onClose: () => void }) {
-  const [, navigate] = useLocation();
-  const refresh = useRefresh();
-  const create = async (body: PersonInput) => {
-    const person = await dataOrThrow(api.POST('/v1/personnel', { body }));
-    await refresh();
-    toast(`Added ${person.name}`);
-    navigate(`/personnel/${person.user_id}`);
-  };
-  return (
-    <Dialog title="Add person" wide onClose={onClose}>
-      <Form fields={fieldsOf()} action="Add person" submit={create} onClose={onClose} />
-    </Dialog>
-  );
-}
+export const NewPerson = ({ onClose }: { onClose: () => void }) => (
+  <CreateDialog<PersonInput, Person>
+    action="Add person"
+    wide
+    fields={fieldsOf()}
+    create={(body) => api.POST('/v1/personnel', { body })}
+    done={({ name, user_id }) => ({ message: `Added ${name}`, path: `/personnel/${user_id}` })}
+    onClose={onClose}
+  />
+);
 
 /** Setting it reassigns no work; "Deactivate" does. */
 const statusField: FieldOf<PersonPatch> = {
@@ -77,26 +69,23 @@ const statusField: FieldOf<PersonPatch> = {
 };
 
 export function usePersonEditor(person: Person): Editor<PersonPatch, Person> {
-  const refresh = useRefresh();
+  const write = useWrite();
   const manager = usePerson(person.manager_user_id);
   const accountable = usePerson(person.accountable_user_id);
   const params = { path: { user_id: person.user_id } };
   return {
     id: person.user_id,
     name: person.name,
+    list: '/personnel',
+    isWide: true,
     item: person,
     fields: [
       ...fieldsOf({ manager: manager.data?.name ?? null, accountable: accountable.data?.name ?? null }),
       statusField,
     ],
     canEdit: useHasScope()('personnel.manage'),
-    save: async (body, base) => {
-      const next = await dataOrThrow(
-        api.PATCH('/v1/personnel/{user_id}', { params, body, ...ifMatch(base) }),
-      );
-      await refresh();
-      return next;
-    },
+    save: (body, base) => write(api.PATCH('/v1/personnel/{user_id}', { params, body, ...ifMatch(base) })),
     reload: () => dataOrThrow(api.GET('/v1/personnel/{user_id}', { params })),
+    remove: () => dataOrThrow(api.DELETE('/v1/personnel/{user_id}', { params, ...ifMatch(person) })),
   };
 }

@@ -1,17 +1,17 @@
 import { Link, useParams } from 'wouter';
-import { api, dataOrThrow, ifMatch } from '../api/client.ts';
+import { api, ifMatch } from '../api/client.ts';
 import type { Person, PersonPatch } from '../api/openapi.ts';
-import { useRefresh } from '../api/queries.ts';
+import { useWrite } from '../api/queries.ts';
 import { useHasScope, useIsLimited } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { PersonLabel, Status } from '../components/badges.tsx';
+import { Status } from '../components/badges.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { DialogButton } from '../components/dialog.tsx';
 import { History } from '../components/history.tsx';
 import { toast } from '../components/toast.tsx';
 import { Attributes } from '../fields/attributes.tsx';
-import { EditDialog } from '../fields/edit-dialog.tsx';
+import { EditButton } from '../fields/edit-dialog.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { useInlineFacts } from '../fields/inline-field.tsx';
 import { EditableTitle } from '../layout/editable-title.tsx';
@@ -20,6 +20,7 @@ import { Assignments } from './assignments.tsx';
 import { Deactivate } from './deactivate.tsx';
 import { Groups } from './groups.tsx';
 import { usePersonEditor } from './person-form.tsx';
+import { PersonLink } from './person-link.tsx';
 import { usePerson } from './queries.ts';
 
 export function PersonPage() {
@@ -60,13 +61,6 @@ type Props = { editor: Editor<PersonPatch, Person> };
 function Head({ editor }: Props) {
   const person = editor.item;
   const isLimited = useIsLimited();
-  const remove = () =>
-    dataOrThrow(
-      api.DELETE('/v1/personnel/{user_id}', {
-        params: { path: { user_id: person.user_id } },
-        ...ifMatch(person),
-      }),
-    );
   return (
     <EditableTitle
       editor={editor}
@@ -87,12 +81,7 @@ function Head({ editor }: Props) {
     >
       {editor.canEdit && (
         <>
-          <DialogButton
-            icon="edit"
-            dialog={(onClose) => <EditDialog editor={editor} wide onClose={onClose} />}
-          >
-            Edit
-          </DialogButton>
+          <EditButton editor={editor} />
           {!isLimited && (
             <>
               {person.status === 'active' ? (
@@ -102,7 +91,7 @@ function Head({ editor }: Props) {
               ) : (
                 <Reactivate person={person} />
               )}
-              <DeleteButton name={person.name} list="/personnel" remove={remove}>
+              <DeleteButton {...editor}>
                 People with assigned work can't be deleted. Deactivate them instead. Deleting can't be undone.
               </DeleteButton>
             </>
@@ -114,13 +103,10 @@ function Head({ editor }: Props) {
 }
 
 function Reactivate({ person }: { person: Person }) {
-  const refresh = useRefresh();
+  const write = useWrite();
   const reactivate = async () => {
     const params = { path: { user_id: person.user_id } };
-    await dataOrThrow(
-      api.POST('/v1/personnel/{user_id}/reactivate', { params, body: {}, ...ifMatch(person) }),
-    );
-    await refresh();
+    await write(api.POST('/v1/personnel/{user_id}/reactivate', { params, body: {}, ...ifMatch(person) }));
     toast(`Reactivated ${person.name}. Reassigned work stays with its new owners.`);
   };
   return <ActionButton act={reactivate}>Reactivate</ActionButton>;
@@ -132,12 +118,7 @@ function Details({ editor }: Props) {
   const person = editor.item;
   const manager = usePerson(person.manager_user_id);
   const accountable = usePerson(person.accountable_user_id);
-  const link = (one: Person | undefined) =>
-    one && (
-      <Link key={one.user_id} href={`/personnel/${one.user_id}`}>
-        <PersonLabel name={one.name} />
-      </Link>
-    );
+  const link = (one: Person | undefined) => one && <PersonLink key={one.user_id} user_id={one.user_id} />;
   return (
     <Card id="details" title="Details">
       <Facts

@@ -3,10 +3,8 @@ import { api, basePath, dataOrThrow, ifMatch } from '../api/client.ts';
 import { type Project, type ProjectInput, type ProjectPatch, projectStatusValues } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
-import { Dialog } from '../components/dialog.tsx';
-import { Form } from '../components/form.tsx';
-import { type FieldOf, inForm } from '../components/form-values.ts';
-import { toast } from '../components/toast.tsx';
+import type { FieldOf } from '../components/form-values.ts';
+import { CreateDialog } from '../fields/create-dialog.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
 
@@ -46,21 +44,15 @@ const fieldsOf = (project?: Project, lead: string | null = null): FieldOf<Projec
   { name: 'external_id', label: 'External ID', kind: 'line', isOnPageOnly: true },
 ];
 
-export function NewProject({ onClose }: { onClose: () => void }) {
-  const [, navigate] = useLocation();
-  const refresh = useRefresh();
-  const create = async (body: ProjectInput) => {
-    const project = await dataOrThrow(api.POST('/v1/projects', { body }));
-    await refresh();
-    toast(`Created ${project.key}`);
-    navigate(`/projects/${project.key}`);
-  };
-  return (
-    <Dialog title="Create project" onClose={onClose}>
-      <Form fields={inForm(fieldsOf())} action="Create project" submit={create} onClose={onClose} />
-    </Dialog>
-  );
-}
+export const NewProject = ({ onClose }: { onClose: () => void }) => (
+  <CreateDialog<ProjectInput, Project>
+    action="Create project"
+    fields={fieldsOf()}
+    create={(body) => api.POST('/v1/projects', { body })}
+    done={({ key }) => ({ message: `Created ${key}`, path: `/projects/${key}` })}
+    onClose={onClose}
+  />
+);
 
 export function useProjectEditor(project: Project, lead: string | null): Editor<ProjectPatch, Project> {
   const [, navigate] = useLocation();
@@ -70,6 +62,7 @@ export function useProjectEditor(project: Project, lead: string | null): Editor<
   return {
     id: project.id,
     name: project.key,
+    list: '/projects',
     item: project,
     fields: fieldsOf(project, lead),
     canEdit: canEdit && project.archived_at === null,
@@ -85,5 +78,6 @@ export function useProjectEditor(project: Project, lead: string | null): Editor<
       return next;
     },
     reload: () => dataOrThrow(api.GET('/v1/projects/{project_id}', { params })),
+    remove: () => dataOrThrow(api.DELETE('/v1/projects/{project_id}', { params, ...ifMatch(project) })),
   };
 }

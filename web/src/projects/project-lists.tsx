@@ -1,20 +1,20 @@
 import type { ReactNode } from 'react';
+import type { ItemList } from '../api/items.ts';
 import type { Issue, Project } from '../api/openapi.ts';
 import type { Rows } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
-import type { BulkItem, BulkKind } from '../bulk/kinds.ts';
-import { useBulk } from '../bulk/use-bulk.tsx';
-import { useColumns } from '../columns/use-columns.tsx';
+import type { BulkItem } from '../bulk/kinds.ts';
+import { type ColumnChoice, useColumns } from '../columns/use-columns.tsx';
 import { TitleCell } from '../components/badges.tsx';
 import { DialogButton } from '../components/dialog.tsx';
-import { type FilterState, type Filters, NoMatches, useFilters } from '../components/filters.tsx';
-import { List } from '../components/list.tsx';
+import { type FilterState, type Filters, useFilters } from '../components/filters.tsx';
 import type { Column } from '../components/table.tsx';
-import { formatDayOrText, pluralize } from '../format.ts';
+import { formatDayOrText, humanize } from '../format.ts';
 import { AssigneeName } from '../issues/assign.tsx';
 import { issueColumns } from '../issues/columns.tsx';
 import { IssueFilters } from '../issues/filters.tsx';
 import { issueFilterNames, useIssues } from '../issues/queries.ts';
+import { ItemsTable } from '../layout/items-page.tsx';
 import { riskColumns } from '../risks/columns.tsx';
 import { RiskFilters } from '../risks/filters.tsx';
 import { canHaveMovement, riskFilterNames, useRisks } from '../risks/queries.ts';
@@ -32,9 +32,9 @@ export function ProjectRisks({ project }: Props) {
   // The rank among all projects and its history are on the list of all risks.
   const choice = useColumns('project risks', inProject('risks', all, ['rank', 'movement']));
   const hasMovement = choice.columns.some(({ name }) => name === 'movement');
-  const list = useRisks(filters, { hasMovement });
+  const rows = useRisks(filters, { hasMovement });
   return (
-    <ProjectList kind="risks" noun="active risk" {...{ project, state, list, filters, ...choice }}>
+    <ProjectList list="risks" noun="active risk" {...{ project, state, filters, rows, choice }}>
       <RiskFilters state={state} isInProject />
     </ProjectList>
   );
@@ -52,9 +52,9 @@ export function ProjectIssues({ project }: Props) {
   const columns = project.archived_at === null ? issueColumns : readOnlyIssueColumns;
   const choice = useColumns('project issues', inProject('issues', columns));
   const filters = filtersIn(project, state);
-  const list = useIssues(filters);
+  const rows = useIssues(filters);
   return (
-    <ProjectList kind="issues" noun="open issue" {...{ project, state, list, filters, ...choice }}>
+    <ProjectList list="issues" noun="open issue" {...{ project, state, filters, rows, choice }}>
       <IssueFilters state={state} isInProject />
     </ProjectList>
   );
@@ -68,7 +68,7 @@ export function ProjectTasks({ project }: Props) {
     inProject('tasks', canEdit ? [...taskColumns, doneColumn] : taskColumns),
   );
   const filters = filtersIn(project, state);
-  const list = useTasks(filters);
+  const rows = useTasks(filters);
   const add = canEdit && (
     <DialogButton
       icon="plus"
@@ -78,57 +78,41 @@ export function ProjectTasks({ project }: Props) {
     </DialogButton>
   );
   return (
-    <ProjectList kind="tasks" noun="open task" {...{ project, state, list, filters, ...choice }}>
+    <ProjectList list="tasks" noun="open task" {...{ project, state, filters, rows, choice }}>
       <TaskFilters state={state} action={add} isInProject />
     </ProjectList>
   );
 }
 
 type ListProps<Row> = Props & {
-  kind: BulkKind;
+  list: ItemList;
   /** What the list contains without filters. */
   noun: string;
   state: FilterState;
   filters: Filters;
-  list: Rows<Row>;
-  columns: readonly Column<Row>[];
-  minWidth: number | undefined;
-  menu: ReactNode;
+  rows: Rows<Row>;
+  choice: ColumnChoice<Row>;
   /** The controls of the filters. */
   children: ReactNode;
 };
 
-const titles = { risks: 'Risks', issues: 'Issues', tasks: 'Tasks' };
-
 /** A list in a tab. The tab is not printed, so the list has a heading of its own. */
-function ProjectList<Row extends BulkItem>(props: ListProps<Row>) {
-  const { project, kind, state, filters, list, columns, minWidth, menu, children } = props;
-  const { bind, isFiltered, clear } = state;
-  const bulk = useBulk(kind, list, filters, { isReadOnly: project.archived_at !== null });
-  const noun = filters.status ? kind.slice(0, -1) : props.noun;
+function ProjectList<Row extends BulkItem>({ project, children, ...table }: ListProps<Row>) {
+  const { list, state, filters } = table;
+  const noun = filters.status ? list.slice(0, -1) : table.noun;
   return (
-    <section aria-label={titles[kind]}>
-      <h2 className="print-only">{titles[kind]}</h2>
+    <section aria-label={humanize(list)}>
+      <h2 className="print-only">{humanize(list)}</h2>
       {children}
-      {bulk.bar}
-      <List
-        label={titles[kind]}
-        menu={menu}
-        list={list}
-        columns={columns}
-        minWidth={minWidth}
-        rowKey={({ id }) => id}
-        sort={bind('sort')}
-        selection={bulk.selection}
-        summary={list.total !== null && pluralize(list.total, noun)}
+      <ItemsTable
+        {...table}
+        noun={noun}
+        sort={state.bind('sort')}
+        isReadOnly={project.archived_at !== null}
         empty={
-          isFiltered ? (
-            <NoMatches title={`No ${noun}s match these filters`} clear={clear} />
-          ) : (
-            <p className="quiet">
-              No {noun}s{filters.as_of && ` on ${formatDayOrText(filters.as_of)}`}
-            </p>
-          )
+          <p className="quiet">
+            No {noun}s{filters.as_of && ` on ${formatDayOrText(filters.as_of)}`}
+          </p>
         }
       />
     </section>
@@ -148,7 +132,7 @@ type Item = { key: string; title: string };
 
 /** The columns without the project, which all rows share. */
 const inProject = <Row extends Item>(
-  kind: BulkKind,
+  list: ItemList,
   columns: readonly Column<Row>[],
   optional: readonly string[] = [],
 ): Column<Row>[] =>
@@ -158,6 +142,6 @@ const inProject = <Row extends Item>(
       ...column,
       ...(optional.includes(column.name) && { isOptional: true }),
       ...(column.name === 'title' && {
-        cell: ({ key, title }: Row) => <TitleCell title={title} href={`/${kind}/${key}`} />,
+        cell: ({ key, title }: Row) => <TitleCell title={title} href={`/${list}/${key}`} />,
       }),
     }));

@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import { Link, useParams, useSearchParams } from 'wouter';
-import { api, dataOrThrow, ifMatch } from '../api/client.ts';
+import { api, ifMatch } from '../api/client.ts';
 import type { Project, ProjectPatch } from '../api/openapi.ts';
-import { useRefresh } from '../api/queries.ts';
+import { useWrite } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
-import { Health, PersonLabel, Status } from '../components/badges.tsx';
+import { Health, Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { Card, Facts } from '../components/card.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
@@ -16,7 +16,7 @@ import { toast } from '../components/toast.tsx';
 import { useShortcut } from '../components/use-shortcut.ts';
 import { Attributes } from '../fields/attributes.tsx';
 import { Description } from '../fields/description.tsx';
-import { EditDialog } from '../fields/edit-dialog.tsx';
+import { EditButton } from '../fields/edit-dialog.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { useInlineFacts } from '../fields/inline-field.tsx';
 import { formatDay, formatNumber, formatTime, pluralize } from '../format.ts';
@@ -25,7 +25,8 @@ import { projectItemImports } from '../imports/targets.ts';
 import { NewIssue } from '../issues/issue-form.tsx';
 import { EditableTitle } from '../layout/editable-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
-import { usePerson } from '../personnel/queries.ts';
+import { PersonLink } from '../personnel/person-link.tsx';
+import { useReadablePerson } from '../personnel/queries.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
 import { useHeatMap } from '../risks/queries.ts';
 import { NewRisk } from '../risks/risk-form.tsx';
@@ -43,7 +44,7 @@ export function ProjectPage() {
 }
 
 function ProjectContents({ project }: { project: Project }) {
-  const lead = useLead(project);
+  const lead = useReadablePerson(project.lead_user_id)?.name ?? null;
   const editor = useProjectEditor(project, lead);
   const [search] = useSearchParams();
   // Nothing is changed beside the risks of an earlier day.
@@ -76,7 +77,7 @@ const Overview = ({ editor, lead }: Props & { lead: string | null }) => (
 const createdIn: Record<string, 'issue' | 'task'> = { issues: 'issue', tasks: 'task' };
 
 function Head({ editor, canManage }: Props & { canManage: boolean }) {
-  const [open, setOpen] = useState<'edit' | 'risk' | 'issue' | 'task' | null>(null);
+  const [open, setOpen] = useState<'risk' | 'issue' | 'task' | null>(null);
   const hasScope = useHasScope();
   const project = editor.item;
   const close = () => setOpen(null);
@@ -85,13 +86,6 @@ function Head({ editor, canManage }: Props & { canManage: boolean }) {
     if (editor.canEdit) setOpen(createdIn[search.get('tab') ?? ''] ?? 'risk');
     return editor.canEdit;
   });
-  const remove = () =>
-    dataOrThrow(
-      api.DELETE('/v1/projects/{project_id}', {
-        params: { path: { project_id: project.id } },
-        ...ifMatch(project),
-      }),
-    );
   return (
     <EditableTitle
       editor={editor}
@@ -119,21 +113,18 @@ function Head({ editor, canManage }: Props & { canManage: boolean }) {
             Create issue
           </Button>
           <ImportButton targets={projectItemImports(project.key)} />
-          <Button icon="edit" onPress={() => setOpen('edit')}>
-            Edit
-          </Button>
+          <EditButton editor={editor} />
         </>
       )}
       {canManage && hasScope('projects.manage') && (
         <>
           {project.archived_at === null ? <Archive project={project} /> : <Unarchive project={project} />}
-          <DeleteButton name={project.key} list="/projects" remove={remove}>
+          <DeleteButton {...editor}>
             This can't be undone. Only an empty project can be deleted; archive the project to keep its
             contents.
           </DeleteButton>
         </>
       )}
-      {open === 'edit' && <EditDialog editor={editor} onClose={close} />}
       {open === 'risk' && <NewRisk project={project.key} onClose={close} />}
       {open === 'issue' && <NewIssue project={project.key} onClose={close} />}
       {open === 'task' && <NewTask project={project.key} kind="work" onClose={close} />}
@@ -141,19 +132,12 @@ function Head({ editor, canManage }: Props & { canManage: boolean }) {
   );
 }
 
-function useLead({ lead_user_id }: Project): string | null {
-  const hasScope = useHasScope();
-  const { data } = usePerson(hasScope('personnel.read') ? lead_user_id : null);
-  return data?.name ?? null;
-}
-
 function Unarchive({ project }: { project: Project }) {
-  const refresh = useRefresh();
+  const write = useWrite();
   const unarchive = async () => {
-    await dataOrThrow(
+    await write(
       api.POST('/v1/projects/{project_id}/unarchive', { params: { path: { project_id: project.id } } }),
     );
-    await refresh();
     toast(`Unarchived ${project.key}`);
   };
   return (
@@ -164,15 +148,14 @@ function Unarchive({ project }: { project: Project }) {
 }
 
 function Archive({ project }: { project: Project }) {
-  const refresh = useRefresh();
+  const write = useWrite();
   const archive = async () => {
-    await dataOrThrow(
+    await write(
       api.POST('/v1/projects/{project_id}/archive', {
         params: { path: { project_id: project.id } },
         ...ifMatch(project),
       }),
     );
-    await refresh();
     toast(`Archived ${project.key}`);
   };
   return (
@@ -250,14 +233,7 @@ function Details({ editor, lead }: Props & { lead: string | null }) {
         facts={[
           fact('status', <Status key="status" status={project.status} />),
           fact('key'),
-          fact(
-            'lead_user_id',
-            lead && (
-              <Link key="lead" href={`/personnel/${project.lead_user_id}`}>
-                <PersonLabel name={lead} />
-              </Link>
-            ),
-          ),
+          fact('lead_user_id', lead && <PersonLink key="lead" user_id={project.lead_user_id} />),
           fact('appetite', `${project.appetite} of 25`),
           fact('start_on'),
           fact('due_on'),

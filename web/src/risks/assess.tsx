@@ -1,11 +1,11 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { usePatchItem } from '../api/items.ts';
 import type { Risk } from '../api/openapi.ts';
 import { useAction } from '../components/action-button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { toast } from '../components/toast.tsx';
 import { humanize } from '../format.ts';
 import { levelOf, scale, useRiskModel } from './model.ts';
-import { usePatchRisk } from './queries.ts';
 import './heat-map.css';
 
 type Cell = { probability: number; impact: number };
@@ -23,7 +23,7 @@ const clamp = (value: number) => Math.min(Math.max(value, 1), scale.length);
 /** Sets the probability and the impact of a risk with one click. */
 export function Assess({ risk, onClose }: { risk: Risk; onClose: () => void }) {
   const { data: model } = useRiskModel();
-  const patch = usePatchRisk();
+  const patch = usePatchItem('risks');
   const { isBusy, run } = useAction();
   const table = useRef<HTMLTableElement>(null);
   /** The one cell that Tab reaches. */

@@ -1,20 +1,14 @@
 import { useState } from 'react';
 import type { RiskHeatmap } from '../api/openapi.ts';
-import { useHasScope } from '../api/session.ts';
-import { useBulk } from '../bulk/use-bulk.tsx';
 import { useColumns } from '../columns/use-columns.tsx';
 import { useSort } from '../columns/use-sort.ts';
-import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { invalidFilters } from '../components/error-text.ts';
-import { ExportButton, PrintButton } from '../components/export.tsx';
-import { type Filters, NoMatches, useFilters } from '../components/filters.tsx';
-import { List } from '../components/list.tsx';
+import { type Filters, useFilters } from '../components/filters.tsx';
 import { Loaded } from '../components/loading.tsx';
-import { formatDayOrText, formatNumber, pluralize } from '../format.ts';
-import { Title } from '../layout/title.tsx';
+import { formatDayOrText, formatNumber } from '../format.ts';
+import { ItemsPage } from '../layout/items-page.tsx';
 import { ProjectsFirst } from '../projects/no-projects.tsx';
-import { ViewsMenu } from '../views/views-menu.tsx';
 import { riskColumns } from './columns.tsx';
 import { RiskFilters } from './filters.tsx';
 import { HeatMap } from './heat-map.tsx';
@@ -24,81 +18,49 @@ import { NewRisk } from './risk-form.tsx';
 
 /** The risks of all projects by rank, with a heat map. */
 export function RisksPage() {
-  const filterState = useFilters(riskFilterNames);
-  const { filters, isFiltered, clear } = filterState;
-  const hasScope = useHasScope();
+  const state = useFilters(riskFilterNames);
+  const { filters, isFiltered } = state;
   const heatMap = useHeatMapCard();
   const all = riskColumns({ isFiltered, isMapOpen: heatMap.isOpen, hasMovement: canHaveMovement(filters) });
-  const sort = useSort('risks', filterState, all);
-  const { columns, value, minWidth, menu } = useColumns('risks', all);
-  const hasMovement = columns.some(({ name }) => name === 'movement');
+  const sort = useSort('risks', state, all);
+  const choice = useColumns('risks', all);
+  const hasMovement = choice.columns.some(({ name }) => name === 'movement');
   const risks = useRisks(filters, { hasMovement });
-  const bulk = useBulk('risks', risks, filters);
-  const { firstPage, total, hasNextPage, fetchNextPage, isPlaceholderData } = risks;
-  const noun = filters.status ? 'risk' : 'active risk';
+  const { firstPage, isPlaceholderData } = risks;
   const unassessed = isPlaceholderData ? 0 : (firstPage?.meta.unassessed ?? 0);
   return (
-    <>
-      <Title title="Risks">
-        <ViewsMenu list="risks" filters={filters} columns={value} />
-        <PrintButton loadMore={hasNextPage ? fetchNextPage : undefined} />
-        <ExportButton path="/v1/risks" filters={filters} name="risks" />
-        {hasScope('projects.manage') && !filters.as_of && (
-          <CreateButton
-            dialog={(onClose) => (
-              <NewRisk
-                project={filters.project?.includes(',') ? undefined : filters.project}
-                onClose={onClose}
-              />
-            )}
-          >
-            Create risk
-          </CreateButton>
-        )}
-      </Title>
-      <RiskFilters state={filterState} />
-      <div className="columns">
-        <div>
-          {bulk.bar}
-          <List
-            label="Risks"
-            menu={menu}
-            list={risks}
-            columns={columns}
-            minWidth={minWidth}
-            rowKey={({ id }) => id}
-            sort={sort}
-            selection={bulk.selection}
-            summary={
-              total !== null && (
-                <>
-                  {pluralize(total, noun)}
-                  {unassessed > 0 && `, ${formatNumber(unassessed)} not assessed`}
-                  {isFiltered && !filters.sort && '. Ranks are within these filters.'}
-                </>
-              )
-            }
-            empty={
-              isFiltered ? (
-                <NoMatches title={`No ${noun}s match these filters`} clear={clear} />
-              ) : filters.as_of ? (
-                <Empty title={`No risks on ${formatDayOrText(filters.as_of)}`}>
-                  The register had no active risks at the end of that day.
-                </Empty>
-              ) : (
-                <ProjectsFirst>
-                  <Empty title="No risks yet">
-                    Create a risk for each thing that could go wrong. Its probability and impact determine its
-                    rank.
-                  </Empty>
-                </ProjectsFirst>
-              )
-            }
-          />
-        </div>
-        <HeatMapCard filters={filters} columns={value} {...heatMap} />
-      </div>
-    </>
+    <ItemsPage
+      list="risks"
+      noun={filters.status ? 'risk' : 'active risk'}
+      state={state}
+      sort={sort}
+      rows={risks}
+      choice={choice}
+      exportPath="/v1/risks"
+      createLabel="Create risk"
+      createDialog={(project, onClose) => <NewRisk project={project} onClose={onClose} />}
+      controls={<RiskFilters state={state} />}
+      summary={
+        <>
+          {unassessed > 0 && `, ${formatNumber(unassessed)} not assessed`}
+          {isFiltered && !filters.sort && '. Ranks are within these filters.'}
+        </>
+      }
+      empty={
+        filters.as_of ? (
+          <Empty title={`No risks on ${formatDayOrText(filters.as_of)}`}>
+            The register had no active risks at the end of that day.
+          </Empty>
+        ) : (
+          <ProjectsFirst>
+            <Empty title="No risks yet">
+              Create a risk for each thing that could go wrong. Its probability and impact determine its rank.
+            </Empty>
+          </ProjectsFirst>
+        )
+      }
+      beside={<HeatMapCard filters={filters} columns={choice.value} {...heatMap} />}
+    />
   );
 }
 

@@ -1,9 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { api, dataOrThrow, ifMatch } from '../api/client.ts';
-import type { paths, Risk, RiskPatch } from '../api/openapi.ts';
+import { api, dataOrThrow } from '../api/client.ts';
+import { itemParams, projectKeyOf } from '../api/items.ts';
+import type { paths } from '../api/openapi.ts';
 import { usePages } from '../api/pages.ts';
-import { useRefresh, useRows } from '../api/queries.ts';
+import { useRows } from '../api/queries.ts';
 import type { Filters } from '../components/filters.tsx';
 import { daysFromToday } from '../format.ts';
 
@@ -86,33 +87,14 @@ export function useHeatMap({ probability, impact, sort, ...filters }: Filters) {
   });
 }
 
-export const riskPath = ({ project_key, key }: Pick<Risk, 'project_key' | 'key'>) => ({
-  path: { project_id: project_key, id: key },
-});
-
-/** `APOLLO-R7` → `APOLLO`. */
-export const projectKeyOf = (key: string) => key.replace(/-[A-Z]\d+$/, '');
-
 export function useRisk(key: string) {
   return useQuery({
     queryKey: ['risk', key],
     queryFn: () =>
       dataOrThrow(
         api.GET('/v1/projects/{project_id}/risks/{id}', {
-          params: { ...riskPath({ project_key: projectKeyOf(key), key }), query: { explain: true } },
+          params: { ...itemParams({ project_key: projectKeyOf(key), key }), query: { explain: true } },
         }),
       ),
   });
-}
-
-/** Updates a risk unless it has changed since it was read, and refreshes the page. */
-export function usePatchRisk() {
-  const refresh = useRefresh();
-  return async (risk: Risk, body: RiskPatch): Promise<Risk> => {
-    const next = await dataOrThrow(
-      api.PATCH('/v1/projects/{project_id}/risks/{id}', { params: riskPath(risk), body, ...ifMatch(risk) }),
-    );
-    await refresh();
-    return next;
-  };
 }

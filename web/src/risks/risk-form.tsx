@@ -1,18 +1,12 @@
-import { useLocation } from 'wouter';
-import { api, dataOrThrow } from '../api/client.ts';
+import { api } from '../api/client.ts';
 import { type Risk, type RiskInput, type RiskPatch, riskStrategyValues } from '../api/openapi.ts';
-import { useRefresh } from '../api/queries.ts';
-import { Dialog } from '../components/dialog.tsx';
-import { Form } from '../components/form.tsx';
-import { type FieldOf, inForm } from '../components/form-values.ts';
-import { Loaded } from '../components/loading.tsx';
-import { toast } from '../components/toast.tsx';
-import { type Editor, withOneOwner } from '../fields/editor.ts';
+import type { FieldOf } from '../components/form-values.ts';
+import { CreateItemDialog } from '../fields/create-dialog.tsx';
+import { type Editor, useItemEditor } from '../fields/editor.ts';
 import { enumOptions, humanize } from '../format.ts';
 import { useReadablePerson } from '../personnel/queries.ts';
-import { useCanEditIn, useTitleIn } from '../projects/queries.ts';
+import { useTitleIn } from '../projects/queries.ts';
 import { useRiskModel } from './model.ts';
-import { riskPath, usePatchRisk } from './queries.ts';
 import { transitionForms } from './transition-forms.ts';
 
 type Scale = { value: number; word: string }[];
@@ -103,38 +97,24 @@ function fieldsOf(
   ];
 }
 
-type NewRiskInput = RiskInput & { project: string };
+type NewProps = { project: string | undefined; onClose: () => void };
 
-export function NewRisk({ project, onClose }: { project: string | undefined; onClose: () => void }) {
+export function NewRisk({ project, onClose }: NewProps) {
   const model = useRiskModel();
-  const title = useTitleIn(project, 'Create risk');
-  const [, navigate] = useLocation();
-  const refresh = useRefresh();
-  const create = async ({ project: project_id, ...body }: NewRiskInput) => {
-    const risk = await dataOrThrow(
-      api.POST('/v1/projects/{project_id}/risks', { params: { path: { project_id } }, body }),
-    );
-    await refresh();
-    toast(`Created ${risk.key}`);
-    navigate(`/risks/${risk.key}`);
-  };
-  const fields: FieldOf<NewRiskInput>[] = inForm(fieldsOf(model.data?.probability, model.data?.impact));
-  const projectField = { name: 'project', label: 'Project', kind: 'project', required: true } as const;
   return (
-    <Dialog title={title} wide onClose={onClose}>
-      {model.data ? (
-        <Form<NewRiskInput>
-          fields={project ? fields : [projectField, ...fields]}
-          action="Create risk"
-          submit={(values) => create(project ? { ...values, project } : values)}
-          onClose={onClose}
-        />
-      ) : (
-        <div className="dialog-body">
-          <Loaded query={model}>{() => null}</Loaded>
-        </div>
-      )}
-    </Dialog>
+    <CreateItemDialog<RiskInput, Risk>
+      project={project}
+      title={useTitleIn(project, 'Create risk')}
+      action="Create risk"
+      wide
+      needed={model}
+      fields={fieldsOf(model.data?.probability, model.data?.impact)}
+      create={(project_id, body) =>
+        api.POST('/v1/projects/{project_id}/risks', { params: { path: { project_id } }, body })
+      }
+      done={({ key }) => ({ message: `Created ${key}`, path: `/risks/${key}` })}
+      onClose={onClose}
+    />
   );
 }
 
@@ -146,16 +126,10 @@ const statusFields: FieldOf<RiskPatch>[] = [
 
 export function useRiskEditor(risk: Risk): Editor<RiskPatch, Risk> {
   const { data: model } = useRiskModel();
-  const patch = usePatchRisk();
-  const canEdit = useCanEditIn(risk.project_key);
   const raisedBy = useReadablePerson(risk.raised_by_user_id);
-  return {
-    id: risk.id,
-    name: risk.key,
-    item: risk,
-    fields: [...fieldsOf(model?.probability, model?.impact, risk, raisedBy?.name), ...statusFields],
-    canEdit: canEdit && model !== undefined,
-    save: (values, base) => patch(base, withOneOwner(values)),
-    reload: () => dataOrThrow(api.GET('/v1/projects/{project_id}/risks/{id}', { params: riskPath(risk) })),
-  };
+  const editor = useItemEditor('risks', risk, [
+    ...fieldsOf(model?.probability, model?.impact, risk, raisedBy?.name),
+    ...statusFields,
+  ]);
+  return { ...editor, isWide: true, canEdit: editor.canEdit && model !== undefined };
 }

@@ -1,5 +1,4 @@
 import { Link, useParams } from 'wouter';
-import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Risk, RiskPatch } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { DueDay, DueSummary, Level, PersonLabel, Score, Status } from '../components/badges.tsx';
@@ -14,7 +13,7 @@ import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
 import { NoOwner, OwnerLink, PersonLink } from '../personnel/person-link.tsx';
 import { Tasks } from '../tasks/tasks.tsx';
-import { riskPath, useRisk } from './queries.ts';
+import { useRisk } from './queries.ts';
 import { RankExplanation } from './rank-explanation.tsx';
 import { useRiskEditor } from './risk-form.tsx';
 import { RiskStatusCard } from './risk-status.tsx';
@@ -66,7 +65,6 @@ const Head = ({ editor }: Props) => {
   return (
     <ItemTitle
       editor={editor}
-      list="risks"
       summary={
         <>
           <Score score={risk.score} level={risk.level} />
@@ -74,11 +72,6 @@ const Head = ({ editor }: Props) => {
           {risk.owner_name ? <PersonLabel name={risk.owner_name} /> : <NoOwner />}
           <DueSummary day={risk.due_on} isOverdue={isOverdue(risk)} />
         </>
-      }
-      remove={() =>
-        dataOrThrow(
-          api.DELETE('/v1/projects/{project_id}/risks/{id}', { params: riskPath(risk), ...ifMatch(risk) }),
-        )
       }
     >
       This can't be undone; its history will be hidden. To keep the risk, close it instead.

@@ -1,5 +1,6 @@
 import { useLocation } from 'wouter';
-import { api, dataOrThrow, ifMatch } from '../api/client.ts';
+import { api, ifMatch } from '../api/client.ts';
+import { itemParams, usePatchItem } from '../api/items.ts';
 import {
   issuePriorityValues,
   issueSeverityValues,
@@ -7,7 +8,7 @@ import {
   type Risk,
   type RiskPatch,
 } from '../api/openapi.ts';
-import { useRefresh } from '../api/queries.ts';
+import { useWrite } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import { Facts } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -20,7 +21,6 @@ import { useInlineFacts } from '../fields/inline-field.tsx';
 import { enumOptions, humanize } from '../format.ts';
 import { PersonLink } from '../personnel/person-link.tsx';
 import { type RiskStatus, useTransitions } from './model.ts';
-import { riskPath, usePatchRisk } from './queries.ts';
 import { transitionForms } from './transition-forms.ts';
 
 export function RiskStatusCard({ editor }: { editor: Editor<RiskPatch, Risk> }) {
@@ -84,7 +84,7 @@ const labelOf = (from: RiskStatus, to: RiskStatus) =>
   to === 'open' && (from === 'mitigating' || from === 'monitoring') ? 'Move to Open' : labels[to];
 
 function useChangeStatus(risk: Risk) {
-  const patch = usePatchRisk();
+  const patch = usePatchItem('risks');
   const transitionsFrom = useTransitions<RiskStatus>('risks');
   return async (body: RiskPatch) => {
     const next = await patch(risk, body);
@@ -144,17 +144,16 @@ const issueFields: FieldOf<MaterializeInput>[] = [
 ];
 
 function Materialize({ risk, onClose }: { risk: Risk; onClose: () => void }) {
-  const refresh = useRefresh();
+  const write = useWrite();
   const [, navigate] = useLocation();
   const createIssue = async (body: MaterializeInput) => {
-    const { issue } = await dataOrThrow(
+    const { issue } = await write(
       api.POST('/v1/projects/{project_id}/risks/{id}/materialize', {
-        params: riskPath(risk),
+        params: itemParams(risk),
         body: { ...body, ...(body.reason && { description: body.reason }) },
         ...ifMatch(risk),
       }),
     );
-    await refresh();
     toast(`Created ${issue.key} from ${risk.key}`);
     navigate(`/issues/${issue.key}`);
   };

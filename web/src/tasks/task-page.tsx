@@ -1,4 +1,5 @@
 import { Link, useParams } from 'wouter';
+import { projectKeyOf, useItem } from '../api/items.ts';
 import type { Task, TaskPatch } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { DueDay, DueSummary, PersonLabel, Status } from '../components/badges.tsx';
@@ -11,12 +12,13 @@ import { AssigneeName } from '../issues/assign.tsx';
 import { activityOf, ItemColumns } from '../layout/item-page.tsx';
 import { ItemTitle } from '../layout/item-title.tsx';
 import { LoadedPage } from '../layout/loaded-page.tsx';
-import { deleteTask, deleteTaskNote, useTask, useTaskEditor } from './task-form.tsx';
+import { deleteTaskNote, useTaskEditor } from './task-form.tsx';
 import { CompleteTask, isOverdue } from './tasks.tsx';
 
 export function TaskPage() {
   const { key = '' } = useParams();
-  return <LoadedPage query={useTask(key)}>{(task) => <TaskContents task={task} />}</LoadedPage>;
+  const query = useItem('tasks', projectKeyOf(key), key);
+  return <LoadedPage query={query}>{(task) => <TaskContents task={task} />}</LoadedPage>;
 }
 
 function TaskContents({ task }: { task: Task }) {
@@ -25,7 +27,6 @@ function TaskContents({ task }: { task: Task }) {
     <>
       <ItemTitle
         editor={editor}
-        list="tasks"
         summary={
           <>
             <Status status={task.status} />
@@ -34,7 +35,6 @@ function TaskContents({ task }: { task: Task }) {
           </>
         }
         actions={editor.canEdit && <CompleteTask task={task} isOnPage />}
-        remove={() => deleteTask(task)}
       >
         {deleteTaskNote}
       </ItemTitle>

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
+import { usePatchItem } from '../api/items.ts';
 import type { Task } from '../api/openapi.ts';
 import { latestOf } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
@@ -12,7 +13,7 @@ import { Loaded } from '../components/loading.tsx';
 import { toast } from '../components/toast.tsx';
 import { formatDay, today } from '../format.ts';
 import { useCanEditIn } from '../projects/queries.ts';
-import { EditTask, NewTask, type Parent, usePatchTask } from './task-form.tsx';
+import { EditTask, NewTask, type Parent } from './task-form.tsx';
 
 type Props = { project: string; parent: Parent; kind: Task['kind'] };
 
@@ -72,7 +73,7 @@ export const isOverdue = (task: Task) => task.due_on !== null && task.due_on < t
 /** A button that marks an open task as done: an icon in a row, with words on the page of the task. */
 export function CompleteTask({ task, isOnPage = false }: { task: Task; isOnPage?: boolean }) {
   const hasScope = useHasScope();
-  const patch = usePatchTask();
+  const patch = usePatchItem('tasks');
   const complete = async () => {
     const next = await patch(task, { status: 'done' });
     toast(`Marked ${task.key} as done`, () => patch(next, { status: task.status }));

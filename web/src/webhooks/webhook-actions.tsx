@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { api, dataOrThrow, ifMatch } from '../api/client.ts';
+import { api, ifMatch } from '../api/client.ts';
 import type { Webhook, WebhookReplay, WebhookWithSecret } from '../api/openapi.ts';
-import { useRefresh } from '../api/queries.ts';
+import { useWrite } from '../api/queries.ts';
 import { Confirm, Dialog, DialogButton } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
 import type { FieldOf } from '../components/form-values.ts';
@@ -12,14 +12,11 @@ import { WebhookSecret } from './webhook-secret.tsx';
 /** Creates a new secret and shows it once. */
 export function RotateButton({ webhook }: { webhook: Webhook }) {
   const [rotated, setRotated] = useState<WebhookWithSecret>();
-  const refresh = useRefresh();
-  const rotate = async () => {
-    const withSecret = await dataOrThrow(
-      api.POST('/v1/webhooks/{id}/rotate', { ...webhookPath(webhook.id), ...ifMatch(webhook) }),
+  const write = useWrite();
+  const rotate = async () =>
+    setRotated(
+      await write(api.POST('/v1/webhooks/{id}/rotate', { ...webhookPath(webhook.id), ...ifMatch(webhook) })),
     );
-    await refresh();
-    setRotated(withSecret);
-  };
   return (
     <>
       <DialogButton
@@ -50,10 +47,9 @@ const replayFields: FieldOf<WebhookReplay>[] = [
 
 /** Sends stored events again. */
 export function Replay({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
-  const refresh = useRefresh();
+  const write = useWrite();
   const replay = async (body: WebhookReplay) => {
-    await dataOrThrow(api.POST('/v1/webhooks/{id}/replay', { ...webhookPath(webhook.id), body }));
-    await refresh();
+    await write(api.POST('/v1/webhooks/{id}/replay', { ...webhookPath(webhook.id), body }));
     toast(`Replaying events to ${shortUrl(webhook.url)}`);
   };
   return (

@@ -7,7 +7,7 @@ import {
   type WebhookPatch,
   type WebhookWithSecret,
 } from '../api/openapi.ts';
-import { useRefresh } from '../api/queries.ts';
+import { useWrite } from '../api/queries.ts';
 import { type Scope, useHasScope, useIsLimited } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { eventLabel } from '../components/event-types.tsx';
@@ -56,13 +56,9 @@ const projectsField = (isLimited: boolean): FieldOf<WebhookInput> => ({
 type NewProps = { onClose: () => void; onCreated: (webhook: WebhookWithSecret) => void };
 
 export function NewWebhook({ onClose, onCreated }: NewProps) {
-  const refresh = useRefresh();
+  const write = useWrite();
   const fields = useFields(useHasScope());
-  const create = async (body: WebhookInput) => {
-    const webhook = await dataOrThrow(api.POST('/v1/webhooks', { body }));
-    await refresh();
-    onCreated(webhook);
-  };
+  const create = async (body: WebhookInput) => onCreated(await write(api.POST('/v1/webhooks', { body })));
   return (
     <Dialog title="Create webhook" onClose={onClose}>
       <Form fields={fields} action="Create webhook" submit={create} onClose={onClose} />
@@ -71,15 +67,14 @@ export function NewWebhook({ onClose, onCreated }: NewProps) {
 }
 
 export function EditWebhook({ webhook, onClose }: { webhook: Webhook; onClose: () => void }) {
-  const refresh = useRefresh();
+  const write = useWrite();
   const projectKeyOf = useProjectKeys();
   const fields = useFields((scope) => webhook.scopes.includes(scope));
   const path = webhookPath(webhook.id);
   /** The webhook as the form shows it: with the keys of projects. */
   const toForm = (one: Webhook) => ({ ...one, project_ids: one.project_ids?.map(projectKeyOf) ?? null });
   const save = async (body: WebhookPatch, base: { version: number }) => {
-    const saved = await dataOrThrow(api.PATCH('/v1/webhooks/{id}', { ...path, body, ...ifMatch(base) }));
-    await refresh();
+    const saved = await write(api.PATCH('/v1/webhooks/{id}', { ...path, body, ...ifMatch(base) }));
     toast(`Saved ${shortUrl(saved.url)}`);
   };
   return (

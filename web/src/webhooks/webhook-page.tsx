@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Webhook, WebhookDelivery } from '../api/openapi.ts';
-import { useRefresh } from '../api/queries.ts';
+import { useRefresh, useWrite } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Status } from '../components/badges.tsx';
@@ -92,14 +92,13 @@ function Head({ webhook }: { webhook: Webhook }) {
 
 /** Disables an enabled webhook, and the other way round. */
 function StatusButton({ webhook }: { webhook: Webhook }) {
-  const refresh = useRefresh();
+  const write = useWrite();
   const isEnabled = webhook.status === 'enabled';
   const change = async () => {
     const status = isEnabled ? ('disabled' as const) : ('enabled' as const);
-    await dataOrThrow(
+    await write(
       api.PATCH('/v1/webhooks/{id}', { ...webhookPath(webhook.id), body: { status }, ...ifMatch(webhook) }),
     );
-    await refresh();
     toast(`${isEnabled ? 'Disabled' : 'Enabled'} ${shortUrl(webhook.url)}`);
   };
   return (

@@ -1,0 +1,122 @@
+import type { ReactNode } from 'react';
+import type { ItemList } from '../api/items.ts';
+import type { Rows } from '../api/queries.ts';
+import { useHasScope } from '../api/session.ts';
+import type { BulkItem } from '../bulk/kinds.ts';
+import { useBulk } from '../bulk/use-bulk.tsx';
+import type { ColumnChoice } from '../columns/use-columns.tsx';
+import { CreateButton } from '../components/create-button.tsx';
+import { ExportButton, PrintButton } from '../components/export.tsx';
+import { type FilterState, type Filters, NoMatches } from '../components/filters.tsx';
+import { List } from '../components/list.tsx';
+import type { Sort } from '../components/sort-button.tsx';
+import { humanize, pluralize } from '../format.ts';
+import { ViewsMenu } from '../views/views-menu.tsx';
+import { Title } from './title.tsx';
+
+type TableProps<Row> = {
+  list: ItemList;
+  /** What the rows are called. */
+  noun: string;
+  state: FilterState;
+  /** By default those in the URL. */
+  filters?: Filters;
+  sort: Sort;
+  rows: Rows<Row>;
+  choice: ColumnChoice<Row>;
+  isReadOnly?: boolean;
+  /** Follows the number of rows. */
+  summary?: ReactNode;
+  /** Shown without rows and without filters. */
+  empty: ReactNode;
+};
+
+/** The risks, issues or tasks that match the filters, and what can be done with the selected ones. */
+export function ItemsTable<Row extends BulkItem>(props: TableProps<Row>) {
+  const {
+    list,
+    noun,
+    state,
+    filters = state.filters,
+    sort,
+    rows,
+    choice,
+    isReadOnly,
+    summary,
+    empty,
+  } = props;
+  const bulk = useBulk(list, rows, filters, { isReadOnly });
+  return (
+    <>
+      {bulk.bar}
+      <List
+        label={humanize(list)}
+        menu={choice.menu}
+        list={rows}
+        columns={choice.columns}
+        minWidth={choice.minWidth}
+        rowKey={({ id }) => id}
+        sort={sort}
+        selection={bulk.selection}
+        summary={
+          rows.total !== null && (
+            <>
+              {pluralize(rows.total, noun)}
+              {summary}
+            </>
+          )
+        }
+        empty={
+          state.isFiltered ? (
+            <NoMatches title={`No ${noun}s match these filters`} clear={state.clear} />
+          ) : (
+            empty
+          )
+        }
+      />
+    </>
+  );
+}
+
+type PageProps<Row> = TableProps<Row> & {
+  exportPath: string;
+  createLabel: string;
+  /** The form of a new item, in the project that the list is filtered by. */
+  createDialog: (project: string | undefined, onClose: () => void) => ReactNode;
+  /** The controls of the filters. */
+  controls: ReactNode;
+  beside?: ReactNode;
+};
+
+/** The risks, issues or tasks of all projects. */
+export function ItemsPage<Row extends BulkItem>(props: PageProps<Row>) {
+  const { exportPath, createLabel, createDialog, controls, beside, ...table } = props;
+  const { list, state, rows, choice } = table;
+  const { filters } = state;
+  // Nothing is created while the page shows an earlier day.
+  const canCreate = useHasScope()('projects.manage') && !filters.as_of;
+  const project = filters.project?.includes(',') ? undefined : filters.project;
+  return (
+    <>
+      <Title title={humanize(list)}>
+        <ViewsMenu list={list} filters={filters} columns={choice.value} />
+        <PrintButton loadMore={rows.hasNextPage ? rows.fetchNextPage : undefined} />
+        <ExportButton path={exportPath} filters={filters} name={list} />
+        {canCreate && (
+          <CreateButton dialog={(onClose) => createDialog(project, onClose)}>{createLabel}</CreateButton>
+        )}
+      </Title>
+      {controls}
+      {beside ? (
+        <div className="columns">
+          <div>
+            <ItemsTable {...table} />
+          </div>
+          {beside}
+        </div>
+      ) : (
+        <ItemsTable {...table} />
+      )}
+    </>
+  );
+}
