@@ -17,7 +17,7 @@ export function ItemLink({ project, list, id }: Props) {
 
 /** The address that an item was imported from. The service accepts only http and https. */
 export const SourceLink = ({ url }: { url: string }) => (
-  <a className="source" href={url} title={url} rel="noreferrer">
+  <a className="source cut-off" href={url} title={url} rel="noreferrer">
     {url.replace(/^https?:\/\//, '')}
   </a>
 );

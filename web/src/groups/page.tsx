@@ -101,7 +101,7 @@ const GroupItem = ({ branch }: { branch: Branch }) => (
       </Link>
       <span className="quiet">{pluralize(branch.member_count, 'member')}</span>
       {branch.description && (
-        <span className="note quiet" dir="auto">
+        <span className="note quiet cut-off" dir="auto">
           {plainText(branch.description)}
         </span>
       )}

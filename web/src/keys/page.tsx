@@ -4,6 +4,7 @@ import { api, dataOrThrow, ifMatch } from '../api/client.ts';
 import type { Key, KeyWithSecret } from '../api/openapi.ts';
 import { latestOf, useRefresh, useWrite } from '../api/queries.ts';
 import { useHasScope, useMe } from '../api/session.ts';
+import { Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { CreateButton } from '../components/create-button.tsx';
 import { Confirm } from '../components/dialog.tsx';
@@ -16,7 +17,6 @@ import { dayOf, enumOptions, formatDay, formatNumber, formatTime, humanize } fro
 import { Title } from '../layout/title.tsx';
 import { useProjectKeys } from '../projects/queries.ts';
 import { EditKey, NewKey } from './key-form.tsx';
-import './keys.css';
 
 type OpenDialog = { kind: 'edit' | 'revoke' | 'rotate'; key: Key };
 
@@ -165,7 +165,7 @@ const columns = (usedKeyId: string): readonly Column<Key>[] => [
     header: 'Status',
     width: 5.5,
     from: 'tablet',
-    cell: (key) => <span className={`chip key-${statusOf(key)}`}>{humanize(statusOf(key))}</span>,
+    cell: (key) => <Status status={statusOf(key)} />,
   },
   {
     name: 'used',

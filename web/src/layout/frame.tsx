@@ -131,7 +131,9 @@ function Navigation({ openPalette }: { openPalette: () => void }) {
         <ThemeChoice />
         <div className="signed-in">
           <Icon name="key" />
-          <bdi title={me.scopes.join(', ')}>{me.name}</bdi>
+          <bdi className="cut-off" title={me.scopes.join(', ')}>
+            {me.name}
+          </bdi>
           <Button plain small icon="out" aria-label="Sign out" onPress={signOutOrReport} />
         </div>
       </div>

@@ -117,7 +117,7 @@ function ProjectHealth({ projects }: { projects: Project[] }) {
               <bdi>{name}</bdi>
               <span className="visually-hidden">, {humanize(health.state)}</span>
             </Link>
-            <p>
+            <p className="cut-off">
               <HealthReasonsLine health={health} />
             </p>
           </li>
@@ -160,7 +160,7 @@ const TopRisk = ({ risk }: { risk: RankedRisk }) => (
   <li>
     <span className="rank">{risk.rank}</span>
     <Score score={risk.score} level={risk.level} />
-    <Link href={`/risks/${risk.key}`} title={risk.title}>
+    <Link className="cut-off" href={`/risks/${risk.key}`} title={risk.title}>
       <bdi>{risk.title}</bdi>
     </Link>
     <span className="key">{risk.key}</span>
@@ -218,7 +218,7 @@ function OpenIssues() {
                     label: humanize(severity),
                     count,
                     href: `/issues?severity=${severity}`,
-                    tone: severity,
+                    level: severity,
                   }))}
                 />
               </div>

@@ -76,7 +76,7 @@ const Week = ({ span, max }: { span: Span; max: number }) => (
         className="week-bar"
         style={{ height: `${(6 * span.dates.length) / max}rem` }}
       />
-      <span aria-hidden="true" className="week-name">
+      <span aria-hidden="true" className="cut-off">
         {span.title.split(' – ')[0]}
       </span>
     </Button>
@@ -105,12 +105,12 @@ const NextDates = ({ dates }: { dates: readonly DueDate[] }) =>
       {dates.map(({ day, kind, list, key, title, person }) => (
         <li key={`${kind} ${key}`}>
           <span className="upcoming-day">{formatDay(day)}</span>
-          <Link className="grow" href={`/${list}/${key}`} title={title}>
+          <Link className="grow cut-off" href={`/${list}/${key}`} title={title}>
             <bdi>{title}</bdi>
           </Link>
           <span className="key">{key}</span>
           <span className="quiet upcoming-kind">{dateKinds[kind]}</span>
-          <span className="quiet upcoming-person">
+          <span className="quiet upcoming-person cut-off">
             <bdi>{person ?? (list === 'risks' ? 'No owner' : 'Unassigned')}</bdi>
           </span>
         </li>
