@@ -1,12 +1,7 @@
 import type { ItemList } from '../api/items.ts';
-import {
-  issueResolutionValues,
-  issueStatusValues,
-  riskStatusValues,
-  taskStatusValues,
-} from '../api/openapi.ts';
+import { issueStatusValues, riskStatusValues, taskStatusValues } from '../api/openapi.ts';
 import type { Field } from '../components/form-values.ts';
-import { enumOptions } from '../format.ts';
+import { resolutionField } from '../issues/issue-form.tsx';
 import { useRiskModel } from '../risks/model.ts';
 import { transitionForms } from '../risks/transition-forms.ts';
 import type { BulkItem } from './kinds.ts';
@@ -38,9 +33,6 @@ const reason: Field = { name: 'reason', label: 'Reason', kind: 'text', required:
 export function statusFields(kind: ItemList, to: string, items: readonly BulkItem[]): Field[] {
   if (to === 'open' && kind !== 'tasks' && items.some(({ status }) => status === 'closed')) return [reason];
   if (kind === 'risks' && (to === 'accepted' || to === 'closed')) return transitionForms[to]().fields;
-  if (kind === 'issues' && to === 'resolved') {
-    const options = enumOptions(issueResolutionValues);
-    return [{ name: 'resolution', label: 'Resolution', kind: 'choice', options, required: true }];
-  }
+  if (kind === 'issues' && to === 'resolved') return [resolutionField];
   return [];
 }

@@ -5,8 +5,10 @@ import { errorLine } from './error-text.ts';
 import { toast } from './toast.tsx';
 import { useConflict } from './use-conflict.ts';
 
+const showError = (error: Error) => toast(errorLine(error));
+
 /** Runs an action and reports its error. When the item was out of date, loads it again, so that a retry can succeed. */
-export function useAction() {
+export function useAction(report = showError) {
   const explain = useConflict();
   const [isBusy, setBusy] = useState(false);
   // State changes only with the next render; a button can be pressed twice before it.
@@ -19,7 +21,7 @@ export function useAction() {
       await act();
     } catch (error) {
       endSessionOn401(error);
-      toast(errorLine(await explain(error)));
+      report(await explain(error));
     }
     isRunning.current = false;
     setBusy(false);

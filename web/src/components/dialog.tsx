@@ -9,14 +9,13 @@ import {
   useState,
 } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
-import { endSessionOn401 } from '../api/session.ts';
+import { useAction } from './action-button.tsx';
 import { Button, type ButtonProps } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import { returnFocus } from './focus.ts';
 import { currentPlace, type Place, useLeaveWarning } from './leave-warning.ts';
 import { Loading } from './loading.tsx';
 import { rejectNotChosen } from './picker-input.tsx';
-import { useConflict } from './use-conflict.ts';
 
 type Props = {
   title: string;
@@ -155,35 +154,30 @@ type Confirmation = Props & {
 
 /** Asks for confirmation before an action that can't be undone. */
 export function Confirm({ action, act, danger, isDisabled = false, children, ...dialog }: Confirmation) {
-  const explain = useConflict();
-  const [error, setError] = useState<unknown>();
-  const [isBusy, setBusy] = useState(false);
-  const isRunning = useRef(false);
+  const [error, setError] = useState<Error>();
+  const { isBusy, run } = useAction(setError);
   const body = useRef<HTMLDivElement>(null);
-  const run = async () => {
-    if (isRunning.current || rejectNotChosen(body.current)) return;
-    isRunning.current = true;
-    setBusy(true);
+  const confirm = async () => {
+    if (rejectNotChosen(body.current)) return;
     setError(undefined);
-    try {
-      await act();
-      dialog.onClose();
-    } catch (reason) {
-      endSessionOn401(reason);
-      setError(await explain(reason));
-      setBusy(false);
-      isRunning.current = false;
-    }
+    await act();
+    dialog.onClose();
   };
   return (
     <Dialog {...dialog}>
       <div className="dialog-body" ref={body}>
         {children}
-        {error !== undefined && <ErrorNotice error={error} />}
+        {error && <ErrorNotice error={error} />}
       </div>
       <footer>
         <Button onPress={dialog.onClose}>Cancel</Button>
-        <Button primary={!danger} danger={danger} isPending={isBusy} isDisabled={isDisabled} onPress={run}>
+        <Button
+          primary={!danger}
+          danger={danger}
+          isPending={isBusy}
+          isDisabled={isDisabled}
+          onPress={() => run(confirm)}
+        >
           {action}
         </Button>
       </footer>

@@ -1,29 +1,19 @@
-import { useState } from 'react';
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { fetchFrom } from '../api/client.ts';
-import { endSessionOn401 } from '../api/session.ts';
 import { today } from '../format.ts';
+import { useAction } from './action-button.tsx';
 import { Button } from './button.tsx';
-import { errorLine } from './error-text.ts';
 import type { Filters } from './filters.tsx';
-import { toast } from './toast.tsx';
 
 const formats = { csv: 'CSV', xlsx: 'Excel workbook' } as const;
 type Format = keyof typeof formats;
 
 /** Exports all rows that match the filters, not only the ones loaded so far. */
 export function ExportButton({ path, filters, name }: { path: string; filters: Filters; name: string }) {
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, run } = useAction();
   const save = async (format: Format) => {
-    setBusy(true);
-    try {
-      const response = await fetchFrom(`${path}?${new URLSearchParams({ ...filters, format })}`);
-      saveFile(await response.blob(), `${name}-${today()}.${format}`);
-    } catch (error) {
-      endSessionOn401(error);
-      toast(errorLine(error));
-    }
-    setBusy(false);
+    const response = await fetchFrom(`${path}?${new URLSearchParams({ ...filters, format })}`);
+    saveFile(await response.blob(), `${name}-${today()}.${format}`);
   };
   return (
     <MenuTrigger>
@@ -31,7 +21,11 @@ export function ExportButton({ path, filters, name }: { path: string; filters: F
         <span>Export</span>
       </Button>
       <Popover className="popover" placement="bottom end">
-        <Menu className="options" aria-label="Export as" onAction={(format) => save(format as Format)}>
+        <Menu
+          className="options"
+          aria-label="Export as"
+          onAction={(format) => run(() => save(format as Format))}
+        >
           {Object.entries(formats).map(([format, label]) => (
             <MenuItem key={format} id={format} className="option">
               {label}
@@ -57,22 +51,21 @@ export function PrintButton({
 }: {
   loadMore: (() => Promise<{ hasNextPage: boolean }>) | undefined;
 }) {
-  const [isBusy, setBusy] = useState(false);
-  const run = async () => {
-    setBusy(true);
-    try {
-      for (let pages = 0; loadMore && pages < 10; pages++) if (!(await loadMore()).hasNextPage) break;
-      // React Query tells the list about new rows in a timer.
-      await new Promise((resolve) => setTimeout(resolve));
-      await new Promise(requestAnimationFrame);
-      print();
-    } catch (error) {
-      toast(errorLine(error));
-    }
-    setBusy(false);
+  const { isBusy, run } = useAction();
+  const loadAndPrint = async () => {
+    for (let pages = 0; loadMore && pages < 10; pages++) if (!(await loadMore()).hasNextPage) break;
+    // React Query tells the list about new rows in a timer.
+    await new Promise((resolve) => setTimeout(resolve));
+    await new Promise(requestAnimationFrame);
+    print();
   };
   return (
-    <Button icon="print" className="not-on-phone print-button" isPending={isBusy} onPress={run}>
+    <Button
+      icon="print"
+      className="not-on-phone print-button"
+      isPending={isBusy}
+      onPress={() => run(loadAndPrint)}
+    >
       Print
     </Button>
   );

@@ -68,6 +68,25 @@ export type FieldOf<Input> = {
   };
 }[keyof Input & string];
 
+type More = Omit<Partial<Field>, 'name' | 'label' | 'kind' | 'options' | 'selectedName'>;
+
+/** A field whose value is one of the options. */
+export const choiceField = <Name extends string, Value extends string | number>(
+  name: Name,
+  label: string,
+  options: readonly (readonly [value: Value, label: string])[],
+  more: More = {},
+) => ({ name, label, kind: 'choice' as const, options, ...more });
+
+/** A field whose value is the id of another item, which has this name. */
+export const referenceField = <Name extends string, To extends 'person' | 'group' | 'risk' | 'issue'>(
+  name: Name,
+  label: string,
+  kind: To,
+  selectedName: string | null = null,
+  more: More = {},
+) => ({ name, label, kind, selectedName, ...more });
+
 /** The fields of the form, without those that are edited only on the page. */
 export const inForm = <F extends Field>(fields: readonly F[]): F[] =>
   fields.filter(({ isOnPageOnly }) => !isOnPageOnly);

@@ -12,7 +12,7 @@ import { useRefresh } from '../api/queries.ts';
 import { restore } from '../bulk/change.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
-import type { FieldOf } from '../components/form-values.ts';
+import { choiceField, type FieldOf, referenceField } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
 import { CreateItemDialog } from '../fields/create-dialog.tsx';
 import { type Editor, useItemEditor } from '../fields/editor.ts';
@@ -28,54 +28,20 @@ const fieldsOf = (
 ): FieldOf<IssueInput>[] => [
   { name: 'title', label: 'Title', kind: 'line', required: true },
   { name: 'description', label: 'Description', kind: 'text' },
-  {
-    name: 'severity',
-    label: 'Severity',
-    kind: 'choice',
-    options: enumOptions(issueSeverityValues),
-    // Blank in a new issue: the service has the defaults.
-    required: issue !== undefined,
+  // Blank in a new issue: the service has the defaults.
+  choiceField('severity', 'Severity', enumOptions(issueSeverityValues), { required: !!issue, half: true }),
+  choiceField('priority', 'Priority', enumOptions(issuePriorityValues), { required: !!issue, half: true }),
+  referenceField('assignee_user_id', 'Assignee', 'person', issue?.assignee_name, { half: true }),
+  referenceField('owner_user_id', 'Owner', 'person', issue?.owner_user_id && issue.owner_name, {
     half: true,
-  },
-  {
-    name: 'priority',
-    label: 'Priority',
-    kind: 'choice',
-    options: enumOptions(issuePriorityValues),
-    required: issue !== undefined,
-    half: true,
-  },
-  {
-    name: 'assignee_user_id',
-    label: 'Assignee',
-    kind: 'person',
-    half: true,
-    selectedName: issue?.assignee_name ?? null,
-  },
-  {
-    name: 'owner_user_id',
-    label: 'Owner',
-    kind: 'person',
-    half: true,
-    selectedName: issue?.owner_user_id ? issue.owner_name : null,
-  },
+  }),
   { name: 'due_on', label: 'Due', kind: 'day', half: true },
-  { name: 'risk_id', label: 'Risk', kind: 'risk', project, selectedName: names.risk ?? null },
-  {
-    name: 'owner_group_id',
-    label: 'Owning group',
-    kind: 'group',
-    selectedName: issue?.owner_group_id ? issue.owner_name : null,
+  referenceField('risk_id', 'Risk', 'risk', names.risk, { project }),
+  referenceField('owner_group_id', 'Owning group', 'group', issue?.owner_group_id && issue.owner_name, {
     isOnPageOnly: true,
-  },
+  }),
   { name: 'raised_on', label: 'Raised', kind: 'day', required: true, isOnPageOnly: true },
-  {
-    name: 'raised_by_user_id',
-    label: 'Raised by',
-    kind: 'person',
-    selectedName: names.raisedBy ?? null,
-    isOnPageOnly: true,
-  },
+  referenceField('raised_by_user_id', 'Raised by', 'person', names.raisedBy, { isOnPageOnly: true }),
   { name: 'external_id', label: 'External ID', kind: 'line', isOnPageOnly: true },
   { name: 'source_url', label: 'Source', kind: 'line', isOnPageOnly: true },
 ];
@@ -87,13 +53,9 @@ export const blockerField = {
   required: true,
 } as const;
 
-const resolutionField = {
-  name: 'resolution',
-  label: 'Resolution',
-  kind: 'choice',
-  options: enumOptions(issueResolutionValues),
+export const resolutionField = choiceField('resolution', 'Resolution', enumOptions(issueResolutionValues), {
   required: true,
-} as const;
+});
 
 /** The blocker and the resolution can be corrected on the page. */
 const statusFields: FieldOf<IssuePatch>[] = [

@@ -1,16 +1,22 @@
 import { api, dataOrThrow, ifMatch } from '../api/client.ts';
-import { type Person, type PersonInput, type PersonPatch, personKindValues } from '../api/openapi.ts';
+import {
+  type Person,
+  type PersonInput,
+  type PersonPatch,
+  personKindValues,
+  personStatusValues,
+} from '../api/openapi.ts';
 import { useWrite } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
-import type { FieldOf } from '../components/form-values.ts';
+import { choiceField, type FieldOf, referenceField } from '../components/form-values.ts';
 import { CreateDialog } from '../fields/create-dialog.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
 import { usePerson } from './queries.ts';
 
-type Names = { manager: string | null; accountable: string | null };
+type Names = { manager?: string | undefined; accountable?: string | undefined };
 
-const fieldsOf = (names?: Names): FieldOf<PersonInput>[] => [
+const fieldsOf = (names: Names = {}): FieldOf<PersonInput>[] => [
   { name: 'name', label: 'Name', kind: 'line', required: true },
   { name: 'email', label: 'Email', kind: 'line', half: true },
   { name: 'phone', label: 'Phone', kind: 'line', half: true },
@@ -18,29 +24,12 @@ const fieldsOf = (names?: Names): FieldOf<PersonInput>[] => [
   { name: 'department', label: 'Department', kind: 'line', half: true },
   { name: 'location', label: 'Location', kind: 'line', half: true },
   { name: 'time_zone', label: 'Time zone', kind: 'line', half: true, hint: 'For example, Europe/London' },
-  {
-    name: 'kind',
-    label: 'Kind',
-    kind: 'choice',
-    required: true,
+  choiceField('kind', 'Kind', enumOptions(personKindValues), { required: true, half: true }),
+  referenceField('accountable_user_id', 'Accountable person', 'person', names.accountable, {
     half: true,
-    options: enumOptions(personKindValues),
-  },
-  {
-    name: 'accountable_user_id',
-    label: 'Accountable person',
-    kind: 'person',
-    half: true,
-    selectedName: names?.accountable ?? null,
     hint: 'Agents only',
-  },
-  {
-    name: 'manager_user_id',
-    label: 'Manager',
-    kind: 'person',
-    half: true,
-    selectedName: names?.manager ?? null,
-  },
+  }),
+  referenceField('manager_user_id', 'Manager', 'person', names.manager, { half: true }),
   { name: 'external_id', label: 'External ID', kind: 'line', half: true },
   { name: 'start_on', label: 'First day', kind: 'day', half: true },
   { name: 'end_on', label: 'Last day', kind: 'day', half: true },
@@ -59,14 +48,10 @@ export const NewPerson = ({ onClose }: { onClose: () => void }) => (
 );
 
 /** Setting it reassigns no work; "Deactivate" does. */
-const statusField: FieldOf<PersonPatch> = {
-  name: 'status',
-  label: 'Status',
-  kind: 'choice',
+const statusField = choiceField('status', 'Status', enumOptions(personStatusValues), {
   required: true,
-  options: enumOptions(['active', 'inactive']),
   isOnPageOnly: true,
-};
+});
 
 export function usePersonEditor(person: Person): Editor<PersonPatch, Person> {
   const write = useWrite();
@@ -79,10 +64,7 @@ export function usePersonEditor(person: Person): Editor<PersonPatch, Person> {
     list: '/personnel',
     isWide: true,
     item: person,
-    fields: [
-      ...fieldsOf({ manager: manager.data?.name ?? null, accountable: accountable.data?.name ?? null }),
-      statusField,
-    ],
+    fields: [...fieldsOf({ manager: manager.data?.name, accountable: accountable.data?.name }), statusField],
     canEdit: useHasScope()('personnel.manage'),
     save: (body, base) => write(api.PATCH('/v1/personnel/{user_id}', { params, body, ...ifMatch(base) })),
     reload: () => dataOrThrow(api.GET('/v1/personnel/{user_id}', { params })),

@@ -3,7 +3,7 @@ import { api, basePath, dataOrThrow, ifMatch } from '../api/client.ts';
 import { type Project, type ProjectInput, type ProjectPatch, projectStatusValues } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
 import { useHasScope } from '../api/session.ts';
-import type { FieldOf } from '../components/form-values.ts';
+import { choiceField, type FieldOf, referenceField } from '../components/form-values.ts';
 import { CreateDialog } from '../fields/create-dialog.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
@@ -29,16 +29,9 @@ const fieldsOf = (project?: Project, lead: string | null = null): FieldOf<Projec
     hint: 'Risks with a higher score need attention. Leave blank to use 12.',
   },
   { name: 'description', label: 'Description', kind: 'text' },
-  {
-    name: 'status',
-    label: 'Status',
-    kind: 'choice',
-    options: enumOptions(projectStatusValues),
-    // Blank in a new project: the service has the default.
-    required: project !== undefined,
-    half: true,
-  },
-  { name: 'lead_user_id', label: 'Lead', kind: 'person', half: true, selectedName: lead },
+  // Blank in a new project: the service has the default.
+  choiceField('status', 'Status', enumOptions(projectStatusValues), { required: !!project, half: true }),
+  referenceField('lead_user_id', 'Lead', 'person', lead, { half: true }),
   { name: 'start_on', label: 'Start', kind: 'day', half: true },
   { name: 'due_on', label: 'Due', kind: 'day', half: true },
   { name: 'external_id', label: 'External ID', kind: 'line', isOnPageOnly: true },

@@ -1,6 +1,12 @@
 import { api } from '../api/client.ts';
-import { type Risk, type RiskInput, type RiskPatch, riskStrategyValues } from '../api/openapi.ts';
-import type { FieldOf } from '../components/form-values.ts';
+import {
+  type Risk,
+  type RiskInput,
+  type RiskPatch,
+  riskKindValues,
+  riskStrategyValues,
+} from '../api/openapi.ts';
+import { choiceField, type FieldOf, referenceField } from '../components/form-values.ts';
 import { CreateItemDialog } from '../fields/create-dialog.tsx';
 import { type Editor, useItemEditor } from '../fields/editor.ts';
 import { enumOptions, humanize } from '../format.ts';
@@ -16,82 +22,38 @@ function fieldsOf(
   probability: Scale = [],
   impact: Scale = [],
   risk?: Risk,
-  raisedBy: string | null = null,
+  raisedBy?: string,
 ): FieldOf<RiskInput>[] {
   const ratings = (scale: Scale) =>
     scale.map(({ value, word }) => [value, `${value} – ${humanize(word)}`] as const);
-  const owner = risk?.owner_name ?? null;
   return [
     { name: 'title', label: 'Title', kind: 'line', required: true },
     { name: 'description', label: 'Description', kind: 'text' },
-    {
-      name: 'probability',
-      label: 'Probability',
-      section: 'Assessment',
-      kind: 'choice',
-      options: ratings(probability),
-      half: true,
-    },
-    { name: 'impact', label: 'Impact', kind: 'choice', options: ratings(impact), half: true },
-    {
-      name: 'residual_probability',
-      label: 'Residual probability',
-      kind: 'choice',
-      options: ratings(probability),
-      half: true,
-    },
-    {
-      name: 'residual_impact',
-      label: 'Residual impact',
-      kind: 'choice',
-      options: ratings(impact),
-      half: true,
-    },
-    {
-      name: 'owner_user_id',
-      label: 'Owner',
+    choiceField('probability', 'Probability', ratings(probability), { section: 'Assessment', half: true }),
+    choiceField('impact', 'Impact', ratings(impact), { half: true }),
+    choiceField('residual_probability', 'Residual probability', ratings(probability), { half: true }),
+    choiceField('residual_impact', 'Residual impact', ratings(impact), { half: true }),
+    referenceField('owner_user_id', 'Owner', 'person', risk?.owner_user_id && risk.owner_name, {
       section: 'Owner and dates',
-      kind: 'person',
       half: true,
-      selectedName: risk?.owner_user_id ? owner : null,
-    },
-    {
-      name: 'owner_group_id',
-      label: 'Owning group',
-      kind: 'group',
+    }),
+    referenceField('owner_group_id', 'Owning group', 'group', risk?.owner_group_id && risk.owner_name, {
       half: true,
-      selectedName: risk?.owner_group_id ? owner : null,
-    },
+    }),
     { name: 'due_on', label: 'Due', kind: 'day', half: true },
     { name: 'review_on', label: 'Review', kind: 'day', half: true },
-    {
-      name: 'kind',
-      label: 'Kind',
+    choiceField('kind', 'Kind', enumOptions(riskKindValues), {
       section: 'Response',
-      kind: 'choice',
-      options: enumOptions(['threat', 'opportunity']),
       required: true,
       half: true,
-    },
-    {
-      name: 'strategy',
-      label: 'Strategy',
-      kind: 'choice',
-      options: enumOptions(riskStrategyValues),
-      half: true,
-    },
+    }),
+    choiceField('strategy', 'Strategy', enumOptions(riskStrategyValues), { half: true }),
     { name: 'category', label: 'Category', kind: 'line' },
     { name: 'response_plan', label: 'Response plan', kind: 'text' },
     { name: 'contingency_plan', label: 'Contingency plan', kind: 'text' },
     { name: 'trigger', label: 'Trigger', kind: 'text', hint: 'Early warning sign' },
     { name: 'raised_on', label: 'Raised', kind: 'day', required: true, isOnPageOnly: true },
-    {
-      name: 'raised_by_user_id',
-      label: 'Raised by',
-      kind: 'person',
-      selectedName: raisedBy,
-      isOnPageOnly: true,
-    },
+    referenceField('raised_by_user_id', 'Raised by', 'person', raisedBy, { isOnPageOnly: true }),
     { name: 'external_id', label: 'External ID', kind: 'line', isOnPageOnly: true },
     { name: 'source_url', label: 'Source', kind: 'line', isOnPageOnly: true },
   ];

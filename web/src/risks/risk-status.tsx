@@ -13,7 +13,7 @@ import { useHasScope } from '../api/session.ts';
 import { Facts } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
-import type { FieldOf } from '../components/form-values.ts';
+import { choiceField, type FieldOf } from '../components/form-values.ts';
 import { StatusCard } from '../components/status-card.tsx';
 import { toast } from '../components/toast.tsx';
 import type { Editor } from '../fields/editor.ts';
@@ -124,21 +124,11 @@ const issueFields: FieldOf<MaterializeInput>[] = [
     hint: "Becomes the issue's description. Leave blank to use the risk's.",
   },
   { name: 'title', label: 'Issue title', kind: 'line', hint: "Leave blank to use the risk's title." },
-  {
-    name: 'severity',
-    label: 'Severity',
-    kind: 'choice',
-    options: enumOptions(issueSeverityValues),
+  choiceField('severity', 'Severity', enumOptions(issueSeverityValues), {
     half: true,
     hint: "Leave blank to derive it from the risk's impact.",
-  },
-  {
-    name: 'priority',
-    label: 'Priority',
-    kind: 'choice',
-    options: enumOptions(issuePriorityValues),
-    half: true,
-  },
+  }),
+  choiceField('priority', 'Priority', enumOptions(issuePriorityValues), { half: true }),
   { name: 'assignee_user_id', label: 'Assignee', kind: 'person', half: true },
   { name: 'due_on', label: 'Due', kind: 'day', half: true },
 ];

@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import { api } from '../api/client.ts';
 import { itemName, useItem } from '../api/items.ts';
 import {
@@ -9,9 +8,8 @@ import {
   taskStatusValues,
 } from '../api/openapi.ts';
 import { useRefresh } from '../api/queries.ts';
-import { Button } from '../components/button.tsx';
-import { Confirm } from '../components/dialog.tsx';
-import type { FieldOf } from '../components/form-values.ts';
+import { Confirm, DialogButton } from '../components/dialog.tsx';
+import { choiceField, type FieldOf, referenceField } from '../components/form-values.ts';
 import { toast } from '../components/toast.tsx';
 import { CreateItemDialog } from '../fields/create-dialog.tsx';
 import { EditDialog } from '../fields/edit-dialog.tsx';
@@ -28,26 +26,13 @@ const fieldsOf = (
 ): FieldOf<TaskInput>[] => [
   { name: 'title', label: 'Title', kind: 'line', required: true },
   { name: 'description', label: 'Description', kind: 'text' },
-  { name: 'assignee_user_id', label: 'Assignee', kind: 'person', selectedName: task?.assignee_name ?? null },
+  referenceField('assignee_user_id', 'Assignee', 'person', task?.assignee_name),
   { name: 'start_on', label: 'Start', kind: 'day', half: true },
   { name: 'due_on', label: 'Due', kind: 'day', half: true },
-  {
-    name: 'status',
-    label: 'Status',
-    kind: 'choice',
-    required: true,
-    options: enumOptions(taskStatusValues),
-  },
-  { name: 'risk_id', label: 'Risk', kind: 'risk', project, selectedName: names.risk ?? null },
-  { name: 'issue_id', label: 'Issue', kind: 'issue', project, selectedName: names.issue ?? null },
-  {
-    name: 'kind',
-    label: 'Kind',
-    kind: 'choice',
-    required: true,
-    options: enumOptions(taskKindValues),
-    isOnPageOnly: true,
-  },
+  choiceField('status', 'Status', enumOptions(taskStatusValues), { required: true }),
+  referenceField('risk_id', 'Risk', 'risk', names.risk, { project }),
+  referenceField('issue_id', 'Issue', 'issue', names.issue, { project }),
+  choiceField('kind', 'Kind', enumOptions(taskKindValues), { required: true, isOnPageOnly: true }),
   { name: 'external_id', label: 'External ID', kind: 'line', isOnPageOnly: true },
 ];
 
@@ -90,7 +75,6 @@ export function useTaskEditor(task: Task): Editor<TaskPatch, Task> {
 export function EditTask({ task, onClose }: { task: Task; onClose: () => void }) {
   const editor = useTaskEditor(task);
   const refresh = useRefresh();
-  const [isDeleting, setDeleting] = useState(false);
   const remove = async () => {
     await editor.remove();
     onClose();
@@ -100,21 +84,19 @@ export function EditTask({ task, onClose }: { task: Task; onClose: () => void })
   return (
     <EditDialog editor={editor} onClose={onClose}>
       <p>
-        <Button small plain icon="trash" onPress={() => setDeleting(true)}>
-          Delete task
-        </Button>
-      </p>
-      {isDeleting && (
-        <Confirm
-          title={`Delete ${task.key}?`}
-          action="Delete"
-          danger
-          act={remove}
-          onClose={() => setDeleting(false)}
+        <DialogButton
+          small
+          plain
+          icon="trash"
+          dialog={(close) => (
+            <Confirm title={`Delete ${task.key}?`} action="Delete" danger act={remove} onClose={close}>
+              <p>{deleteTaskNote}</p>
+            </Confirm>
+          )}
         >
-          <p>{deleteTaskNote}</p>
-        </Confirm>
-      )}
+          Delete task
+        </DialogButton>
+      </p>
     </EditDialog>
   );
 }
