@@ -1,18 +1,11 @@
-import { useSyncExternalStore } from 'react';
 import { basePath } from './client.ts';
+import { createStore } from './store.ts';
 
 /** A shorter interruption is not reported. */
 const checkIntervalMs = 5_000;
 
-/** Since when the service can't be reached. */
-let lostAt: number | undefined;
+const lostAt = createStore<number | undefined>(undefined);
 let isChecking = false;
-const listeners = new Set<() => void>();
-
-function setLostAt(next: number | undefined): void {
-  lostAt = next;
-  for (const listener of listeners) listener();
-}
 
 /** For a service that is down, a proxy responds with a status of 500 or more, or nothing responds at all. */
 export const isReachable = () =>
@@ -28,17 +21,12 @@ export async function checkConnection(): Promise<void> {
   const since = Date.now();
   do {
     await new Promise((resolve) => setTimeout(resolve, checkIntervalMs));
-    setLostAt((await isReachable()) ? undefined : since);
-  } while (lostAt !== undefined);
+    lostAt.set((await isReachable()) ? undefined : since);
+  } while (lostAt.get() !== undefined);
   isChecking = false;
 }
 
 addEventListener('offline', checkConnection);
 
-const subscribe = (listener: () => void) => {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-};
-
 /** Since when the service can't be reached; undefined while it responds. */
-export const useLostAt = () => useSyncExternalStore(subscribe, () => lostAt);
+export const useLostAt = lostAt.use;

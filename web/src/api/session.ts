@@ -1,7 +1,7 @@
-import { useSyncExternalStore } from 'react';
 import { setOrganizationDay } from '../format.ts';
 import { ApiError, api, dataOrThrow } from './client.ts';
 import type { Me } from './openapi.ts';
+import { createStore } from './store.ts';
 
 export type Scope = Me['scopes'][number];
 
@@ -11,25 +11,18 @@ type Session =
   | { state: 'signedOut'; message?: string; me?: Me }
   | { state: 'signedIn'; me: Me };
 
-let session: Session = { state: 'unknown' };
-const listeners = new Set<() => void>();
+const session = createStore<Session>({ state: 'unknown' });
 
 function setSession(next: Session): void {
   if (next.state === 'signedIn') setOrganizationDay(next.me);
-  session = next;
-  for (const listener of listeners) listener();
+  session.set(next);
 }
-
-const subscribe = (listener: () => void) => {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-};
 
 /** For code outside of components. It is called before the components are rendered. */
 export const watchSession = (listener: (session: Session) => void): void =>
-  void listeners.add(() => listener(session));
+  void session.subscribe(() => listener(session.get()));
 
-export const useSession = () => useSyncExternalStore(subscribe, () => session);
+export const useSession = session.use;
 
 /** The key in use. Only for components that are shown after sign-in. */
 export function useMe(): Me {
@@ -51,7 +44,7 @@ export const useIsLimited = () => useMe().project_ids !== null;
 export async function reloadMe(): Promise<void> {
   const me = await dataOrThrow(api.GET('/v1/me'));
   // The user may have signed out meanwhile.
-  if (session.state === 'signedIn') setSession({ state: 'signedIn', me });
+  if (session.get().state === 'signedIn') setSession({ state: 'signedIn', me });
 }
 
 /** Checks at startup whether the browser still has a session. */
@@ -76,7 +69,8 @@ export async function signOut(): Promise<void> {
 }
 
 function endSession(message: string): void {
-  if (session.state === 'signedIn') setSession({ state: 'signedOut', message, me: session.me });
+  const current = session.get();
+  if (current.state === 'signedIn') setSession({ state: 'signedOut', message, me: current.me });
 }
 
 /** A revoked or expired key leads back to the sign-in page, which shows the service's message. */

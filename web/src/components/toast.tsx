@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useEffect, useState } from 'react';
 import { ApiError } from '../api/client.ts';
 import { endSessionOn401 } from '../api/session.ts';
+import { createStore } from '../api/store.ts';
 import { Button } from './button.tsx';
 import { ConnectionNotice } from './connection-notice.tsx';
 import { errorLine } from './error-text.ts';
@@ -12,41 +13,29 @@ export const changedSince = 'Someone else changed this since, so it was not undo
 
 type Toast = { id: number; text: string; undo?: () => Promise<unknown> };
 
-let toasts: readonly Toast[] = [];
+const toasts = createStore<readonly Toast[]>([]);
 let lastId = 0;
-const listeners = new Set<() => void>();
-
-function setToasts(next: readonly Toast[]): void {
-  toasts = next;
-  for (const listener of listeners) listener();
-}
 
 function dismiss(id: number): void {
   const hasFocus = document.activeElement?.closest('.toast');
-  setToasts(toasts.filter((toast) => toast.id !== id));
+  toasts.set(toasts.get().filter((toast) => toast.id !== id));
   if (hasFocus) setTimeout(returnFocus);
 }
 
 /** Shows a short message, with an Undo button when the action can be undone. */
 export function toast(text: string, undo?: () => Promise<unknown>): void {
   // Several requests can fail at once with the same message.
-  if (toasts.some((one) => one.text === text && !undo)) return;
+  if (toasts.get().some((one) => one.text === text && !undo)) return;
   lastId += 1;
-  setToasts([...toasts.slice(-2), { id: lastId, text, ...(undo && { undo }) }]);
+  toasts.set([...toasts.get().slice(-2), { id: lastId, text, ...(undo && { undo }) }]);
 }
 
-const subscribe = (listener: () => void) => {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-};
-
 export function ToastRegion() {
-  const current = useSyncExternalStore(subscribe, () => toasts);
   return (
     // An open dialog neither hides it nor is closed by a click in it.
     <div className="toasts" role="status" data-react-aria-top-layer="true">
       <ConnectionNotice />
-      {current.map((one) => (
+      {toasts.use().map((one) => (
         <ToastBox key={one.id} {...one} />
       ))}
     </div>
