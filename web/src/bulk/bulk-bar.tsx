@@ -6,7 +6,8 @@ import { Button } from '../components/button.tsx';
 import { useShortcut } from '../components/use-shortcut.ts';
 import { formatNumber, humanize, pluralize } from '../format.ts';
 import { maxItems } from './change.ts';
-import { assignForm, ChangeDialog, ChangeFailures, type ChangeForm } from './change-dialog.tsx';
+import { assignForm, ChangeDialog, type ChangeForm } from './change-dialog.tsx';
+import { Failures } from './failures.tsx';
 import { type BulkItem, nouns } from './kinds.ts';
 import { offeredStatuses, statusFields, useIsAllowed } from './statuses.ts';
 import { useBulkChange } from './use-bulk-change.ts';
@@ -125,7 +126,7 @@ export function BulkBar({ kind, items, total, selectFirst, clear, deselect }: Pr
           onClose={() => setForm(undefined)}
         />
       ) : (
-        <ChangeFailures kind={kind} change={change} deselect={deselect} />
+        <Failures kind={kind} change={change} deselect={deselect} />
       )}
     </section>
   );

@@ -51,9 +51,11 @@ export function AssignDialog({ kind, items, onClose }: AssignProps) {
   );
 }
 
-type FailureProps = { kind: ItemList; change: BulkChange; deselect: (ids: readonly string[]) => void };
-
-type Props = FailureProps & { items: readonly BulkItem[]; form: ChangeForm; onClose: () => void };
+type Props = AssignProps & {
+  form: ChangeForm;
+  change: BulkChange;
+  deselect: (ids: readonly string[]) => void;
+};
 
 export function ChangeDialog({ kind, items, form, change, deselect, onClose }: Props) {
   const { title, fields, changes, removal } = form;
@@ -80,21 +82,7 @@ export function ChangeDialog({ kind, items, form, change, deselect, onClose }: P
           )
         }
       />
-      <ChangeFailures kind={kind} change={change} deselect={deselect} />
+      <Failures kind={kind} change={change} deselect={deselect} />
     </Dialog>
   );
 }
-
-/** Why the service did not make the last change, until it is closed. */
-export const ChangeFailures = ({ kind, change: { failures, clearFailures }, deselect }: FailureProps) =>
-  failures && (
-    <Failures
-      kind={kind}
-      {...failures}
-      onClose={clearFailures}
-      onDeselect={() => {
-        clearFailures();
-        deselect(failures.listed.map(({ id }) => id));
-      }}
-    />
-  );

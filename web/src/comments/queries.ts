@@ -2,7 +2,7 @@ import { type QueryClient, useQuery } from '@tanstack/react-query';
 import { fetchFrom } from '../api/client.ts';
 import type { Comment, HistoryEntry } from '../api/openapi.ts';
 
-/** A project, risk, issue or task. `path` is its path in the API; the paths of its comments and history follow it. */
+/** What has a history, and perhaps comments. `path` is its path in the API; the paths of both follow it. */
 export type Subject = { id: string; path: string };
 
 const readList = async <Row>(path: string): Promise<Row[]> => {

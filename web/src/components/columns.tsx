@@ -1,6 +1,32 @@
 import { formatDay, formatDayOf } from '../format.ts';
 import { NoOwner } from '../personnel/person-link.tsx';
 import { PersonLabel, Status } from './badges.tsx';
+import type { Column } from './table.tsx';
+
+/** A text that users have entered. */
+export const textColumn = <Name extends string>(
+  name: Name,
+  header: string,
+  more: Partial<Column<never>>,
+) => ({
+  ...more,
+  name,
+  header,
+  cell: (row: Record<Name, string | null>) => <bdi>{row[name]}</bdi>,
+});
+
+export const dayColumn = <Field extends string>(
+  name: string,
+  header: string,
+  field: Field,
+  more: Partial<Column<never>>,
+) => ({
+  ...more,
+  name,
+  header,
+  width: 7.5,
+  cell: ({ [field]: day }: Record<Field, string | null>) => day && formatDay(day),
+});
 
 /** The columns that several lists have. */
 
@@ -32,14 +58,10 @@ export const projectColumn = {
   cell: ({ project_name }: { project_name: string }) => <bdi>{project_name}</bdi>,
 } as const;
 
-export const raisedColumn = {
-  name: 'raised',
-  header: 'Raised',
-  width: 7.5,
+export const raisedColumn = dayColumn('raised', 'Raised', 'raised_on', {
   isOptional: true,
   sorts: ['raised_on', '-raised_on'],
-  cell: ({ raised_on }: { raised_on: string }) => formatDay(raised_on),
-} as const;
+});
 
 export const updatedColumn = {
   name: 'updated',

@@ -239,6 +239,15 @@ export const FilterToggle = ({
   </>
 );
 
+type ToggleProps = { isOn: boolean; onPress: () => void; children: ReactNode };
+
+/** One of several buttons that choose what a list shows. */
+export const Toggle = ({ isOn, onPress, children }: ToggleProps) => (
+  <button type="button" className={isOn ? 'filter set' : 'filter'} aria-pressed={isOn} onClick={onPress}>
+    {children}
+  </button>
+);
+
 /** A filter without a control of its own: shows it and removes it. */
 const FilterChip = ({ label, onRemove }: { label: string; onRemove: () => void }) => (
   <>

@@ -2,38 +2,29 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
+import { readItem } from '../api/items.ts';
 import type { HistoryEntry } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
+import { type Subject, useChanges } from '../comments/queries.ts';
 import { formatDayOrText, formatNumber, formatTime, humanize, labelOf } from '../format.ts';
 import { Button } from './button.tsx';
+import { Card } from './card.tsx';
 import { Loaded } from './loading.tsx';
 import { MarkdownLine } from './markdown-text.tsx';
-
-type HistoryResponse = { data?: { data: HistoryEntry[] }; error?: unknown; response: Response };
-
-type Props = {
-  id: string;
-  /** The project of a risk, an issue or a task. */
-  project?: string;
-  read: (client: typeof api) => Promise<HistoryResponse>;
-};
 
 const maxShown = 12;
 
 /** The changes of a resource, newest first. */
-export function History({ id, project, read }: Props) {
-  const query = useQuery({
-    queryKey: ['history', id],
-    queryFn: async () => groupChanges((await dataOrThrow(read(api))).data).toReversed(),
-  });
+export function History({ subject }: { subject: Subject }) {
+  const query = useChanges(subject);
   const [isExpanded, setExpanded] = useState(false);
-  const shown = query.data?.slice(0, isExpanded ? undefined : maxShown) ?? [];
-  const nameOf = useNames(shown.flat(), project);
+  const all = groupChanges(query.data ?? []).toReversed();
+  const shown = all.slice(0, isExpanded ? undefined : maxShown);
+  const nameOf = useNames(shown.flat());
   return (
-    <section className="card" aria-labelledby="history">
-      <h2 id="history">History</h2>
+    <Card id="history" title="History">
       <Loaded query={query}>
-        {(all) => (
+        {() => (
           <>
             {all.length === 0 && <p className="quiet">No changes yet</p>}
             <ol className="history">
@@ -49,7 +40,7 @@ export function History({ id, project, read }: Props) {
           </>
         )}
       </Loaded>
-    </section>
+    </Card>
   );
 }
 
@@ -194,7 +185,7 @@ export function formatValue(field: string, value: unknown, nameOf: NameOf): stri
 }
 
 /** Reads the names of the people, groups and items that the entries refer to. */
-export function useNames(entries: readonly HistoryEntry[], project: string | undefined): NameOf {
+export function useNames(entries: readonly HistoryEntry[], project = ''): NameOf {
   const hasScope = useHasScope();
   const ids = [...new Set(entries.flatMap(({ from, to }) => [from, to].flat()).filter(isId))].sort();
   const { data: names = {} } = useQuery({
@@ -232,7 +223,7 @@ async function readPeople(user_ids: readonly unknown[]): Promise<Name[]> {
   return data.map(({ user_id, name }) => [user_id, name]);
 }
 
-async function readName(id: string, project_id = ''): Promise<Name[]> {
+async function readName(id: string, project: string): Promise<Name[]> {
   switch (id.slice(0, 3)) {
     case 'grp':
       return [[id, (await dataOrThrow(api.GET('/v1/groups/{id}', { params: { path: { id } } }))).name]];
@@ -240,14 +231,10 @@ async function readName(id: string, project_id = ''): Promise<Name[]> {
       const params = { path: { project_id: id } };
       return [[id, (await dataOrThrow(api.GET('/v1/projects/{project_id}', { params }))).key]];
     }
-    case 'rsk': {
-      const params = { path: { project_id, id } };
-      return [[id, (await dataOrThrow(api.GET('/v1/projects/{project_id}/risks/{id}', { params }))).key]];
-    }
-    case 'iss': {
-      const params = { path: { project_id, id } };
-      return [[id, (await dataOrThrow(api.GET('/v1/projects/{project_id}/issues/{id}', { params }))).key]];
-    }
+    case 'rsk':
+      return [[id, (await readItem('risks', { project_key: project, key: id })).key]];
+    case 'iss':
+      return [[id, (await readItem('issues', { project_key: project, key: id })).key]];
     default:
       return [];
   }

@@ -177,7 +177,7 @@ export const CellButton = ({ label, onClick, children }: CellButtonProps) => (
 );
 
 /** Takes the height of the rows outside the view. */
-const Spacer = ({ height }: { height: number }) => (
+export const Spacer = ({ height }: { height: number }) => (
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: it contains nothing focusable
   <tr aria-hidden="true" className="spacer">
     <td style={{ height }} />

@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query';
 import { Fragment } from 'react';
 import { Link, useParams } from 'wouter';
 import { api, dataOrThrow } from '../api/client.ts';
@@ -7,6 +6,7 @@ import { useRows } from '../api/queries.ts';
 import { useHasScope, useIsLimited } from '../api/session.ts';
 import { ActionButton } from '../components/action-button.tsx';
 import { Card, Facts } from '../components/card.tsx';
+import { textColumn } from '../components/columns.tsx';
 import { DeleteButton } from '../components/delete-button.tsx';
 import { ExportButton } from '../components/export.tsx';
 import { FilterToggle, useFilters } from '../components/filters.tsx';
@@ -24,16 +24,12 @@ import { nameColumn } from '../personnel/name-column.tsx';
 import { PersonLink } from '../personnel/person-link.tsx';
 import { useGroupEditor } from './group-form.tsx';
 import { useMembership } from './membership.ts';
-import { useAncestors } from './queries.ts';
+import { useAncestors, useGroup } from './queries.ts';
 import './groups.css';
 
 export function GroupPage() {
   const { id = '' } = useParams();
-  const query = useQuery({
-    queryKey: ['group', id],
-    queryFn: () => dataOrThrow(api.GET('/v1/groups/{id}', { params: { path: { id } } })),
-  });
-  return <LoadedPage query={query}>{(group) => <GroupContents group={group} />}</LoadedPage>;
+  return <LoadedPage query={useGroup(id)}>{(group) => <GroupContents group={group} />}</LoadedPage>;
 }
 
 function GroupContents({ group }: { group: Group }) {
@@ -45,10 +41,7 @@ function GroupContents({ group }: { group: Group }) {
         <Members group={group} />
         <div className="stack">
           <Details editor={editor} />
-          <History
-            id={group.id}
-            read={(client) => client.GET('/v1/groups/{id}/history', { params: { path: { id: group.id } } })}
-          />
+          <History subject={{ id: group.id, path: `/v1/groups/${group.id}` }} />
         </div>
       </div>
     </>
@@ -151,7 +144,7 @@ function Members({ group }: { group: Group }) {
 
 const columns: readonly Column<Person>[] = [
   nameColumn,
-  { name: 'title', header: 'Title', width: 16, from: 'tablet', cell: ({ title }) => <bdi>{title}</bdi> },
+  textColumn('title', 'Title', { width: 16, from: 'tablet' }),
 ];
 
 const removeColumn = (remove: (person: Person) => Promise<void>): Column<Person> => ({

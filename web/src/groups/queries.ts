@@ -10,6 +10,13 @@ export function useGroups() {
   });
 }
 
+export const useGroup = (id: string | null) =>
+  useQuery({
+    queryKey: ['group', id],
+    enabled: id !== null,
+    queryFn: () => dataOrThrow(api.GET('/v1/groups/{id}', { params: { path: { id: id ?? '' } } })),
+  });
+
 /** The groups above a group, from the root down to its parent. */
 export function useAncestors({ parent_id }: Group): Group[] {
   const { data: groups = [] } = useGroups();

@@ -158,8 +158,8 @@ const ageOf = ({ age_days }: Issue) => (age_days === 0 ? 'today' : `${pluralize(
 
 function Details({ editor }: Props) {
   const fact = useInlineFacts(editor);
-  const hasScope = useHasScope();
   const issue = editor.item;
+  const raisedBy = useHasScope()('personnel.read') && issue.raised_by_user_id;
   const owner = issue.owner_name && <OwnerLink key="owner" item={issue} />;
   return (
     <Card id="details" title="Details">
@@ -178,14 +178,7 @@ function Details({ editor }: Props) {
           fact('owner_user_id', issue.owner_group_id ? null : (owner ?? <NoOwner key="owner" />)),
           fact('owner_group_id', issue.owner_group_id && owner),
           fact('raised_on', `${formatDay(issue.raised_on)}, ${ageOf(issue)}`),
-          ...(hasScope('personnel.read')
-            ? [
-                fact(
-                  'raised_by_user_id',
-                  issue.raised_by_user_id && <PersonLink key="raised" user_id={issue.raised_by_user_id} />,
-                ),
-              ]
-            : []),
+          fact('raised_by_user_id', raisedBy && <PersonLink key="raised" user_id={raisedBy} />),
           fact('due_on', issue.due_on && <DueDay key="due" day={issue.due_on} isOverdue={issue.overdue} />),
           fact(
             'risk_id',

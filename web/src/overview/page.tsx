@@ -14,7 +14,7 @@ import { Title } from '../layout/title.tsx';
 import { NoProjects } from '../projects/no-projects.tsx';
 import { useProjects, worstFirst } from '../projects/queries.ts';
 import { HeatMap } from '../risks/heat-map.tsx';
-import { movementSince, useRisks } from '../risks/queries.ts';
+import { movementSince, useHeatMap, useRisks } from '../risks/queries.ts';
 import { Activity } from './activity.tsx';
 import { Exposure, RiskTiles, useRiskChange } from './exposure.tsx';
 import './overview.css';
@@ -169,10 +169,7 @@ const TopRisk = ({ risk }: { risk: RankedRisk }) => (
 );
 
 function Matrix({ unassessed }: { unassessed: number }) {
-  const query = useQuery({
-    queryKey: ['risks', 'heatmap', {}],
-    queryFn: () => dataOrThrow(api.GET('/v1/risks/heatmap')),
-  });
+  const query = useHeatMap({});
   return (
     <section className="card matrix" aria-labelledby="matrix">
       <header>

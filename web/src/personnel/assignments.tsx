@@ -6,6 +6,7 @@ import { useRows } from '../api/queries.ts';
 import { Status } from '../components/badges.tsx';
 import { Button } from '../components/button.tsx';
 import { ErrorNotice } from '../components/error-notice.tsx';
+import { Toggle } from '../components/filters.tsx';
 import { Loading } from '../components/loading.tsx';
 import { formatDay, formatNumber, humanize, today } from '../format.ts';
 
@@ -45,15 +46,9 @@ export function Assignments({ person: { user_id } }: { person: Person }) {
         </h2>
         <div className="button-row">
           {types.map((one) => (
-            <button
-              key={one}
-              type="button"
-              className={one === type ? 'filter set' : 'filter'}
-              aria-pressed={one === type}
-              onClick={() => setType(one === type ? undefined : one)}
-            >
+            <Toggle key={one} isOn={one === type} onPress={() => setType(one === type ? undefined : one)}>
               {humanize(one)}s
-            </button>
+            </Toggle>
           ))}
         </div>
       </header>
@@ -74,15 +69,13 @@ export function Assignments({ person: { user_id } }: { person: Person }) {
   );
 }
 
-const pages = { risk: '/risks', issue: '/issues', task: '/tasks', project: '/projects' } as const;
-
 function AssignmentLine({ assignment }: { assignment: Assignment }) {
   const { type, role, key, title, status, due_on } = assignment;
   const isOverdue = due_on !== null && due_on < today();
   return (
     <li>
       <span className="key">{key}</span>
-      <Link className="grow" href={`${pages[type]}/${key}`}>
+      <Link className="grow" href={`/${type}s/${key}`}>
         <bdi>{title}</bdi>
       </Link>
       <span className="quiet">{humanize(role)}</span>

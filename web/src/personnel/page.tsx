@@ -2,14 +2,14 @@ import { type Person, personKindValues } from '../api/openapi.ts';
 import { useHasScope } from '../api/session.ts';
 import { useColumns } from '../columns/use-columns.tsx';
 import { useSort } from '../columns/use-sort.ts';
-import { updatedColumn } from '../components/columns.tsx';
+import { dayColumn, textColumn, updatedColumn } from '../components/columns.tsx';
 import { CreateButton } from '../components/create-button.tsx';
 import { Empty } from '../components/empty.tsx';
 import { ExportButton } from '../components/export.tsx';
 import { FilterBar, FilterMenu, FilterToggle, NoMatches, useFilters } from '../components/filters.tsx';
 import { List } from '../components/list.tsx';
 import type { Column } from '../components/table.tsx';
-import { enumOptions, formatDay, formatDayOf, humanize, pluralize } from '../format.ts';
+import { enumOptions, formatDayOf, humanize, pluralize } from '../format.ts';
 import { ImportButton } from '../imports/import-button.tsx';
 import { peopleImport } from '../imports/targets.ts';
 import { Title } from '../layout/title.tsx';
@@ -73,22 +73,12 @@ const applied = {
 
 const allColumns: readonly Column<Person>[] = [
   { ...nameColumn, sorts: ['', '-name'] },
-  {
-    name: 'title',
-    header: 'Title',
-    width: 13,
-    from: 'tablet',
-    sorts: ['title', '-title'],
-    cell: ({ title }) => <bdi>{title}</bdi>,
-  },
-  {
-    name: 'department',
-    header: 'Department',
+  textColumn('title', 'Title', { width: 13, from: 'tablet', sorts: ['title', '-title'] }),
+  textColumn('department', 'Department', {
     width: 10,
     from: 'desktop',
     sorts: ['department', '-department'],
-    cell: ({ department }) => <bdi>{department}</bdi>,
-  },
+  }),
   {
     name: 'email',
     header: 'Email',
@@ -116,13 +106,7 @@ const allColumns: readonly Column<Person>[] = [
     ),
   },
   { name: 'kind', header: 'Kind', width: 7, isOptional: true, cell: ({ kind }) => humanize(kind) },
-  {
-    name: 'location',
-    header: 'Location',
-    width: 9,
-    isOptional: true,
-    cell: ({ location }) => <bdi>{location}</bdi>,
-  },
+  textColumn('location', 'Location', { width: 9, isOptional: true }),
   { name: 'phone', header: 'Phone', width: 9, isOptional: true, cell: ({ phone }) => phone },
   {
     name: 'skills',
@@ -138,13 +122,7 @@ const allColumns: readonly Column<Person>[] = [
     isOptional: true,
     cell: ({ external_id }) => external_id,
   },
-  {
-    name: 'start',
-    header: 'First day',
-    width: 7.5,
-    isOptional: true,
-    cell: ({ start_on }) => start_on && formatDay(start_on),
-  },
+  dayColumn('start', 'First day', 'start_on', { isOptional: true }),
   {
     name: 'created',
     header: 'Added',

@@ -1,63 +1,73 @@
-import { useQuery } from '@tanstack/react-query';
-import { api, dataOrThrow } from '../api/client.ts';
+import { useState } from 'react';
+import { Button as AriaButton, DialogTrigger, Popover } from 'react-aria-components';
 import { useHasScope } from '../api/session.ts';
-import { FilterPicker } from '../components/filter-picker.tsx';
+import { Button } from '../components/button.tsx';
+import { PrintedFilter } from '../components/filters.tsx';
+import { Icon } from '../components/icon.tsx';
 import { AnyonePicker, GroupPicker } from '../components/picker.tsx';
+import { useGroup } from '../groups/queries.ts';
 import { usePerson } from './queries.ts';
 
 type Props = { label: string; value: string | undefined; onChange: (value: string | null) => void };
 
-/** With a selection, an open list would cover the button that clears it. */
-const menuTriggerOf = (value: string | undefined) => (value === undefined ? 'focus' : 'input');
-
 /** Filters a list by a person. */
-export function PersonFilter({ label, value, onChange }: Props) {
+export function PersonFilter(props: Props) {
   const canRead = useHasScope()('personnel.read');
-  const { data } = usePerson(canRead ? (value ?? null) : null);
-  if (!canRead && value === undefined) return null;
-  return (
-    <FilterPicker
-      label={label}
-      selected={value === undefined ? undefined : (data?.name ?? 'Selected person')}
-      onChange={onChange}
-      picker={(onSelect) => (
-        <AnyonePicker
-          label={label}
-          autoFocus
-          menuTrigger={menuTriggerOf(value)}
-          value=""
-          name=""
-          onChange={onSelect}
-        />
-      )}
-    />
-  );
+  const { data } = usePerson(canRead ? (props.value ?? null) : null);
+  return <PickerFilter {...props} name={data?.name ?? 'Selected person'} Picker={AnyonePicker} />;
 }
 
 /** Filters a list by a group. */
-export function GroupFilter({ label, value, onChange }: Props) {
+export function GroupFilter(props: Props) {
   const canRead = useHasScope()('personnel.read');
-  const { data } = useQuery({
-    queryKey: ['group', value],
-    enabled: canRead && value !== undefined,
-    queryFn: () => dataOrThrow(api.GET('/v1/groups/{id}', { params: { path: { id: value ?? '' } } })),
-  });
-  if (!canRead && value === undefined) return null;
+  const { data } = useGroup(canRead ? (props.value ?? null) : null);
+  return <PickerFilter {...props} name={data?.name ?? 'Selected group'} Picker={GroupPicker} />;
+}
+
+type PickerProps = Props & {
+  /** The name of the selected item. */
+  name: string;
+  Picker: typeof GroupPicker;
+};
+
+/** A filter whose value is found by a search of the service. */
+function PickerFilter({ label, value, onChange, name, Picker }: PickerProps) {
+  const canRead = useHasScope()('personnel.read');
+  const [isOpen, setOpen] = useState(false);
+  const isSet = value !== undefined;
+  if (!canRead && !isSet) return null;
+  const select = (next: string | null) => {
+    setOpen(false);
+    onChange(next);
+  };
   return (
-    <FilterPicker
-      label={label}
-      selected={value === undefined ? undefined : (data?.name ?? 'Selected group')}
-      onChange={onChange}
-      picker={(onSelect) => (
-        <GroupPicker
+    <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
+      <AriaButton className={isSet ? 'filter set' : 'filter'}>
+        {label}
+        {isSet && <bdi className="filter-value">{name}</bdi>}
+        <Icon name="down" />
+      </AriaButton>
+      {isSet && (
+        <PrintedFilter>
+          {label}: {name}
+        </PrintedFilter>
+      )}
+      <Popover className="popover filter-picker filter-options" placement="bottom start" aria-label={label}>
+        <Picker
           label={label}
           autoFocus
-          menuTrigger={menuTriggerOf(value)}
+          // With a selection, an open list would cover the button that clears it.
+          menuTrigger={isSet ? 'input' : 'focus'}
           value=""
           name=""
-          onChange={onSelect}
+          onChange={(id) => id && select(id)}
         />
-      )}
-    />
+        {isSet && (
+          <Button small plain onPress={() => select(null)}>
+            Clear
+          </Button>
+        )}
+      </Popover>
+    </DialogTrigger>
   );
 }

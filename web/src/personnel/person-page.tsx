@@ -42,14 +42,7 @@ function PersonContents({ person }: { person: Person }) {
         <div className="stack">
           <Details editor={editor} />
           <Attributes editor={editor} />
-          <History
-            id={person.user_id}
-            read={(client) =>
-              client.GET('/v1/personnel/{user_id}/history', {
-                params: { path: { user_id: person.user_id } },
-              })
-            }
-          />
+          <History subject={{ id: person.user_id, path: `/v1/personnel/${person.user_id}` }} />
         </div>
       </div>
     </>

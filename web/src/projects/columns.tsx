@@ -1,10 +1,10 @@
 import { Link } from 'wouter';
 import type { Project } from '../api/openapi.ts';
 import { Health, Score, Status } from '../components/badges.tsx';
-import { updatedColumn } from '../components/columns.tsx';
+import { dayColumn, updatedColumn } from '../components/columns.tsx';
 import { HealthReasonsLine } from '../components/health-reasons.tsx';
 import type { Column } from '../components/table.tsx';
-import { formatDay, formatDaysIn, formatNumber } from '../format.ts';
+import { formatDaysIn, formatNumber } from '../format.ts';
 import { levelOf } from '../risks/model.ts';
 
 export const projectColumns: readonly Column<Project>[] = [
@@ -85,22 +85,8 @@ export const projectColumns: readonly Column<Project>[] = [
     from: 'tablet',
     cell: ({ counts }) => formatNumber(counts.open_issues),
   },
-  {
-    name: 'due',
-    header: 'Due',
-    width: 7.5,
-    from: 'wide',
-    sorts: ['due', '-due'],
-    cell: ({ due_on }) => due_on && formatDay(due_on),
-  },
-  {
-    name: 'start',
-    header: 'Start',
-    width: 7.5,
-    isOptional: true,
-    sorts: ['start', '-start'],
-    cell: ({ start_on }) => start_on && formatDay(start_on),
-  },
+  dayColumn('due', 'Due', 'due_on', { from: 'wide', sorts: ['due', '-due'] }),
+  dayColumn('start', 'Start', 'start_on', { isOptional: true, sorts: ['start', '-start'] }),
   {
     name: 'overdue',
     header: 'Overdue',

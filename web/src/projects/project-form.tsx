@@ -7,8 +7,9 @@ import { choiceField, type FieldOf, referenceField } from '../components/form-va
 import { CreateDialog } from '../fields/create-dialog.tsx';
 import type { Editor } from '../fields/editor.ts';
 import { enumOptions } from '../format.ts';
+import { useReadablePerson } from '../personnel/queries.ts';
 
-const fieldsOf = (project?: Project, lead: string | null = null): FieldOf<ProjectInput>[] => [
+const fieldsOf = (project?: Project, lead?: string): FieldOf<ProjectInput>[] => [
   { name: 'name', label: 'Name', kind: 'line', required: true },
   {
     name: 'key',
@@ -47,7 +48,8 @@ export const NewProject = ({ onClose }: { onClose: () => void }) => (
   />
 );
 
-export function useProjectEditor(project: Project, lead: string | null): Editor<ProjectPatch, Project> {
+export function useProjectEditor(project: Project): Editor<ProjectPatch, Project> {
+  const lead = useReadablePerson(project.lead_user_id)?.name;
   const [, navigate] = useLocation();
   const refresh = useRefresh();
   const canEdit = useHasScope()('projects.manage');

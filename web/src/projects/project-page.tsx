@@ -44,22 +44,21 @@ export function ProjectPage() {
 }
 
 function ProjectContents({ project }: { project: Project }) {
-  const lead = useReadablePerson(project.lead_user_id)?.name ?? null;
-  const editor = useProjectEditor(project, lead);
+  const editor = useProjectEditor(project);
   const [search] = useSearchParams();
   // Nothing is changed beside the risks of an earlier day.
   const isPast = search.has('as_of');
   return (
     <>
       <Head editor={isPast ? { ...editor, canEdit: false } : editor} canManage={!isPast} />
-      <ProjectTabs project={project} overview={<Overview editor={editor} lead={lead} />} />
+      <ProjectTabs project={project} overview={<Overview editor={editor} />} />
     </>
   );
 }
 
 type Props = { editor: Editor<ProjectPatch, Project> };
 
-const Overview = ({ editor, lead }: Props & { lead: string | null }) => (
+const Overview = ({ editor }: Props) => (
   <div className="columns">
     <div className="stack">
       <HealthCard project={editor.item} />
@@ -67,7 +66,7 @@ const Overview = ({ editor, lead }: Props & { lead: string | null }) => (
       <Matrix project={editor.item} />
     </div>
     <div className="stack">
-      <Details editor={editor} lead={lead} />
+      <Details editor={editor} />
       <Attributes editor={editor} />
     </div>
   </div>
@@ -224,9 +223,10 @@ function Matrix({ project: { key } }: { project: Project }) {
   );
 }
 
-function Details({ editor, lead }: Props & { lead: string | null }) {
+function Details({ editor }: Props) {
   const fact = useInlineFacts(editor);
   const project = editor.item;
+  const lead = useReadablePerson(project.lead_user_id) ?? null;
   return (
     <Card id="details" title="Details">
       <Facts

@@ -5,6 +5,7 @@ import {
   projectColumn,
   raisedColumn,
   statusColumn,
+  textColumn,
   updatedColumn,
 } from '../components/columns.tsx';
 import type { Column } from '../components/table.tsx';
@@ -66,14 +67,7 @@ export const riskColumns = ({
       due_on && <DueDay day={due_on} isOverdue={checks.includes('due_overdue')} />,
   },
   projectColumn,
-  {
-    name: 'category',
-    header: 'Category',
-    width: 8,
-    isOptional: true,
-    sorts: ['category', '-category'],
-    cell: ({ category }) => <bdi>{category}</bdi>,
-  },
+  textColumn('category', 'Category', { width: 8, isOptional: true, sorts: ['category', '-category'] }),
   { name: 'kind', header: 'Kind', width: 6.5, isOptional: true, cell: ({ kind }) => humanize(kind) },
   {
     name: 'residual',

@@ -15,15 +15,12 @@ import { useTitleIn } from '../projects/queries.ts';
 import { useRiskModel } from './model.ts';
 import { transitionForms } from './transition-forms.ts';
 
+type RiskModel = ReturnType<typeof useRiskModel>['data'];
 type Scale = { value: number; word: string }[];
 
 /** The fields of a risk without its status, which has dialogs of its own. */
-function fieldsOf(
-  probability: Scale = [],
-  impact: Scale = [],
-  risk?: Risk,
-  raisedBy?: string,
-): FieldOf<RiskInput>[] {
+function fieldsOf(model?: RiskModel, risk?: Risk, raisedBy?: string): FieldOf<RiskInput>[] {
+  const { probability = [], impact = [] } = model ?? {};
   const ratings = (scale: Scale) =>
     scale.map(({ value, word }) => [value, `${value} – ${humanize(word)}`] as const);
   return [
@@ -70,7 +67,7 @@ export function NewRisk({ project, onClose }: NewProps) {
       action="Create risk"
       wide
       needed={model}
-      fields={fieldsOf(model.data?.probability, model.data?.impact)}
+      fields={fieldsOf(model.data)}
       create={(project_id, body) =>
         api.POST('/v1/projects/{project_id}/risks', { params: { path: { project_id } }, body })
       }
@@ -89,9 +86,6 @@ const statusFields: FieldOf<RiskPatch>[] = [
 export function useRiskEditor(risk: Risk): Editor<RiskPatch, Risk> {
   const { data: model } = useRiskModel();
   const raisedBy = useReadablePerson(risk.raised_by_user_id);
-  const editor = useItemEditor('risks', risk, [
-    ...fieldsOf(model?.probability, model?.impact, risk, raisedBy?.name),
-    ...statusFields,
-  ]);
+  const editor = useItemEditor('risks', risk, [...fieldsOf(model, risk, raisedBy?.name), ...statusFields]);
   return { ...editor, isWide: true, canEdit: editor.canEdit && model !== undefined };
 }

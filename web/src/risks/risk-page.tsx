@@ -81,8 +81,8 @@ const Head = ({ editor }: Props) => {
 
 function Details({ editor }: Props) {
   const fact = useInlineFacts(editor);
-  const hasScope = useHasScope();
   const risk = editor.item;
+  const raisedBy = useHasScope()('personnel.read') && risk.raised_by_user_id;
   const owner = risk.owner_name && <OwnerLink key="owner" item={risk} />;
   return (
     <Card id="details" title="Details">
@@ -95,14 +95,7 @@ function Details({ editor }: Props) {
           fact('owner_user_id', risk.owner_group_id ? null : (owner ?? <NoOwner key="owner" />)),
           fact('owner_group_id', risk.owner_group_id && owner),
           fact('raised_on'),
-          ...(hasScope('personnel.read')
-            ? [
-                fact(
-                  'raised_by_user_id',
-                  risk.raised_by_user_id && <PersonLink key="raised" user_id={risk.raised_by_user_id} />,
-                ),
-              ]
-            : []),
+          fact('raised_by_user_id', raisedBy && <PersonLink key="raised" user_id={raisedBy} />),
           fact('due_on', risk.due_on && <DueDay key="due" day={risk.due_on} isOverdue={isOverdue(risk)} />),
           fact('review_on'),
           ['Needs attention', risk.checks.length > 0 && <Checks key="checks" checks={risk.checks} />],

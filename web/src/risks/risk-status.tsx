@@ -28,7 +28,7 @@ export function RiskStatusCard({ editor }: { editor: Editor<RiskPatch, Risk> }) 
   const fact = useInlineFacts(editor);
   const changeStatus = useChangeStatus(risk);
   const transitions = useTransitions<RiskStatus>('risks')(risk.status);
-  const hasScope = useHasScope();
+  const acceptedBy = useHasScope()('personnel.read') && risk.accepted_by_user_id;
   return (
     <StatusCard
       status={risk.status}
@@ -54,7 +54,7 @@ export function RiskStatusCard({ editor }: { editor: Editor<RiskPatch, Risk> }) 
           ...(risk.status === 'accepted'
             ? [
                 fact('accepted_until', undefined, 'Accepted until'),
-                ...(hasScope('personnel.read') ? [acceptedBy(risk)] : []),
+                ['Accepted by', acceptedBy && <PersonLink key="accepted" user_id={acceptedBy} />] as const,
                 fact('acceptance_reason', undefined, 'Acceptance reason'),
               ]
             : []),
@@ -66,9 +66,6 @@ export function RiskStatusCard({ editor }: { editor: Editor<RiskPatch, Risk> }) 
     </StatusCard>
   );
 }
-
-const acceptedBy = ({ accepted_by_user_id: user_id }: Risk) =>
-  ['Accepted by', user_id && <PersonLink key="accepted" user_id={user_id} />] as const;
 
 const labels: Record<RiskStatus, string> = {
   open: 'Reopen',

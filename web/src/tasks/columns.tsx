@@ -1,8 +1,9 @@
 import type { Task } from '../api/openapi.ts';
-import { DueDay, PersonLabel, TitleCell } from '../components/badges.tsx';
-import { projectColumn, statusColumn, updatedColumn } from '../components/columns.tsx';
+import { DueDay, TitleCell } from '../components/badges.tsx';
+import { dayColumn, projectColumn, statusColumn, updatedColumn } from '../components/columns.tsx';
 import type { Column } from '../components/table.tsx';
-import { formatDay, humanize } from '../format.ts';
+import { humanize } from '../format.ts';
+import { AssigneeName } from '../issues/assign.tsx';
 import { CompleteTask, isOverdue } from './tasks.tsx';
 
 export const taskColumns: readonly Column<Task>[] = [
@@ -35,18 +36,10 @@ export const taskColumns: readonly Column<Task>[] = [
     width: 10.5,
     from: 'tablet',
     sorts: ['assignee_name', '-assignee_name'],
-    cell: ({ assignee_name }) =>
-      assignee_name ? <PersonLabel name={assignee_name} /> : <span className="quiet">Unassigned</span>,
+    cell: ({ assignee_name }) => <AssigneeName name={assignee_name} />,
   },
   projectColumn,
-  {
-    name: 'start',
-    header: 'Start',
-    width: 7.5,
-    isOptional: true,
-    sorts: ['start_on', '-start_on'],
-    cell: ({ start_on }) => start_on && formatDay(start_on),
-  },
+  dayColumn('start', 'Start', 'start_on', { isOptional: true, sorts: ['start_on', '-start_on'] }),
   updatedColumn,
 ];
 

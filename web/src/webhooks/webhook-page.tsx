@@ -37,10 +37,7 @@ export function WebhookPage() {
             <Deliveries webhook={webhook} />
             <div className="stack">
               <Details webhook={webhook} />
-              <History
-                id={id}
-                read={(client) => client.GET('/v1/webhooks/{id}/history', webhookPath(webhook.id))}
-              />
+              <History subject={{ id, path: `/v1/webhooks/${id}` }} />
             </div>
           </div>
         </>
