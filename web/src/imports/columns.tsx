@@ -1,5 +1,5 @@
-import { useState } from 'react';
 import { Button } from '../components/button.tsx';
+import { Mapping } from './mapping.tsx';
 import type { ColumnMap, Settings } from './run-import.ts';
 import { fieldLabel, type ImportTarget } from './targets.ts';
 
@@ -17,7 +17,6 @@ type Props = {
 
 /** The field each column of the file is mapped to, which the user can change. */
 export function Columns({ columns, unmapped, target, map, hasError, onChange }: Props) {
-  const [isOpen, setOpen] = useState(false);
   const names = Object.keys(columns).filter((name) => name !== '');
   if (names.length === 0) return null;
   const unknown = names.filter((name) => columns[name] === null);
@@ -25,24 +24,15 @@ export function Columns({ columns, unmapped, target, map, hasError, onChange }: 
   const setAll = (some: readonly string[], fieldOf: (name: string) => string) =>
     onChange({ ...map, ...Object.fromEntries(some.map((name) => [name, fieldOf(name)])) });
   return (
-    <details
-      className="import-mapping"
-      // Stays open, because the focus can be in it.
-      open={isOpen || hasError || unknown.length > 0}
-      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    <Mapping
+      title="Columns"
+      counts={[
+        `${names.length - unknown.length - skipped.length} mapped`,
+        skipped.length > 0 && `${skipped.length} skipped`,
+        unknown.length > 0 && `${unknown.length} unmapped, which will be skipped`,
+      ]}
+      isForcedOpen={hasError || unknown.length > 0}
     >
-      <summary>
-        Columns{' '}
-        <span className="quiet">
-          {[
-            `${names.length - unknown.length - skipped.length} mapped`,
-            skipped.length > 0 && `${skipped.length} skipped`,
-            unknown.length > 0 && `${unknown.length} unmapped, which will be skipped`,
-          ]
-            .filter(Boolean)
-            .join(', ')}
-        </span>
-      </summary>
       {unmapped.length > 1 && (
         <p className="button-row">
           <span className="quiet">All unmapped columns:</span>
@@ -67,7 +57,7 @@ export function Columns({ columns, unmapped, target, map, hasError, onChange }: 
           />
         ))}
       </ul>
-    </details>
+    </Mapping>
   );
 }
 

@@ -1,3 +1,4 @@
+import { Toggle } from '../components/filters.tsx';
 import { humanize } from '../format.ts';
 import type { Settings } from './run-import.ts';
 import type { ImportTarget } from './targets.ts';
@@ -14,15 +15,9 @@ export const TargetSwitch = ({ targets, target, onChange }: TargetProps) =>
     <fieldset className="button-row">
       <legend className="visually-hidden">Import as</legend>
       {targets.map((one) => (
-        <button
-          key={one.path}
-          type="button"
-          className={one.path === target.path ? 'filter set' : 'filter'}
-          aria-pressed={one.path === target.path}
-          onClick={() => onChange(one)}
-        >
+        <Toggle key={one.path} isOn={one.path === target.path} onPress={() => onChange(one)}>
           {humanize(one.plural)}
-        </button>
+        </Toggle>
       ))}
     </fieldset>
   );

@@ -3,6 +3,8 @@ import { useRef, useState } from 'react';
 import type { ImportResult } from '../api/openapi.ts';
 import { Button } from '../components/button.tsx';
 import { saveFile } from '../components/export.tsx';
+import { Toggle } from '../components/filters.tsx';
+import { Spacer } from '../components/table.tsx';
 import { formatNumber, pluralize } from '../format.ts';
 import { csvOf, type Edits } from './corrected-file.ts';
 import { canEdit, RowEditor, RowErrorText } from './row-editor.tsx';
@@ -50,15 +52,9 @@ export function Results({ report, target, edits, onEdit }: Props) {
     <div className="import-results">
       <div className="button-row">
         {filters.map(([status, name, count]) => (
-          <button
-            key={status}
-            type="button"
-            className={status === filter ? 'filter set' : 'filter'}
-            aria-pressed={status === filter}
-            onClick={() => setSelected(status)}
-          >
+          <Toggle key={status} isOn={status === filter} onPress={() => setSelected(status)}>
             {name} {formatNumber(count)}
-          </button>
+          </Toggle>
         ))}
         {summary.failed > 0 && (
           <Button plain small icon="export" onPress={() => downloadFailed(results, target)}>
@@ -140,13 +136,6 @@ function Rows({ rows, report, target, edits, onEdit }: Props & { rows: readonly 
     </section>
   );
 }
-
-const Spacer = ({ height }: { height: number }) => (
-  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: it contains nothing focusable
-  <tr aria-hidden="true" className="spacer">
-    <td style={{ height }} />
-  </tr>
-);
 
 /** A CSV file of the failed rows and their errors, to fix and import again. */
 function downloadFailed(results: readonly ImportResult[], target: ImportTarget): void {

@@ -94,9 +94,10 @@ export function FileError({ error, target, retry, onDateOrder, onScale }: ErrorP
   const errors = error instanceof ApiError ? error.fieldErrors : [];
   if (errors.length === 0 || errors.some(({ parameter }) => parameter))
     return <ErrorNotice error={error} retry={retry} />;
+  const [required] = Object.values(target.fields);
   const messages = errors.map(({ code, column, detail }) => {
     // The service's advice for these is about its parameters; here the user changes the columns above.
-    if (code === 'missing_column') return `No column is mapped to ${target.required}. Choose one above.`;
+    if (code === 'missing_column') return `No column is mapped to ${required}. Choose one above.`;
     if (code === 'repeated_column')
       return `“${column}” is mapped to the same field as another column. Change one of them above.`;
     return code === 'ambiguous_dates' || code === 'unclear_scale' ? detail.replace(/\?.*$/, '?') : detail;

@@ -1,3 +1,4 @@
+import type { ItemList } from '../api/items.ts';
 import type {
   GroupPatch,
   IssuePatch,
@@ -12,9 +13,7 @@ import { humanize } from '../format.ts';
 export type ImportTarget = {
   path: string;
   plural: string;
-  /** The label of the field that every new item needs. */
-  required: string;
-  /** The labels of the fields that a column can be mapped to. */
+  /** The labels of the fields that a column can be mapped to. Every new item needs the first one. */
   fields: Readonly<Record<string, string>>;
   hasAttributes: boolean;
   /** The page that lists the imported items. */
@@ -127,7 +126,6 @@ const taskFields: Labels<TaskPatch> = {
 export const peopleImport: ImportTarget = {
   path: '/v1/personnel/import',
   plural: 'people',
-  required: 'Name',
   fields: personFields,
   hasAttributes: true,
   list: '/personnel',
@@ -136,7 +134,6 @@ export const peopleImport: ImportTarget = {
 export const groupImport: ImportTarget = {
   path: '/v1/groups/import',
   plural: 'groups',
-  required: 'Name',
   fields: groupFields,
   hasAttributes: false,
   list: '/groups',
@@ -145,38 +142,24 @@ export const groupImport: ImportTarget = {
 export const projectImport: ImportTarget = {
   path: '/v1/projects/import',
   plural: 'projects',
-  required: 'Name',
   fields: projectFields,
   hasAttributes: true,
   list: '/projects',
 };
 
+const itemImport = (project: string, list: ItemList, fields: ImportTarget['fields']): ImportTarget => ({
+  path: `/v1/projects/${project}/${list}/import`,
+  plural: list,
+  fields,
+  hasAttributes: true,
+  list: `/${list}?project=${project}`,
+});
+
 /** The resources that a project contains. */
 export const projectItemImports = (key: string): [ImportTarget, ...ImportTarget[]] => [
-  {
-    path: `/v1/projects/${key}/risks/import`,
-    plural: 'risks',
-    required: 'Title',
-    fields: riskFields,
-    hasAttributes: true,
-    list: `/risks?project=${key}`,
-  },
-  {
-    path: `/v1/projects/${key}/issues/import`,
-    plural: 'issues',
-    required: 'Title',
-    fields: issueFields,
-    hasAttributes: true,
-    list: `/issues?project=${key}`,
-  },
-  {
-    path: `/v1/projects/${key}/tasks/import`,
-    plural: 'tasks',
-    required: 'Title',
-    fields: taskFields,
-    hasAttributes: false,
-    list: `/projects/${key}`,
-  },
+  itemImport(key, 'risks', riskFields),
+  itemImport(key, 'issues', issueFields),
+  { ...itemImport(key, 'tasks', taskFields), hasAttributes: false, list: `/projects/${key}` },
 ];
 
 /** The label of a field. A file can also contain `owner_name`, the name of the owner. */

@@ -1,6 +1,6 @@
-import { useState } from 'react';
 import type { ImportSummary } from '../api/openapi.ts';
 import { humanize } from '../format.ts';
+import { Mapping } from './mapping.tsx';
 import type { Settings } from './run-import.ts';
 
 type ValueMap = Settings['map_values'];
@@ -9,29 +9,19 @@ type Props = { summary: ImportSummary; map: ValueMap; onChange: (map: ValueMap) 
 
 /** The value that each text of the file is read as, which the user can change. */
 export function Values({ summary, map, onChange }: Props) {
-  const [isOpen, setOpen] = useState(false);
   const { columns, choices } = summary;
   const texts = textsOf(summary);
   if (texts.length === 0) return null;
   const unknown = texts.filter(({ value }) => value === undefined).length;
   return (
-    <details
-      className="import-mapping"
-      // Stays open, because the focus can be in it.
-      open={isOpen || unknown > 0}
-      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    <Mapping
+      title="Values"
+      counts={[
+        texts.length > unknown && `${texts.length - unknown} understood`,
+        unknown > 0 && `${unknown} not recognized`,
+      ]}
+      isForcedOpen={unknown > 0}
     >
-      <summary>
-        Values{' '}
-        <span className="quiet">
-          {[
-            texts.length > unknown && `${texts.length - unknown} understood`,
-            unknown > 0 && `${unknown} not recognized`,
-          ]
-            .filter(Boolean)
-            .join(', ')}
-        </span>
-      </summary>
       <ul>
         {texts.map(({ column, text, value }) => {
           const field = columns[column] ?? column;
@@ -68,7 +58,7 @@ export function Values({ summary, map, onChange }: Props) {
           );
         })}
       </ul>
-    </details>
+    </Mapping>
   );
 }
 
