@@ -19,7 +19,7 @@ export type Editor<Input, Item> = {
   list: string;
   item: Item;
   fields: readonly FieldOf<Input>[];
-  /** Whether the dialog has room for two columns of fields. */
+  /** Whether its dialog is wide, because it has many fields. */
   isWide?: boolean;
   canEdit: boolean;
   /** Rejects with status 412 when the item has changed since `base` was read. */
