@@ -101,6 +101,17 @@ async function assertNoHandles(): Promise<void> {
   }
 }
 
+/** A service together with a key that has these scopes, or all scopes. */
+export async function withKey(started: Promise<TestService>, ...granted: Scope[]) {
+  const service = await started;
+  return { service, key: await service.key(...granted) };
+}
+
+/** The values of one field of each row, or of several fields as an array. */
+// biome-ignore lint/suspicious/noExplicitAny: each test knows the shape of its rows
+export const pluck = (rows: readonly any[], ...fields: string[]): any[] =>
+  rows.map((row) => (fields.length === 1 ? row[fields[0] ?? ''] : fields.map((field) => row[field])));
+
 export type TestService = Awaited<ReturnType<typeof startTestService>>;
 
 export async function startTestService(
@@ -189,6 +200,20 @@ export async function startTestService(
       call('GET', path, key, undefined, headers),
     post: (path: string, key: string | undefined, body: unknown, headers?: Record<string, string>) =>
       call('POST', path, key, body, headers),
+    patch: (path: string, key: string | undefined, body: unknown, headers?: Record<string, string>) =>
+      call('PATCH', path, key, body, headers),
+    delete: (path: string, key?: string, headers?: Record<string, string>) =>
+      call('DELETE', path, key, undefined, headers),
+    /** Sends a file to a path. */
+    upload: (path: string, key: string, file: string | Uint8Array, type = 'text/csv') =>
+      call('POST', path, key, file, { 'content-type': type }),
+    /** Returns the rows of a list; throws when the status is not 200. */
+    async list(path: string, key: string) {
+      const response = await call('GET', path, key);
+      if (response.status !== 200)
+        throw new Error(`GET ${path} returned ${response.status}: ${response.text}`);
+      return response.body.data;
+    },
     /** Creates a key with these scopes, or with all scopes. */
     key: (...granted: Scope[]) => createTestKey(granted),
     /** Creates a key that is limited to these projects. */

@@ -13,7 +13,7 @@ import { rewriteBackup } from '../../test/backup-files.ts';
 import { settableClock } from '../../test/clock.ts';
 import { fillPeople } from '../../test/people.ts';
 import { launchMuster, mainFile, muster, temporaryFolder } from '../../test/process.ts';
-import { type Engine, freshDatabase, onBothEngines, startTestService } from '../../test/service.ts';
+import { type Engine, freshDatabase, onBothEngines, startTestService, withKey } from '../../test/service.ts';
 import type { Database } from '../database/open.ts';
 import { dumpDatabase } from '../store/backup/dump.ts';
 import { decodeBackup } from '../store/backup/file.ts';
@@ -153,8 +153,7 @@ onBothEngines('a backup', (start, engine) => {
   });
 
   test('is one moment, however much is written meanwhile', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     await fillPeople(service.database, 20_000);
     const { id } = await service.make('/v1/projects', key, { name: 'Apollo' });
     let isDone = false;
@@ -181,8 +180,7 @@ onBothEngines('a backup', (start, engine) => {
   });
 
   test('is restored only into a database without rows', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const file = join(temporaryFolder(t), 'a.backup');
     await backupCommand(service.database, file, noProgress);
     await assert.rejects(
@@ -200,12 +198,11 @@ onBothEngines('a backup', (start, engine) => {
   });
 
   test('with scores that do not follow from the ratings is restored with the right ones', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     await service.make('/v1/projects', key, { name: 'Apollo' });
     const path = '/v1/projects/APOLLO/risks';
     const risk = await service.make(path, key, { title: 'Rated', probability: 3, impact: 4 });
-    await service.call('PATCH', `${path}/${risk.id}`, key, { impact: 5 });
+    await service.patch(`${path}/${risk.id}`, key, { impact: 5 });
     const file = join(temporaryFolder(t), 'edited.backup');
     await backupCommand(service.database, file, noProgress);
     const text = zstdDecompressSync(readFileSync(file)).toString();
@@ -288,8 +285,7 @@ onBothEngines('a backup', (start, engine) => {
 
   test('that is killed is not half done', async (t) => {
     const folder = temporaryFolder(t);
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     await fillPeople(service.database, 20_000, { title: 'x'.repeat(100) });
     const source = { MUSTER_DATABASE_URL: service.url };
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sql } from 'kysely';
 import { fillDemo } from '../../demo/fill.ts';
 import { muster, temporaryFolder } from '../../test/process.ts';
-import { onBothEngines } from '../../test/service.ts';
+import { onBothEngines, withKey } from '../../test/service.ts';
 import { systemClock } from '../core/clock.ts';
 import { expireAcceptances } from '../jobs/acceptances.ts';
 import { writeDatedEvents } from '../jobs/dated-events.ts';
@@ -93,8 +93,7 @@ const damages: [statement: string, area: string, rule: RegExp][] = [
 
 onBothEngines('muster check', (start, engine) => {
   test('accepts what a running service writes besides resources', async (t) => {
-    const service = await start(t, { environment: { MUSTER_WEBHOOK_ALLOW: '127.0.0.1' } });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { environment: { MUSTER_WEBHOOK_ALLOW: '127.0.0.1' } }));
     const input = { name: 'Apollo' };
     assert.equal((await service.post('/v1/projects', key, input, { 'idempotency-key': 'once' })).status, 201);
     const types = ['person.created'];

@@ -14,6 +14,7 @@ import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fillPeople } from '../../test/people.ts';
 import { launchMuster, muster, startMuster, temporaryFolder } from '../../test/process.ts';
+import { pluck } from '../../test/service.ts';
 import { dayAt, startOfDay } from '../core/time-zones.ts';
 import { openDatabase } from '../store/open.ts';
 
@@ -182,10 +183,7 @@ test('keys are created, listed and revoked while the service runs', async (t) =>
   assert.equal(await status(), 200);
 
   const listed = JSON.parse((await muster(folder, ['keys', 'list', '--json'])).stdout);
-  assert.deepEqual(
-    listed.map(({ name }: { name: string }) => name),
-    ['first key', 'nightly export'],
-  );
+  assert.deepEqual(pluck(listed, 'name'), ['first key', 'nightly export']);
   const { secret, ...shown } = key;
   assert.deepEqual(listed[1], shown);
   const table = (await muster(folder, ['keys', 'list'])).stdout;

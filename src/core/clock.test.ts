@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../test/clock.ts';
-import { onBothEngines } from '../../test/service.ts';
+import { onBothEngines, pluck, withKey } from '../../test/service.ts';
 
 onBothEngines('a clock that is set back', (start) => {
   test('writes succeed and timestamps never decrease', async (t) => {
     const clock = settableClock('2026-11-15T00:30:00Z');
-    const service = await start(t, { clock, environment: { MUSTER_RATE_LIMIT: '600' } });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { clock, environment: { MUSTER_RATE_LIMIT: '600' } }));
     const send = async (method: string, path: string, body?: unknown, headers = {}) => {
       const response = await service.call(method, path, key, body, headers);
       assert.ok(response.status < 300, `${method} ${path}: ${response.status} ${response.text}`);
@@ -47,7 +46,7 @@ onBothEngines('a clock that is set back', (start) => {
       assert.ok(changed.updated_at >= (before.get(path)?.updated_at ?? ''), path);
       assert.deepEqual(await send('GET', path), changed);
       const history = await send('GET', `${path}/history`);
-      const times = history.data.map(({ at }: { at: string }) => at);
+      const times = pluck(history.data, 'at');
       assert.deepEqual(times, times.toSorted(), path);
     }
     assert.deepEqual(await send('POST', `${at}/tasks`, { title: 'Once' }, idempotent), first);

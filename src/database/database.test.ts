@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { muster, temporaryFolder } from '../../test/process.ts';
-import { freshDatabase, onBothEngines } from '../../test/service.ts';
+import { freshDatabase, onBothEngines, withKey } from '../../test/service.ts';
 import { systemClock } from '../core/clock.ts';
-import { newId } from '../core/ids.ts';
 import { createFirstKey } from '../resources/keys/queries.ts';
-import { createPerson, personRow } from '../resources/personnel/queries.ts';
+import { createPerson } from '../resources/personnel/queries.ts';
 import { openDatabase } from '../store/open.ts';
 import { bySystem } from '../store/writes/change.ts';
 import { dataVersion } from '../store/writes/table-versions.ts';
@@ -107,33 +106,6 @@ onBothEngines('database', (start, engine) => {
     assert.deepEqual(await versions(), [people + 1, unchanged]);
   });
 
-  test('a snapshot does not see later writes', async (t) => {
-    const { database } = await start(t);
-    const count = (db: typeof database.db) =>
-      db
-        .selectFrom('people')
-        .selectAll()
-        .execute()
-        .then((rows) => rows.length);
-    const snapshot = await database.snapshot();
-    assert.equal(await count(snapshot.db), 0);
-    await database.write((db) => createPerson(db, { name: 'Ada' }, bySystem(systemClock(), 'a test')));
-    assert.equal(await count(snapshot.db), 0);
-    await snapshot.end();
-    assert.equal(await count(database.db), 1);
-  });
-
-  test('concurrent writes all succeed', async (t) => {
-    const { database } = await start(t);
-    const names = Array.from({ length: 40 }, (_, i) => `Person ${i}`);
-    await Promise.all(
-      names.map((name) =>
-        database.write((db) => createPerson(db, { name }, bySystem(systemClock(), 'a test'))),
-      ),
-    );
-    assert.equal((await database.db.selectFrom('people').selectAll().execute()).length, 40);
-  });
-
   test('retries a transaction after a write conflict', async (t) => {
     const { database } = await start(t);
     let attempts = 0;
@@ -176,24 +148,8 @@ onBothEngines('database', (start, engine) => {
     await next;
   });
 
-  test('orders texts by their bytes', async (t) => {
-    const { database } = await start(t);
-    const names = ['a', 'B', 'é', 'Z', 'b', '-', '_', 'ä'];
-    for (const name of names) {
-      const row = { ...personRow(newId('person'), { name }, systemClock()), name_folded: name };
-      await database.write((db) => db.insertInto('people').values(row).execute());
-    }
-    const ordered = await database.db.selectFrom('people').select('name').orderBy('roster_key').execute();
-    const byBytes = [...names].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-    assert.deepEqual(
-      ordered.map(({ name }) => name),
-      byBytes,
-    );
-  });
-
   test('responds with 503 while the database is unavailable', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     assert.equal((await service.get('/readyz')).status, 200);
     if (engine === 'sqlite') return;
     const name = new URL(service.url).pathname.slice(1);

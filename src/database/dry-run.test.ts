@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { onBothEngines } from '../../test/service.ts';
+import { onBothEngines, withKey } from '../../test/service.ts';
 import { momentOf } from '../core/clock.ts';
 import { newId } from '../core/ids.ts';
 import { personRow } from '../resources/personnel/queries.ts';
@@ -56,8 +56,7 @@ onBothEngines('a dry run', (start, engine) => {
   });
 
   test('is limited to the projects of the key', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const apollo = await service.make('/v1/projects', key, { name: 'Apollo' });
     await service.make('/v1/projects', key, { name: 'Gemini' });
     const scoped = scopeToProjects(service.database, [apollo.id]);

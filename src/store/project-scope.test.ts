@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type Kysely, sql } from 'kysely';
-import { onBothEngines, type Start } from '../../test/service.ts';
+import { onBothEngines, type Start, withKey } from '../../test/service.ts';
 import { systemClock } from '../core/clock.ts';
 import { createTest } from '../resources/webhooks/deliveries.ts';
 import { scopeToProjects } from './project-scope.ts';
@@ -135,8 +135,7 @@ onBothEngines('the database scoped to projects', (start) => {
 
 /** Two projects, of which one is visible. */
 async function twoProjects(start: Start, t: TestContext) {
-  const service = await start(t);
-  const key = await service.key();
+  const { service, key } = await withKey(start(t));
   const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
   const group = await service.make('/v1/groups', key, { name: 'Works' });
   await service.call('PUT', `/v1/groups/${group.id}/members/${user_id}`, key);
@@ -144,7 +143,7 @@ async function twoProjects(start: Start, t: TestContext) {
     const { id: project } = await service.make('/v1/projects', key, { name });
     const at = `/v1/projects/${project}`;
     const { id: risk } = await service.make(`${at}/risks`, key, { title: 'before' });
-    await service.call('PATCH', `${at}/risks/${risk}`, key, { title: name.toLowerCase() });
+    await service.patch(`${at}/risks/${risk}`, key, { title: name.toLowerCase() });
     await service.make(`${at}/issues`, key, { title: 'Issue', risk_id: risk });
     await service.make(`${at}/tasks`, key, { title: 'Task', risk_id: risk });
     await service.make(`${at}/comments`, key, { body: 'Comment' });

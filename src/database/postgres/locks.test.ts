@@ -170,10 +170,10 @@ test('changes of an item read it after they have waited for its project', async 
   const { service, lock, key, first } = prepared;
   const item = `/v1/projects/${first.id}/tasks/${first.task}`;
   const writes: Record<string, () => ReturnType<TestService['call']>> = {
-    'a change': () => service.call('PATCH', item, key, { title: 'z' }),
+    'a change': () => service.patch(item, key, { title: 'z' }),
     'a bulk change': () =>
       service.post('/v1/bulk/tasks', key, { items: [{ id: first.task }], changes: { title: 'z' } }),
-    'a deletion': () => service.call('DELETE', item, key),
+    'a deletion': () => service.delete(item, key),
   };
   const { database } = service;
   const run = database.write;
@@ -229,7 +229,7 @@ test('a write that waits for too long is 503, and changes nothing afterwards', a
   const before = (await service.get(item, key)).text;
   await lock(firstProject(prepared));
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const writing = service.call('PATCH', item, key, { title: 'too late' });
+  const writing = service.patch(item, key, { title: 'too late' });
   await service.untilWaiting(1);
   t.mock.timers.tick(9_000);
   t.mock.timers.reset();

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { startPgbouncer } from '../../../test/pgbouncer.ts';
 import { isInstalled } from '../../../test/programs.ts';
-import { startTestService } from '../../../test/service.ts';
+import { startTestService, withKey } from '../../../test/service.ts';
 import { createApp } from '../../app.ts';
 import { readConfig } from '../../config.ts';
 import { systemClock } from '../../core/clock.ts';
@@ -89,8 +89,7 @@ for (const [name, settings] of [
 test('behind a pgbouncer without prepared statements, requests fail with advice and never run another statement', async (t) => {
   if (!isInstalled('pgbouncer')) return t.skip('pgbouncer is not installed');
   const via = await startPgbouncer(t, '');
-  const service = await startTestService(t, 'postgres', { via });
-  const key = await service.key();
+  const { service, key } = await withKey(startTestService(t, 'postgres', { via }));
   const responses = [];
   for (let i = 0; i < 10; i++) {
     const created = service.post('/v1/groups', key, { name: `Group ${i}` });

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { Transaction } from 'kysely';
 import { migratedDatabase } from '../../../test/databases.ts';
-import { startTestService } from '../../../test/service.ts';
+import { startTestService, withKey } from '../../../test/service.ts';
 import { systemClock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
 import { groupRow } from '../../resources/groups/queries.ts';
@@ -31,12 +31,12 @@ test('a change does not wait for statements without a result', async (t) => {
 
 test('a change of an item does not wait for the lock on its project before it reads the item', async (t) => {
   const { url, roundTrips } = await startDistantServer(t, await createDatabase(t));
-  const service = await startTestService(t, 'postgres', { target: { url, drop: async () => {} } });
-  const key = await service.key();
+  const { service, key } = await withKey(
+    startTestService(t, 'postgres', { target: { url, drop: async () => {} } }),
+  );
   await service.make('/v1/projects', key, { name: 'APOLLO' });
   await service.make('/v1/projects/APOLLO/tasks', key, { title: 'x' });
-  const change = (title: string) =>
-    service.call('PATCH', '/v1/projects/APOLLO/tasks/APOLLO-T1', key, { title });
+  const change = (title: string) => service.patch('/v1/projects/APOLLO/tasks/APOLLO-T1', key, { title });
   await change('first');
   const before = roundTrips();
   await change('second');

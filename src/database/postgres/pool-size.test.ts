@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import pg from 'pg';
-import { startTestService } from '../../../test/service.ts';
+import { startTestService, withKey } from '../../../test/service.ts';
 
 for (const size of [5, 7, 24]) {
   test(`an instance with MUSTER_DATABASE_POOL=${size} opens ${size} connections and no more`, {
     timeout: 60_000,
   }, async (t) => {
     const environment = { MUSTER_DATABASE_POOL: String(size) };
-    const service = await startTestService(t, 'postgres', { environment });
-    const key = await service.key();
+    const { service, key } = await withKey(startTestService(t, 'postgres', { environment }));
     const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
     const events = await fetch(`${service.origin}/v1/events/stream`, {
       headers: { authorization: `Bearer ${key}` },

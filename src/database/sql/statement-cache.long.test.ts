@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import Sqlite from 'better-sqlite3';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { type Engine, onBothEngines, type Start, type TestService } from '../../../test/service.ts';
+import { type Engine, onBothEngines, type Start, type TestService, withKey } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
 import { listPage } from '../../lists/list.ts';
 import { personnelList } from '../../resources/personnel/queries.ts';
@@ -105,8 +105,7 @@ async function readPages(service: TestService): Promise<void> {
 }
 
 async function begin(t: TestContext, start: Start) {
-  const service = await start(t, { environment: { MUSTER_CACHE_MB: '0' } });
-  const key = await service.key();
+  const { service, key } = await withKey(start(t, { environment: { MUSTER_CACHE_MB: '0' } }));
   const { user_id: id } = await service.make('/v1/personnel', key, { name: 'Ada' });
   const columns = [
     'title',

@@ -110,7 +110,7 @@ onBothEngines('a key for one area', (start) => {
     const { ada, team } = await createDataset(service);
     const key = await service.key('personnel.manage');
     const before = await readRows(service);
-    const person = await service.call('DELETE', `/v1/personnel/${ada}`, key);
+    const person = await service.delete(`/v1/personnel/${ada}`, key);
     assert.deepEqual([person.status, person.body.code], [409, 'in_use']);
     assert.deepEqual(person.body.used_by, {
       groups: { count: 1, samples: ['Team'] },
@@ -120,7 +120,7 @@ onBothEngines('a key for one area', (start) => {
       person.body.detail,
       /1 groups \(such as Team\).*items of projects, which your key cannot read/,
     );
-    const group = await service.call('DELETE', `/v1/groups/${team}`, key);
+    const group = await service.delete(`/v1/groups/${team}`, key);
     assert.deepEqual([group.status, group.body.used_by], [409, {}]);
     assert.match(group.body.detail, /^The group Team is used by items of projects/);
     for (const { text } of [person, group]) assert.doesNotMatch(text, /APOLLO|risks|issues|tasks/);
@@ -173,9 +173,7 @@ onBothEngines('a key for one area', (start) => {
     await createDataset(service);
     const file = 'title,owner\nNew,cost-center-7\n';
     const send = async (...scopes: Parameters<TestService['key']>) =>
-      service.call('POST', '/v1/projects/APOLLO/risks/import', await service.key(...scopes), file, {
-        'content-type': 'text/csv',
-      });
+      service.upload('/v1/projects/APOLLO/risks/import', await service.key(...scopes), file);
     const { body } = await send('projects.manage');
     assert.equal(body.summary.created, 0);
     assert.match(body.results[0].errors[0].detail, /or the group’s name or ID\.$/);

@@ -51,8 +51,7 @@ onSqlite('access', (start) => {
   test('authentication errors carry the challenges of RFC 6750', async (t) => {
     const service = await start(t);
     const none = await service.get('/v1/risks');
-    assert.equal(none.status, 401);
-    assert.equal(none.headers.get('www-authenticate'), 'Bearer realm="muster"');
+    assert.deepEqual([none.status, none.headers.get('www-authenticate')], [401, 'Bearer realm="muster"']);
     assert.equal(none.body.code, 'unauthenticated');
 
     const unknown = await service.get('/v1/risks', newSecret());
@@ -62,8 +61,7 @@ onSqlite('access', (start) => {
     assert.equal((await service.get('/v1/personnel', personnel)).status, 200);
     assert.equal((await service.get('/v1/groups', personnel)).status, 200);
     const risks = await service.get('/v1/risks', personnel);
-    assert.equal(risks.status, 403);
-    assert.equal(risks.body.code, 'insufficient_scope');
+    assert.deepEqual([risks.status, risks.body.code], [403, 'insufficient_scope']);
     assert.match(
       risks.headers.get('www-authenticate') ?? '',
       /error="insufficient_scope", scope="projects.read"/,
@@ -84,26 +82,6 @@ onSqlite('access', (start) => {
       assert.deepEqual([status, body.detail], [401, detail]);
       assert.equal(headers.get('www-authenticate'), 'Bearer realm="muster"');
     }
-  });
-
-  test('a revoked key is rejected from the next request on', async (t) => {
-    const service = await start(t);
-    const { id, secret } = await service.database.write((db) =>
-      createKey(db, { name: 'x', scopes: ['personnel.read'] }, systemClock()),
-    );
-    assert.equal((await service.get('/v1/personnel', secret)).status, 200);
-    await service.database.write((db) => revokeKey(db, id, systemClock()));
-    assert.equal((await service.get('/v1/personnel', secret)).status, 401);
-  });
-
-  test('a key can read its own scopes, and its secret is never returned', async (t) => {
-    const service = await start(t);
-    const secret = await service.key('events.read');
-    const { body } = await service.get('/v1/me', secret);
-    assert.deepEqual(body.scopes, ['events.read']);
-    assert.equal(body.limits.page_rows, 1000);
-    const stored = await service.database.db.selectFrom('keys').selectAll().execute();
-    assert.ok(!JSON.stringify(stored).includes(secret));
   });
 });
 

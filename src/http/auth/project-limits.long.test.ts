@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { runConcurrently } from '../../../test/concurrency.ts';
 import { dereferenced } from '../../../test/fuzz/document.ts';
-import { onBothEngines, type Start, type TestService } from '../../../test/service.ts';
+import { onBothEngines, pluck, type Start, type TestService } from '../../../test/service.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { createTest } from '../../resources/webhooks/deliveries.ts';
 import { bySystem } from '../../store/writes/change.ts';
@@ -116,7 +116,7 @@ onBothEngines('keys limited to projects', (start) => {
     const alone = await ask();
     await makeHidden(dataset, { lead_user_id: unused.user_id, owner_group_id: dataset.empty });
     assert.deepEqual(await ask(), alone);
-    const patch = await service.call('PATCH', `/v1/projects/${dataset.fresh}`, limited, {
+    const patch = await service.patch(`/v1/projects/${dataset.fresh}`, limited, {
       name: 'Fresh air',
     });
     assert.equal(patch.status, 200);
@@ -135,7 +135,7 @@ onBothEngines('keys limited to projects', (start) => {
     });
     const { body: ranked } = await service.get('/v1/risks', limited);
     assert.deepEqual(
-      ranked.data.map(({ rank }: { rank: number }) => rank),
+      pluck(ranked.data, 'rank'),
       ranked.data.map((_: unknown, i: number) => i + 1),
     );
     assert.ok(ranked.data.every(({ project_key }: { project_key: string }) => project_key === 'SEEN'));
@@ -147,15 +147,15 @@ onBothEngines('keys limited to projects', (start) => {
     assert.deepEqual([taken.status, taken.body.existing_id], [409, risk.id]);
     const task = { title: 'Do', risk_id: risk.id, assignee_user_id: person };
     const { id } = await service.make('/v1/projects/SEEN/tasks', limited, task);
-    const inUse = await service.call('DELETE', `${risks}/${risk.id}`, limited);
+    const inUse = await service.delete(`${risks}/${risk.id}`, limited);
     assert.deepEqual([inUse.status, inUse.body.used_by.tasks.count], [409, 1]);
-    assert.equal((await service.call('DELETE', `/v1/projects/SEEN/tasks/${id}`, limited)).status, 204);
+    assert.equal((await service.delete(`/v1/projects/SEEN/tasks/${id}`, limited)).status, 204);
     assert.equal((await service.post(`${risks}/${risk.id}/materialize`, limited, {})).status, 201);
     const { body: evaluation } = await service.post('/v1/risks/evaluate', limited, {
       probability: 1,
       impact: 1,
     });
-    const { total, unassessed } = (await service.get('/v1/risks/summary', limited)).body.data;
+    const { total, unassessed } = await service.list('/v1/risks/summary', limited);
     assert.deepEqual([evaluation.of, evaluation.rank], [total + 1, total - unassessed + 1]);
     for (const action of ['archive', 'unarchive'])
       assert.equal((await service.post(`/v1/projects/SEEN/${action}`, limited, {})).status, 200);
@@ -163,13 +163,10 @@ onBothEngines('keys limited to projects', (start) => {
     // People and groups belong to no project, so a limited key can change them.
     const created = await service.make('/v1/personnel', limited, { name: 'New', manager_user_id: person });
     const patch = { manager_user_id: null, status: 'inactive' };
-    assert.equal(
-      (await service.call('PATCH', `/v1/personnel/${created.user_id}`, limited, patch)).status,
-      200,
-    );
+    assert.equal((await service.patch(`/v1/personnel/${created.user_id}`, limited, patch)).status, 200);
     const group = await service.make('/v1/groups', limited, { name: 'Below', parent_id: dataset.group });
     const move = { parent_id: dataset.empty };
-    assert.equal((await service.call('PATCH', `/v1/groups/${group.id}`, limited, move)).status, 200);
+    assert.equal((await service.patch(`/v1/groups/${group.id}`, limited, move)).status, 200);
   });
 
   test('a cursor works with the visible rows of the key that sends it', async (t) => {
@@ -206,21 +203,19 @@ onBothEngines('keys limited to projects', (start) => {
     const hidden = await makeHidden(dataset);
     const { key_id } = (await service.get('/v1/me', limited)).body;
     const limitTo = async (project_ids: string[] | null) => {
-      const patch = await service.call('PATCH', `/v1/keys/${key_id}`, whole, { project_ids });
+      const patch = await service.patch(`/v1/keys/${key_id}`, whole, { project_ids });
       assert.equal(patch.status, 200, patch.text);
       assert.deepEqual((await service.get('/v1/me', limited)).body.project_ids, patch.body.project_ids);
-      return (await service.get('/v1/projects?archived=any', limited)).body.data.map(
-        ({ key }: { key: string }) => key,
-      );
+      return pluck(await service.list('/v1/projects?archived=any', limited), 'key');
     };
     assert.deepEqual(await limitTo(['CANARY']), ['CANARY']);
     assert.deepEqual(await limitTo([dataset.seen, hidden.project.id]), ['CANARY', 'SEEN']);
     assert.equal((await limitTo(null)).length, 5);
     assert.deepEqual(await limitTo([dataset.fresh]), ['FRESH']);
-    assert.equal((await service.call('DELETE', `/v1/projects/${dataset.fresh}`, limited)).status, 204);
+    assert.equal((await service.delete(`/v1/projects/${dataset.fresh}`, limited)).status, 204);
     assert.deepEqual((await service.get('/v1/me', limited)).body.project_ids, [dataset.fresh]);
-    assert.deepEqual((await service.get('/v1/projects?archived=any', limited)).body.data, []);
-    assert.deepEqual((await service.get('/v1/risks/summary', limited)).body.data.total, 0);
+    assert.deepEqual(await service.list('/v1/projects?archived=any', limited), []);
+    assert.deepEqual((await service.list('/v1/risks/summary', limited)).total, 0);
   });
 });
 

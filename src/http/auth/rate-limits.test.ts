@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { settableClock } from '../../../test/clock.ts';
-import { onSqlite, startTestService, type TestService } from '../../../test/service.ts';
+import { onSqlite, startTestService, type TestService, withKey } from '../../../test/service.ts';
 import { clientAddress, listNetworks, networkOf } from '../../core/addresses.ts';
 import { newSecret } from '../../store/keys/secret.ts';
 import { burstOf, rateLimiter } from './rate-limits.ts';
@@ -17,16 +17,14 @@ onSqlite('rate limits', (start) => {
     const get = () => service.get('/v1/groups', key);
 
     const first = await get();
-    assert.equal(first.status, 200);
-    assert.equal(first.headers.get('ratelimit-policy'), '"key";q=3;w=60');
+    assert.deepEqual([first.status, first.headers.get('ratelimit-policy')], [200, '"key";q=3;w=60']);
     assert.equal(first.headers.get('ratelimit'), '"key";r=2;t=60');
     clock.set('2026-11-15T12:00:10.000Z');
     await get();
     assert.equal((await get()).headers.get('ratelimit'), '"key";r=0;t=50');
 
     const rejected = await get();
-    assert.equal(rejected.status, 429);
-    assert.equal(rejected.body.code, 'rate_limited');
+    assert.deepEqual([rejected.status, rejected.body.code], [429, 'rate_limited']);
     assert.match(rejected.body.detail, /Try again in 50 s\./);
     assert.equal(rejected.headers.get('retry-after'), '50');
     assert.equal(rejected.headers.get('ratelimit'), '"key";r=0;t=50');
@@ -39,13 +37,14 @@ onSqlite('rate limits', (start) => {
   });
 
   test('a 304 is free; a 403 is not', async (t) => {
-    const service = await start(t, { clock: settableClock(noon), environment: { MUSTER_RATE_LIMIT: '3' } });
-    const key = await service.key('personnel.read');
+    const { service, key } = await withKey(
+      start(t, { clock: settableClock(noon), environment: { MUSTER_RATE_LIMIT: '3' } }),
+      'personnel.read',
+    );
     const etag = (await service.get('/v1/groups', key)).headers.get('etag') ?? '';
     for (let i = 0; i < 5; i++) {
       const known = await service.get('/v1/groups', key, { 'if-none-match': etag });
-      assert.equal(known.status, 304);
-      assert.equal(known.headers.get('ratelimit'), '"key";r=2;t=60');
+      assert.deepEqual([known.status, known.headers.get('ratelimit')], [304, '"key";r=2;t=60']);
     }
     assert.equal((await service.get('/v1/risks', key)).headers.get('ratelimit'), '"key";r=1;t=60');
     assert.equal((await service.get('/v1/groups', key)).status, 200);
@@ -53,8 +52,9 @@ onSqlite('rate limits', (start) => {
   });
 
   test('a key can have its own limit or none, and reads it from /v1/me', async (t) => {
-    const service = await start(t, { clock: settableClock(noon), environment: { MUSTER_RATE_LIMIT: '2' } });
-    const key = await service.key();
+    const { service, key } = await withKey(
+      start(t, { clock: settableClock(noon), environment: { MUSTER_RATE_LIMIT: '2' } }),
+    );
     const limits = async () => (await service.get('/v1/me', key)).body.limits;
     const { rate_limit, rate_burst } = await limits();
     assert.deepEqual([rate_limit, rate_burst], [2, 2]);
@@ -68,14 +68,14 @@ onSqlite('rate limits', (start) => {
     assert.equal((await limits()).rate_limit, null);
     for (let i = 0; i < 5; i++) {
       const response = await service.get('/v1/me', key);
-      assert.equal(response.status, 200);
-      assert.equal(response.headers.get('ratelimit'), null);
+      assert.deepEqual([response.status, response.headers.get('ratelimit')], [200, null]);
     }
   });
 
   test('probes and public pages are not rate limited', async (t) => {
-    const service = await start(t, { clock: settableClock(noon), environment: { MUSTER_RATE_LIMIT: '1' } });
-    const key = await service.key();
+    const { service, key } = await withKey(
+      start(t, { clock: settableClock(noon), environment: { MUSTER_RATE_LIMIT: '1' } }),
+    );
     for (const path of ['/livez', '/readyz', '/docs', '/v1/openapi.json', '/problems/rate_limited']) {
       for (let i = 0; i < 3; i++) assert.equal((await service.get(path, key)).status, 200, path);
     }
@@ -83,11 +83,12 @@ onSqlite('rate limits', (start) => {
 
   test('an address that sends invalid keys is rate limited, but valid keys from it still work', async (t) => {
     const clock = settableClock(noon);
-    const service = await start(t, {
-      clock,
-      environment: { MUSTER_FAILED_AUTH_LIMIT: '3', MUSTER_TRUST_PROXY: '127.0.0.0/8' },
-    });
-    const key = await service.key();
+    const { service, key } = await withKey(
+      start(t, {
+        clock,
+        environment: { MUSTER_FAILED_AUTH_LIMIT: '3', MUSTER_TRUST_PROXY: '127.0.0.0/8' },
+      }),
+    );
     const attempt = async (secret: string | undefined, from = '198.51.100.7') =>
       service.get('/v1/me', secret, { 'x-forwarded-for': from });
 
@@ -95,8 +96,7 @@ onSqlite('rate limits', (start) => {
       assert.equal((await attempt(secret)).status, 401);
     }
     const rejected = await attempt(newSecret());
-    assert.equal(rejected.status, 429);
-    assert.equal(rejected.body.code, 'rate_limited');
+    assert.deepEqual([rejected.status, rejected.body.code], [429, 'rate_limited']);
     assert.equal(rejected.headers.get('retry-after'), '60');
     assert.equal(rejected.headers.get('ratelimit-policy'), '"address";q=3;w=60');
     assert.equal((await attempt(key)).status, 200);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onBothEngines } from '../../../test/service.ts';
+import { onBothEngines, withKey } from '../../../test/service.ts';
 
 /** A request that waits for another one never gets a response. */
 const limits = { timeout: 60_000 };
@@ -8,8 +8,7 @@ const limits = { timeout: 60_000 };
 onBothEngines('the response cache', (start) => {
   for (const path of ['/v1/groups?limit=10', '/v1/groups', '/v1/groups?limit=10&count=true']) {
     test(`serves a client that only revalidates its copy: ${path}`, async (t) => {
-      const service = await start(t);
-      const key = await service.key();
+      const { service, key } = await withKey(start(t));
       await service.make('/v1/groups', key, { name: 'Ops' });
       const { hits } = service.app.responseCache;
       const cacheHits = () => service.app.responseCache.hits - hits;
@@ -42,8 +41,7 @@ onBothEngines('the response cache', (start) => {
     'a client that disconnects during the version check does not block those after it',
     limits,
     async (t) => {
-      const service = await start(t);
-      const key = await service.key();
+      const { service, key } = await withKey(start(t));
       const path = '/v1/groups?limit=10';
       await service.get(path, key);
       await service.get(path, key);
@@ -78,15 +76,17 @@ onBothEngines('the response cache', (start) => {
     'nobody waits until another client has received a list that is too long to be cached',
     limits,
     async (t) => {
-      const service = await start(t);
-      const key = await service.key();
+      const { service, key } = await withKey(start(t));
       const attributes = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`a${i}`, 'x'.repeat(500)]));
       const file = Array.from({ length: 1500 }, (_, i) =>
         JSON.stringify({ name: `Person ${i}`, attributes }),
       );
-      const imported = await service.post('/v1/personnel/import', key, file.join('\n'), {
-        'content-type': 'application/x-ndjson',
-      });
+      const imported = await service.upload(
+        '/v1/personnel/import',
+        key,
+        file.join('\n'),
+        'application/x-ndjson',
+      );
       assert.equal(imported.body.summary.created, 1500, imported.text.slice(0, 500));
       const headers = { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' };
       const slow = await fetch(`${service.origin}/v1/personnel`, { headers });
@@ -106,8 +106,7 @@ onBothEngines('the response cache', (start) => {
   );
 
   test('the download of a list that is too long to be cached leaves its ETag in the cache', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const attributes = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`a${i}`, 'x'.repeat(500)]));
     const file = Array.from({ length: 60 }, (_, i) => JSON.stringify({ name: `Person ${i}`, attributes }));
     const type = { 'content-type': 'application/x-ndjson' };
@@ -137,8 +136,7 @@ onBothEngines('the response cache', (start) => {
   });
 
   test('a 304 after an unrelated change keeps the cached body', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const { id } = await service.make('/v1/groups', key, { name: 'Ops' });
     const path = '/v1/groups?limit=10&q=ops';
     const tag = (await service.get(path, key)).headers.get('etag') ?? '';
@@ -147,7 +145,7 @@ onBothEngines('the response cache', (start) => {
     const known = await service.get(path, key, { 'if-none-match': tag });
     assert.equal(known.status, 304);
     const { hits } = service.app.responseCache;
-    assert.equal((await service.get(path, key)).body.data[0].id, id);
+    assert.equal((await service.list(path, key))[0].id, id);
     assert.equal(service.app.responseCache.hits, hits + 1);
   });
 });

@@ -5,13 +5,12 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { freePort } from '../../../test/ports.ts';
-import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { onBothEngines, onSqlite, type TestService, withKey } from '../../../test/service.ts';
 import { bucketBounds, Histogram } from './request-histogram.ts';
 
 onBothEngines('metrics', (start) => {
   test('count responses by route and status, cached ones included', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     for (let i = 0; i < 4; i++) await service.get('/v1/risks?limit=5', key);
     // Not cached, because it is sent once.
     await service.get('/v1/risks?limit=6', key);
@@ -45,10 +44,11 @@ onBothEngines('metrics', (start) => {
       assert.match(line, /^(# (HELP|TYPE) \w+ .+|\w+(\{(\w+="[^"\\]*",?)+\})? [\d.e+-]+)$/);
     }
   });
+});
 
+onSqlite('metrics', (start) => {
   test('the states of requests in flight do not overlap', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const sockets = Array.from({ length: 3 }, () => {
       const socket = connect(Number(new URL(service.origin).port), '127.0.0.1');
       socket.write(
@@ -68,8 +68,7 @@ onBothEngines('metrics', (start) => {
   });
 
   test('queued requests are processing, and never counted twice or not at all', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     assert.equal((await service.get('/v1/projects/NONE', key)).status, 404);
     const { load, connections } = service.app;
     const sockets = Array.from({ length: 10 }, () =>
@@ -96,8 +95,7 @@ onBothEngines('metrics', (start) => {
   });
 
   test('a scrape resets nothing that another scraper reads', async (t) => {
-    const service = await start(t);
-    const key = await service.key('metrics.read');
+    const { service, key } = await withKey(start(t), 'metrics.read');
     const delays = 'muster_event_loop_delay_seconds_count';
     let before = await scrape(service, key);
     while (!before.get(delays)) before = await scrape(service, key);
@@ -118,17 +116,9 @@ onBothEngines('metrics', (start) => {
     );
     assert.deepEqual(documented.sort(), served.sort());
   });
-
-  test('need metrics.read', async (t) => {
-    const service = await start(t);
-    assert.equal((await service.get('/metrics')).status, 401);
-    const { status, body } = await service.get('/metrics', await service.key('events.manage', 'keys.manage'));
-    assert.equal(status, 403);
-    assert.equal(body.scope, 'metrics.read');
-  });
 });
 
-onBothEngines('metrics on their own port', (start) => {
+onSqlite('metrics on their own port', (start) => {
   test('need no key', async (t) => {
     const port = await freePort();
     await start(t, { environment: { MUSTER_METRICS_PORT: String(port) } });

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fillPeople } from '../../../test/people.ts';
-import { onSqlite, type TestService } from '../../../test/service.ts';
+import { onSqlite, type TestService, withKey } from '../../../test/service.ts';
 
 /** A page of 200 of these people takes 8 MB, more than the buffers of a connection hold. */
 const fill = ({ database }: TestService) =>
@@ -15,8 +15,7 @@ const page = '/v1/personnel?limit=200';
 
 onSqlite('clients that do not read', (start) => {
   test('lose their connections after a while, those that read slowly do not', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     await fill(service);
     service.app.slowReaders.limits.periodMs = 2500;
     const [stalled, slow] = [await open(service, page, key), await open(service, page, key)];

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { isInstalled } from '../../../test/programs.ts';
 import { proxies } from '../../../test/proxies.ts';
-import { startTestService, type TestService } from '../../../test/service.ts';
+import { startTestService, type TestService, withKey } from '../../../test/service.ts';
 import { closeAfterDraining } from './drain.ts';
 
 const body = Buffer.alloc(8 * 1024 * 1024, ' ');
@@ -98,8 +98,7 @@ test('a small rejected body is read to its end, and the connection stays open', 
 });
 
 test('requests after a rejected one on a connection that closes are not processed', async (t) => {
-  const service = await startTestService(t, 'sqlite');
-  const key = await service.key();
+  const { service, key } = await withKey(startTestService(t, 'sqlite'));
   const authorization = `authorization: Bearer ${key}\r\ncontent-type: application/json\r\n`;
   const rejected = `POST /v1/groups HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n`;
   const name = '{"name":"x"}';

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { startMuster, temporaryFolder } from '../../../test/process.ts';
-import { freshDatabase, onBothEngines } from '../../../test/service.ts';
+import { freshDatabase, onBothEngines, pluck, withKey } from '../../../test/service.ts';
 import { deleteOldResponses } from '../../jobs/retention.ts';
 
 onBothEngines('idempotency', (start, engine) => {
   test('200 identical requests create one person and get 200 equal responses', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t), 'personnel.manage');
     const post = async () => {
       // A request that waits too long for the first one is told to try again.
       for (;;) {
@@ -53,8 +52,7 @@ onBothEngines('idempotency', (start, engine) => {
 
   test('rejected requests are not stored, and stored responses expire after a day', async (t) => {
     const clock = settableClock('2026-11-15T12:00:00Z');
-    const service = await start(t, { clock });
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t, { clock }), 'personnel.manage');
     const post = (body: object) => service.post('/v1/personnel', key, body, { 'idempotency-key': 'k' });
     assert.equal((await post({ name: '' })).status, 422);
     assert.equal(
@@ -83,7 +81,7 @@ onBothEngines('idempotency', (start, engine) => {
       service.post(`/v1/projects/${project}/risks`, secret, { title: 'x' }, { 'idempotency-key': 'k' });
     const [apollo, gemini] = [await post('APOLLO'), await post('GEMINI')];
     const change = async (patch: object) =>
-      assert.equal((await service.call('PATCH', `/v1/keys/${id}`, whole, patch)).status, 200);
+      assert.equal((await service.patch(`/v1/keys/${id}`, whole, patch)).status, 200);
     const seen = async () =>
       [await post('APOLLO'), await post('GEMINI')].map(({ body }) => body.code ?? body);
 
@@ -99,8 +97,7 @@ onBothEngines('idempotency', (start, engine) => {
   });
 
   test('a risk materializes once', async (t) => {
-    const service = await start(t);
-    const key = await service.key('projects.manage');
+    const { service, key } = await withKey(start(t), 'projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
     const risk = await service.make('/v1/projects/APOLLO/risks', key, { title: 'x' });
     const path = `/v1/projects/APOLLO/risks/${risk.key}/materialize`;
@@ -141,7 +138,7 @@ onBothEngines('idempotency', (start, engine) => {
     const response = await fetch(`${service.origin}/v1/personnel`, {
       headers: { authorization: `Bearer ${key}` },
     });
-    const names = (await response.json()).data.map(({ name }: { name: string }) => name);
+    const names = pluck((await response.json()).data, 'name');
     assert.equal(new Set(names).size, names.length, 'no name twice');
     for (let round = 0; round < 4; round++) {
       for (let i = 0; i < 20; i++) assert.ok(names.includes(`${round}-${i}`));

@@ -3,14 +3,13 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { fillPeople } from '../../../test/people.ts';
 import { sendRaw } from '../../../test/raw-http.ts';
-import { onSqlite } from '../../../test/service.ts';
+import { onSqlite, withKey } from '../../../test/service.ts';
 
 const smuggled = 'GET /v1/smuggled HTTP/1.1\r\nhost: x\r\n\r\n';
 
 onSqlite('request sanity', (start) => {
   test('ambiguous requests are rejected, and the connection is closed', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const head = `host: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n`;
     const post = (headers: string, body: string) =>
       `POST /v1/groups HTTP/1.1\r\n${head}${headers}\r\n\r\n${body}${smuggled}`;
@@ -64,8 +63,7 @@ onSqlite('request sanity', (start) => {
   });
 
   test('duplicate Authorization or Content-Type headers are rejected', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const bearer = `authorization: Bearer ${key}\r\n`;
     const end = 'connection: close\r\n\r\n';
     for (const other of [bearer, 'authorization: Bearer x\r\n', 'authorization: Basic eDp5\r\n']) {
@@ -120,8 +118,7 @@ onSqlite('request sanity', (start) => {
   });
 
   test('rejects encoded bodies and unsupported methods', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const gzipped = await service.post('/v1/groups', key, '{"name":"x"}', { 'content-encoding': 'gzip' });
     assert.equal(gzipped.body.code, 'unsupported_media_type');
     assert.equal(gzipped.headers.get('accept-encoding'), 'identity');
@@ -140,8 +137,7 @@ onSqlite('request sanity', (start) => {
   });
 
   test('broken bytes after a request never produce a response that belongs to another request', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`;
     assert.equal(await sendRaw(service.origin, `${get('/v1/personnel')}NONSENSE\r\n\r\n`), '');
 

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sendRaw } from '../../../test/raw-http.ts';
-import { onSqlite } from '../../../test/service.ts';
+import { onSqlite, withKey } from '../../../test/service.ts';
 import { requestIdOf, traceIdOf } from '../request/request-ids.ts';
 
 const origin = 'https://console.example.com';
 
 onSqlite('headers', (start) => {
   test('every response has security headers and reveals no software', async (t) => {
-    const service = await start(t, { environment: { MUSTER_BASE_URL: 'https://ops.example.com' } });
-    const key = await service.key();
+    const { service, key } = await withKey(
+      start(t, { environment: { MUSTER_BASE_URL: 'https://ops.example.com' } }),
+    );
     const paths = [
       '/v1/risks',
       '/v1/me',
@@ -42,8 +43,7 @@ onSqlite('headers', (start) => {
 
   test('links contain the path of the base URL, and requests work with and without it', async (t) => {
     const base = 'https://ops.example.com/api';
-    const service = await start(t, { environment: { MUSTER_BASE_URL: base } });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { environment: { MUSTER_BASE_URL: base } }));
     for (const prefix of ['', '/api']) {
       const created = await service.post(`${prefix}/v1/groups`, key, { name: `Group ${prefix}` });
       assert.equal(created.headers.get('location'), `${base}/v1/groups/${created.body.id}`);
@@ -61,10 +61,11 @@ onSqlite('headers', (start) => {
   });
 
   test('CORS allows only the configured origins, and never credentials', async (t) => {
-    const service = await start(t, {
-      environment: { MUSTER_CORS_ORIGINS: `${origin}, http://localhost:5173` },
-    });
-    const key = await service.key();
+    const { service, key } = await withKey(
+      start(t, {
+        environment: { MUSTER_CORS_ORIGINS: `${origin}, http://localhost:5173` },
+      }),
+    );
     for (const path of ['/v1/risks', '/v1/nothing', '/v1/groups/%zz']) {
       const { headers } = await service.get(path, key, { origin });
       assert.equal(headers.get('access-control-allow-origin'), origin, path);
