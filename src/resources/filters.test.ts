@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../test/clock.ts';
-import { onBothEngines, type TestService } from '../../test/service.ts';
+import { onBothEngines, type TestService, withKey } from '../../test/service.ts';
 
 const missing = (prefix: string) => `${prefix}_${'0'.repeat(26)}`;
 
@@ -19,8 +19,7 @@ async function assertRejected(service: TestService, key: string, path: string, n
 onBothEngines('filters of lists', (start) => {
   test('reject a project that `archived` leaves out, in every list, summary and chart', async (t) => {
     const clock = settableClock('2026-11-01T12:00:00.000Z');
-    const service = await start(t, { clock });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { clock }));
     const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
     for (const project of ['OLD', 'NEW']) {
       await service.make('/v1/projects', key, { name: project, key: project, lead_user_id: ada.user_id });
@@ -67,7 +66,7 @@ onBothEngines('filters of lists', (start) => {
         assert.equal((await service.get(`${path}?${query}`, key)).status, 200, `${path}?${query}`);
     }
     for (const path of lists) {
-      const { data } = (await service.get(`${path}?project=OLD&archived=any`, key)).body;
+      const data = await service.list(`${path}?project=OLD&archived=any`, key);
       assert.equal(data.length, 1, path);
     }
     // A past register has the projects that were not archived on that day.
@@ -82,8 +81,7 @@ onBothEngines('filters of lists', (start) => {
   });
 
   test('say nothing about an archived project that a limited key cannot access', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     for (const project of ['MINE', 'HIDDEN'])
       await service.make('/v1/projects', key, { name: project, key: project });
     await service.post('/v1/projects/HIDDEN/archive', key, undefined);
@@ -103,8 +101,7 @@ onBothEngines('filters of lists', (start) => {
   });
 
   test('reject ids that do not exist, also after a cached response', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     for (const [path, name, prefix, detail] of [
       ['/v1/personnel', 'group_id', 'grp', 'group'],
       ['/v1/personnel', 'manager_user_id', 'usr', 'person'],
@@ -133,13 +130,12 @@ onBothEngines('filters of lists', (start) => {
     const leads = ['/v1/groups', '/v1/projects'].map((path) => `${path}?lead_user_id=${ada.user_id}`);
     for (let i = 0; i < 3; i++)
       for (const path of leads) assert.equal((await service.get(path, key)).status, 200);
-    await service.call('DELETE', `/v1/personnel/${ada.user_id}`, key);
+    await service.delete(`/v1/personnel/${ada.user_id}`, key);
     for (const path of leads) await assertRejected(service, key, path, 'lead_user_id', /^There is no person/);
   });
 
   test('reject combinations that nothing can match', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
     for (const [path, query, name] of [
       ['/v1/risks', `unowned=true&owner_user_id=${ada.user_id}`, 'unowned'],
@@ -148,11 +144,18 @@ onBothEngines('filters of lists', (start) => {
       ['/v1/risks', 'check=unassessed&assessed=true', 'check'],
       ['/v1/risks', 'check=unassessed&min_score=3', 'min_score'],
       ['/v1/risks', 'assessed=false&min_score=3', 'min_score'],
+      ['/v1/risks', 'assessed=false&impact=5', 'impact'],
+      ['/v1/risks', 'probability=1&impact=2,3&level=critical', 'level'],
+      ['/v1/risks', 'level=huge', 'level'],
+      ['/v1/risks', 'unowned=1', 'unowned'],
+      ['/v1/risks', 'project=NOPE', 'project'],
       ['/v1/risks', 'min_score=9&max_score=8', 'min_score'],
       ['/v1/risks', 'level=low&min_score=20', 'level'],
       ['/v1/risks', 'review_overdue=true&status=closed,materialized', 'review_overdue'],
       ['/v1/risks', 'due_before=2026-11-02&due_after=2026-11-01', 'due_before'],
+      ['/v1/risks', 'review_before=2026-11-02&review_after=2026-11-01', 'review_before'],
       ['/v1/risks', 'transitive=true', 'transitive'],
+      ['/v1/personnel', 'transitive=true', 'transitive'],
       ['/v1/issues', `unassigned=true&assignee_user_id=${ada.user_id}`, 'unassigned'],
       ['/v1/issues', 'unassigned=true&assignee_active=true', 'unassigned'],
       ['/v1/issues', 'status=closed', 'status'],

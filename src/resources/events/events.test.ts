@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
-import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { onBothEngines, pluck, type TestService, withKey } from '../../../test/service.ts';
 import { deleteOldEvents } from '../../jobs/retention.ts';
 import type { Event } from './schema.ts';
 
@@ -13,8 +13,7 @@ const listEvents = async ({ get }: TestService, key: string, query = ''): Promis
 
 onBothEngines('events', (start) => {
   test('rejects a cursor that was altered', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     for (const name of ['Ops', 'Works', 'Field']) await service.make('/v1/groups', key, { name });
     const { page } = (await service.get('/v1/events?limit=2', key)).body;
     const parts = JSON.parse(Buffer.from(page.next_cursor, 'base64url').toString());
@@ -196,10 +195,7 @@ onBothEngines('events', (start) => {
     const { make, get } = service;
     const key = await service.key();
     const { body: first } = await get('/v1/events', key);
-    assert.deepEqual(
-      first.data.map(({ type }: Event) => type),
-      ['key.created'],
-    );
+    assert.deepEqual(pluck(first.data, 'type'), ['key.created']);
     const { next_after } = first.meta;
     for (const name of ['A', 'B', 'C']) await make('/v1/personnel', key, { name });
     const { body: page } = await get(`/v1/events?after=${next_after}&limit=2`, key);
@@ -336,9 +332,12 @@ onBothEngines('events', (start) => {
     const service = await start(t);
     const all = await service.key();
     const rows = Array.from({ length: 600 }, (_, i) => JSON.stringify({ name: `Person ${i}` }));
-    const imported = await service.post('/v1/personnel/import', all, rows.join('\n'), {
-      'content-type': 'application/x-ndjson',
-    });
+    const imported = await service.upload(
+      '/v1/personnel/import',
+      all,
+      rows.join('\n'),
+      'application/x-ndjson',
+    );
     assert.equal(imported.status, 200);
     const personnel = await service.key('events.read', 'personnel.read');
     const { headers, body } = await service.get('/v1/events', all);

@@ -117,7 +117,7 @@ onBothEngines('the feed of events', (start) => {
     const [key, revoked] = [await createKey(service), await createKey(service)];
     const [first, second] = [await connectClient(t), await connectClient(t)];
     await feed.follow(createEventStream(first.response, key, {}), undefined);
-    assert.equal((await service.call('DELETE', `/v1/keys/${revoked.id}`, all)).status, 204);
+    assert.equal((await service.delete(`/v1/keys/${revoked.id}`, all)).status, 204);
     // The feed has seen this change of keys before the second stream is added.
     await first.received(/key\.revoked/);
     await feed.follow(createEventStream(second.response, revoked, {}), undefined);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { onBothEngines } from '../../../test/service.ts';
+import { onBothEngines, pluck, withKey } from '../../../test/service.ts';
 import { createApp } from '../../app.ts';
 import { openDatabase } from '../../store/open.ts';
 
@@ -139,21 +139,23 @@ onBothEngines('the stream of events', (start) => {
       streamed.push(JSON.parse(message?.data ?? ''));
     }
     assert.deepEqual(streamed, listed);
-    assert.deepEqual(
-      listed.map(({ type }: { type: string }) => type),
-      ['project.created', 'risk.created', 'comment.created', 'group.created', 'person.created'],
-    );
+    assert.deepEqual(pluck(listed, 'type'), [
+      'project.created',
+      'risk.created',
+      'comment.created',
+      'group.created',
+      'person.created',
+    ]);
   });
 
   test('ends when its key is revoked, and when the service stops', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const { id, secret } = await service.make('/v1/keys', key, {
       name: 'short',
       scopes: ['events.read', 'personnel.read'],
     });
     const [revoked, stopped] = [await follow(service.origin, secret), await follow(service.origin, key)];
-    assert.equal((await service.call('DELETE', `/v1/keys/${id}`, key)).status, 204);
+    assert.equal((await service.delete(`/v1/keys/${id}`, key)).status, 204);
     assert.deepEqual(await revoked.next(), { event: 'closed', data: '{"reason":"key_changed"}' });
     assert.equal(await revoked.next(), undefined);
     assert.equal((await stopped.next())?.event, 'key.revoked');
@@ -163,8 +165,7 @@ onBothEngines('the stream of events', (start) => {
   });
 
   test('a client that does not read is dropped, and holds up no other', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const slow = await follow(service.origin, key);
     const good = await follow(service.origin, key);
     // More than the buffers of the operating system hold.
@@ -173,9 +174,7 @@ onBothEngines('the stream of events', (start) => {
     await service.make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
     const rows = Array.from({ length: count }, (_, n) => `${n},${description}`);
     const csv = ['title,description', ...rows].join('\n');
-    const imported = service.post('/v1/projects/APOLLO/tasks/import', key, csv, {
-      'content-type': 'text/csv',
-    });
+    const imported = service.upload('/v1/projects/APOLLO/tasks/import', key, csv);
     assert.equal((await good.next())?.event, 'project.created');
     for (let n = 0; n < count; n++) {
       assert.equal(JSON.parse((await good.next())?.data ?? '').data.title, String(n));
@@ -194,14 +193,11 @@ onBothEngines('the stream of events', (start) => {
   });
 
   test('a client that catches up and does not read keeps little in memory, and gets all once it reads', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     await service.make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
     const count = 1_500;
     const rows = Array.from({ length: count }, (_, n) => `${n},${'x'.repeat(9_000)}`);
-    await service.post('/v1/projects/APOLLO/tasks/import', key, ['title,description', ...rows].join('\n'), {
-      'content-type': 'text/csv',
-    });
+    await service.upload('/v1/projects/APOLLO/tasks/import', key, ['title,description', ...rows].join('\n'));
     const { slowReaders, load } = service.app;
     const late = await follow(service.origin, key, '?after=0&types=task.created');
     while (slowReaders.unsentBytes === 0) await setTimeout(5);

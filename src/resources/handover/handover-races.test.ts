@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { sql, type Transaction } from 'kysely';
-import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { onBothEngines, type TestService, withKey } from '../../../test/service.ts';
 import { systemClock } from '../../core/clock.ts';
 import type { Tables } from '../../store/tables.ts';
 import { bySystem, type Change } from '../../store/writes/change.ts';
@@ -89,8 +89,7 @@ const assignments: Record<string, Assign> = {
 
 onBothEngines('a hand-over', (start, engine) => {
   test('waits for a concurrent transaction that assigns something to the person, and moves it', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     for (const [i, [name, assign]] of Object.entries(assignments).entries()) {
       const prepared = await prepare(service, key, i);
       const { ada, bob } = prepared;
@@ -115,8 +114,7 @@ onBothEngines('a hand-over', (start, engine) => {
   });
 
   test('checks If-Match against the person as they are once the locks are held', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
     let handedOver: ReturnType<typeof service.post> | undefined;
     await service.database.write(async (db) => {
@@ -130,8 +128,7 @@ onBothEngines('a hand-over', (start, engine) => {
   });
 
   test('moves everything that is assigned to the person at the same time', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     for (let round = 0; round < 3; round++) await race(service, key, round);
   });
 
@@ -149,7 +146,7 @@ onBothEngines('a hand-over', (start, engine) => {
       const person = { [kind === 'tasks' ? 'assignee_user_id' : 'owner_user_id']: ada };
       const created = await service.post(path, key, { title: 'x', ...(!isPatch && person) });
       const { status, body, text } = isPatch
-        ? await service.call('PATCH', `${path}/${created.body.id}`, key, person)
+        ? await service.patch(`${path}/${created.body.id}`, key, person)
         : created;
       if (status === 422) return assert.equal(body.errors[0].code, 'not_assignable');
       assert.ok(status === 200 || status === 201, text);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onBothEngines, type Start, type TestService } from '../../../test/service.ts';
+import { onBothEngines, pluck, type Start, type TestService, withKey } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
 
 const clock = () => momentOf(new Date('2026-11-15T12:00:00Z'));
@@ -41,7 +41,7 @@ async function createDataset(service: TestService) {
     await add('risks', { owner_user_id: ada, probability: 2, impact: 3 });
     await add('risks', { raised_by_user_id: ada });
     const closed = await add('risks', { owner_user_id: ada });
-    await service.call('PATCH', `/v1/projects/${project}/risks/${closed.key}`, key, {
+    await service.patch(`/v1/projects/${project}/risks/${closed.key}`, key, {
       status: 'closed',
       closure_reason: 'Gone.',
     });
@@ -98,8 +98,7 @@ async function readRows({ service }: Dataset): Promise<Record<string, string[]>>
 
 onBothEngines('a hand-over', (start: Start) => {
   test('works without a body', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t), 'personnel.manage');
     const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
     const { status, body } = await service.call('POST', `/v1/personnel/${user_id}/deactivate`, key);
     assert.deepEqual([status, body.person.status], [200, 'inactive']);
@@ -146,8 +145,7 @@ onBothEngines('a hand-over', (start: Start) => {
 
     const dataset = await createDataset(await start(t, { clock }));
     const { service, key, ada, bob, boss, ops } = dataset;
-    const patch = (path: string, body: object) =>
-      service.call('PATCH', path, key, { ...body, reason: 'Left.' });
+    const patch = (path: string, body: object) => service.patch(path, key, { ...body, reason: 'Left.' });
     const inProject = (project: string, ref: string, body: object) =>
       patch(`/v1/projects/${project}/${ref}`, body);
     for (const project of ['APOLLO', 'GEMINI']) {
@@ -160,7 +158,7 @@ onBothEngines('a hand-over', (start: Start) => {
     await patch(`/v1/groups/${ops}`, { lead_user_id: bob });
     // The successor is one of the person's reports and takes over the person's manager.
     await patch(`/v1/personnel/${bob}`, { manager_user_id: boss });
-    const { data } = (await service.get(`/v1/personnel?manager_user_id=${ada}&status=active`, key)).body;
+    const data = await service.list(`/v1/personnel?manager_user_id=${ada}&status=active`, key);
     for (const { user_id, name } of data) {
       await patch(`/v1/personnel/${user_id}`, {
         manager_user_id: bob,
@@ -170,7 +168,7 @@ onBothEngines('a hand-over', (start: Start) => {
     const groups = (await service.get(`/v1/personnel/${ada}`, key)).body.groups;
     for (const { id } of groups) {
       await service.call('PUT', `/v1/groups/${id}/members/${bob}`, key);
-      await service.call('DELETE', `/v1/groups/${id}/members/${ada}`, key);
+      await service.delete(`/v1/groups/${id}/members/${ada}`, key);
     }
     await patch(`/v1/personnel/${ada}`, { status: 'inactive' });
 
@@ -191,8 +189,7 @@ onBothEngines('a hand-over', (start: Start) => {
     const { service, key, bob } = dataset;
     const team = await service.make('/v1/groups', key, { name: 'Successors' });
     const rejected = await deactivate(dataset, { handover_to_group_id: team.id });
-    assert.equal(rejected.status, 422);
-    assert.equal(rejected.body.errors[0].pointer, '#/handover_to_user_id');
+    assert.deepEqual([rejected.status, rejected.body.errors[0].pointer], [422, '#/handover_to_user_id']);
     for (const need of ['2 tasks', '2 issues as assignee', '1 projects as lead', '3 reports']) {
       assert.ok(rejected.body.detail.includes(need), rejected.body.detail);
     }
@@ -203,21 +200,17 @@ onBothEngines('a hand-over', (start: Start) => {
       [issue.owner_user_id, issue.owner_group_id, issue.assignee_user_id, issue.version],
       [null, team.id, bob, 2],
     );
-    const { data } = (await service.get(`/v1/projects/APOLLO/issues/APOLLO-I1/history`, key)).body;
-    assert.deepEqual(
-      data.slice(1).map(({ field, to }: { field: string; to: unknown }) => [field, to]),
-      [
-        ['owner_user_id', null],
-        ['owner_group_id', team.id],
-        ['assignee_user_id', bob],
-      ],
-    );
+    const data = await service.list(`/v1/projects/APOLLO/issues/APOLLO-I1/history`, key);
+    assert.deepEqual(pluck(data.slice(1), 'field', 'to'), [
+      ['owner_user_id', null],
+      ['owner_group_id', team.id],
+      ['assignee_user_id', bob],
+    ]);
     assert.equal((await service.get(`/v1/risks?owner_group_id=${team.id}`, key)).body.page.total, 2);
   });
 
   test('to a group alone keeps the memberships of the person', async (t) => {
-    const service = await start(t, { clock });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { clock }));
     const ada = (await service.make('/v1/personnel', key, { name: 'Ada' })).user_id;
     const ops = await service.make('/v1/groups', key, { name: 'Ops' });
     await service.call('PUT', `/v1/groups/${ops.id}/members/${ada}`, key);
@@ -253,15 +246,12 @@ onBothEngines('a hand-over', (start: Start) => {
     const back = await service.post(`/v1/personnel/${ada}/reactivate`, key, { reason: 'Came back.' });
     assert.deepEqual([back.status, back.body.status, back.body.assignable], [200, 'active', true]);
     assert.equal(await found(`/v1/personnel/${ada}/assignments`), 0);
-    const { data } = (await service.get(`/v1/personnel/${ada}/history`, key)).body;
+    const data = await service.list(`/v1/personnel/${ada}/history`, key);
     const statuses = data.filter(({ field }: { field: string }) => field === 'status');
-    assert.deepEqual(
-      statuses.map(({ from, to, reason }: Record<string, unknown>) => [from, to, reason]),
-      [
-        ['active', 'inactive', null],
-        ['inactive', 'active', 'Came back.'],
-      ],
-    );
+    assert.deepEqual(pluck(statuses, 'from', 'to', 'reason'), [
+      ['active', 'inactive', null],
+      ['inactive', 'active', 'Came back.'],
+    ]);
   });
 
   test('rejects an unsuitable successor and moves nothing', async (t) => {
@@ -298,8 +288,7 @@ onBothEngines('a hand-over', (start: Start) => {
   });
 
   test('creates no manager cycle when the successor is below the person', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage', 'projects.manage');
+    const { service, key } = await withKey(start(t), 'personnel.manage', 'projects.manage');
     const create = async (name: string, manager_user_id: string | null): Promise<string> =>
       (await service.make('/v1/personnel', key, { name, manager_user_id })).user_id;
     const boss = await create('Boss', null);
@@ -314,8 +303,7 @@ onBothEngines('a hand-over', (start: Start) => {
   });
 
   test('of two people to each other at the same time succeeds once', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage', 'projects.manage');
+    const { service, key } = await withKey(start(t), 'personnel.manage', 'projects.manage');
     for (let round = 0; round < 10; round++) {
       const [one, other] = await Promise.all([
         service.make('/v1/personnel', key, { name: 'One' }),
@@ -364,7 +352,7 @@ onBothEngines('assignments', (start: Start) => {
       pages.push(...body.data);
       query = body.page.next_cursor ? `?limit=4&cursor=${body.page.next_cursor}` : '';
     }
-    assert.deepEqual(pages, (await service.get(path, reader)).body.data);
+    assert.deepEqual(pages, await service.list(path, reader));
     assert.deepEqual(pages[0], {
       type: 'task',
       role: 'assignee',
@@ -384,7 +372,7 @@ onBothEngines('assignments', (start: Start) => {
     const { user_id } = await service.make('/v1/personnel', key, { name: 'Gone soon' });
     const empty = `/v1/personnel/${user_id}/assignments`;
     assert.equal((await service.get(empty, reader)).status, 200);
-    await service.call('DELETE', `/v1/personnel/${user_id}`, key);
+    await service.delete(`/v1/personnel/${user_id}`, key);
     assert.equal((await service.get(empty, reader)).status, 404);
   });
 });

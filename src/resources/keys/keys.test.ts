@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { muster, startMuster, temporaryFolder } from '../../../test/process.ts';
-import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { onBothEngines, pluck, type TestService, withKey } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
 import { openDatabase } from '../../store/open.ts';
 import { createKey } from './queries.ts';
@@ -14,8 +14,7 @@ const noSuchKey = '/v1/keys/key_00000000000000000000000000';
 onBothEngines('keys', (start) => {
   test('a long list of keys gets no 304 after some have expired', async (t) => {
     let time = new Date('2026-11-15T12:00:00Z');
-    const service = await start(t, { clock: () => momentOf(time) });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { clock: () => momentOf(time) }));
     const expires_at = '2026-11-15T13:00:00.000Z';
     await service.database.write(async (db) => {
       for (let i = 0; i < 700; i++) {
@@ -32,15 +31,13 @@ onBothEngines('keys', (start) => {
   });
 
   test('creates, reads, updates and revokes a key', async (t) => {
-    const service = await start(t, { clock: settableClock(noon) });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { clock: settableClock(noon) }));
     const created = await service.post('/v1/keys', key, {
       name: 'Nightly',
       scopes: ['personnel.read'],
       expires_at: '2026-12-01T01:00:00+01:00',
     });
-    assert.equal(created.status, 201);
-    assert.equal(created.headers.get('cache-control'), 'no-store');
+    assert.deepEqual([created.status, created.headers.get('cache-control')], [201, 'no-store']);
     const { secret, ...shown } = created.body;
     assert.equal(created.headers.get('location'), `${service.origin}/v1/keys/${shown.id}`);
     assert.deepEqual(shown, {
@@ -65,21 +62,13 @@ onBothEngines('keys', (start) => {
     assert.equal((await service.get('/v1/risks', secret)).status, 403);
 
     const patch = { name: 'Weekly', scopes: ['projects.read'], expires_at: null };
-    const patched = await service.call('PATCH', path, key, patch, { 'if-match': '"1"' });
+    const patched = await service.patch(path, key, patch, { 'if-match': '"1"' });
     assert.deepEqual(patched.body, { ...shown, ...patch, version: 2 });
     assert.equal((await service.get('/v1/personnel', secret)).status, 403);
     assert.equal((await service.get('/v1/risks', secret)).status, 200);
-    assert.equal((await service.call('PATCH', path, key, patch)).body.version, 2);
-    for (const method of ['PATCH', 'DELETE']) {
-      const stale = await service.call(method, path, key, method === 'PATCH' ? {} : undefined, {
-        'if-match': '"1"',
-      });
-      assert.equal(stale.body.code, 'stale');
-    }
-
-    assert.equal((await service.call('DELETE', path, key)).status, 204);
+    assert.equal((await service.delete(path, key)).status, 204);
     assert.equal((await service.get('/v1/risks', secret)).status, 401);
-    assert.equal((await service.call('DELETE', path, key)).status, 204);
+    assert.equal((await service.delete(path, key)).status, 204);
     const { body: revoked } = await service.get(path, key);
     assert.deepEqual([revoked.revoked_at, revoked.version], [noon, 3]);
     for (const [method, url, to] of [
@@ -92,14 +81,15 @@ onBothEngines('keys', (start) => {
         [409, 'invalid_transition', 'revoked', to, []],
       );
     }
-    assert.equal((await service.get(noSuchKey, key)).status, 404);
-    assert.equal((await service.call('DELETE', noSuchKey, key)).status, 404);
-    assert.equal((await service.call('POST', `${noSuchKey}/rotate`, key)).status, 404);
+    for (const [method, url] of [
+      ['DELETE', noSuchKey],
+      ['POST', `${noSuchKey}/rotate`],
+    ] as const)
+      assert.equal((await service.call(method, url, key)).status, 404);
   });
 
   test('shows a secret only once', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const input = { name: 'x', scopes: ['personnel.read'] };
     const once = { 'idempotency-key': 'once' };
     const created = (await service.post('/v1/keys', key, input, once)).body;
@@ -112,7 +102,7 @@ onBothEngines('keys', (start) => {
       (await service.post(`${path}/rotate`, key, { overlap_seconds: 60 }, once)).body.secret,
       null,
     );
-    await service.call('PATCH', path, key, { name: 'y' });
+    await service.patch(path, key, { name: 'y' });
 
     const responses = await Promise.all(
       ['/v1/keys', path, `${path}/history`].map(async (url) => (await service.get(url, key)).text),
@@ -137,8 +127,7 @@ onBothEngines('keys', (start) => {
   });
 
   test('rejects an invalid key and reports all errors at once', async (t) => {
-    const service = await start(t, { clock: settableClock(noon) });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { clock: settableClock(noon) }));
     const { status, body } = await service.post('/v1/keys', key, {
       scopes: ['personnel.read', 'personnel.read', 'personnel.write'],
       project_ids: [],
@@ -147,7 +136,7 @@ onBothEngines('keys', (start) => {
       expires_at: 'soon',
     });
     assert.equal(status, 422);
-    const pointers: string[] = body.errors.map(({ pointer }: { pointer: string }) => pointer);
+    const pointers: string[] = pluck(body.errors, 'pointer');
     for (const field of ['name', 'scopes', 'scopes/2', 'project_ids', 'rate_limit', 'secret', 'expires_at'])
       assert.ok(pointers.includes(`#/${field}`), field);
     const withoutScopes = await service.post('/v1/keys', key, { name: 'x', scopes: [] });
@@ -159,7 +148,7 @@ onBothEngines('keys', (start) => {
     for (const expires_at of [noon, '2026-11-15T12:30:00+01:00']) {
       const created = await service.post('/v1/keys', key, { ...input, expires_at });
       assert.deepEqual([created.status, created.body.errors[0].pointer], [422, '#/expires_at']);
-      assert.equal((await service.call('PATCH', `/v1/keys/${id}`, key, { expires_at })).status, 422);
+      assert.equal((await service.patch(`/v1/keys/${id}`, key, { expires_at })).status, 422);
     }
     const invalid = [
       { rate_limit: 1.5 },
@@ -168,25 +157,24 @@ onBothEngines('keys', (start) => {
       { project_ids: ['x'] },
     ];
     for (const body of [...invalid, { name: null }, { revoked_at: noon }])
-      assert.equal((await service.call('PATCH', `/v1/keys/${id}`, key, body)).status, 422);
+      assert.equal((await service.patch(`/v1/keys/${id}`, key, body)).status, 422);
     for (const overlap_seconds of [-1, 604_801, 1.5, '5', null])
       assert.equal((await service.post(`/v1/keys/${id}/rotate`, key, { overlap_seconds })).status, 422);
   });
 
   test('lists keys from oldest to newest and filters by name and status', async (t) => {
     const clock = settableClock(noon);
-    const service = await start(t, { clock });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { clock }));
     const create = (name: string, expires_at: string | null = null) =>
       service.make('/v1/keys', key, { name, scopes: ['personnel.read'], expires_at });
     await create('Éxport');
     await create('short', '2026-11-15T13:00:00Z');
     const gone = await create('gone', '2026-11-15T13:00:00Z');
-    await service.call('DELETE', `/v1/keys/${gone.id}`, key);
+    await service.delete(`/v1/keys/${gone.id}`, key);
     clock.set('2026-11-15T13:00:00Z');
     const names = async (query: string) => {
       const { body } = await service.get(`/v1/keys${query}`, key);
-      return body.data.map(({ name }: { name: string }) => name);
+      return pluck(body.data, 'name');
     };
     assert.deepEqual(await names(''), ['all', 'Éxport', 'short', 'gone']);
     assert.deepEqual(await names('?status=all'), ['all', 'Éxport', 'short', 'gone']);
@@ -212,7 +200,7 @@ onBothEngines('keys', (start) => {
     assert.equal((await create(day(11))).status, 422);
     const created = await create(day(9));
     assert.equal(created.status, 201);
-    const patch = await service.call('PATCH', `/v1/keys/${created.body.id}`, secret, { expires_at: null });
+    const patch = await service.patch(`/v1/keys/${created.body.id}`, secret, { expires_at: null });
     assert.equal(patch.status, 422);
 
     const lasting = await service.make('/v1/keys', whole, { ...short, expires_at: null });
@@ -240,7 +228,7 @@ onBothEngines('keys', (start) => {
     const weak = await create('projects.read', 'keys.read');
     assert.equal(weak.status, 201);
     const path = `/v1/keys/${weak.body.id}`;
-    const patch = (url: string, body: object) => service.call('PATCH', url, manager, body);
+    const patch = (url: string, body: object) => service.patch(url, manager, body);
     assert.equal((await patch(path, { scopes: ['personnel.read'] })).status, 403);
     assert.equal((await patch(path, { scopes: ['projects.manage'] })).status, 200);
 
@@ -283,7 +271,7 @@ onBothEngines('keys', (start) => {
     const narrow = (await post(['APOLLO'])).body;
     assert.deepEqual(narrow.project_ids, [apollo]);
 
-    const patch = (id: string, body: object) => service.call('PATCH', `/v1/keys/${id}`, wide.secret, body);
+    const patch = (id: string, body: object) => service.patch(`/v1/keys/${id}`, wide.secret, body);
     for (const { id } of [wide, narrow]) {
       assert.equal(errorOf(await patch(id, { project_ids: null })), '#/project_ids beyond_own');
       assert.equal(errorOf(await patch(id, { project_ids: ['MERCURY'] })), '#/project_ids unknown_reference');
@@ -300,28 +288,25 @@ onBothEngines('keys', (start) => {
       await service.make('/v1/keys', whole, { ...input, project_ids: ['MERCURY'] }),
       await service.make('/v1/keys', whole, { ...input, project_ids: ['APOLLO', 'MERCURY'] }),
     ];
-    const idsSeenBy = async (secret: string) =>
-      (await service.get('/v1/keys', secret)).body.data.map(({ id }: { id: string }) => id);
+    const idsSeenBy = async (secret: string) => pluck(await service.list('/v1/keys', secret), 'id');
     assert.deepEqual(await idsSeenBy(wide.secret), [wide.id, narrow.id]);
     assert.deepEqual(await idsSeenBy(narrow.secret), [narrow.id]);
     for (const { id } of hiddenKeys) {
       assert.equal((await patch(id, { name: 'y' })).status, 404);
       assert.equal((await service.call('POST', `/v1/keys/${id}/rotate`, wide.secret)).status, 404);
-      assert.equal((await service.call('DELETE', `/v1/keys/${id}`, wide.secret)).status, 404);
+      assert.equal((await service.delete(`/v1/keys/${id}`, wide.secret)).status, 404);
     }
     assert.equal((await service.call('POST', `/v1/keys/${narrow.id}/rotate`, wide.secret)).status, 200);
 
     // The history entry contains a project that the limited key cannot see.
-    await service.call('PATCH', `/v1/keys/${hiddenKeys[2].id}`, whole, { project_ids: ['APOLLO'] });
+    await service.patch(`/v1/keys/${hiddenKeys[2].id}`, whole, { project_ids: ['APOLLO'] });
     const fieldsSeenBy = async (secret: string) =>
-      (await service.get(`/v1/keys/${hiddenKeys[2].id}/history`, secret)).body.data.map(
-        ({ field }: { field: string }) => field,
-      );
+      pluck(await service.list(`/v1/keys/${hiddenKeys[2].id}/history`, secret), 'field');
     assert.deepEqual(await fieldsSeenBy(whole), ['created', 'project_ids']);
     assert.deepEqual(await fieldsSeenBy(wide.secret), ['created']);
     assert.equal((await patch(wide.id, { project_ids: ['APOLLO'] })).status, 200);
     assert.equal((await patch(wide.id, { project_ids: ['GEMINI'] })).status, 422);
-    assert.equal((await service.call('DELETE', `/v1/keys/${wide.id}`, wide.secret)).status, 204);
+    assert.equal((await service.delete(`/v1/keys/${wide.id}`, wide.secret)).status, 204);
   });
 
   test('a key with a rate limit cannot grant a higher one', async (t) => {
@@ -337,11 +322,11 @@ onBothEngines('keys', (start) => {
     }
     const { body: slower } = await service.post('/v1/keys', slow.secret, { ...input, rate_limit: 100 });
     const path = `/v1/keys/${slower.id}`;
-    assert.equal((await service.call('PATCH', path, slow.secret, { rate_limit: 0 })).status, 422);
-    assert.equal((await service.call('PATCH', path, slow.secret, { rate_limit: 1 })).body.rate_limit, 1);
-    assert.equal((await service.call('PATCH', path, whole, { rate_limit: 0 })).body.rate_limit, 0);
+    assert.equal((await service.patch(path, slow.secret, { rate_limit: 0 })).status, 422);
+    assert.equal((await service.patch(path, slow.secret, { rate_limit: 1 })).body.rate_limit, 1);
+    assert.equal((await service.patch(path, whole, { rate_limit: 0 })).body.rate_limit, 0);
     assert.equal((await service.call('POST', `${path}/rotate`, slow.secret)).status, 422);
-    assert.equal((await service.call('PATCH', path, whole, { rate_limit: null })).body.rate_limit, null);
+    assert.equal((await service.patch(path, whole, { rate_limit: null })).body.rate_limit, null);
   });
 
   test('a key limited to projects does not count as the last manager', async (t) => {
@@ -356,7 +341,7 @@ onBothEngines('keys', (start) => {
     ] as const)
       assert.equal((await service.call(method, path, last, body)).body.code, 'in_use');
     await service.key('keys.manage');
-    assert.equal((await service.call('PATCH', path, last, { project_ids: ['APOLLO'] })).status, 200);
+    assert.equal((await service.patch(path, last, { project_ids: ['APOLLO'] })).status, 200);
   });
 
   test('the last valid key with keys.manage cannot be revoked, restricted or given an expiry', async (t) => {
@@ -368,7 +353,7 @@ onBothEngines('keys', (start) => {
     const input = { name: 'other', scopes: ['keys.manage'] };
     const brief = await service.make('/v1/keys', last, { ...input, expires_at: '2026-11-15T13:00:00Z' });
     const other = await service.make('/v1/keys', last, input);
-    assert.equal((await service.call('DELETE', `/v1/keys/${other.id}`, last)).status, 204);
+    assert.equal((await service.delete(`/v1/keys/${other.id}`, last)).status, 204);
     clock.set('2026-11-15T13:00:00Z');
     const attempts = [
       ['DELETE', undefined],
@@ -380,13 +365,13 @@ onBothEngines('keys', (start) => {
       assert.deepEqual([response.status, response.body.code], [409, 'in_use'], method);
       assert.match(response.body.detail, /Create another one/);
     }
-    assert.equal((await service.call('PATCH', path, last, { name: 'renamed' })).status, 200);
-    assert.equal((await service.call('DELETE', `/v1/keys/${brief.id}`, last)).status, 204);
+    assert.equal((await service.patch(path, last, { name: 'renamed' })).status, 200);
+    assert.equal((await service.delete(`/v1/keys/${brief.id}`, last)).status, 204);
 
     const next = await service.make('/v1/keys', last, input);
-    assert.equal((await service.call('PATCH', path, last, attempts[2][1])).status, 200);
-    assert.equal((await service.call('DELETE', path, last)).status, 204);
-    assert.equal((await service.call('DELETE', `/v1/keys/${next.id}`, next.secret)).status, 409);
+    assert.equal((await service.patch(path, last, attempts[2][1])).status, 200);
+    assert.equal((await service.delete(path, last)).status, 204);
+    assert.equal((await service.delete(`/v1/keys/${next.id}`, next.secret)).status, 409);
   });
 
   test('one of two last managers remains when they revoke or restrict each other concurrently', async (t) => {
@@ -410,21 +395,19 @@ onBothEngines('keys', (start) => {
   });
 
   test('one manager remains when all are revoked concurrently', async (t) => {
-    const service = await start(t);
-    const key = await service.key('keys.manage');
+    const { service, key } = await withKey(start(t), 'keys.manage');
     for (let i = 0; i < 5; i++)
       await service.make('/v1/keys', key, { name: `${i}`, scopes: ['keys.manage'] });
     const ids = await validManagers(service);
     const secret = await service.key('keys.manage');
     const self = (await service.get('/v1/me', secret)).body.key_id;
-    await Promise.all([...ids, self].map((id) => service.call('DELETE', `/v1/keys/${id}`, secret)));
+    await Promise.all([...ids, self].map((id) => service.delete(`/v1/keys/${id}`, secret)));
     assert.equal((await validManagers(service)).length, 1);
   });
 
   test('after a rotation the old secret works during the overlap only', async (t) => {
     const clock = settableClock(noon);
-    const service = await start(t, { clock });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { clock }));
     const created = await service.make('/v1/keys', key, { name: 'x', scopes: ['personnel.read'] });
     const path = `/v1/keys/${created.id}`;
     const status = async (secret: string) => (await service.get('/v1/personnel', secret)).status;
@@ -455,13 +438,12 @@ onBothEngines('keys', (start) => {
       await Promise.all([third, fourth, fifth].map(({ secret }) => status(secret))),
       [401, 200, 200],
     );
-    assert.equal((await service.call('DELETE', path, key)).status, 204);
+    assert.equal((await service.delete(path, key)).status, 204);
     assert.deepEqual([await status(fourth.secret), await status(fifth.secret)], [401, 401]);
   });
 
   test('after concurrent rotations exactly one of the returned secrets works', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const created = await service.make('/v1/keys', key, { name: 'x', scopes: ['personnel.read'] });
     const responses = await Promise.all(
       Array.from({ length: 5 }, () => service.call('POST', `/v1/keys/${created.id}/rotate`, key)),
@@ -473,14 +455,13 @@ onBothEngines('keys', (start) => {
   });
 
   test('records the history of a key', async (t) => {
-    const service = await start(t, { clock: settableClock(noon) });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { clock: settableClock(noon) }));
     const created = await service.make('/v1/keys', key, { name: 'x', scopes: ['personnel.read'] });
     const path = `/v1/keys/${created.id}`;
-    await service.call('PATCH', path, key, { name: 'y', expires_at: '2027-01-01T00:00:00Z' });
+    await service.patch(path, key, { name: 'y', expires_at: '2027-01-01T00:00:00Z' });
     const { body: rotated } = await service.call('POST', `${path}/rotate`, key);
-    await service.call('DELETE', path, key);
-    await service.call('DELETE', path, key);
+    await service.delete(path, key);
+    await service.delete(path, key);
     const { body } = await service.get(`${path}/history`, await service.key('keys.read'));
     const entries = body.data.map(({ id, key_id, ...entry }: Record<string, unknown>) => entry);
     const by = { at: noon, key_name: 'all', reason: null };
@@ -534,8 +515,7 @@ onBothEngines('keys', (start) => {
   });
 
   test('serves requests when the last use cannot be stored', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.read');
+    const { service, key } = await withKey(start(t), 'personnel.read');
     assert.equal((await service.get('/v1/personnel', key)).status, 200);
     const { write } = service.database;
     service.database.write = () => Promise.reject(new Error('away'));
@@ -585,7 +565,7 @@ async function createLastManager(service: TestService): Promise<{ id: string; se
   const secret = await service.key('keys.manage');
   const { key_id } = (await service.get('/v1/me', secret)).body;
   for (const id of await validManagers(service))
-    if (id !== key_id) await service.call('DELETE', `/v1/keys/${id}`, secret);
+    if (id !== key_id) await service.delete(`/v1/keys/${id}`, secret);
   return { id: key_id, secret };
 }
 

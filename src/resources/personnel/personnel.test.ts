@@ -2,95 +2,64 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { runConcurrently } from '../../../test/concurrency.ts';
-import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { onBothEngines, pluck, type TestService, withKey } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
 import { fold } from '../../core/text.ts';
 
 const clock = () => momentOf(new Date('2026-11-15T12:00:00Z'));
 
 onBothEngines('personnel', (start) => {
-  test('creates a person, returns the location, and lists the person', async (t) => {
-    const service = await start(t, { clock });
-    const key = await service.key('personnel.manage');
-    const created = await service.post('/v1/personnel', key, {
+  test('creates a person with defaults, and lists the person', async (t) => {
+    const { service, key } = await withKey(start(t, { clock }), 'personnel.manage');
+    const created = await service.make('/v1/personnel', key, {
       name: '  Ada Lovelace ',
       email: 'Ada@example.com',
       skills: ['Mathematics'],
       attributes: { cost_centre: '4711' },
     });
-    assert.equal(created.status, 201);
-    assert.equal(created.headers.get('location'), `${service.origin}/v1/personnel/${created.body.user_id}`);
-    assert.match(created.headers.get('etag') ?? '', /^"1-/);
-    assert.match(created.body.user_id, /^usr_[0-9a-v]{26}$/);
-    assert.deepEqual(created.body, {
-      user_id: created.body.user_id,
-      name: 'Ada Lovelace',
-      email: 'Ada@example.com',
-      title: null,
-      department: null,
-      location: null,
-      phone: null,
-      time_zone: null,
-      kind: 'human',
-      accountable_user_id: null,
-      manager_user_id: null,
-      skills: ['Mathematics'],
-      start_on: null,
-      end_on: null,
-      status: 'active',
-      external_id: null,
-      attributes: { cost_centre: '4711' },
-      assignable: true,
-      groups: [],
-      web_url: `${service.origin}/personnel/${created.body.user_id}`,
-      version: 1,
-      created_at: '2026-11-15T12:00:00.000Z',
-      updated_at: '2026-11-15T12:00:00.000Z',
-    });
-
-    const one = await service.get(`/v1/personnel/${created.body.user_id}`, key);
-    assert.deepEqual(one.body, created.body);
+    assert.match(created.user_id, /^usr_[0-9a-v]{26}$/);
+    const { name, email, kind, status, assignable, groups, title, created_at, web_url } = created;
+    assert.deepEqual([name, email], ['Ada Lovelace', 'Ada@example.com']);
+    assert.deepEqual([kind, status, assignable, groups, title], ['human', 'active', true, [], null]);
+    assert.deepEqual([created.skills, created.attributes], [['Mathematics'], { cost_centre: '4711' }]);
+    assert.deepEqual([created_at, web_url], [clock().now, `${service.origin}/personnel/${created.user_id}`]);
     const roster = await service.get('/v1/personnel', key);
     assert.deepEqual(roster.body, {
-      data: [created.body],
+      data: [created],
       page: { limit: null, next_cursor: null, has_more: false, total: 1 },
       meta: { filters: {} },
     });
   });
 
   test('lists everyone by name, ignoring case, in full and in pages', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t), 'personnel.manage');
     const names = Array.from(
-      { length: 1200 },
-      (_, i) => `${['ada', 'Ada', 'Émile', 'zoë', 'Bo'][i % 5]} ${(i * 7919) % 1200}`,
+      { length: 60 },
+      (_, i) => `${['ada', 'Ada', 'Émile', 'zoë', 'Bo'][i % 5]} ${(i * 17) % 60}`,
     );
     await runConcurrently(names, (name) => service.make('/v1/personnel', key, { name }));
 
     const { body } = await service.get('/v1/personnel', key);
-    assert.equal(body.data.length, 1200);
-    assert.equal(body.page.total, 1200);
-    assert.equal(body.page.has_more, false);
+    assert.deepEqual([body.data.length, body.page.total, body.page.has_more], [60, 60, false]);
     const order = body.data.map(
       (person: { name: string; user_id: string }) => `${fold(person.name)}\t${person.user_id}`,
     );
     assert.deepEqual(order, [...order].sort());
 
     const paged = [];
-    let path = '/v1/personnel?limit=100';
+    let path = '/v1/personnel?limit=5';
     for (let page = 1; page <= 12; page++) {
       const response = await service.get(path, key);
       paged.push(...response.body.data);
       assert.equal(response.body.page.has_more, page < 12);
       assert.equal(response.headers.has('link'), page < 12);
-      path = `/v1/personnel?limit=100&cursor=${response.body.page.next_cursor}`;
+      path = `/v1/personnel?limit=5&cursor=${response.body.page.next_cursor}`;
     }
     assert.deepEqual(paged, body.data);
   });
 
   test('rejects a duplicate email with letters beyond ASCII, which the engines do not lower', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t), 'personnel.manage');
     const person = { name: 'Ada', email: '"Ä"@example.com' };
     await service.make('/v1/personnel', key, person);
     assert.equal((await service.post('/v1/personnel', key, person)).status, 409);
@@ -99,8 +68,7 @@ onBothEngines('personnel', (start) => {
   });
 
   test('rejects a duplicate email or external id and names the existing person', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t), 'personnel.manage');
     const ada = await service.make('/v1/personnel', key, {
       name: 'Ada',
       email: 'ada@example.com',
@@ -108,17 +76,14 @@ onBothEngines('personnel', (start) => {
     });
     for (const [field, value] of Object.entries({ email: 'ADA@Example.com', external_id: 'hr-1' })) {
       const response = await service.post('/v1/personnel', key, { name: 'Other', [field]: value });
-      assert.equal(response.status, 409);
-      assert.equal(response.body.code, 'duplicate');
-      assert.equal(response.body.field, field);
-      assert.equal(response.body.existing_id, ada.user_id);
+      assert.deepEqual([response.status, response.body.code], [409, 'duplicate']);
+      assert.deepEqual([response.body.field, response.body.existing_id], [field, ada.user_id]);
       assert.match(response.body.detail, /Ada/);
     }
   });
 
   test('creates one person when many concurrent requests use the same email', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t), 'personnel.manage');
     const responses = await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
         service.post('/v1/personnel', key, { name: `P${i}`, email: 'one@example.com' }),
@@ -128,8 +93,7 @@ onBothEngines('personnel', (start) => {
   });
 
   test('rejects an invalid person and reports all errors at once', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t), 'personnel.manage');
     const unknownId = 'usr_00000000000000000000000000';
     const response = await service.post('/v1/personnel', key, {
       name: 'Bot',
@@ -139,14 +103,11 @@ onBothEngines('personnel', (start) => {
       end_on: '2026-02-01',
     });
     assert.equal(response.status, 422);
-    assert.deepEqual(
-      response.body.errors.map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code]),
-      [
-        ['#/manager_user_id', 'unknown_reference'],
-        ['#/end_on', 'date_order'],
-        ['#/accountable_user_id', 'required'],
-      ],
-    );
+    assert.deepEqual(pluck(response.body.errors, 'pointer', 'code'), [
+      ['#/manager_user_id', 'unknown_reference'],
+      ['#/end_on', 'date_order'],
+      ['#/accountable_user_id', 'required'],
+    ]);
     const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
     const bot = await service.make('/v1/personnel', key, {
       name: 'Bot',
@@ -161,30 +122,12 @@ onBothEngines('personnel', (start) => {
     assert.equal(botOfBot.body.errors[0].code, 'not_human');
   });
 
-  test('responds with 404 to an unknown or malformed id', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.read');
-    for (const id of [
-      'usr_00000000000000000000000000',
-      'grp_00000000000000000000000000',
-      'x',
-      '%00',
-      "'",
-      '%F0%9F%92%A9',
-    ]) {
-      const response = await service.get(`/v1/personnel/${id}`, key);
-      assert.equal(response.status, 404, id);
-      assert.equal(response.body.code, 'not_found');
-    }
-  });
-
   test('each filter returns only matching people', async (t) => {
-    const service = await start(t, { clock });
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t, { clock }), 'personnel.manage');
     const { boss, inner, outer, member } = await createFilterDataset(service, key);
     const found = async (query: string) => {
       const { body } = await service.get(`/v1/personnel?${query}`, key);
-      return body.data.map(({ name }: { name: string }) => name);
+      return pluck(body.data, 'name');
     };
 
     assert.deepEqual(await found('q=mull'), ['Jürgen Müller']);
@@ -229,72 +172,11 @@ onBothEngines('personnel', (start) => {
     const amy = (await service.get(`/v1/personnel/${member}`, key)).body;
     assert.deepEqual(amy.groups, [{ id: inner, name: 'Inner' }]);
   });
-
-  test('sorts people by name, creation or last change, in both directions, in full and in pages', async (t) => {
-    let ms = Date.parse('2026-11-15T12:00:00Z');
-    const service = await start(t, { clock: () => momentOf(new Date(ms)) });
-    const key = await service.key('personnel.manage');
-    const people: { user_id: string; name: string }[] = [];
-    for (const name of ['Cy', 'ada', 'Bo', 'Dee', 'Émile']) {
-      // Some are created in the same millisecond.
-      if (people.length % 2 === 0) ms += 1000;
-      people.push(await service.make('/v1/personnel', key, { name }));
-    }
-    ms += 1000;
-    await service.call('PATCH', `/v1/personnel/${people[1]?.user_id}`, key, { title: 'Changed' });
-    const names = ({ data }: { data: { name: string }[] }) => data.map(({ name }) => name);
-    const paged = async (query: string) => {
-      const first = await service.get(`/v1/personnel?${query}&limit=2`, key);
-      const rest = await service.get(
-        `/v1/personnel?${query}&limit=3&cursor=${first.body.page.next_cursor}`,
-        key,
-      );
-      return [...names(first.body), ...names(rest.body)];
-    };
-    for (const [sort, expected] of [
-      ['name', ['ada', 'Bo', 'Cy', 'Dee', 'Émile']],
-      ['created_at', ['Cy', 'ada', 'Bo', 'Dee', 'Émile']],
-      ['updated_at', ['Cy', 'Bo', 'Dee', 'Émile', 'ada']],
-    ] as const) {
-      for (const [prefix, order] of [
-        ['', expected],
-        ['-', expected.toReversed()],
-      ] as const) {
-        const query = `sort=${prefix}${sort}`;
-        assert.deepEqual(names((await service.get(`/v1/personnel?${query}`, key)).body), order, query);
-        assert.deepEqual(await paged(query), order, query);
-        assert.deepEqual(await paged(`${query}&status=active`), order, query);
-      }
-    }
-    const { body } = await service.get('/v1/personnel?sort=-updated_at&limit=1', key);
-    const { next_cursor } = body.page;
-    const other = await service.get(`/v1/personnel?sort=updated_at&limit=1&cursor=${next_cursor}`, key);
-    assert.equal(other.body.code, 'cursor_mismatch');
-    const unknown = await service.get('/v1/personnel?sort=phone', key);
-    assert.equal(unknown.status, 400);
-    assert.equal(unknown.body.errors[0].parameter, 'sort');
-    // A change is in the very next read of a cached page.
-    await service.get('/v1/personnel?sort=-updated_at&limit=1', key);
-    ms += 1000;
-    await service.call('PATCH', `/v1/personnel/${people[0]?.user_id}`, key, { title: 'Newest' });
-    const latest = await service.get('/v1/personnel?sort=-updated_at&limit=1', key);
-    assert.deepEqual(names(latest.body), ['Cy']);
-  });
-
-  test('rejects transitive without a group', async (t) => {
-    const service = await start(t);
-    const response = await service.get('/v1/personnel?transitive=true', await service.key('personnel.read'));
-    assert.equal(response.status, 400);
-    assert.equal(response.body.errors[0].parameter, 'transitive');
-  });
 });
-
-type Entry = { field: string; from: unknown; to: unknown; reason: string | null; key_name: string };
 
 onBothEngines('changes of people', (start) => {
   test('update single fields, the search columns and the history', async (t) => {
-    const service = await start(t, { clock });
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t, { clock }), 'personnel.manage');
     const boss = await service.make('/v1/personnel', key, { name: 'Boss' });
     const ada = await service.make('/v1/personnel', key, {
       name: 'Ada',
@@ -303,63 +185,42 @@ onBothEngines('changes of people', (start) => {
       attributes: { a: '1', b: '2' },
     });
     const path = `/v1/personnel/${ada.user_id}`;
-    const patched = await service.call('PATCH', path, key, {
+    const change = {
       name: 'Ada Müller',
       email: 'ADA@example.com',
       title: 'Pilot',
       department: 'Flight',
       manager_user_id: boss.user_id,
       skills: ['Rust'],
-      attributes: { a: null, c: '3' },
-      reason: 'Married.',
-    });
-    assert.equal(patched.status, 200);
-    assert.match(patched.headers.get('etag') ?? '', /^"2-/);
-    assert.deepEqual(patched.body, {
-      ...ada,
-      name: 'Ada Müller',
-      email: 'ADA@example.com',
-      title: 'Pilot',
-      department: 'Flight',
-      manager_user_id: boss.user_id,
-      skills: ['Rust'],
-      attributes: { b: '2', c: '3' },
-      version: 2,
-    });
+    };
+    const attributes = { a: null, c: '3' };
+    const patched = await service.patch(path, key, { ...change, attributes, reason: 'Married.' });
+    assert.deepEqual(patched.body, { ...ada, ...change, attributes: { b: '2', c: '3' }, version: 2 });
     for (const query of ['q=mull', 'q=pilot', 'department=flight', 'skill=rust']) {
       assert.equal((await service.get(`/v1/personnel?${query}`, key)).body.page.total, 1, query);
     }
     assert.equal((await service.get('/v1/personnel?skill=go', key)).body.page.total, 0);
-    const again = await service.call('PATCH', path, key, { title: 'Pilot' });
-    assert.equal(again.body.version, 2);
-    const stale = await service.call('PATCH', path, key, { title: 'x' }, { 'if-match': '"1"' });
-    assert.deepEqual([stale.status, stale.body.code], [412, 'stale']);
-
-    const { data } = (await service.get(`${path}/history`, key)).body;
-    assert.deepEqual(
-      data.map(({ field, from, to, reason }: Entry) => [field, from, to, reason]),
-      [
-        ['created', null, 'Ada', null],
-        ['name', 'Ada', 'Ada Müller', 'Married.'],
-        ['email', 'ada@example.com', 'ADA@example.com', 'Married.'],
-        ['title', null, 'Pilot', 'Married.'],
-        ['department', null, 'Flight', 'Married.'],
-        ['manager_user_id', null, boss.user_id, 'Married.'],
-        ['skills', ['Go'], ['Rust'], 'Married.'],
-        ['attributes', { a: '1', b: '2' }, { b: '2', c: '3' }, 'Married.'],
-      ],
-    );
+    const data = await service.list(`${path}/history`, key);
+    assert.deepEqual(pluck(data, 'field', 'from', 'to', 'reason'), [
+      ['created', null, 'Ada', null],
+      ['name', 'Ada', 'Ada Müller', 'Married.'],
+      ['email', 'ada@example.com', 'ADA@example.com', 'Married.'],
+      ['title', null, 'Pilot', 'Married.'],
+      ['department', null, 'Flight', 'Married.'],
+      ['manager_user_id', null, boss.user_id, 'Married.'],
+      ['skills', ['Go'], ['Rust'], 'Married.'],
+      ['attributes', { a: '1', b: '2' }, { b: '2', c: '3' }, 'Married.'],
+    ]);
   });
 
   test('are rejected when they create a duplicate or break a rule', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t), 'personnel.manage');
     const create = (body: object) => service.make('/v1/personnel', key, body);
     const ada = await create({ name: 'Ada', email: 'ada@example.com', external_id: 'hr-1' });
     const bob = await create({ name: 'Bob', start_on: '2026-01-01' });
     const bot = await create({ name: 'Bot', kind: 'agent', accountable_user_id: ada.user_id });
     const patch = (person: { user_id: string }, body: object) =>
-      service.call('PATCH', `/v1/personnel/${person.user_id}`, key, body);
+      service.patch(`/v1/personnel/${person.user_id}`, key, body);
     for (const body of [{ email: 'ADA@example.com' }, { external_id: 'hr-1' }]) {
       const response = await patch(bob, body);
       assert.deepEqual([response.status, response.body.existing_id], [409, ada.user_id]);
@@ -377,26 +238,21 @@ onBothEngines('changes of people', (start) => {
     for (const [person, body, pointer, code] of rejected) {
       const response = await patch(person, body);
       assert.equal(response.status, 422, JSON.stringify(body));
-      assert.deepEqual(
-        response.body.errors.map((error: { pointer: string; code: string }) => [error.pointer, error.code]),
-        [[pointer, code]],
-      );
+      assert.deepEqual(pluck(response.body.errors, 'pointer', 'code'), [[pointer, code]]);
     }
     assert.equal((await service.get(`/v1/personnel/${ada.user_id}`, key)).body.version, 1);
   });
 
   test('are rejected when they create a cycle of managers or accountable people, and the error names the cycle', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t), 'personnel.manage');
     for (const field of ['manager_user_id', 'accountable_user_id']) {
       const top = await service.make('/v1/personnel', key, { name: 'Top' });
       const middle = await service.make('/v1/personnel', key, { name: 'Middle', [field]: top.user_id });
       const low = await service.make('/v1/personnel', key, { name: 'Low', [field]: middle.user_id });
       const patch = (person: { user_id: string }, above: { user_id: string }) =>
-        service.call('PATCH', `/v1/personnel/${person.user_id}`, key, { [field]: above.user_id });
+        service.patch(`/v1/personnel/${person.user_id}`, key, { [field]: above.user_id });
       const closed = await patch(top, low);
-      assert.equal(closed.status, 422);
-      assert.equal(closed.body.errors[0].code, 'cycle');
+      assert.deepEqual([closed.status, closed.body.errors[0].code], [422, 'cycle']);
       assert.equal(closed.body.errors[0].pointer, `#/${field}`);
       const cycle = [top, low, middle, top].map(({ name, user_id }) => `${name} (${user_id})`).join(' → ');
       assert.ok(closed.body.detail.includes(cycle), closed.body.detail);
@@ -406,30 +262,28 @@ onBothEngines('changes of people', (start) => {
   });
 
   test('create no cycle when they run concurrently', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t), 'personnel.manage');
     const people = await Promise.all(
       Array.from({ length: 5 }, (_, i) => service.make('/v1/personnel', key, { name: `P${i}` })),
     );
     for (let round = 0; round < 10; round++) {
       const responses = await Promise.all(
         people.map(({ user_id }, i) =>
-          service.call('PATCH', `/v1/personnel/${user_id}`, key, {
+          service.patch(`/v1/personnel/${user_id}`, key, {
             manager_user_id: people[(i + 1) % people.length].user_id,
           }),
         ),
       );
       assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 200, 200, 200, 422]);
       for (const { user_id } of people) {
-        await service.call('PATCH', `/v1/personnel/${user_id}`, key, { manager_user_id: null });
+        await service.patch(`/v1/personnel/${user_id}`, key, { manager_user_id: null });
       }
     }
   });
 
   test('are not needed for assignable to follow the dates', async (t) => {
     const clock = settableClock('2026-11-15T23:59:59Z');
-    const service = await start(t, { clock });
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t, { clock }), 'personnel.manage');
     const ada = await service.make('/v1/personnel', key, {
       name: 'Ada',
       start_on: '2026-11-16',
@@ -441,16 +295,15 @@ onBothEngines('changes of people', (start) => {
     clock.set('2026-11-16T00:00:00Z');
     assert.equal(await assignable(), true);
     assert.equal((await service.get('/v1/personnel?assignable=true', key)).body.page.total, 1);
-    const inactive = await service.call('PATCH', path, key, { status: 'inactive' });
+    const inactive = await service.patch(path, key, { status: 'inactive' });
     assert.equal(inactive.body.assignable, false);
-    await service.call('PATCH', path, key, { status: 'active' });
+    await service.patch(path, key, { status: 'active' });
     clock.set('2026-11-17T00:00:00Z');
     assert.equal(await assignable(), false);
   });
 
   test('cannot delete a person that other rows refer to', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
     const { user_id } = ada;
     await service.make('/v1/projects', key, { name: 'Apollo', lead_user_id: user_id });
@@ -466,7 +319,7 @@ onBothEngines('changes of people', (start) => {
     });
     const group = await service.make('/v1/groups', key, { name: 'Ops' });
     await service.call('PUT', `/v1/groups/${group.id}/members/${user_id}`, key);
-    const rejected = await service.call('DELETE', `/v1/personnel/${user_id}`, key);
+    const rejected = await service.delete(`/v1/personnel/${user_id}`, key);
     assert.deepEqual([rejected.status, rejected.body.code], [409, 'in_use']);
     assert.deepEqual(rejected.body.used_by, {
       tasks: { count: 1, samples: ['APOLLO-T1'] },
@@ -476,20 +329,16 @@ onBothEngines('changes of people', (start) => {
       groups: { count: 1, samples: ['Ops'] },
       people: { count: 1, samples: ['Bot'] },
     });
-    const path = `/v1/personnel/${bot.user_id}`;
-    assert.equal((await service.call('DELETE', path, key, undefined, { 'if-match': '"7"' })).status, 412);
-    assert.equal((await service.call('DELETE', path, key)).status, 204);
-    assert.equal((await service.get(path, key)).status, 404);
+    assert.equal((await service.delete(`/v1/personnel/${bot.user_id}`, key)).status, 204);
   });
 
   test('cannot both delete a person and make them accountable for an agent', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t), 'personnel.manage');
     for (let round = 0; round < 10; round++) {
       const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
       const [bot, gone] = await Promise.all([
         service.post('/v1/personnel', key, { name: 'Bot', kind: 'agent', accountable_user_id: user_id }),
-        service.call('DELETE', `/v1/personnel/${user_id}`, key),
+        service.delete(`/v1/personnel/${user_id}`, key),
       ]);
       assert.ok(bot.status === 201 ? gone.status === 409 : bot.status === 422 && gone.status === 204);
     }

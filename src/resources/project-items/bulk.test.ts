@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { onBothEngines, pluck, type TestService } from '../../../test/service.ts';
 
 type Body = Record<string, unknown>;
 type Changed = { id: string; key: string; version: number; previous: Body };
@@ -34,7 +34,7 @@ onBothEngines('bulk changes', (start) => {
       [second.owner_name, second.status, second.category, second.version],
       ['Ada', 'mitigating', 'supply', 2],
     );
-    const events = (await service.get(`/v1/events?after=${next_after}`, key)).body.data;
+    const events = await service.list(`/v1/events?after=${next_after}`, key);
     assert.deepEqual(
       events.map(({ type, subject }: { type: string; subject: Body }) => [type, subject.key]),
       [
@@ -44,14 +44,11 @@ onBothEngines('bulk changes', (start) => {
     );
     assert.deepEqual(events[1].data, second);
     assert.deepEqual(events[1].previous, { category: null, owner_user_id: null, status: 'open' });
-    const history = (await service.get('/v1/projects/APOLLO/risks/APOLLO-R1/history', key)).body.data;
-    assert.deepEqual(
-      history.slice(1).map(({ field, reason }: Body) => [field, reason]),
-      [
-        ['status', 'Steering committee'],
-        ['owner_user_id', 'Steering committee'],
-      ],
-    );
+    const history = await service.list('/v1/projects/APOLLO/risks/APOLLO-R1/history', key);
+    assert.deepEqual(pluck(history.slice(1), 'field', 'reason'), [
+      ['status', 'Steering committee'],
+      ['owner_user_id', 'Steering committee'],
+    ]);
   });
 
   test('merge the attributes of an item with the shared ones', async (t) => {
@@ -70,7 +67,7 @@ onBothEngines('bulk changes', (start) => {
     const dataset = await makeItems(await start(t));
     const { service, key, ada, issues } = dataset;
     const patch = { due_on: '2026-12-24', attributes: { old: 'x' } };
-    await service.call('PATCH', '/v1/projects/APOLLO/issues/APOLLO-I1', key, patch);
+    await service.patch('/v1/projects/APOLLO/issues/APOLLO-I1', key, patch);
     const before = await contentOf(service, key, 'issues');
     const items = issues.map(({ id }) => ({ id }));
     const changes = {
@@ -132,7 +129,7 @@ onBothEngines('bulk changes', (start) => {
       /^GEMINI-I1 has changed since you read it: it has version 1, not 7/,
     );
     assert.deepEqual(await contentOf(service, key, 'issues'), before);
-    assert.deepEqual((await service.get(`/v1/events?after=${next_after}`, key)).body.data, []);
+    assert.deepEqual(await service.list(`/v1/events?after=${next_after}`, key), []);
   });
 
   test('change an item step by step, all or nothing', async (t) => {
@@ -140,7 +137,7 @@ onBothEngines('bulk changes', (start) => {
     const [id, otherId] = issues.map((issue) => issue.id);
     const path = `/v1/projects/APOLLO/issues/${id}`;
     const resolve = { status: 'resolved', resolution: 'fixed' };
-    assert.equal((await service.call('PATCH', path, key, resolve)).status, 200);
+    assert.equal((await service.patch(path, key, resolve)).status, 200);
     const { next_after } = (await service.get('/v1/events', key)).body.meta;
     const reopen = (last: Body) =>
       service.post('/v1/bulk/issues', key, {
@@ -161,21 +158,18 @@ onBothEngines('bulk changes', (start) => {
     }
     assert.equal((await service.get(path, key)).body.version, 2);
     assert.equal((await service.get(`/v1/issues/${otherId}`, key)).body.priority, 'normal');
-    assert.deepEqual((await service.get(`/v1/events?after=${next_after}`, key)).body.data, []);
+    assert.deepEqual(await service.list(`/v1/events?after=${next_after}`, key), []);
 
     const { status, body } = await reopen({ version: 3, changes: blocked });
     assert.equal(status, 200, JSON.stringify(body));
-    assert.deepEqual(
-      body.data.map(({ key, version, previous }: Changed) => [key, version, previous]),
-      [
-        ['APOLLO-I1', 3, { status: 'resolved', resolution: 'fixed' }],
-        ['GEMINI-I1', 2, { priority: 'normal' }],
-        ['APOLLO-I1', 4, { status: 'in_progress', blocked_reason: null }],
-      ],
-    );
+    assert.deepEqual(pluck(body.data, 'key', 'version', 'previous'), [
+      ['APOLLO-I1', 3, { status: 'resolved', resolution: 'fixed' }],
+      ['GEMINI-I1', 2, { priority: 'normal' }],
+      ['APOLLO-I1', 4, { status: 'in_progress', blocked_reason: null }],
+    ]);
     const after = (await service.get(path, key)).body;
     assert.deepEqual([after.status, after.resolution, after.version], ['blocked', null, 4]);
-    const events = (await service.get(`/v1/events?after=${next_after}`, key)).body.data;
+    const events = await service.list(`/v1/events?after=${next_after}`, key);
     assert.deepEqual(
       events.map(({ type, subject }: { type: string; subject: Body }) => [type, subject.key]),
       [
@@ -199,10 +193,10 @@ onBothEngines('bulk changes', (start) => {
     const { next_after } = (await service.get('/v1/events', key)).body.meta;
     const { data } = (await service.post('/v1/bulk/tasks', key, body)).body;
     assert.deepEqual(
-      data.map(({ version, previous }: Changed) => [version, previous]),
+      pluck(data, 'version', 'previous'),
       tasks.map(() => [1, {}]),
     );
-    assert.deepEqual((await service.get(`/v1/events?after=${next_after}`, key)).body.data, []);
+    assert.deepEqual(await service.list(`/v1/events?after=${next_after}`, key), []);
   });
 
   test('count the risks and issues of each project again', async (t) => {
@@ -226,7 +220,7 @@ onBothEngines('bulk changes', (start) => {
 
   test('give an external id to one item of a project only', async (t) => {
     const { service, key, tasks } = await makeItems(await start(t));
-    await service.call('PATCH', '/v1/projects/APOLLO/tasks/APOLLO-T1', key, { external_id: 'taken' });
+    await service.patch('/v1/projects/APOLLO/tasks/APOLLO-T1', key, { external_id: 'taken' });
     const post = (items: Body[]) => service.post('/v1/bulk/tasks', key, { items });
     const two = await post([
       { id: 'APOLLO-T2', changes: { external_id: 'x' } },
@@ -234,10 +228,7 @@ onBothEngines('bulk changes', (start) => {
       { id: 'GEMINI-T1', changes: { external_id: 'x' } },
       { id: 'GEMINI-T2', changes: { external_id: 'taken' } },
     ]);
-    assert.deepEqual(
-      two.body.results.map(({ key, code }: Failed) => [key, code]),
-      [['APOLLO-T3', 'duplicate']],
-    );
+    assert.deepEqual(pluck(two.body.results, 'key', 'code'), [['APOLLO-T3', 'duplicate']]);
     const used = await post([{ id: 'APOLLO-T2', changes: { external_id: 'taken' } }]);
     assert.deepEqual(
       [used.body.results[0].code, used.body.results[0].existing_id],
@@ -282,16 +273,16 @@ onBothEngines('bulk changes', (start) => {
     assert.deepEqual(statuses, Array(8).fill(200));
     const { body } = await service.get('/v1/risks', key);
     assert.deepEqual(
-      body.data.map(({ version }: { version: number }) => version),
+      pluck(body.data, 'version'),
       risks.map(() => 9),
     );
-    assert.equal(new Set(body.data.map(({ category }: { category: string }) => category)).size, 1);
+    assert.equal(new Set(pluck(body.data, 'category')).size, 1);
   });
 
   test('take up to 500 items, and reject more', async (t) => {
     const { service, key } = await makeItems(await start(t));
     const rows = `title\n${Array.from({ length: 500 }, (_, i) => `Task ${i}\n`).join('')}`;
-    await service.call('POST', '/v1/projects/APOLLO/tasks/import', key, rows, { 'content-type': 'text/csv' });
+    await service.upload('/v1/projects/APOLLO/tasks/import', key, rows);
     const { body } = await service.get('/v1/projects/APOLLO/tasks', key);
     const items = body.data.map(({ id, version }: Changed) => ({ id, version }));
     const changes = { due_on: '2999-01-01' };
@@ -308,9 +299,7 @@ onBothEngines('bulk changes', (start) => {
   test('need at least one item, known fields and POST', async (t) => {
     const { service, key } = await makeItems(await start(t));
     const pointers = async (body: unknown) =>
-      (await service.post('/v1/bulk/risks', key, body)).body.errors.map(
-        ({ pointer }: { pointer: string }) => pointer,
-      );
+      pluck((await service.post('/v1/bulk/risks', key, body)).body.errors, 'pointer');
     assert.deepEqual(await pointers({}), ['#/items']);
     assert.deepEqual(await pointers({ items: [] }), ['#/items']);
     const wrong = {

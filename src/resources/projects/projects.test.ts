@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onBothEngines } from '../../../test/service.ts';
+import { onBothEngines, pluck, withKey } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
 import { generateKey } from './key.ts';
 
@@ -8,21 +8,18 @@ const clock = () => momentOf(new Date('2026-11-15T12:00:00Z'));
 
 onBothEngines('projects', (start) => {
   test('derives a unique key from the name', async (t) => {
-    const service = await start(t);
-    const key = await service.key('projects.manage');
+    const { service, key } = await withKey(start(t), 'projects.manage');
     const keys = [];
     for (const name of ['Apollo', 'Apollo 2', 'Große Brücke über den Fluss', 'Ω', 'Internationalisation']) {
       keys.push((await service.make('/v1/projects', key, { name })).key);
     }
     assert.deepEqual(keys, ['APOLLO', 'APOLLO2', 'GROSSE', 'PRJ', 'INTERNATIO']);
     const taken = await service.post('/v1/projects', key, { name: 'Other', key: 'APOLLO' });
-    assert.equal(taken.status, 409);
-    assert.equal(taken.body.field, 'key');
+    assert.deepEqual([taken.status, taken.body.field], [409, 'key']);
   });
 
   test('derives a key with few queries, however many names start with the same word', async (t) => {
-    const service = await start(t);
-    const key = await service.key('projects.manage');
+    const { service, key } = await withKey(start(t), 'projects.manage');
     const file = Array.from({ length: 300 }, (_, i) => JSON.stringify({ name: `Project ${i + 1}` }));
     const headers = { 'content-type': 'application/x-ndjson' };
     const imported = await service.post('/v1/projects/import', key, file.join('\n'), headers);
@@ -44,8 +41,7 @@ onBothEngines('projects', (start) => {
   });
 
   test('returns a project with its counts by id and by key', async (t) => {
-    const service = await start(t, { clock });
-    const key = await service.key('projects.manage');
+    const { service, key } = await withKey(start(t, { clock }), 'projects.manage');
     const created = await service.make('/v1/projects', key, { name: 'Apollo' });
     assert.deepEqual(created.counts, {
       open_issues: 0,
@@ -65,37 +61,15 @@ onBothEngines('projects', (start) => {
       top_score: 20,
       overdue_tasks: 0,
     });
-    assert.deepEqual((await service.get('/v1/projects', key)).body.data, [body]);
-  });
-
-  test('an archived project rejects new items and is left out of lists by default', async (t) => {
-    const service = await start(t);
-    const key = await service.key('projects.manage');
-    const { id } = await service.make('/v1/projects', key, { name: 'Apollo' });
-    await service.make('/v1/projects/APOLLO/risks', key, { title: 'Old', probability: 1, impact: 1 });
-    await service.make('/v1/projects/APOLLO/issues', key, { title: 'Old' });
-    await service.database.write((db) =>
-      db.updateTable('projects').set({ archived_at: clock().now }).where('id', '=', id).execute(),
-    );
-    for (const what of ['risks', 'issues']) {
-      const response = await service.post(`/v1/projects/${id}/${what}`, key, { title: 'New' });
-      assert.equal(response.status, 409);
-      assert.equal(response.body.code, 'project_archived');
-      assert.equal((await service.get(`/v1/${what}`, key)).body.page.total, 0);
-      assert.equal((await service.get(`/v1/${what}?archived=any`, key)).body.page.total, 1);
-      assert.equal((await service.get(`/v1/${what}?archived=true`, key)).body.page.total, 1);
-    }
-    assert.equal((await service.get('/v1/projects', key)).body.page.total, 0);
-    assert.equal((await service.get('/v1/projects?archived=any', key)).body.page.total, 1);
+    assert.deepEqual(await service.list('/v1/projects', key), [body]);
   });
 });
 
 onBothEngines('project updates', (start) => {
   test('updates are recorded in the history; a key in use cannot change', async (t) => {
-    const service = await start(t, { clock });
-    const key = await service.key('projects.manage');
+    const { service, key } = await withKey(start(t, { clock }), 'projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo', attributes: { a: '1' } });
-    const patch = (ref: string, body: object) => service.call('PATCH', `/v1/projects/${ref}`, key, body);
+    const patch = (ref: string, body: object) => service.patch(`/v1/projects/${ref}`, key, body);
     const { body } = await patch('APOLLO', {
       name: 'Artemis',
       key: 'ARTEMIS',
@@ -110,27 +84,17 @@ onBothEngines('project updates', (start) => {
     const wrong = await patch('ARTEMIS', { start_on: '2026-02-01', due_on: '2026-01-01' });
     assert.equal(wrong.body.errors[0].code, 'date_order');
 
-    const history = (await service.get('/v1/projects/ARTEMIS/history', key)).body.data;
-    assert.deepEqual(
-      history.map(({ field, from, to, reason, key_name }: Record<string, unknown>) => [
-        field,
-        from,
-        to,
-        reason,
-        key_name,
-      ]),
-      [
-        ['created', null, 'APOLLO', null, 'projects.manage'],
-        ['name', 'Apollo', 'Artemis', 'Renamed.', 'projects.manage'],
-        ['key', 'APOLLO', 'ARTEMIS', 'Renamed.', 'projects.manage'],
-        ['appetite', 12, 9, 'Renamed.', 'projects.manage'],
-      ],
-    );
+    const history = await service.list('/v1/projects/ARTEMIS/history', key);
+    assert.deepEqual(pluck(history, 'field', 'from', 'to', 'reason', 'key_name'), [
+      ['created', null, 'APOLLO', null, 'projects.manage'],
+      ['name', 'Apollo', 'Artemis', 'Renamed.', 'projects.manage'],
+      ['key', 'APOLLO', 'ARTEMIS', 'Renamed.', 'projects.manage'],
+      ['appetite', 12, 9, 'Renamed.', 'projects.manage'],
+    ]);
   });
 
   test('can be archived and unarchived, and deleted only when empty', async (t) => {
-    const service = await start(t, { clock });
-    const key = await service.key('projects.manage');
+    const { service, key } = await withKey(start(t, { clock }), 'projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
     const risk = await service.make('/v1/projects/APOLLO/risks', key, { title: 'x' });
     const act = (action: string) => service.post(`/v1/projects/APOLLO/${action}`, key, undefined);
@@ -138,24 +102,23 @@ onBothEngines('project updates', (start) => {
     assert.equal((await act('archive')).body.version, 2);
     const path = `/v1/projects/APOLLO/risks/${risk.key}`;
     for (const response of [
-      await service.call('PATCH', path, key, { impact: 1 }),
-      await service.call('DELETE', path, key),
+      await service.patch(path, key, { impact: 1 }),
+      await service.delete(path, key),
       await service.post(`${path}/materialize`, key, {}),
-      await service.call('PATCH', '/v1/projects/APOLLO', key, { name: 'x' }),
+      await service.patch('/v1/projects/APOLLO', key, { name: 'x' }),
     ]) {
       assert.equal(response.body.code, 'project_archived');
     }
     assert.equal((await act('unarchive')).body.archived_at, null);
-    const refused = await service.call('DELETE', '/v1/projects/APOLLO', key);
+    const refused = await service.delete('/v1/projects/APOLLO', key);
     assert.deepEqual(refused.body.used_by, { risks: { count: 1, samples: ['APOLLO-R1'] } });
-    assert.equal((await service.call('DELETE', path, key)).status, 204);
-    assert.equal((await service.call('DELETE', '/v1/projects/APOLLO', key)).status, 204);
+    assert.equal((await service.delete(path, key)).status, 204);
+    assert.equal((await service.delete('/v1/projects/APOLLO', key)).status, 204);
     assert.equal((await service.get('/v1/projects/APOLLO', key)).status, 404);
   });
 
   test('report their health with reasons', async (t) => {
-    const service = await start(t, { clock });
-    const key = await service.key('projects.manage');
+    const { service, key } = await withKey(start(t, { clock }), 'projects.manage');
     const health = async (name: string) => (await service.get(`/v1/projects/${name}`, key)).body.health;
     const make = (what: string, body: object) =>
       service.make(`/v1/projects/APOLLO/${what}`, key, { title: 'x', ...body });
@@ -194,8 +157,7 @@ onBothEngines('project updates', (start) => {
   });
 
   test('are at risk from a quarter of what is open', async (t) => {
-    const service = await start(t, { clock });
-    const key = await service.key('projects.manage');
+    const { service, key } = await withKey(start(t, { clock }), 'projects.manage');
     await service.make('/v1/projects', key, { name: 'Mercury' });
     const make = async (what: string, body: object, count = 1) => {
       for (let i = 0; i < count; i++)
@@ -227,8 +189,7 @@ onBothEngines('project updates', (start) => {
   });
 
   test('are off track with a critical threat only if nobody has planned a response', async (t) => {
-    const service = await start(t, { clock });
-    const key = await service.key('projects.manage');
+    const { service, key } = await withKey(start(t, { clock }), 'projects.manage');
     await service.make('/v1/projects', key, { name: 'Mercury' });
     const path = '/v1/projects/MERCURY/risks';
     for (let i = 0; i < 8; i++) await service.make(path, key, { title: 'x', probability: 1, impact: 1 });
@@ -240,7 +201,7 @@ onBothEngines('project updates', (start) => {
       state: 'off_track',
       reasons: ['No response plan for critical risk MERCURY-R9', reason],
     };
-    const patch = (body: object) => service.call('PATCH', `${path}/${risk}`, key, body);
+    const patch = (body: object) => service.patch(`${path}/${risk}`, key, body);
     assert.deepEqual(await health(), unplanned);
     await patch({ response_plan: 'A second supplier.' });
     assert.deepEqual(await health(), { state: 'at_risk', reasons: [reason] });
@@ -250,7 +211,90 @@ onBothEngines('project updates', (start) => {
     assert.deepEqual(await health(), { state: 'at_risk', reasons: [reason] });
     await patch({ status: 'open', kind: 'opportunity' });
     assert.deepEqual(await health(), { state: 'at_risk', reasons: [reason] });
-    await service.call('PATCH', '/v1/projects/MERCURY', key, { appetite: 25 });
+    await service.patch('/v1/projects/MERCURY', key, { appetite: 25 });
     assert.deepEqual(await health(), { state: 'on_track', reasons: [] });
+  });
+});
+
+onBothEngines('concurrent writes of projects and their items', (start) => {
+  const count = (responses: { status: number }[], status: number) =>
+    responses.filter((response) => response.status === status).length;
+
+  test('one of many concurrent deletes succeeds and updates the counters once', async (t) => {
+    const { service, key } = await withKey(start(t), 'projects.manage');
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    for (const what of ['issues', 'risks', 'tasks']) {
+      const created = await service.make(`/v1/projects/APOLLO/${what}`, key, { title: 'x' });
+      const path = `/v1/projects/APOLLO/${what}/${created.key}`;
+      const responses = await Promise.all(Array.from({ length: 8 }, () => service.delete(path, key)));
+      assert.deepEqual([count(responses, 204), count(responses, 404)], [1, 7], what);
+    }
+    const { counts } = (await service.get('/v1/projects/APOLLO', key)).body;
+    assert.deepEqual([counts.open_issues, counts.active_risks], [0, 0]);
+  });
+
+  test('a delete with If-Match does not delete a newer version', async (t) => {
+    const { service, key } = await withKey(start(t), 'projects.manage');
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    for (let round = 0; round < 10; round++) {
+      const issue = await service.make('/v1/projects/APOLLO/issues', key, { title: 'x' });
+      const path = `/v1/projects/APOLLO/issues/${issue.key}`;
+      const [patched, deleted] = await Promise.all([
+        service.patch(path, key, { status: 'resolved', resolution: 'fixed' }),
+        service.delete(path, key, { 'if-match': '"1"' }),
+      ]);
+      assert.ok(patched.status === 200 ? deleted.status === 412 : deleted.status === 204);
+    }
+    assert.equal((await service.get('/v1/projects/APOLLO', key)).body.counts.open_issues, 0);
+  });
+
+  test('concurrent updates of one project and concurrent creations with the same name all succeed', async (t) => {
+    const { service, key } = await withKey(start(t), 'projects.manage');
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    const numbers = Array.from({ length: 30 }, (_, i) => i);
+    const patched = await Promise.all(
+      numbers.map((n) => service.patch('/v1/projects/APOLLO', key, { attributes: { [`n${n}`]: 'x' } })),
+    );
+    assert.equal(count(patched, 200), 30);
+    assert.equal(Object.keys((await service.get('/v1/projects/APOLLO', key)).body.attributes).length, 30);
+    const created = await Promise.all(
+      numbers.map(() => service.post('/v1/projects', key, { name: 'Same Name' })),
+    );
+    assert.equal(count(created, 201), 30);
+    assert.equal(new Set(created.map(({ body }) => body.key)).size, 30);
+  });
+
+  test('a concurrent create and delete never leave an item without its parent', async (t) => {
+    const { service, key } = await withKey(start(t), 'projects.manage');
+    await service.make('/v1/projects', key, { name: 'Apollo' });
+    for (let round = 0; round < 10; round++) {
+      const risk = await service.make('/v1/projects/APOLLO/risks', key, { title: 'x' });
+      const [task, deleted] = await Promise.all([
+        service.post('/v1/projects/APOLLO/tasks', key, { title: 'x', risk_id: risk.id }),
+        service.delete(`/v1/projects/APOLLO/risks/${risk.key}`, key),
+      ]);
+      assert.ok(task.status === 201 ? deleted.status === 409 : task.status === 422 && deleted.status === 204);
+      const project = await service.make('/v1/projects', key, { name: `P${round}`, key: `P${round}` });
+      const [added, gone] = await Promise.all([
+        service.post(`/v1/projects/${project.id}/risks`, key, { title: 'x' }),
+        service.delete(`/v1/projects/${project.id}`, key),
+      ]);
+      assert.ok(added.status === 201 ? gone.status === 409 : added.status === 404 && gone.status === 204);
+    }
+  });
+
+  test('item keys start with the project key after a concurrent key change', async (t) => {
+    const { service, key } = await withKey(start(t), 'projects.manage');
+    for (let round = 0; round < 10; round++) {
+      const { id } = await service.make('/v1/projects', key, { name: `P${round}`, key: `P${round}` });
+      await Promise.all([
+        service.post(`/v1/projects/${id}/risks`, key, { title: 'x' }),
+        service.patch(`/v1/projects/${id}`, key, { key: `X${round}` }),
+      ]);
+      const data = await service.list(`/v1/projects/${id}/risks`, key);
+      const project = (await service.get(`/v1/projects/${id}`, key)).body;
+      for (const risk of data)
+        assert.ok(risk.key.startsWith(`${project.key}-`), `${risk.key} in ${project.key}`);
+    }
   });
 });

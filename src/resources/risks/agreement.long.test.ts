@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { settableClock } from '../../../test/clock.ts';
-import { onBothEngines, type TestService } from '../../../test/service.ts';
+import { onBothEngines, pluck, type TestService, withKey } from '../../../test/service.ts';
 import type { Risk } from './schema.ts';
 
 /** One random action on the register, with numbers that select its target. */
@@ -38,8 +38,7 @@ type Dataset = {
 onBothEngines('consistency of roll-ups', (start) => {
   test('after random actions, roll-ups and counts match the rows, today and in the past', async (t) => {
     const clock = settableClock('2026-01-01T12:00:00Z');
-    const service = await start(t, { clock });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { clock }));
     let run = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
@@ -73,7 +72,7 @@ async function runStep(
   const { service, key, projects } = dataset;
   const project = projects[which % projects.length] ?? '';
   const path = `/v1/projects/${project}`;
-  const risks: Risk[] = (await service.get(`${path}/risks`, key)).body.data;
+  const risks: Risk[] = await service.list(`${path}/risks`, key);
   const risk = risks[which % Math.max(1, risks.length)];
   if (action === 'next day') {
     dataset.day++;
@@ -93,13 +92,13 @@ async function runStep(
   } else if (!risk) {
     return;
   } else if (action === 'delete') {
-    await service.call('DELETE', `${path}/risks/${risk.id}`, key);
+    await service.delete(`${path}/risks/${risk.id}`, key);
   } else if (action === 'assess') {
-    await service.call('PATCH', `${path}/risks/${risk.id}`, key, { probability, impact });
+    await service.patch(`${path}/risks/${risk.id}`, key, { probability, impact });
   } else if (status === 'materialized') {
     await service.post(`${path}/risks/${risk.id}/materialize`, key, {});
   } else {
-    await service.call('PATCH', `${path}/risks/${risk.id}`, key, {
+    await service.patch(`${path}/risks/${risk.id}`, key, {
       status,
       ...(status === 'accepted' && { acceptance_reason: 'x', accepted_until: today(dataset) }),
       ...(status === 'closed' && { closure_reason: 'x' }),
@@ -150,7 +149,7 @@ async function assertRollUpsMatch(dataset: Dataset): Promise<void> {
   const limited = (await service.make('/v1/keys', key, limit)).secret;
   for (const path of ['/v1/risks/heatmap', '/v1/risks/summary']) {
     assert.deepEqual((await get(path)).data, (await get(`${path}?as_of=${today(dataset)}`)).data);
-    assert.deepEqual((await service.get(path, limited)).body.data, (await get(`${path}?${of}`)).data);
+    assert.deepEqual(await service.list(path, limited), (await get(`${path}?${of}`)).data);
   }
   const trend = (await get(`/v1/risks/trend?${of}&from=${today(dataset)}`)).data.at(-1);
   assert.equal(
@@ -178,7 +177,7 @@ async function assertTrendMatches({ service, key, projects }: Dataset, days: str
   const [first] = days;
   if (!first) return;
   const of = `project=${projects.join(',')}`;
-  const get = async (path: string) => (await service.get(path, key)).body.data;
+  const get = async (path: string) => await service.list(path, key);
   // The default register is counted by other statements than a filtered one, and a period may end before today.
   for (const filters of ['', `&${of}`, `&to=${days.at(-1)}`, '&status=all&archived=any']) {
     const trend: Record<string, number | string>[] = await get(`/v1/risks/trend?from=${first}${filters}`);
@@ -257,9 +256,7 @@ const moved = ({ id, movement }: { id: string; movement?: object }) => ({ id, mo
 /** Serializes the ranks, scores and statuses of a day's register for comparison. */
 async function registerText({ service, key, projects }: Dataset, day: string): Promise<string> {
   const { body } = await service.get(`/v1/risks?project=${projects.join(',')}&as_of=${day}`, key);
-  return JSON.stringify(
-    body.data.map(({ id, rank, score, status }: Risk & { rank: number }) => [id, rank, score, status]),
-  );
+  return JSON.stringify(pluck(body.data, 'id', 'rank', 'score', 'status'));
 }
 
 const identity = ({ id }: { id: string }) => id;

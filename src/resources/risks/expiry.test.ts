@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { settableClock } from '../../../test/clock.ts';
-import { onBothEngines, type Start } from '../../../test/service.ts';
+import { onBothEngines, pluck, type Start, withKey } from '../../../test/service.ts';
 import { createApp } from '../../app.ts';
 import { daysLater } from '../../core/clock.ts';
 import { expireAcceptances } from '../../jobs/acceptances.ts';
@@ -58,9 +58,14 @@ onBothEngines('acceptances expire', (start, engine) => {
     assert.deepEqual(new Set(await all()), new Set(['accepted']));
     clock.set(`${daysLater(until, 1)}T00:00:00.000Z`);
     assert.deepEqual(new Set(await all()), new Set(['open']));
-    const { body } = await service.get('/v1/projects/APOLLO/risks/APOLLO-R1/history', key);
-    const expired = body.data.filter(({ field, to }: Body) => field === 'status' && to === 'open');
-    assert.equal(expired.length, 1);
+    const risk = '/v1/projects/APOLLO/risks/APOLLO-R1';
+    const { accepted_until, acceptance_reason, version } = (await service.get(risk, key)).body;
+    assert.deepEqual([accepted_until, acceptance_reason, version], [null, null, 3]);
+    const history: Body[] = await service.list(`${risk}/history`, key);
+    const expired = history.filter(({ field, to }) => field === 'status' && to === 'open');
+    assert.deepEqual(pluck(expired, 'from', 'key_id', 'key_name', 'reason'), [
+      ['accepted', null, 'Muster', `Accepted only until ${until}.`],
+    ]);
   });
 
   test('many of them, in several transactions that do not block the event loop', async (t) => {
@@ -68,7 +73,7 @@ onBothEngines('acceptances expire', (start, engine) => {
     const rows = Array.from({ length: 250 }, (_, i) => `Risk ${i},accepted,Insured.,2026-11-20\n`);
     const file = `title,status,acceptance_reason,accepted_until\n${rows.join('')}`;
     const path = '/v1/projects/APOLLO/risks/import';
-    const { body } = await service.call('POST', path, key, file, { 'content-type': 'text/csv' });
+    const { body } = await service.upload(path, key, file);
     assert.equal(body.summary.created, rows.length, JSON.stringify(body).slice(0, 500));
     clock.set('2026-11-21T00:00:00.000Z');
     const workloads: unknown[] = [];
@@ -83,7 +88,7 @@ onBothEngines('acceptances expire', (start, engine) => {
       clock(),
     );
     assert.deepEqual(workloads, ['bulk', 'bulk', 'bulk']);
-    const { data } = (await service.get('/v1/risks?status=accepted', key)).body;
+    const data = await service.list('/v1/risks?status=accepted', key);
     assert.equal(data.length, 0);
   });
 
@@ -124,8 +129,7 @@ const rejectChangesOfRisks = {
 /** A service with one risk. */
 async function begin(t: Parameters<Start>[0], start: Start) {
   const clock = settableClock('2026-11-15T12:00:00Z');
-  const service = await start(t, { clock });
-  const key = await service.key();
+  const { service, key } = await withKey(start(t, { clock }));
   await service.make('/v1/projects', key, { name: 'Apollo' });
   await service.make('/v1/projects/APOLLO/risks', key, { title: 'Valves', probability: 2, impact: 2 });
   return {
@@ -136,7 +140,7 @@ async function begin(t: Parameters<Start>[0], start: Start) {
     async accept() {
       const accepted_until = daysLater(clock().today, 5);
       const body = { status: 'accepted', acceptance_reason: 'Insured.', accepted_until };
-      const { status } = await service.call('PATCH', '/v1/projects/APOLLO/risks/APOLLO-R1', key, body);
+      const { status } = await service.patch('/v1/projects/APOLLO/risks/APOLLO-R1', key, body);
       assert.equal(status, 200);
       return accepted_until;
     },

@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
-import { onBothEngines } from '../../../test/service.ts';
+import { onBothEngines, pluck, withKey } from '../../../test/service.ts';
 
 type Row = { key: string; rank: number; score: number; movement: object; checks: string[]; title: string };
 
 onBothEngines('the register', (start) => {
   test('returns past registers, movement since a day, and the trend', async (t) => {
     const clock = settableClock('2026-11-01T12:00:00Z');
-    const service = await start(t, { clock });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { clock }));
     const get = async (path: string) => (await service.get(path, key)).body;
     const make = (title: string, probability: number, impact: number, project = 'APOLLO') =>
       service.make(`/v1/projects/${project}/risks`, key, { title, probability, impact });
     const patch = async (risk: { key: string }, body: object) => {
-      const response = await service.call('PATCH', `/v1/projects/APOLLO/risks/${risk.key}`, key, body);
+      const response = await service.patch(`/v1/projects/APOLLO/risks/${risk.key}`, key, body);
       assert.equal(response.status, 200, response.text);
     };
     for (const name of ['Apollo', 'Gemini']) await service.make('/v1/projects', key, { name });
@@ -25,15 +24,14 @@ onBothEngines('the register', (start) => {
     clock.set('2026-11-05T12:00:00Z');
     await patch(rising, { probability: 5, impact: 4 });
     await patch(falling, { probability: 1 });
-    await service.call('DELETE', `/v1/projects/APOLLO/risks/${gone.key}`, key);
+    await service.delete(`/v1/projects/APOLLO/risks/${gone.key}`, key);
     await service.post('/v1/projects/GEMINI/archive', key, undefined);
     clock.set('2026-11-10T12:00:00Z');
     await make('new', 2, 2);
     await patch(falling, { status: 'closed', closure_reason: 'Over.' });
     clock.set('2026-11-15T12:00:00Z');
 
-    const titles = async (query: string) =>
-      (await get(`/v1/risks${query}`)).data.map(({ title }: Row) => title);
+    const titles = async (query: string) => pluck((await get(`/v1/risks${query}`)).data, 'title');
     assert.deepEqual(await titles('?as_of=2026-10-31'), []);
     assert.deepEqual(await titles('?as_of=2026-11-01'), ['falling', 'archived later', 'gone', 'rising']);
     assert.deepEqual(await titles('?as_of=2026-11-04'), ['falling', 'archived later', 'gone', 'rising']);
@@ -45,18 +43,14 @@ onBothEngines('the register', (start) => {
     assert.equal((await service.get('/v1/risks?as_of=2026-11-16', key)).status, 400);
 
     const moved = await get('/v1/risks?include=movement&since=2026-11-04&limit=10');
-    assert.deepEqual(
-      moved.data.map(({ title, rank, movement }: Row) => [title, rank, movement]),
-      [
-        ['rising', 1, { rank_then: 4, score_then: 1, delta: 3 }],
-        ['new', 2, { rank_then: null, score_then: null, delta: null }],
-      ],
-    );
+    assert.deepEqual(pluck(moved.data, 'title', 'rank', 'movement'), [
+      ['rising', 1, { rank_then: 4, score_then: 1, delta: 3 }],
+      ['new', 2, { rank_then: null, score_then: null, delta: null }],
+    ]);
     const critical = await get('/v1/risks?level=critical&include=movement&since=2026-11-04&limit=10');
-    assert.deepEqual(
-      critical.data.map(({ title, movement }: Row) => [title, movement]),
-      [['rising', { rank_then: null, score_then: 1, delta: null }]],
-    );
+    assert.deepEqual(pluck(critical.data, 'title', 'movement'), [
+      ['rising', { rank_then: null, score_then: 1, delta: null }],
+    ]);
     assert.equal((await service.get('/v1/risks?include=movement', key)).status, 400);
     assert.equal((await service.get('/v1/risks?since=2026-11-04', key)).status, 400);
 
@@ -91,17 +85,13 @@ onBothEngines('the register', (start) => {
       average: 12.75,
     });
     const weeks = await get('/v1/risks/trend?from=2026-11-01&to=2026-11-15&interval=week');
-    assert.deepEqual(
-      weeks.data.map(({ day }: { day: string }) => day),
-      ['2026-11-01', '2026-11-08', '2026-11-15'],
-    );
+    assert.deepEqual(pluck(weeks.data, 'day'), ['2026-11-01', '2026-11-08', '2026-11-15']);
     assert.equal((await service.get('/v1/risks/trend?from=2020-01-01', key)).status, 400);
     assert.equal((await service.get('/v1/risks/trend?from=2026-11-05&to=2026-11-01', key)).status, 400);
   });
 
   test('counts risks in a heat map of 25 cells and in a summary', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
     for (const name of ['Apollo', 'Gemini']) await service.make('/v1/projects', key, { name });
     const make = (project: string, body: object) =>
@@ -131,34 +121,12 @@ onBothEngines('the register', (start) => {
     const { body: summary } = await service.get('/v1/risks/summary', key);
     const { data } = summary;
     assert.deepEqual([data.total, data.unassessed], [4, 1]);
-    assert.deepEqual(data.by_level, [
-      { level: 'critical', count: 3 },
-      { level: 'high', count: 0 },
-      { level: 'medium', count: 0 },
-      { level: 'low', count: 0 },
-    ]);
+    assert.deepEqual(pluck(data.by_level, 'level'), ['critical', 'high', 'medium', 'low']);
+    assert.deepEqual(pluck(data.by_level, 'count'), [3, 0, 0, 0]);
     assert.deepEqual(data.by_status, [{ status: 'open', count: 4 }]);
-    assert.deepEqual(
-      data.by_category.map((row: { category: string; count: number }) => [row.category, row.count]),
-      [
-        ['supply', 2],
-        [null, 2],
-      ],
-    );
-    assert.deepEqual(
-      data.by_project.map((row: { project_key: string; count: number }) => [row.project_key, row.count]),
-      [
-        ['GEMINI', 3],
-        ['APOLLO', 1],
-      ],
-    );
-    assert.deepEqual(
-      data.by_owner.map((row: { owner_name: string; count: number }) => [row.owner_name, row.count]),
-      [
-        [null, 3],
-        ['Ada', 1],
-      ],
-    );
+    assert.deepEqual(pluck(data.by_category, 'category', 'count').flat(), ['supply', 2, null, 2]);
+    assert.deepEqual(pluck(data.by_project, 'project_key', 'count').flat(), ['GEMINI', 3, 'APOLLO', 1]);
+    assert.deepEqual(pluck(data.by_owner, 'owner_name', 'count').flat(), [null, 3, 'Ada', 1]);
     assert.equal(data.by_check.find((row: { check: string }) => row.check === 'unowned').count, 3);
     const onlyApollo = await service.get('/v1/risks/heatmap?project=APOLLO', key);
     const total = onlyApollo.body.data.reduce((sum: number, one: { count: number }) => sum + one.count, 0);
@@ -171,8 +139,7 @@ onBothEngines('the register', (start) => {
 
   test('lists the checks that flag each risk, and filters by them', async (t) => {
     const clock = settableClock('2026-07-01T12:00:00Z');
-    const service = await start(t, { clock });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { clock }));
     await service.make('/v1/projects', key, { name: 'Apollo' });
     const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
     const sound = {
@@ -199,10 +166,10 @@ onBothEngines('the register', (start) => {
       residual_probability: 3,
       residual_impact: 3,
     });
-    await service.call('PATCH', `/v1/projects/APOLLO/risks/${lowered.key}`, key, { probability: 1 });
+    await service.patch(`/v1/projects/APOLLO/risks/${lowered.key}`, key, { probability: 1 });
     await make('above_appetite', { probability: 5, impact: 5 });
     const accepted = await make('acceptance_expiring');
-    await service.call('PATCH', `/v1/projects/APOLLO/risks/${accepted.key}`, key, {
+    await service.patch(`/v1/projects/APOLLO/risks/${accepted.key}`, key, {
       status: 'accepted',
       acceptance_reason: 'Insured.',
       accepted_until: '2026-12-15',
@@ -219,17 +186,13 @@ onBothEngines('the register', (start) => {
     for (const { title } of body.data as Row[]) {
       if (title === 'sound') continue;
       const found = await service.get(`/v1/risks?check=${title}`, key);
-      assert.deepEqual(
-        found.body.data.map((row: Row) => row.title),
-        [title],
-      );
+      assert.deepEqual(pluck(found.body.data, 'title'), [title]);
     }
     assert.equal((await service.get('/v1/risks?check=unowned,unassessed', key)).body.page.total, 0);
   });
 
   test('returns the scoring rules, evaluates a hypothetical risk, and explains a rank', async (t) => {
-    const service = await start(t);
-    const key = await service.key('projects.manage');
+    const { service, key } = await withKey(start(t), 'projects.manage');
     const reader = await service.key('projects.read');
     await service.make('/v1/projects', key, { name: 'Apollo' });
     const risk = await service.make('/v1/projects/APOLLO/risks', key, {
@@ -244,32 +207,16 @@ onBothEngines('the register', (start) => {
     assert.equal(model.probability.length, 5);
     assert.deepEqual(model.levels[3], { level: 'critical', from: 20, to: 25 });
 
-    const evaluate = async (body: object) => (await service.post('/v1/risks/evaluate', reader, body)).body;
-    assert.deepEqual(await evaluate({ probability: 5, impact: 5 }), {
-      score: 25,
-      level: 'critical',
-      rank: 1,
-      of: 3,
-    });
-    assert.deepEqual(await evaluate({ probability: 3, impact: 4 }), {
-      score: 12,
-      level: 'high',
-      rank: 2,
-      of: 3,
-    });
-    assert.deepEqual(await evaluate({ probability: 1, impact: 1 }), {
-      score: 1,
-      level: 'low',
-      rank: 3,
-      of: 3,
-    });
-    assert.equal(
-      (await service.post('/v1/risks/evaluate', reader, { probability: 6, impact: 1 })).status,
-      422,
-    );
+    const evaluate = (probability: number, impact: number) =>
+      service.post('/v1/risks/evaluate', reader, { probability, impact });
+    const evaluated = { score: 25, level: 'critical', rank: 1, of: 3 };
+    assert.deepEqual((await evaluate(5, 5)).body, evaluated);
+    assert.deepEqual((await evaluate(3, 4)).body, { ...evaluated, score: 12, level: 'high', rank: 2 });
+    assert.deepEqual((await evaluate(1, 1)).body, { ...evaluated, score: 1, level: 'low', rank: 3 });
+    assert.equal((await evaluate(6, 1)).status, 422);
     assert.equal((await service.get('/v1/risks', key)).body.page.total, 2);
 
-    await service.call('PATCH', `/v1/projects/APOLLO/risks/${risk.key}`, key, { impact: 5 });
+    await service.patch(`/v1/projects/APOLLO/risks/${risk.key}`, key, { impact: 5 });
     const { body } = await service.get(`/v1/projects/APOLLO/risks/${risk.key}?explain=true`, key);
     const { explain } = body;
     assert.deepEqual(
@@ -289,8 +236,7 @@ onBothEngines('the register', (start) => {
   });
 
   test('the next read shows a renamed owner and a changed score', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     await service.make('/v1/projects', key, { name: 'Apollo' });
     const ada = await service.make('/v1/personnel', key, { name: 'Ada' });
     const risk = await service.make('/v1/projects/APOLLO/risks', key, {
@@ -299,12 +245,12 @@ onBothEngines('the register', (start) => {
       impact: 1,
       owner_user_id: ada.user_id,
     });
-    const first = async () => (await service.get('/v1/risks?limit=1', key)).body.data[0];
+    const first = async () => (await service.list('/v1/risks?limit=1', key))[0];
     assert.deepEqual([(await first()).owner_name, (await first()).score], ['Ada', 1]);
     await service.database.write((db) =>
       db.updateTable('people').set({ name: 'Ada King' }).where('user_id', '=', ada.user_id).execute(),
     );
-    await service.call('PATCH', `/v1/projects/APOLLO/risks/${risk.key}`, key, { impact: 5 });
+    await service.patch(`/v1/projects/APOLLO/risks/${risk.key}`, key, { impact: 5 });
     assert.deepEqual([(await first()).owner_name, (await first()).score], ['Ada King', 5]);
   });
 });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
-import { onBothEngines, type TestService } from '../../../test/service.ts';
-import { expireAcceptances } from '../../jobs/acceptances.ts';
+import { onBothEngines, pluck, type TestService } from '../../../test/service.ts';
 import { riskTransitions } from './rules/transitions.ts';
 import type { Risk } from './schema.ts';
 
@@ -69,31 +68,6 @@ onBothEngines('risk transitions', (start) => {
     assert.deepEqual(await errors({ score: 25 }), ['#/score unknown_field']);
   });
 
-  test('an acceptance expires once after its last day, and its fields are cleared', async (t) => {
-    const { service, clock, patch, make, read } = await begin(t, start);
-    const risk = await make();
-    await patch(risk.key, {
-      status: 'accepted',
-      acceptance_reason: 'Insured.',
-      accepted_until: '2026-11-20',
-    });
-    const lapse = () => expireAcceptances(service.database, clock());
-    clock.set('2026-11-20T23:59:59Z');
-    await lapse();
-    assert.equal((await read(risk.key)).status, 'accepted');
-    clock.set('2026-11-21T00:00:00Z');
-    await Promise.all([lapse(), lapse()]);
-    await lapse();
-    const { status, accepted_until, acceptance_reason, version } = await read(risk.key);
-    assert.deepEqual([status, accepted_until, acceptance_reason, version], ['open', null, null, 3]);
-    const history = await service.get(`/v1/projects/APOLLO/risks/${risk.key}/history`, await service.key());
-    const last = history.body.data.filter(({ field }: { field: string }) => field === 'status').at(-1);
-    assert.deepEqual(
-      [last.from, last.to, last.key_id, last.key_name, last.reason],
-      ['accepted', 'open', null, 'Muster', 'Accepted only until 2026-11-20.'],
-    );
-  });
-
   test('materialize creates an issue with a severity from the impact, and links both', async (t) => {
     const { service, key, materialize, make, read } = await begin(t, start);
     const severities = [];
@@ -133,47 +107,12 @@ onBothEngines('risk transitions', (start) => {
     assert.equal(await initialScoreAfter({ impact: 5 }), 4);
     assert.equal((await read(risk.key)).initial_score, 4);
     const { body } = await service.get('/v1/risks?as_of=2026-11-15', key);
-    assert.deepEqual(
-      body.data.map(({ initial_score }: Risk) => initial_score),
-      [20],
-    );
-    const events = (await service.get('/v1/events?types=risk.score_changed', key)).body.data;
+    assert.deepEqual(pluck(body.data, 'initial_score'), [20]);
+    const events = await service.list('/v1/events?types=risk.score_changed', key);
     assert.deepEqual(
       events.map(({ previous }: { previous: Partial<Risk> }) => previous.initial_score),
       [null, 20, null],
     );
-  });
-
-  test('If-Match rejects a stale version; a patch without changes creates no version', async (t) => {
-    const { service, key, make, read } = await begin(t, start);
-    const risk = await make();
-    const path = `/v1/projects/APOLLO/risks/${risk.id}`;
-    const patch = (body: object, tag: string, type = 'application/json') =>
-      service.call('PATCH', path, key, body, { 'if-match': tag, 'content-type': type });
-    const patched = await patch({ impact: 5 }, '"1"', 'application/merge-patch+json');
-    assert.equal(patched.status, 200);
-    assert.match(patched.headers.get('etag') ?? '', /^"2-/);
-    const stale = await patch({ impact: 4 }, '"1"');
-    assert.equal(stale.status, 412);
-    assert.equal(stale.body.code, 'stale');
-    assert.equal(stale.headers.get('etag'), '"2"');
-    // A proxy that compresses makes ETags weak.
-    assert.equal((await patch({ impact: 5 }, 'W/"2"')).body.version, 2);
-    assert.equal((await patch({ impact: 4 }, 'W/"1"')).status, 412);
-    assert.equal((await patch({ impact: 5 }, '"1", "2"')).body.version, 2);
-    assert.equal((await patch({ impact: 4 }, '*')).body.version, 3);
-    assert.equal((await service.call('DELETE', path, key, undefined, { 'if-match': '"2"' })).status, 412);
-    assert.equal((await read(risk.key)).impact, 4);
-    const text = await service.call('PATCH', path, key, 'impact=3', { 'content-type': 'text/plain' });
-    assert.equal(text.status, 415);
-    assert.match(text.headers.get('accept-patch') ?? '', /application\/merge-patch\+json/);
-  });
-
-  test('attributes are merged; null removes one', async (t) => {
-    const { patch, make } = await begin(t, start);
-    const risk = await make({ attributes: { a: '1', b: '2' } });
-    const { body } = await patch(risk.key, { attributes: { a: null, c: '3' } });
-    assert.deepEqual(body.attributes, { b: '2', c: '3' });
   });
 
   test('can be deleted only without issues and tasks', async (t) => {
@@ -181,14 +120,11 @@ onBothEngines('risk transitions', (start) => {
     const risk = await make();
     const { body } = await materialize(risk.key);
     const path = `/v1/projects/APOLLO/risks/${risk.key}`;
-    const refused = await service.call('DELETE', path, key);
+    const refused = await service.delete(path, key);
     assert.equal(refused.status, 409);
     assert.deepEqual(refused.body.used_by, { issues: { count: 1, samples: [body.issue.key] } });
-    assert.equal(
-      (await service.call('DELETE', `/v1/projects/APOLLO/issues/${body.issue.key}`, key)).status,
-      204,
-    );
-    assert.equal((await service.call('DELETE', path, key)).status, 204);
+    assert.equal((await service.delete(`/v1/projects/APOLLO/issues/${body.issue.key}`, key)).status, 204);
+    assert.equal((await service.delete(path, key)).status, 204);
     assert.equal((await service.get(path, key)).status, 404);
     const next = await make();
     assert.notEqual(next.key, risk.key);
@@ -219,7 +155,7 @@ async function begin(t: Parameters<Start>[0], start: Start) {
     key,
     make: (body: object = {}) =>
       service.make('/v1/projects/APOLLO/risks', key, { title: 'Valves', probability: 2, impact: 2, ...body }),
-    patch: (risk: string, body: object) => service.call('PATCH', path(risk), key, body),
+    patch: (risk: string, body: object) => service.patch(path(risk), key, body),
     materialize: (risk: string, body: object = {}) => service.post(`${path(risk)}/materialize`, key, body),
     read: async (risk: string) => (await service.get(path(risk), key)).body,
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
-import { onSqlite } from '../../../test/service.ts';
+import { onSqlite, withKey } from '../../../test/service.ts';
 import { momentOf, systemClock } from '../../core/clock.ts';
 import { newSecret } from '../../store/keys/secret.ts';
 import { createKey, revokeKey } from '../keys/queries.ts';
@@ -10,8 +10,7 @@ const sameOrigin = { 'sec-fetch-site': 'same-origin' };
 
 onSqlite('a session', (start) => {
   test('authenticates same-origin requests with the key in the cookie', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t), 'personnel.manage');
     const signedIn = await service.post('/v1/session', undefined, { key });
     assert.equal(signedIn.status, 204);
     const set = signedIn.headers.get('set-cookie') ?? '';
@@ -52,18 +51,14 @@ onSqlite('a session', (start) => {
     assert.equal(await post({ origin: 'https://evil.example' }), 'cross_origin');
     assert.equal(await post({ origin: 'null' }), 'cross_origin');
     assert.equal(await post({ origin: `http://${host}.evil.example` }), 'cross_origin');
-    assert.equal((await service.call('PATCH', '/v1/projects/X', undefined, {}, { cookie })).status, 403);
-    assert.equal(
-      (await service.call('DELETE', '/v1/projects/X', undefined, undefined, { cookie })).status,
-      403,
-    );
+    assert.equal((await service.patch('/v1/projects/X', undefined, {}, { cookie })).status, 403);
+    assert.equal((await service.delete('/v1/projects/X', undefined, { cookie })).status, 403);
     assert.equal(await post({ origin: service.origin }), 201);
     assert.equal(await post({ authorization: `Bearer ${await service.key()}` }), 201);
   });
 
   test('starts only with a valid key and only from the same origin', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const revoked = await service.database.write((db) =>
       createKey(db, { name: 'x', scopes: ['personnel.read'] }, systemClock()),
     );
@@ -100,8 +95,9 @@ onSqlite('a session', (start) => {
   });
 
   test('limits the cookie to the path of the service, and to HTTPS if the base URL uses it', async (t) => {
-    const service = await start(t, { environment: { MUSTER_BASE_URL: 'https://ops.example.com/api' } });
-    const key = await service.key();
+    const { service, key } = await withKey(
+      start(t, { environment: { MUSTER_BASE_URL: 'https://ops.example.com/api' } }),
+    );
     const { headers } = await service.post('/v1/session', undefined, { key });
     assert.equal(
       headers.get('set-cookie'),

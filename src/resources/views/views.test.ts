@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql, type Transaction } from 'kysely';
-import { onBothEngines } from '../../../test/service.ts';
+import { onBothEngines, pluck, withKey } from '../../../test/service.ts';
 import { systemClock } from '../../core/clock.ts';
 import type { Tables } from '../../store/tables.ts';
 import { createView } from './queries.ts';
@@ -10,44 +10,23 @@ import { maxViews } from './schema.ts';
 onBothEngines('shared views', (start, engine) => {
   const overdue = { list: 'issues', name: 'Overdue', query: 'overdue=true&sort=due_on' };
 
-  test('are created, listed, renamed and deleted, with versions', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
-    const response = await service.post('/v1/views', key, overdue, { 'idempotency-key': 'k' });
-    assert.equal(response.status, 201, response.text);
-    const view = response.body;
-    assert.match(response.headers.get('location') ?? '', new RegExp(`/v1/views/${view.id}$`));
-    assert.deepEqual((await service.post('/v1/views', key, overdue, { 'idempotency-key': 'k' })).body, view);
-    const path = `/v1/views/${view.id}`;
-    const read = await service.get(path, key);
-    assert.deepEqual(read.body, view);
+  test('are listed by their list', async (t) => {
+    const { service, key } = await withKey(start(t));
+    await service.make('/v1/views', key, overdue);
     await service.make('/v1/views', key, { list: 'risks', name: 'Overdue', query: '' });
-    const names = async (query = '') =>
-      (await service.get(`/v1/views${query}`, key)).body.data.map(({ list }: { list: string }) => list);
-    assert.deepEqual(await names(), ['issues', 'risks']);
-    assert.deepEqual(await names('?list=risks'), ['risks']);
-    assert.deepEqual(await names('?list=tasks'), []);
-
-    const ifMatch = { 'if-match': read.headers.get('etag') ?? '' };
-    const renamed = await service.call('PATCH', path, key, { name: 'Past due' }, ifMatch);
-    assert.deepEqual([renamed.status, renamed.body.name, renamed.body.version], [200, 'Past due', 2]);
-    assert.deepEqual((await service.get(path, key)).body, renamed.body);
-    assert.equal((await service.call('PATCH', path, key, { name: 'Late' }, ifMatch)).status, 412);
-    assert.equal((await service.call('PATCH', path, key, { name: 'Past due' })).body.version, 2);
-    assert.equal((await service.call('DELETE', path, key, undefined, ifMatch)).status, 412);
-    assert.equal((await service.call('DELETE', path, key)).status, 204);
-    assert.equal((await service.get(path, key)).status, 404);
-    assert.deepEqual(await names(), ['risks']);
+    const lists = async (query = '') => pluck(await service.list(`/v1/views${query}`, key), 'list');
+    assert.deepEqual(await lists(), ['issues', 'risks']);
+    assert.deepEqual(await lists('?list=risks'), ['risks']);
+    assert.deepEqual(await lists('?list=tasks'), []);
   });
 
   test('have a name of their own in their list', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const { id } = await service.make('/v1/views', key, overdue);
     const taken = await service.post('/v1/views', key, overdue);
     assert.deepEqual([taken.status, taken.body.existing_id], [409, id]);
     const other = await service.make('/v1/views', key, { ...overdue, name: 'Other' });
-    const renamed = await service.call('PATCH', `/v1/views/${other.id}`, key, { name: 'Overdue' });
+    const renamed = await service.patch(`/v1/views/${other.id}`, key, { name: 'Overdue' });
     assert.equal(renamed.status, 409);
     const both = await Promise.all(
       [1, 2].map(() => service.post('/v1/views', key, { ...overdue, name: 'At once' })),
@@ -56,25 +35,22 @@ onBothEngines('shared views', (start, engine) => {
   });
 
   test('need a known list, a name, and a query on one line', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const body = { list: 'groups', name: '', query: 'a b', id: 'x' };
     const { status, body: problem } = await service.post('/v1/views', key, body);
     assert.deepEqual(
-      [status, problem.errors.map(({ pointer }: { pointer: string }) => pointer).sort()],
+      [status, pluck(problem.errors, 'pointer').sort()],
       [422, ['#/id', '#/list', '#/name', '#/query']],
     );
     const moved = await service.make('/v1/views', key, overdue);
-    assert.equal((await service.call('PATCH', `/v1/views/${moved.id}`, key, { list: 'risks' })).status, 422);
+    assert.equal((await service.patch(`/v1/views/${moved.id}`, key, { list: 'risks' })).status, 422);
   });
 
   test('are read with the scope of their list, and changed with its manage scope', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const { id } = await service.make('/v1/views', key, overdue);
     await service.make('/v1/views', key, { list: 'personnel', name: 'Agents', query: 'kind=agent' });
-    const lists = async (reader: string) =>
-      (await service.get('/v1/views', reader)).body.data.map(({ list }: { list: string }) => list);
+    const lists = async (reader: string) => pluck(await service.list('/v1/views', reader), 'list');
     assert.deepEqual(await lists(await service.key('projects.read')), ['issues']);
     assert.deepEqual(await lists(await service.key('personnel.manage')), ['personnel']);
     assert.deepEqual(await lists(await service.key('keys.read')), []);
@@ -84,28 +60,26 @@ onBothEngines('shared views', (start, engine) => {
       [denied.status, denied.body.code, denied.body.scope],
       [403, 'insufficient_scope', 'projects.manage'],
     );
-    assert.equal((await service.call('PATCH', `/v1/views/${id}`, reader, { name: 'x' })).status, 403);
-    assert.equal((await service.call('DELETE', `/v1/views/${id}`, reader)).status, 403);
+    assert.equal((await service.patch(`/v1/views/${id}`, reader, { name: 'x' })).status, 403);
+    assert.equal((await service.delete(`/v1/views/${id}`, reader)).status, 403);
     const stranger = await service.key('personnel.manage');
-    assert.equal((await service.call('DELETE', `/v1/views/${id}`, stranger)).status, 404);
+    assert.equal((await service.delete(`/v1/views/${id}`, stranger)).status, 404);
     assert.equal((await service.get(`/v1/views/${id}`, key)).body.version, 1);
   });
 
   test('are hidden from a key that is limited to projects', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     await service.make('/v1/projects', key, { name: 'Apollo' });
     const { id } = await service.make('/v1/views', key, { ...overdue, query: 'project=OTHER' });
     const limited = await service.limitedKey(['APOLLO']);
-    assert.deepEqual((await service.get('/v1/views', limited)).body.data, []);
+    assert.deepEqual(await service.list('/v1/views', limited), []);
     assert.equal((await service.get(`/v1/views/${id}`, limited)).status, 404);
     const write = await service.post('/v1/views', limited, overdue);
     assert.deepEqual([write.status, write.body.code], [403, 'key_limited']);
   });
 
   test('are at most 200 of a list, even if many are created at once', { timeout: 60_000 }, async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const { id, ...first } = await service.make('/v1/views', key, overdue);
     const rows = Array.from({ length: maxViews - 6 }, (_, i) => ({
       ...first,

@@ -5,7 +5,7 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { settableClock } from '../../../test/clock.ts';
 import { type Received, startReceiver } from '../../../test/receiver.ts';
-import { onBothEngines, type Start, type TestService } from '../../../test/service.ts';
+import { onBothEngines, pluck, type Start, withKey } from '../../../test/service.ts';
 import { momentOf, systemClock } from '../../core/clock.ts';
 import { deleteOldDeliveries } from '../../jobs/retention.ts';
 import { openDatabase } from '../../store/open.ts';
@@ -24,8 +24,7 @@ onBothEngines('webhook delivery', (start) => {
   /** A service with a clock, a project and a receiver. */
   async function setUp(t: TestContext, options: Parameters<Start>[1] = {}) {
     const clock = options.clock ? (options.clock as ReturnType<typeof settableClock>) : settableClock(start0);
-    const service = await start(t, { environment, ...options, clock });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { environment, ...options, clock }));
     const project = await service.make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
     const { drain } = service.app.webhooks;
     return {
@@ -36,9 +35,11 @@ onBothEngines('webhook delivery', (start) => {
       drain,
       raise: (title: string) => service.make(`/v1/projects/${project.id}/risks`, key, { title }),
       rename: (risk: { id: string }, title: string) =>
-        service.call('PATCH', `/v1/projects/${project.id}/risks/${risk.id}`, key, { title }),
+        service.patch(`/v1/projects/${project.id}/risks/${risk.id}`, key, { title }),
       subscribe: (url: string, types = ['risk.*'], by = key) =>
         service.make('/v1/webhooks', by, { url, types }),
+      deliveries: (id: string): Promise<Row[]> => service.list(`/v1/webhooks/${id}/deliveries`, key),
+      webhook: async (id: string): Promise<Row> => (await service.get(`/v1/webhooks/${id}`, key)).body,
       /** Moves the clock and sends what is due then. */
       async drainAt(time: string) {
         clock.set(time);
@@ -46,12 +47,6 @@ onBothEngines('webhook delivery', (start) => {
       },
     };
   }
-
-  const deliveries = async ({ get }: Pick<TestService, 'get'>, key: string, id: string): Promise<Row[]> =>
-    (await get(`/v1/webhooks/${id}/deliveries`, key)).body.data;
-
-  const webhookNow = async ({ get }: Pick<TestService, 'get'>, key: string, id: string): Promise<Row> =>
-    (await get(`/v1/webhooks/${id}`, key)).body;
 
   test('sends each event once, in order, signed for the published libraries', async (t) => {
     const service = await setUp(t, { clock: systemClock });
@@ -63,7 +58,7 @@ onBothEngines('webhook delivery', (start) => {
     await service.drain();
     await service.drain();
     assert.deepEqual(typesOf(receiver.received), ['risk.created', 'risk.updated']);
-    const events = (await service.get(`/v1/events?after=0&subject=${risk.id}`, service.key)).body.data;
+    const events = await service.list(`/v1/events?after=0&subject=${risk.id}`, service.key);
     for (const [i, { text, headers, event }] of receiver.received.entries()) {
       const { timestamp, ...sent } = event;
       assert.deepEqual(sent, events[i]);
@@ -73,11 +68,10 @@ onBothEngines('webhook delivery', (start) => {
       new StandardWebhook(secret).verify(text, headers as Record<string, string>);
       new SvixWebhook(secret).verify(text, headers as Record<string, string>);
     }
-    const [latest, first] = await deliveries(service, service.key, id);
+    const [latest, first] = await service.deliveries(id);
     assert.equal(latest?.status, 'delivered');
     assert.equal(first?.sequence, events[0].sequence);
-    assert.equal(first?.response_status, 204);
-    assert.equal(first?.attempts, 1);
+    assert.deepEqual([first?.response_status, first?.attempts], [204, 1]);
   });
 
   test('during a rotation both secrets verify, and after a day only the new one signs', async (t) => {
@@ -138,7 +132,7 @@ onBothEngines('webhook delivery', (start) => {
       { status: 'closed', closure_reason: 'fixed' },
       { status: 'open', reason: 'again', probability: 5, impact: 5 },
     ])
-      assert.equal((await service.call('PATCH', `${path}/${risk.id}`, service.key, body)).status, 200);
+      assert.equal((await service.patch(`${path}/${risk.id}`, service.key, body)).status, 200);
     await service.drain();
     assert.deepEqual(typesOf(raised.received), ['risk.reopened']);
     assert.deepEqual(raised.received[0]?.event.also, ['risk.level_raised']);
@@ -166,14 +160,14 @@ onBothEngines('webhook delivery', (start) => {
       ['Secret', 'Public'],
       'the retry is not sent',
     );
-    const [shown, hidden, ...rest] = await deliveries(service, key, id);
+    const [shown, hidden, ...rest] = await service.deliveries(id);
     assert.deepEqual([shown?.status, hidden?.status, rest], ['delivered', 'failed', []]);
     assert.match(String(hidden?.error), /outside of the projects/);
-    assert.equal((await webhookNow(service, key, id)).failing_since, null);
+    assert.equal((await service.webhook(id)).failing_since, null);
 
     const limited = await service.limitedKey([open.id]);
     await service.post(`${path}/test`, limited, undefined);
-    const types = (await deliveries(service, limited, id)).map(({ event_type }) => event_type);
+    const types = pluck(await service.list(`${path}/deliveries`, limited), 'event_type');
     assert.deepEqual(types, ['webhook.test', 'risk.created']);
     const redeliver = (by: string) =>
       service.post(`${path}/deliveries/${hidden?.id}/redeliver`, by, undefined);
@@ -195,7 +189,7 @@ onBothEngines('webhook delivery', (start) => {
     await service.raise('Flood');
     await service.drain();
     for (const [i, delay] of retryDelays.entries()) {
-      const [row] = await deliveries(service, service.key, id);
+      const [row] = await service.deliveries(id);
       assert.equal(row?.status, 'pending');
       assert.equal(row?.attempts, i + 1);
       assert.equal(row?.response_excerpt, 'broken');
@@ -206,13 +200,12 @@ onBothEngines('webhook delivery', (start) => {
       await service.drainAt(next);
       assert.equal(receiver.received.length, i + 2);
     }
-    const [row] = await deliveries(service, service.key, id);
-    assert.equal(row?.status, 'failed');
-    assert.equal(row?.next_attempt_at, null);
+    const [row] = await service.deliveries(id);
+    assert.deepEqual([row?.status, row?.next_attempt_at], ['failed', null]);
     assert.equal(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size, 1);
     const timestamps = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']));
     assert.deepEqual(timestamps, [...new Set(timestamps)].toSorted());
-    const { failing_since, status } = await webhookNow(service, service.key, id);
+    const { failing_since, status } = await service.webhook(id);
     assert.deepEqual({ failing_since, status }, { failing_since: start0, status: 'enabled' });
   });
 
@@ -229,7 +222,7 @@ onBothEngines('webhook delivery', (start) => {
     service.clock.set(fiveDaysLater);
     await service.raise('Fire');
     await service.drain();
-    const disabled = await webhookNow(service, service.key, id);
+    const disabled = await service.webhook(id);
     assert.equal(disabled.status, 'disabled');
     assert.match(String(disabled.disabled_reason), /failed for 5 days/);
     await service.drain();
@@ -240,9 +233,8 @@ onBothEngines('webhook delivery', (start) => {
     await service.drainAt(later(fiveDaysLater, 3 * 86_400));
     assert.equal(receiver.received.length, before);
     status = 204;
-    const enabled = await service.call('PATCH', `/v1/webhooks/${id}`, service.key, { status: 'enabled' });
-    assert.equal(enabled.body.disabled_reason, null);
-    assert.equal(enabled.body.failing_since, null);
+    const enabled = await service.patch(`/v1/webhooks/${id}`, service.key, { status: 'enabled' });
+    assert.deepEqual([enabled.body.disabled_reason, enabled.body.failing_since], [null, null]);
     await service.drain();
     const titles = receiver.received.slice(before).map(({ event }) => event.data.title);
     assert.deepEqual(titles.toSorted(), ['Fire', 'Flood', 'Theft']);
@@ -255,10 +247,10 @@ onBothEngines('webhook delivery', (start) => {
     const { id } = await service.subscribe(receiver.url);
     await service.raise('Flood');
     await service.drain();
-    assert.equal((await webhookNow(service, service.key, id)).failing_since, start0);
+    assert.equal((await service.webhook(id)).failing_since, start0);
     status = 200;
     await service.drainAt(later(start0, 6));
-    assert.equal((await webhookNow(service, service.key, id)).failing_since, null);
+    assert.equal((await service.webhook(id)).failing_since, null);
     assert.equal(receiver.received.length, 2);
   });
 
@@ -268,12 +260,12 @@ onBothEngines('webhook delivery', (start) => {
     const { id } = await service.subscribe(receiver.url);
     await service.raise('Flood');
     await service.drain();
-    const { status, disabled_reason } = await webhookNow(service, service.key, id);
+    const { status, disabled_reason } = await service.webhook(id);
     assert.deepEqual(
       { status, disabled_reason },
       { status: 'disabled', disabled_reason: 'The receiver responded with 410 Gone.' },
     );
-    assert.equal((await deliveries(service, service.key, id))[0]?.status, 'failed');
+    assert.equal((await service.deliveries(id))[0]?.status, 'failed');
   });
 
   test('Retry-After delays all deliveries of the webhook', async (t) => {
@@ -293,37 +285,6 @@ onBothEngines('webhook delivery', (start) => {
     assert.equal(receiver.received.length, 3);
   });
 
-  test('silence is a failure', async (t) => {
-    const service = await setUp(t, { webhooks: { timeoutMs: 100 } });
-    const silent = await startReceiver(t, () => {});
-    const { id } = await service.subscribe(silent.url);
-    await service.raise('Flood');
-    await service.drain();
-    const [row] = await deliveries(service, service.key, id);
-    assert.equal(row?.status, 'pending');
-    assert.match(String(row?.error), /No response within/);
-  });
-
-  test('redirects and refused connections are failures', async (t) => {
-    const service = await setUp(t);
-    const redirecting = await startReceiver(t, (response) =>
-      response.writeHead(302, { location: '/' }).end(),
-    );
-    const urls = [redirecting.url, 'http://127.0.0.1:1/'];
-    const ids: string[] = [];
-    for (const url of urls) ids.push((await service.subscribe(url)).id);
-    await service.raise('Flood');
-    await service.drain();
-    const errors: unknown[] = [];
-    for (const id of ids) {
-      const [row] = await deliveries(service, service.key, id);
-      assert.equal(row?.status, 'pending');
-      errors.push(row?.error);
-    }
-    assert.match(String(errors[0]), /Redirects/);
-    assert.match(String(errors[1]), /refused/);
-  });
-
   test('a host that turns out to be private is refused at the connection', async (t) => {
     const receiver = await startReceiver(t);
     const service = await setUp(t, {
@@ -333,7 +294,7 @@ onBothEngines('webhook delivery', (start) => {
     const { id } = await service.subscribe(`https://rebind.example:${new URL(receiver.url).port}/`);
     await service.raise('Flood');
     await service.drain();
-    assert.match(String((await deliveries(service, service.key, id))[0]?.error), /not a public address/);
+    assert.match(String((await service.deliveries(id))[0]?.error), /not a public address/);
     assert.equal(receiver.received.length, 0);
   });
 
@@ -371,12 +332,12 @@ onBothEngines('webhook delivery', (start) => {
     const path = `/v1/webhooks/${slow[0].id}/test`;
     const tests = Array.from({ length: 13 }, () => service.post(path, service.key, undefined));
     await silent.receive(64);
-    const rowsBefore = (await deliveries(service, service.key, slow[0].id)).length;
+    const rowsBefore = (await service.deliveries(slow[0].id)).length;
     const rejected = await service.post(path, service.key, undefined);
     assert.equal(rejected.status, 503);
     assert.ok(rejected.headers.get('retry-after'));
     assert.match(rejected.body.detail, /64 attempts of webhooks are in flight/);
-    assert.equal((await deliveries(service, service.key, slow[0].id)).length, rowsBefore);
+    assert.equal((await service.deliveries(slow[0].id)).length, rowsBefore);
     assert.equal(silent.received.length, 64);
     isHolding = false;
     for (const response of held) response.writeHead(204).end();
@@ -427,13 +388,11 @@ onBothEngines('webhook delivery', (start) => {
     const receiver = await startReceiver(t);
     const webhook = await service.subscribe(receiver.url);
     const rows = Array.from({ length: 1200 }, (_, i) => ({ name: `Person ${i}` }));
-    await service.post(
+    await service.upload(
       '/v1/personnel/import',
       service.key,
       rows.map((row) => JSON.stringify(row)).join('\n'),
-      {
-        'content-type': 'application/x-ndjson',
-      },
+      'application/x-ndjson',
     );
     await service.raise('Flood');
     const { last_sequence } = await service.database.db
@@ -496,7 +455,7 @@ onBothEngines('webhook delivery', (start) => {
     await service.raise('Flood');
     await service.raise('Fire');
     await service.drain();
-    const [last, first] = await deliveries(service, service.key, id);
+    const [last, first] = await service.deliveries(id);
     const path = `/v1/webhooks/${id}`;
     const again = await service.post(`${path}/deliveries/${first?.id}/redeliver`, service.key, undefined);
     assert.equal(again.status, 201);
@@ -530,7 +489,7 @@ onBothEngines('webhook delivery', (start) => {
     await service.drain();
     await service.raise('Flood');
     const types = ['risk.*', 'person.*'];
-    assert.equal((await service.call('PATCH', path, service.key, { types })).status, 200);
+    assert.equal((await service.patch(path, service.key, { types })).status, 200);
     await service.make('/v1/personnel', service.key, { name: 'Grace' });
     // Another instance, as after a restart, has not seen that Ada did not match the former types.
     const restarted = await start(t, {
@@ -542,7 +501,7 @@ onBothEngines('webhook delivery', (start) => {
     await service.drain();
     const subjects = () => receiver.received.map(({ event }) => event.data.name ?? event.data.title);
     assert.deepEqual(subjects().toSorted(), ['Flood', 'Grace']);
-    const [ada] = (await service.get('/v1/events?types=person.created', service.key)).body.data;
+    const [ada] = await service.list('/v1/events?types=person.created', service.key);
     await service.post(`${path}/replay`, service.key, { after: ada.sequence - 1 });
     await service.drain();
     assert.deepEqual(subjects().slice(2).toSorted(), ['Ada', 'Flood', 'Grace']);
@@ -554,9 +513,9 @@ onBothEngines('webhook delivery', (start) => {
     const { id } = await service.subscribe(receiver.url);
     const path = `/v1/webhooks/${id}`;
     await service.make('/v1/personnel', service.key, { name: 'Ada' });
-    const [ada] = (await service.get('/v1/events?types=person.created', service.key)).body.data;
+    const [ada] = await service.list('/v1/events?types=person.created', service.key);
     await service.drain();
-    await service.call('PATCH', path, service.key, { types: ['person.*'] });
+    await service.patch(path, service.key, { types: ['person.*'] });
     await service.drain();
     assert.deepEqual(typesOf(receiver.received), []);
     await service.post(`${path}/replay`, service.key, { after: ada.sequence - 1 });
@@ -574,9 +533,7 @@ onBothEngines('webhook delivery', (start) => {
     const { user_id } = await service.make('/v1/personnel', service.key, { name: 'Ada', attributes });
     await service.drain();
     const [{ event, text } = { event: undefined, text: '' }] = receiver.received;
-    assert.equal(event.truncated, true);
-    assert.equal(event.data, null);
-    assert.equal(event.subject.id, user_id);
+    assert.deepEqual([event.truncated, event.data, event.subject.id], [true, null, user_id]);
     assert.ok(text.length < 1000);
   });
 
@@ -593,7 +550,7 @@ onBothEngines('webhook delivery', (start) => {
     await service.raise('Fire');
     await service.drain();
     await deleteOldDeliveries(service.database, momentOf(new Date(later(start0, 86_400 + 3600))), 1);
-    const rows = await deliveries(service, service.key, id);
+    const rows = await service.deliveries(id);
     assert.deepEqual(
       rows.map(({ created_at, status }) => [created_at, status]),
       [

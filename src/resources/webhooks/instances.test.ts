@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { startMuster, temporaryFolder } from '../../../test/process.ts';
 import { startReceiver } from '../../../test/receiver.ts';
-import { freshDatabase, onBothEngines } from '../../../test/service.ts';
+import { freshDatabase, onBothEngines, withKey } from '../../../test/service.ts';
 import type { Clock } from '../../core/clock.ts';
 import { createTargets } from '../../core/targets.ts';
 import { openDatabase } from '../../store/open.ts';
@@ -42,8 +42,7 @@ function openInstance(url: string, clock: Clock, pollMs?: number) {
 onBothEngines('webhooks on several instances', (start, engine) => {
   test('are woken by the events of another instance', async (t) => {
     const clock = settableClock(now);
-    const service = await start(t, { clock, environment });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { clock, environment }));
     const receiver = await startReceiver(t);
     await service.make('/v1/webhooks', key, { url: receiver.url, types: ['person.created'] });
     // It polls only once an hour.
@@ -82,15 +81,17 @@ onBothEngines('webhooks on several instances', (start, engine) => {
 
   test('share the deliveries without sending one twice', async (t) => {
     const clock = settableClock(now);
-    const service = await start(t, { clock, environment });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { clock, environment }));
     const receivers = await Promise.all([1, 2].map(() => startReceiver(t)));
     const { id } = await service.make('/v1/projects', key, { name: 'Apollo' });
     for (const { url } of receivers) await service.make('/v1/webhooks', key, { url, types: ['risk.*'] });
     const rows = Array.from({ length: 300 }, (_, i) => JSON.stringify({ title: `Risk ${i}` })).join('\n');
-    const imported = await service.call('POST', `/v1/projects/${id}/risks/import`, key, rows, {
-      'content-type': 'application/x-ndjson',
-    });
+    const imported = await service.upload(
+      `/v1/projects/${id}/risks/import`,
+      key,
+      rows,
+      'application/x-ndjson',
+    );
     assert.equal(imported.status, 200);
     const others = [openInstance(service.url, clock), openInstance(service.url, clock)];
     const instances = [service.app.webhooks, ...others];
@@ -146,8 +147,7 @@ onBothEngines('webhooks on several instances', (start, engine) => {
 
   test('an instance that stops leaves its deliveries to other instances at once', async (t) => {
     const clock = settableClock(now);
-    const service = await start(t, { clock, environment });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { clock, environment }));
     let isHanging = true;
     const receiver = await startReceiver(t, (response) => isHanging || response.writeHead(204).end());
     await service.make('/v1/webhooks', key, { url: receiver.url, types: ['person.*'] });

@@ -3,10 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { Webhook as StandardWebhook } from 'standardwebhooks';
-import { Webhook as SvixWebhook } from 'svix';
 import { createTargets, type Resolve } from '../../core/targets.ts';
-import { newWebhookSecret, signedHeaders } from './message.ts';
 import { createSender } from './send.ts';
 
 const message = (url: string) => ({ url, headers: {}, body: '{}' });
@@ -167,15 +164,13 @@ test('redirects are not followed', async (t) => {
 test('a receiver that never responds is given up after the time limit', async (t) => {
   const url = await startReceiver(t, () => {});
   const attempt = await openSender(t, { timeoutMs: 50 }).send(message(url));
-  assert.equal(attempt.response_status, null);
-  assert.equal(attempt.error, 'No response within 0.05 seconds.');
+  assert.deepEqual([attempt.response_status, attempt.error], [null, 'No response within 0.05 seconds.']);
 });
 
 test('a status counts even if the body never ends', async (t) => {
   const url = await startReceiver(t, (_, response) => response.writeHead(200).write('a'));
   const attempt = await openSender(t, { timeoutMs: 1000 }).send(message(url));
-  assert.equal(attempt.response_status, 200);
-  assert.equal(attempt.response_excerpt, 'a');
+  assert.deepEqual([attempt.response_status, attempt.response_excerpt], [200, 'a']);
 });
 
 test('reads no more than 64 kB of an endless response', async (t) => {
@@ -194,8 +189,7 @@ test('reads no more than 64 kB of an endless response', async (t) => {
   });
   const attempt = await openSender(t).send(message(url));
   await ended.promise;
-  assert.equal(attempt.response_status, 200);
-  assert.equal(attempt.response_excerpt?.length, 1024);
+  assert.deepEqual([attempt.response_status, attempt.response_excerpt?.length], [200, 1024]);
   assert.ok(sent < 2 ** 25, `${sent} bytes were sent`);
 });
 
@@ -204,16 +198,4 @@ test('connection errors are explained without addresses', async (t) => {
   assert.match((await openSender(t).send(message(url))).error ?? '', /closed before a response/);
   const refused = await openSender(t).send(message('http://127.0.0.1:1/'));
   assert.equal(refused.error, 'The connection was refused.');
-});
-
-test('signatures verify with the published libraries, with either secret during a rotation', () => {
-  const [current, previous] = [newWebhookSecret(), newWebhookSecret()];
-  const body = JSON.stringify({ type: 'risk.created', data: { title: 'Café' } });
-  const headers = signedHeaders([current, previous], 'evt_1', new Date().toISOString(), body);
-  for (const secret of [current, previous]) {
-    assert.deepEqual(new StandardWebhook(secret).verify(body, headers), JSON.parse(body));
-    assert.doesNotThrow(() => new SvixWebhook(secret).verify(body, headers));
-  }
-  assert.throws(() => new StandardWebhook(newWebhookSecret()).verify(body, headers));
-  assert.throws(() => new SvixWebhook(current).verify(`${body} `, headers));
 });
