@@ -326,9 +326,9 @@ test('rejects a file that is not a workbook, is damaged, or is a ZIP bomb', asyn
     /longer than 1 MiB/,
   );
 
-  // A gibibyte of spaces compresses to about a mebibyte.
+  // 600 MiB of spaces compress to less than a mebibyte.
   async function* blanks() {
-    for (let i = 0; i < 1024; i++) yield ' '.repeat(1024 * 1024);
+    for (let i = 0; i < 600; i++) yield ' '.repeat(1024 * 1024);
   }
   const bomb = Buffer.concat(
     await Array.fromAsync(
@@ -396,13 +396,6 @@ test('an error in the content of a workbook reaches its reader, and a reader tha
   assert.ok(isEnded);
 });
 
-test('escapes and restores formulas that start with a full-width character', () => {
-  for (const text of ['＝1+1', '＋44 20', '－1', '＠SUM(A1)', "'＝x", "''＠"]) {
-    assert.equal(csvLine([text]), `'${text}\r\n`);
-    assert.deepEqual(cells(csv(`a\r\n${csvLine([text])}`)), [[text]]);
-  }
-});
-
 test('rejects truncated XML, and a document type before any entity is expanded', async () => {
   const rejected = async (sheetXml: string, why: RegExp) =>
     assert.rejects(bookOf(sheetXml).then(xlsx), (problem: Error & { code: string }) => {
@@ -446,8 +439,7 @@ test('reads rows that span many pieces of the file', () => {
   for (const cell of ['"x ""y"" z"', '""', 'plain'.repeat(20)]) {
     const row = ['x', ...Array(999).fill(cell)].join(',');
     const [read] = csv(`${Array.from({ length: 1000 }, (_, i) => `c${i}`).join(',')}\n${row}\n`);
-    assert.equal(read?.error, undefined);
-    assert.equal(read?.cells.length, 1000);
+    assert.deepEqual([read?.error, read?.cells.length], [undefined, 1000]);
   }
 });
 

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onBothEngines, type TestService } from '../../test/service.ts';
-
-const csv = { 'content-type': 'text/csv' };
+import { onBothEngines, pluck, type TestService, withKey } from '../../test/service.ts';
 
 /** A chain of people in which each reports to the next row. */
 const chain = (length: number, refer: (i: number) => string = (i) => `e${i}`) =>
@@ -12,12 +10,11 @@ const chain = (length: number, refer: (i: number) => string = (i) => `e${i}`) =>
   ].join('\n');
 
 const importPeople = (service: TestService, key: string, file: string, query = '') =>
-  service.call('POST', `/v1/personnel/import${query}`, key, file, csv);
+  service.upload(`/v1/personnel/import${query}`, key, file);
 
 onBothEngines('Imports of rows that refer to one another', (start) => {
   test('import a chain of 1,000 managers in either order', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const { body: dryRun } = await importPeople(service, key, chain(1000), '?dry_run=true');
     assert.deepEqual([dryRun.summary.created, dryRun.summary.failed], [1000, 0]);
     const { body } = await importPeople(
@@ -26,7 +23,7 @@ onBothEngines('Imports of rows that refer to one another', (start) => {
       chain(1000, (i) => `person ${i}`),
     );
     assert.deepEqual([body.summary.created, body.summary.failed], [1000, 0]);
-    const ids: string[] = body.results.map(({ id }: { id: string }) => id);
+    const ids: string[] = pluck(body.results, 'id');
     const { body: people } = await service.get('/v1/personnel', key);
     const managers = new Map(
       people.data.map((person: { user_id: string; manager_user_id: string | null }) => [
@@ -43,8 +40,7 @@ onBothEngines('Imports of rows that refer to one another', (start) => {
   });
 
   test('set the managers of existing people', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const names = chain(500)
       .split('\n')
       .map((line) => line.split(',').slice(0, 2).join(','));
@@ -59,8 +55,7 @@ onBothEngines('Imports of rows that refer to one another', (start) => {
   });
 
   test('report cycles and references to failed rows, row by row', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const file = [
       'name,external_id,manager',
       'Ada,a,b',
@@ -84,8 +79,7 @@ onBothEngines('Imports of rows that refer to one another', (start) => {
 
   for (const mode of ['create', 'upsert']) {
     test(`keep the order of rows about one person, one of which waits, with mode=${mode}`, async (t) => {
-      const service = await start(t);
-      const key = await service.key();
+      const { service, key } = await withKey(start(t));
       const file = [
         'name,email,title,manager',
         'Ada,ada@example.com,First,Bob',
@@ -96,36 +90,25 @@ onBothEngines('Imports of rows that refer to one another', (start) => {
       ].join('\n');
       const { body } = await importPeople(service, key, file, `?mode=${mode}`);
       const repeated = mode === 'create' ? 'failed' : 'updated';
-      assert.deepEqual(
-        body.results.map(({ status }: { status: string }) => status),
-        ['created', 'created', repeated, 'created', repeated],
-      );
+      assert.deepEqual(pluck(body.results, 'status'), ['created', 'created', repeated, 'created', repeated]);
       const { body: ada } = await service.get(`/v1/personnel/${body.results[0].id}`, key);
       assert.equal(ada.title, mode === 'create' ? 'First' : 'Third');
     });
   }
 
   test('import rows that wait for a row about the same person', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const file = 'name,email,manager\nAda,x@example.com,Bob\nBob,x@example.com,\nCid,c@example.com,Ada\n';
     const { body } = await importPeople(service, key, file);
-    assert.deepEqual(
-      body.results.map(({ status }: { status: string }) => status),
-      ['failed', 'created', 'failed'],
-    );
+    assert.deepEqual(pluck(body.results, 'status'), ['failed', 'created', 'failed']);
   });
 
   test('resolve a name to the existing person if the namesake in the file fails', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const bob = await service.make('/v1/personnel', key, { name: 'Bob' });
     const file = 'name,manager,external_id\nDee,cid,\nCid,Bob,cid\nBob,unknown,\n';
     const { body } = await importPeople(service, key, file);
-    assert.deepEqual(
-      body.results.map(({ status }: { status: string }) => status),
-      ['created', 'created', 'failed'],
-    );
+    assert.deepEqual(pluck(body.results, 'status'), ['created', 'created', 'failed']);
     const { body: cid } = await service.get(`/v1/personnel/${body.results[1].id}`, key);
     assert.equal(cid.manager_user_id, bob.user_id);
   });

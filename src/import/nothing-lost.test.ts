@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onBothEngines, type TestService } from '../../test/service.ts';
+import { onBothEngines, onSqlite, pluck, type TestService, withKey } from '../../test/service.ts';
 import { sheetRows, workbookOf } from '../../test/workbook.ts';
 import { xlsxType } from '../formats/xlsx-write.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: response bodies are untyped in tests
 type Any = any;
 
-async function importer(service: TestService) {
-  const key = await service.key();
+async function importer(started: Promise<TestService>) {
+  const { service, key } = await withKey(started);
   return {
+    service,
     key,
-    send: (path: string, file: string | Uint8Array, type = 'text/csv') =>
-      service.call('POST', path, key, file, { 'content-type': type }),
-    all: async (path: string): Promise<Any[]> => (await service.get(path, key)).body.data,
+    send: (path: string, file: string | Uint8Array, type?: string) => service.upload(path, key, file, type),
+    all: (path: string): Promise<Any[]> => service.list(path, key),
   };
 }
 
@@ -22,10 +22,10 @@ const notesOf = ({ results }: Any, kind: 'errors' | 'warnings') =>
     found.map(({ pointer, code }: Any) => [line, pointer, code]),
   );
 
-onBothEngines('an import loses nothing in silence:', (start) => {
+// Reading a file does not depend on the engine.
+onSqlite('an import loses nothing in silence:', (start) => {
   test('all people of a list in a cell become members of the group', async (t) => {
-    const service = await start(t);
-    const { key, send, all } = await importer(service);
+    const { service, key, send, all } = await importer(start(t));
     const people = ['Ada', 'Grace', 'Katherine', 'Mary Shelley'];
     for (const name of people) await service.make('/v1/personnel', key, { name });
     const file =
@@ -49,8 +49,7 @@ onBothEngines('an import loses nothing in silence:', (start) => {
   });
 
   test('a field for one person takes the first of a list, with a warning about the others', async (t) => {
-    const service = await start(t);
-    const { key, send, all } = await importer(service);
+    const { service, key, send, all } = await importer(start(t));
     for (const name of ['Ada Lovelace', 'Grace Hopper']) await service.make('/v1/personnel', key, { name });
     await service.make('/v1/projects', key, { name: 'Apollo' });
     const file =
@@ -67,8 +66,7 @@ onBothEngines('an import loses nothing in silence:', (start) => {
   });
 
   test('text around a date is an error of the row, a time is not', async (t) => {
-    const service = await start(t);
-    const { send, all } = await importer(service);
+    const { send, all } = await importer(start(t));
     const dates = [
       '2026-11-20 to 2026-11-25',
       'before 20.11.2026',
@@ -93,8 +91,7 @@ onBothEngines('an import loses nothing in silence:', (start) => {
   });
 
   test('a second line of the header is no person', async (t) => {
-    const service = await start(t);
-    const { send, all } = await importer(service);
+    const { send, all } = await importer(start(t));
     const merged = 'Name,,Contact,\nFirst name,Last name,Email,Phone\nAda,Lovelace,ada@example.com,1\n';
     const { status, body } = await send('/v1/personnel/import', merged);
     assert.deepEqual([status, body.errors[0].code], [422, 'second_header']);
@@ -110,8 +107,7 @@ onBothEngines('an import loses nothing in silence:', (start) => {
   });
 
   test('cells without a name, repeated columns and lines above the header are reported', async (t) => {
-    const service = await start(t);
-    const { send, all } = await importer(service);
+    const { send, all } = await importer(start(t));
     const file = 'Staff 2026,,,,\nname,,name,Badge,\nAda,x,Ada L.,7,\nGrace,,,,\nMary,y,,8,z\n';
     const { body } = await send('/v1/personnel/import', file);
     assert.deepEqual(
@@ -127,10 +123,7 @@ onBothEngines('an import loses nothing in silence:', (start) => {
     assert.deepEqual(body.summary.columns, { name: 'name' });
     assert.match(body.summary.explanation, /Skipped line 1\. .*“Staff 2026”/);
     assert.match(body.summary.explanation, /Skipped 2 cells, the first on line 3. Column B has no name/);
-    assert.deepEqual(
-      (await all('/v1/personnel')).map(({ name }) => name),
-      ['Ada', 'Grace', 'Mary'],
-    );
+    assert.deepEqual(pluck(await all('/v1/personnel'), 'name'), ['Ada', 'Grace', 'Mary']);
     const kept = await send('/v1/personnel/import?unknown_columns=attributes', 'name,Tag,Tag\nBob,a,b\n');
     assert.deepEqual(kept.body.summary.skipped_cells, [
       { column: 'Tag', position: 3, line: 2, cells: 1, reason: 'An earlier column has the same name.' },
@@ -140,19 +133,15 @@ onBothEngines('an import loses nothing in silence:', (start) => {
       '{"name":"Eve","created_at":"2020","Badge":1,"Note":"x","empty":""}\n{"name":"Tom","Badge":2}\n',
       'application/x-ndjson',
     );
-    assert.deepEqual(
-      ndjson.body.summary.skipped_cells.map(({ column, line, cells }: Any) => [column, line, cells]),
-      [
-        ['created_at', 1, 1],
-        ['Badge', 1, 2],
-        ['Note', 1, 1],
-      ],
-    );
+    assert.deepEqual(pluck(ndjson.body.summary.skipped_cells, 'column', 'line', 'cells'), [
+      ['created_at', 1, 1],
+      ['Badge', 1, 2],
+      ['Note', 1, 1],
+    ]);
   });
 
   test('a workbook without one of its texts fails the row, and a value beyond the header too', async (t) => {
-    const service = await start(t);
-    const { send, all } = await importer(service);
+    const { send, all } = await importer(start(t));
     const text = (at: string, content: string) => `<c r="${at}" t="inlineStr"><is><t>${content}</t></is></c>`;
     const rows =
       `<row r="1">${text('A1', 'name')}${text('B1', 'title')}</row>` +
@@ -170,18 +159,14 @@ onBothEngines('an import loses nothing in silence:', (start) => {
         'Column C has a value in this row, but no name in the header. Name the column, or clear the cell.',
       ],
     );
-    assert.deepEqual(
-      (await all('/v1/personnel')).map(({ name, title }) => [name, title]),
-      [['Grace', 'Admiral']],
-    );
+    assert.deepEqual(pluck(await all('/v1/personnel'), 'name', 'title'), [['Grace', 'Admiral']]);
     const oneColumn = await workbookOf([{ name: 's', rows: sheetRows(['name'], ['', 'lost'], ['Tom']) }]);
     const { body: narrow } = await send('/v1/personnel/import', oneColumn, xlsxType);
     assert.deepEqual(notesOf(narrow, 'errors'), [[2, undefined, 'unreadable']]);
   });
 
   test('columns with the names of object members are unknown columns', async (t) => {
-    const service = await start(t);
-    const { send, all } = await importer(service);
+    const { send, all } = await importer(start(t));
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
     // The last three columns make it an export of Personio.
     for (const [i, others] of ['', ',Employment type,Hire date,Supervisor,Office'].entries()) {
@@ -189,10 +174,7 @@ onBothEngines('an import loses nothing in silence:', (start) => {
       const { status, body, text } = await send('/v1/personnel/import', file);
       assert.equal(status, 200, text);
       assert.deepEqual(Object.keys(body.summary.unknown_columns), names);
-      assert.deepEqual(
-        body.summary.skipped_cells.map(({ column }: Any) => column),
-        names,
-      );
+      assert.deepEqual(pluck(body.summary.skipped_cells, 'column'), names);
       const kept = await send(
         '/v1/personnel/import?unknown_columns=attributes',
         file.replace(`P${i}`, `Q${i}`),
@@ -209,8 +191,7 @@ onBothEngines('an import loses nothing in silence:', (start) => {
   });
 
   test('`map_values` and `map` for columns or texts that do not exist are rejected', async (t) => {
-    const service = await start(t);
-    const { key, send, all } = await importer(service);
+    const { service, key, send, all } = await importer(start(t));
     await service.make('/v1/projects', key, { name: 'Apollo' });
     const file = 'Title,Status,Owner,Badge\nx,Parked,,1\ny,Open,,2\n';
     const detailOf = async (query: string, content = file, type?: string) => {
@@ -242,8 +223,7 @@ onBothEngines('an import loses nothing in silence:', (start) => {
   });
 
   test('a value that another column overrides is a warning or an error', async (t) => {
-    const service = await start(t);
-    const { key, send, all } = await importer(service);
+    const { service, key, send, all } = await importer(start(t));
     const people = 'name,first name,last name,reason\nAda Lovelace,Ada,Lovelace,\nMary,Anne,Shelley,Moved\n';
     const { body } = await send('/v1/personnel/import', people);
     assert.deepEqual(notesOf(body, 'warnings'), [
@@ -260,10 +240,7 @@ onBothEngines('an import loses nothing in silence:', (start) => {
       [1, undefined, 'unreadable'],
       [2, '#/name', 'repeated_field'],
     ]);
-    assert.deepEqual(
-      (await all('/v1/personnel')).map(({ name }) => name),
-      ['Ada Lovelace', 'E', 'Eve', 'Mary'],
-    );
+    assert.deepEqual(pluck(await all('/v1/personnel'), 'name'), ['Ada Lovelace', 'E', 'Eve', 'Mary']);
     for (const name of ['Apollo', 'Hermes']) await service.make('/v1/projects', key, { name });
     const across =
       'project key,project,title,owner_user_id,owner\nAPOLLO,Hermes,x,,\nAPOLLO,Apollo,y,usr_none,Mary\n';
@@ -279,9 +256,56 @@ onBothEngines('an import loses nothing in silence:', (start) => {
       /“GEMINI” and “Project Gemini” name a project that/,
     );
     assert.equal((await all('/v1/projects')).length, 2);
-    assert.deepEqual(
-      (await all('/v1/projects/APOLLO/risks')).map(({ owner_name }) => owner_name),
-      ['Mary'],
-    );
+    assert.deepEqual(pluck(await all('/v1/projects/APOLLO/risks'), 'owner_name'), ['Mary']);
+  });
+});
+
+onBothEngines('an import follows the rules of single requests', (start) => {
+  test('forbidden characters fail their row, wherever they are', async (t) => {
+    const { send, all } = await importer(start(t));
+    const lines = [
+      String.raw`{"name":"x","manager_user_id":"a\u0000b"}`,
+      String.raw`{"name":"x","manager_user_id":"\ud800"}`,
+      String.raw`{"name":"x","user_id":"a\u0000"}`,
+      String.raw`{"name":"x\u0007"}`,
+    ];
+    const people = await send('/v1/personnel/import', lines.join('\n'), 'application/x-ndjson');
+    assert.deepEqual(notesOf(people.body, 'errors'), [
+      [1, '#/manager_user_id', 'forbidden_characters'],
+      [2, '#/manager_user_id', 'forbidden_characters'],
+      [3, '#/user_id', 'forbidden_characters'],
+      [4, '#/name', 'forbidden_characters'],
+    ]);
+    const parts = await send('/v1/personnel/import', 'First name,Last name\nAd\u0007a,Lovelace\n');
+    assert.deepEqual(notesOf(parts.body, 'errors')[0].slice(2), ['forbidden_characters']);
+    const projects = ['a\u0000b', 'a'.repeat(201), 'a\nb'];
+    const file = projects.map((project) => JSON.stringify({ title: 'x', project })).join('\n');
+    const risks = await send('/v1/imports/risks?create_projects=true', file, 'application/x-ndjson');
+    assert.deepEqual(pluck(risks.body.results, 'status'), ['failed', 'failed', 'failed'], risks.text);
+    assert.deepEqual(await all('/v1/projects'), []);
+  });
+
+  test('a project is created only for a row that can be imported, and not with a limited key', async (t) => {
+    const { service, key } = await withKey(start(t));
+    await service.make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
+    const file = 'project,title,due_on\nGhost,x,never\nReal,y,\n';
+    const path = '/v1/imports/risks?create_projects=true';
+    const limited = await service.limitedKey(['APOLLO'], 'projects.manage');
+    const refused = await service.upload(path, limited, `${file}APOLLO,z,\n`);
+    assert.deepEqual([refused.status, refused.body.code], [403, 'key_limited']);
+    const { body } = await service.upload(path, key, file);
+    assert.deepEqual(pluck(body.results, 'status'), ['failed', 'created']);
+    const names = pluck(await service.list('/v1/projects', key), 'name');
+    assert.deepEqual(names.toSorted(), ['Apollo', 'Real']);
+  });
+
+  test('two rows that name one person by different keys are applied in order', async (t) => {
+    const { service, key, send } = await importer(start(t));
+    const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada', email: 'ada@example.com' });
+    const file = `user_id,email,title\n${user_id},,One\n,ada@example.com,Two\n`;
+    const { body } = await send('/v1/personnel/import?mode=upsert', file);
+    assert.deepEqual(pluck(body.results, 'status'), ['updated', 'updated']);
+    const person = (await service.get(`/v1/personnel/${user_id}`, key)).body;
+    assert.deepEqual([person.title, person.version], ['Two', 3]);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onBothEngines, type TestService } from '../../test/service.ts';
+import { onBothEngines, type TestService, withKey } from '../../test/service.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: response bodies are untyped in tests
 type Any = any;
@@ -39,29 +39,25 @@ const awkward = [
 
 onBothEngines('an exported file', (start) => {
   test('changes nothing when it is imported again, for every list and format', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     await fill(service, key);
     for (const [noun, path] of Object.entries(lists)) {
       const before = await service.get(path, key);
       assert.ok(before.body.data.length >= 3, noun);
       for (const [format, type] of Object.entries(types)) {
         const file = await download(service, key, `${path}${path.includes('?') ? '&' : '?'}format=${format}`);
-        const { body, text } = await service.call(
-          'POST',
+        const { body, text } = await service.upload(
           `${path.split('?')[0]}/import?mode=upsert`,
           key,
           file,
-          { 'content-type': type },
+          type,
         );
         assert.deepEqual(
           [body.summary?.unchanged, body.summary?.rows],
           [before.body.data.length, before.body.data.length],
           `${noun} ${format} ${text}`,
         );
-        const imported = await service.call('POST', `${path.split('?')[0]}/import`, key, file, {
-          'content-type': type,
-        });
+        const imported = await service.upload(`${path.split('?')[0]}/import`, key, file, type);
         assert.deepEqual(
           [imported.body.summary.failed, imported.body.summary.created],
           [before.body.data.length, 0],
@@ -73,15 +69,14 @@ onBothEngines('an exported file', (start) => {
   });
 
   test('restores the exported values after changes', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     await fill(service, key);
     for (const [noun, path] of Object.entries({
       personnel: lists.personnel,
       projects: lists.projects,
       tasks: lists.tasks,
     })) {
-      const before = (await service.get(path, key)).body.data;
+      const before = await service.list(path, key);
       const file = await download(service, key, `${path}?format=csv`);
       const base = path.split('?')[0];
       for (const row of before) {
@@ -89,26 +84,16 @@ onBothEngines('an exported file', (start) => {
           noun === 'tasks'
             ? { title: 'changed', due_on: '2099-01-01' }
             : { name: 'changed', attributes: { b: 'c' } };
-        assert.equal(
-          (await service.call('PATCH', `${base}/${row.user_id ?? row.id}`, key, change)).status,
-          200,
-        );
+        assert.equal((await service.patch(`${base}/${row.user_id ?? row.id}`, key, change)).status, 200);
       }
-      const { body } = await service.call('POST', `${base}/import?mode=upsert`, key, file, {
-        'content-type': types.csv,
-      });
+      const { body } = await service.upload(`${base}/import?mode=upsert`, key, file, types.csv);
       assert.deepEqual([body.summary.updated, body.summary.failed], [before.length, 0], noun);
-      assert.deepEqual(
-        (await service.get(path, key)).body.data.map(fieldsOnly),
-        before.map(fieldsOnly),
-        noun,
-      );
+      assert.deepEqual((await service.list(path, key)).map(fieldsOnly), before.map(fieldsOnly), noun);
     }
   });
 
   test('creates the same roster in another service', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     await fill(service, key);
     const other = await start(t);
     const otherKey = await other.key();
@@ -123,13 +108,11 @@ onBothEngines('an exported file', (start) => {
         }))
         .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
     };
-    for (const [format, type] of [['csv', types.csv]] as const) {
-      const file = await download(service, key, `${lists.personnel}?format=${format}`);
-      const { body } = await other.call('POST', '/v1/personnel/import?atomic=true', otherKey, file, {
-        'content-type': type,
-      });
-      assert.equal(body.summary.failed, 0, JSON.stringify(body));
-    }
+    const file = await download(service, key, `${lists.personnel}?format=csv`);
+    const { body } = await other.call('POST', '/v1/personnel/import?atomic=true', otherKey, file, {
+      'content-type': types.csv,
+    });
+    assert.equal(body.summary.failed, 0, JSON.stringify(body));
     assert.deepEqual(await byName(other, otherKey), await byName(service, key));
   });
 });
@@ -206,7 +189,7 @@ async function fill(service: TestService, key: string): Promise<void> {
 
   const risks = '/v1/projects/APOLLO/risks';
   const patch = async (path: string, body: object) => {
-    const response = await service.call('PATCH', path, key, body);
+    const response = await service.patch(path, key, body);
     assert.equal(response.status, 200, response.text);
   };
   for (const [i, text] of awkward.entries()) {

@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { onBothEngines } from '../../test/service.ts';
+import { watchLoop } from '../../test/loop-stall.ts';
+import { onBothEngines, withKey } from '../../test/service.ts';
 import { systemClock } from '../core/clock.ts';
 import { Problem, unavailable } from '../core/errors.ts';
 import { type Database, unknownOutcome } from '../database/open.ts';
 import { groupImport } from '../resources/groups/import.ts';
 import { byCommandLine } from '../store/writes/change.ts';
+import { asJson } from './import-route.ts';
+import { Results } from './results.ts';
 import { type ImportJob, runImport, type Store } from './run.ts';
 import type { Source } from './scan.ts';
 import { sourceOf } from './source.ts';
 
 onBothEngines('an import', (start) => {
   test('limits the time that its connection may be idle again before the results are sent', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const { server } = service.app;
     const timeouts: (number | undefined)[] = [];
     server.once('request', ({ socket }, response) => {
@@ -48,8 +51,7 @@ onBothEngines('an import', (start) => {
   });
 
   test('does not keep other writers waiting while it reads the file', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const { database } = service;
     const file = sourceOf('csv', Buffer.from('name\nOps\n'), {});
     let passes = 0;
@@ -126,3 +128,23 @@ async function stopAfterFirstBatch(database: Database, error: Error): Promise<Pr
   assert.ok(Number(stopped.extra.created) > 0 && Number(stopped.extra.created) < names.length);
   return stopped;
 }
+
+const rows = 100_000;
+
+test('sending the results of a long import does not block the event loop', async () => {
+  const results = new Results(rows);
+  for (let i = 0; i < rows; i++) {
+    const detail = `No person matches “unknown ${i}”. `.repeat(30);
+    const errors = [{ pointer: '#/manager', code: 'unknown_reference', detail }];
+    results.set(i, { line: i + 2, status: 'failed', errors });
+  }
+
+  const loop = watchLoop();
+  let bytes = 0;
+  // A client that reads as fast as it can.
+  for await (const text of Readable.from(asJson({ summary: {} }, results.texts()))) bytes += text.length;
+  const stallMs = loop.takeMaxMs();
+  loop.stop();
+  assert.ok(bytes > rows * 500, `${bytes} bytes`);
+  assert.ok(stallMs < 100, `${stallMs} ms`);
+});

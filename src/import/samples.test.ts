@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { onBothEngines, type TestService } from '../../test/service.ts';
+import { onSqlite, type TestService, withKey } from '../../test/service.ts';
 
 const folder = join(import.meta.dirname, '../../test/samples');
 
@@ -37,10 +37,9 @@ const compared = {
   tasks: 'title description status assignee_name start_on due_on external_id',
 };
 
-onBothEngines('files of other tools', (start) => {
+onSqlite('files of other tools', (start) => {
   test('are imported without help', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     for (const name of people) {
       const email = `${name.split(' ')[0]?.toLowerCase()}@example.com`;
       await service.make('/v1/personnel', key, { name, email });
@@ -68,7 +67,7 @@ async function importSample(service: TestService, key: string, { file, as, query
     await service.make('/v1/projects', key, { name: project, key: project });
   const path = `${isAcross ? `/v1/${as}` : `${collection}/import`}?${query ?? ''}`;
   const content = readFileSync(join(folder, file));
-  const { status, body } = await service.call('POST', path, key, content, { 'content-type': type });
+  const { status, body } = await service.upload(path, key, content, type);
   const sent = { file, as, ...(query !== undefined && { query }), status };
   if (status !== 200) return { ...sent, detail: body.detail };
   const { summary, results } = body;
@@ -98,7 +97,7 @@ async function importedRows(
   { summary, results }: Any,
 ) {
   const noun = as.split('/').at(-1) as keyof typeof compared;
-  const all: Any[] = (await service.get('/v1/personnel', key)).body.data;
+  const all: Any[] = await service.list('/v1/personnel', key);
   const names = new Map(all.map(({ user_id, name }) => [user_id, name]));
   const rows = [];
   for (const { id, key: itemKey } of results.filter((result: Any) => result.id)) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { onBothEngines, type TestService } from '../../test/service.ts';
+import { onSqlite, type TestService } from '../../test/service.ts';
 import { xlsxType } from '../formats/xlsx-write.ts';
 import { zipped } from '../formats/zip.ts';
 import { addRating, readRating, type Scale, scaleIn, scaleOf } from './recognize/scales.ts';
@@ -105,7 +105,7 @@ function scaleOfColumn(name: string, cells: readonly unknown[]) {
   return scaleOf(name, evidence);
 }
 
-onBothEngines('ratings of a file', (start) => {
+onSqlite('ratings of a file', (start) => {
   test('have one rule for all notations of a scale', async (t) => {
     const { ratings } = await importer(await start(t));
     const shares = ['15', '85', '20', '21', '100', '0'];
@@ -184,14 +184,13 @@ async function importer(service: TestService) {
       await service.make('/v1/projects', key, { name: project, key: project });
       const path = `/v1/projects/${project}/risks`;
       const csv = `title,${name}\n${cells.map((cell) => `Risk,${cell}\n`).join('')}`;
-      const { status, body } = await service.call(
-        'POST',
+      const { status, body } = await service.upload(
         `${path}/import?${query}`,
         key,
         pack ? await pack(name, cells) : csv,
-        { 'content-type': pack ? xlsxType : 'text/csv' },
+        pack ? xlsxType : 'text/csv',
       );
-      const { data } = (await service.get(`${path}?status=all`, key)).body;
+      const data = await service.list(`${path}?status=all`, key);
       const found = new Map(
         data.map((risk: { id: string; probability: number }) => [risk.id, risk.probability]),
       );
