@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settableClock } from '../../test/clock.ts';
-import { onBothEngines, type TestService } from '../../test/service.ts';
+import { onBothEngines, pluck, type TestService, withKey } from '../../test/service.ts';
 import { issueOrders } from '../resources/issues/queries.ts';
 import { personnelSorts } from '../resources/personnel/queries.ts';
 import { riskOrders } from '../resources/risks/register.ts';
@@ -19,8 +19,7 @@ const sorts = {
 onBothEngines('the sort orders of lists', (start) => {
   test('work in both directions and page by page, with missing values last', async (t) => {
     const clock = settableClock('2026-11-15T09:00:00Z');
-    const service = await start(t, { clock });
-    const key = await service.key('personnel.manage', 'projects.manage');
+    const { service, key } = await withKey(start(t, { clock }), 'personnel.manage', 'projects.manage');
     await createRows(service, key, clock);
     for (const [list, ascendingOf] of Object.entries(expected)) {
       const { body } = await service.get(`/v1/${list}`, key);
@@ -41,7 +40,7 @@ onBothEngines('the sort orders of lists', (start) => {
           [`-${field}`, [...present.toReversed(), ...missing]],
         ] as const) {
           const path = `/v1/${list}?sort=${sort}`;
-          const rows: Row[] = (await service.get(path, key)).body.data;
+          const rows: Row[] = await service.list(path, key);
           const idsOf = (rows: Row[]) => rows.map(({ id, user_id }) => id ?? user_id);
           assert.deepEqual(
             rows.map((row) => row[field]),
@@ -52,12 +51,13 @@ onBothEngines('the sort orders of lists', (start) => {
           assert.deepEqual(idsOf(await pageByPage(service, key, path)), idsOf(rows), `${path} in pages`);
         }
       }
+      const { status, body: unknown } = await service.get(`/v1/${list}?sort=phone`, key);
+      assert.deepEqual([status, unknown.errors[0].parameter], [400, 'sort'], list);
     }
   });
 
   test('compare texts without case and accents, also where a folded text is longer', async (t) => {
-    const service = await start(t);
-    const key = await service.key('projects.manage', 'personnel.manage');
+    const { service, key } = await withKey(start(t), 'projects.manage', 'personnel.manage');
     await service.make('/v1/projects', key, { key: 'PRO', name: 'P' });
     const latin =
       'Ærø,Ärger,Đinh,ðorn,ﬁﬁﬁ 1,ﬁﬁﬁ 2,ır,Łódź,ŒUVRE,ÖL,ölf,STRASSE 1,straße 10,Straße 2,Þing,Zoll';
@@ -88,6 +88,31 @@ onBothEngines('the sort orders of lists', (start) => {
         const values = body.data.map((row: Record<string, unknown>) => row[field]);
         assert.deepEqual(values, expected, `${path} by ${sort}`);
       }
+    }
+  });
+
+  test('put names that start with the text of a search first, with pages, in lists of groups and projects', async (t) => {
+    const { service, key } = await withKey(start(t), 'personnel.manage', 'projects.manage');
+    const names = ['Opérations', 'Night operations', 'Cooperation'];
+    for (const name of names) await service.make('/v1/groups', key, { name });
+    for (const [i, name] of names.entries())
+      await service.make('/v1/projects', key, { key: `NAMED${i}`, name });
+    await service.make('/v1/projects', key, { key: 'OPERA', name: 'Zeppelin' });
+    for (const [list, expected] of [
+      ['groups', names],
+      ['projects', ['Zeppelin', ...names]],
+    ] as const) {
+      const found = async (query: string) => {
+        const { status, body } = await service.get(`/v1/${list}?${query}`, key);
+        assert.equal(status, 200, JSON.stringify(body));
+        return { names: pluck(body.data, 'name'), page: body.page };
+      };
+      assert.deepEqual((await found('q=oper')).names, [...expected].sort());
+      assert.deepEqual((await found('q=OPER&sort=relevance')).names, expected);
+      const first = await found('q=oper&sort=relevance&limit=2');
+      const rest = await found(`q=oper&sort=relevance&limit=2&cursor=${first.page.next_cursor}`);
+      assert.deepEqual([...first.names, ...rest.names], expected);
+      assert.equal((await service.get(`/v1/${list}?sort=relevance`, key)).status, 400);
     }
   });
 });
@@ -202,7 +227,7 @@ async function createRows(
   // The rows that were created first are the last that changed.
   for (const path of firsts) {
     clock.set(`2026-11-15T09:${minute++}:00Z`);
-    const { status, text } = await service.call('PATCH', path, key, { external_id: 'changed' });
+    const { status, text } = await service.patch(path, key, { external_id: 'changed' });
     assert.equal(status, 200, text);
   }
 }

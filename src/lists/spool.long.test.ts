@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { mountSmallDisk } from '../../test/disks.ts';
 import { fillPeople } from '../../test/people.ts';
-import { onBothEngines, startTestService, type TestService } from '../../test/service.ts';
+import { onBothEngines, startTestService, type TestService, withKey } from '../../test/service.ts';
 import type { Database } from '../database/open.ts';
 
 const people = 1000;
@@ -90,8 +90,7 @@ onBothEngines('a slow reader of a whole list', (start) => {
 test('a slow reader is cut off if the temporary disk is full, and the service continues', async (t) => {
   const folder = mountSmallDisk(t, '1m');
   if (!folder) return;
-  const service = await startTestService(t, 'sqlite');
-  const key = await service.key();
+  const { service, key } = await withKey(startTestService(t, 'sqlite'));
   await fill(service.database);
   service.app.listSpool.maxSnapshotMs = 50;
   setTemporaryFolder(t, folder);
@@ -102,8 +101,7 @@ test('a slow reader is cut off if the temporary disk is full, and the service co
 });
 
 test('the write-ahead log stays small during a slow read and concurrent writes', async (t) => {
-  const service = await startTestService(t, 'sqlite');
-  const key = await service.key();
+  const { service, key } = await withKey(startTestService(t, 'sqlite'));
   await fill(service.database);
   const wal = `${service.url.slice('sqlite:'.length)}-wal`;
   const path = '/v1/personnel?q=person';
@@ -134,8 +132,7 @@ test('the write-ahead log stays small during a slow read and concurrent writes',
 });
 
 async function filled(t: TestContext, start: (t: TestContext) => Promise<TestService>) {
-  const service = await start(t);
-  const key = await service.key();
+  const { service, key } = await withKey(start(t));
   await fill(service.database);
   return { service, key };
 }

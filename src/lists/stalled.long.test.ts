@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fillPeople } from '../../test/people.ts';
-import { onBothEngines, type TestService } from '../../test/service.ts';
+import { onBothEngines, type TestService, withKey } from '../../test/service.ts';
 import type { Database } from '../database/open.ts';
 
 const people = 2000;
@@ -13,8 +13,7 @@ const fill = (database: Database) =>
 
 onBothEngines('clients that do not read their response', (start) => {
   test('do not block requests for pages, summaries and single resources', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     await fill(service.database);
     const otherPaths = ['/v1/risks/summary', '/v1/personnel?limit=1&q=person', '/v1/risks?limit=1', '/v1/me'];
     for (const path of ['/v1/personnel', '/v1/personnel?limit=1000', '/v1/personnel?limit=1000&q=person']) {

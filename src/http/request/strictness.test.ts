@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { sendRaw } from '../../../test/raw-http.ts';
-import { onBothEngines } from '../../../test/service.ts';
+import { onSqlite, pluck, withKey } from '../../../test/service.ts';
 
-onBothEngines('strictness', (start) => {
+onSqlite('strictness', (start) => {
   test('explains why a body cannot be parsed', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t), 'personnel.manage');
     const post = async (body: string | Uint8Array, type = 'application/json') => {
       const response = await service.post('/v1/personnel', key, body, { 'content-type': type });
       assert.equal(response.headers.get('content-type')?.split(';')[0], 'application/problem+json');
@@ -35,8 +33,7 @@ onBothEngines('strictness', (start) => {
   });
 
   test('rejects a charset other than UTF-8, whose text would be read wrongly', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const post = (path: string, type: string, body: string | Uint8Array) =>
       service.post(path, key, body, { 'content-type': type });
     for (const charset of ['iso-8859-1', 'ISO-8859-1', '"windows-1252"', 'utf-16', 'us-ascii', 'nothing']) {
@@ -68,16 +65,12 @@ onBothEngines('strictness', (start) => {
     // The charset of a CSV file is honored.
     const file = Buffer.from('name\nZo\u00eb\n', 'latin1');
     assert.equal((await post('/v1/personnel/import', 'text/csv; charset="Windows-1252"', file)).status, 200);
-    const { data } = (await service.get('/v1/personnel', key)).body;
-    assert.deepEqual(
-      data.map(({ name }: { name: string }) => name),
-      Array(4).fill('Zo\u00eb'),
-    );
+    const data = await service.list('/v1/personnel', key);
+    assert.deepEqual(pluck(data, 'name'), Array(4).fill('Zo\u00eb'));
   });
 
   test('a required text without anything visible is empty, in JSON and in files', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const project = await service.make('/v1/projects', key, { name: 'Apollo' });
     const at = (path: string) => `/v1/projects/${project.id}/${path}`;
     for (const blank of ['\u200b', ' \u200e\u00ad ', '\u3164', '\u2800', '\ufe0f', '\u{e0020}']) {
@@ -96,9 +89,7 @@ onBothEngines('strictness', (start) => {
         assert.match(problem.errors[0].pointer, /^#\/(name|title|body)$/);
         assert.match(problem.detail, /^This must not be empty/);
       }
-      const csv = await service.post('/v1/personnel/import', key, `name,email\n"${blank}",a@example.com\n`, {
-        'content-type': 'text/csv',
-      });
+      const csv = await service.upload('/v1/personnel/import', key, `name,email\n"${blank}",a@example.com\n`);
       assert.deepEqual([csv.body.summary.failed, csv.body.summary.created], [1, 0], csv.text);
       const search = await service.get(`/v1/personnel?q=${encodeURIComponent(blank)}`, key);
       assert.deepEqual([search.status, search.body.code], [400, 'invalid_parameter']);
@@ -111,15 +102,14 @@ onBothEngines('strictness', (start) => {
       at('tasks'),
       '/v1/views?list=risks',
     ])
-      assert.deepEqual((await service.get(path, key)).body.data, [], path);
+      assert.deepEqual(await service.list(path, key), [], path);
     assert.equal((await service.get('/v1/projects', key)).body.data.length, 1);
     // Invisible characters within a text have a meaning, as in this emoji.
     assert.equal((await service.make('/v1/personnel', key, { name: '👩‍🚀' })).name, '👩‍🚀');
   });
 
   test('distinguishes invalid JSON from forbidden member names', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t), 'personnel.manage');
     const detail = async (body: string) => (await service.post('/v1/personnel', key, body)).body.detail;
     assert.match(await detail('{"name": }'), /^The body is not valid JSON: Unexpected token '}'/);
     const named = /^A member of the body is named `__proto__`/;
@@ -142,12 +132,7 @@ onBothEngines('strictness', (start) => {
       phone: 'a\nb',
     });
     assert.equal(response.status, 422);
-    const errors = Object.fromEntries(
-      response.body.errors.map(({ pointer, detail }: { pointer: string; detail: string }) => [
-        pointer,
-        detail,
-      ]),
-    );
+    const errors = Object.fromEntries(pluck(response.body.errors, 'pointer', 'detail'));
     assert.deepEqual(Object.keys(errors).sort(), [
       '#/attributes/a',
       '#/email',
@@ -168,8 +153,7 @@ onBothEngines('strictness', (start) => {
   });
 
   test('finds errors in known fields among many unknown fields', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const many = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`f${i}`, 1]));
     for (const body of [
       { ...many, name: 'x', status: 'bogus' },
@@ -181,7 +165,7 @@ onBothEngines('strictness', (start) => {
       assert.ok(response.body.errors.length > 0 && response.body.errors.length <= 100);
     }
     await service.make('/v1/projects', key, { name: 'Apollo' });
-    const patch = await service.call('PATCH', '/v1/projects/APOLLO', key, {
+    const patch = await service.patch('/v1/projects/APOLLO', key, {
       ...many,
       version: 7,
       key: 'ZEUS',
@@ -193,8 +177,7 @@ onBothEngines('strictness', (start) => {
   });
 
   test('rejects more values than any body needs before it parses them', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     for (const body of [
       `[${'1,'.repeat(10_000)}1]`,
       `{"scopes":[${'"keys.read",'.repeat(60_000)}"x"]}`,
@@ -213,15 +196,11 @@ onBothEngines('strictness', (start) => {
     assert.equal(created.description, description, 'commas inside a text do not count');
     const skills = Array(9000).fill('x');
     const response = await service.post('/v1/personnel', key, { name: 'x', skills });
-    assert.deepEqual(
-      response.body.errors.map(({ code }: { code: string }) => code),
-      ['maxItems', 'uniqueItems'],
-    );
+    assert.deepEqual(pluck(response.body.errors, 'code'), ['maxItems', 'uniqueItems']);
   });
 
   test('lists the first 100 errors without duplicates, and reports the total', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const unknown = Array.from({ length: 3000 }, (_, i) => `x${i}`);
     const query = await service.get(`/v1/risks?${unknown.slice(0, 2000).join('&')}`, key);
     assert.equal(query.status, 400);
@@ -256,18 +235,15 @@ onBothEngines('strictness', (start) => {
   });
 
   test('distinguishes a null body from a missing body', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const { id, version } = await service.make('/v1/keys', key, { name: 'x', scopes: ['keys.read'] });
     const rotated = await service.post(`/v1/keys/${id}/rotate`, key, 'null');
-    assert.equal(rotated.status, 422);
-    assert.equal(rotated.body.errors[0].code, 'type');
+    assert.deepEqual([rotated.status, rotated.body.errors[0].code], [422, 'type']);
     assert.equal((await service.get(`/v1/keys/${id}`, key)).body.version, version);
   });
 
   test('accepts an empty body if nothing is required, and only valid years in dates', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     await service.make('/v1/projects', key, { name: 'Apollo' });
     const json = { 'content-type': 'application/json' };
     await service.make('/v1/projects/APOLLO/risks', key, { title: 'x' });
@@ -292,8 +268,7 @@ onBothEngines('strictness', (start) => {
   });
 
   test('accepts only complete http and https URLs', async (t) => {
-    const service = await start(t);
-    const key = await service.key('projects.manage');
+    const { service, key } = await withKey(start(t), 'projects.manage');
     await service.make('/v1/projects', key, { name: 'Apollo' });
     const post = (source_url: string) =>
       service.post('/v1/projects/APOLLO/risks', key, { title: 'x', source_url });
@@ -305,8 +280,7 @@ onBothEngines('strictness', (start) => {
   });
 
   test('rejects NUL, control characters and broken Unicode in text', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage');
+    const { service, key } = await withKey(start(t), 'personnel.manage');
     for (const bad of ['a\u0000b', 'a\u0007', '\u009b', '\ud800', `a${'\u0301\u0323'.repeat(100)}`]) {
       const response = await service.post('/v1/personnel', key, { name: bad });
       assert.equal(response.status, 422, JSON.stringify(bad));
@@ -318,13 +292,11 @@ onBothEngines('strictness', (start) => {
       name: 'e\u0301',
       attributes: { note: 'a\n\tb' },
     });
-    assert.equal(created.name, '\u00e9');
-    assert.equal(created.attributes.note, 'a\n\tb');
+    assert.deepEqual([created.name, created.attributes.note], ['\u00e9', 'a\n\tb']);
   });
 
   test('a list parameter accepts commas, repetition and brackets', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     for (const query of [
       'status=active,inactive',
       'status=active&status=inactive',
@@ -342,8 +314,7 @@ onBothEngines('strictness', (start) => {
   });
 
   test('rejects unknown, repeated, empty and badly encoded query parameters', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const get = async (query: string, path = '/v1/personnel') => {
       const { status, body } = await service.get(`${path}?${query}`, key);
       return [status, body.code, body.errors?.[0]?.parameter];
@@ -388,8 +359,7 @@ onBothEngines('strictness', (start) => {
   });
 
   test('returns 404 for unknown paths and 405 for unsupported methods', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     assert.equal((await service.get('/v2/risks', key)).body.code, 'not_found');
     assert.equal((await service.get('/v1/risks/', key)).status, 404);
     assert.equal((await service.get('/v1/groups/%zz', key)).body.code, 'malformed_request');
@@ -397,8 +367,7 @@ onBothEngines('strictness', (start) => {
     for (const path of ['/v1/risks', '/v1/issues']) {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
         const response = await service.call(method, path, key);
-        assert.equal(response.status, 405);
-        assert.equal(response.body.code, 'method_not_allowed');
+        assert.deepEqual([response.status, response.body.code], [405, 'method_not_allowed']);
         assert.equal(response.headers.get('allow'), 'GET, HEAD, OPTIONS');
       }
     }
@@ -409,13 +378,13 @@ onBothEngines('strictness', (start) => {
       }
     }
     const options = await service.call('OPTIONS', '/v1/personnel');
-    assert.equal(options.status, 204);
-    assert.equal(options.headers.get('allow'), 'GET, HEAD, OPTIONS, POST');
+    assert.deepEqual([options.status, options.headers.get('allow')], [204, 'GET, HEAD, OPTIONS, POST']);
   });
 
   test('names the URL under the project for a write to a read-only view across projects', async (t) => {
-    const service = await start(t, { environment: { MUSTER_BASE_URL: 'https://ops.example.com/muster' } });
-    const key = await service.key();
+    const { service, key } = await withKey(
+      start(t, { environment: { MUSTER_BASE_URL: 'https://ops.example.com/muster' } }),
+    );
     const id = 'rsk_01jd3k9m5vqs8h2n6r4t0c7e1b';
     const expected = {
       'PATCH /v1/risks/APOLLO-R7': 'APOLLO/risks/APOLLO-R7, which supports DELETE, PATCH.',
@@ -436,7 +405,7 @@ onBothEngines('strictness', (start) => {
     }
     // None of these names an item of this kind.
     for (const path of ['/v1/risks/summary', '/v1/risks/APOLLO-I7', '/v1/me']) {
-      const { status, body } = await service.call('PATCH', path, key, { title: 'x' });
+      const { status, body } = await service.patch(path, key, { title: 'x' });
       assert.equal(status, 405);
       assert.doesNotMatch(body.detail, /Writes go to/, path);
     }
@@ -458,38 +427,5 @@ onBothEngines('strictness', (start) => {
     const { origin } = await start(t);
     const request = 'GET /livez HTTP/1.1\r\nhost: x\r\nexpect: miracles\r\nconnection: close\r\n\r\n';
     assert.match(await sendRaw(origin, request), /^HTTP\/1\.1 200 .*\{"status":"ok"\}/s);
-  });
-
-  test('any text in any field never causes a 500, and is returned as stored', async (t) => {
-    const service = await start(t);
-    const key = await service.key('personnel.manage');
-    const json = fc.jsonValue({ maxDepth: 3 });
-    const text = fc.string({ unit: 'binary', maxLength: 30 });
-    await fc.assert(
-      fc.asyncProperty(
-        fc.record({ name: text, title: text, department: json, skills: json, x: json }),
-        async (body) => {
-          const { x, ...rest } = body;
-          const response = await service.post('/v1/personnel', key, x === null ? rest : { ...rest, kind: x });
-          assert.ok([201, 400, 409, 422].includes(response.status), response.text);
-          if (response.status === 201) assert.equal(response.body.name, body.name.normalize('NFC').trim());
-        },
-      ),
-      { numRuns: 150 },
-    );
-    await fc.assert(
-      fc.asyncProperty(text, text, async (name, value) => {
-        const query = `${encodeURIComponent(name.toWellFormed())}=${encodeURIComponent(value.toWellFormed())}`;
-        for (const parameter of [
-          query,
-          `q=${encodeURIComponent(value.toWellFormed())}`,
-          `cursor=${btoa(encodeURIComponent(value.toWellFormed()))}`,
-        ]) {
-          const { status } = await service.get(`/v1/personnel?${parameter}`, key);
-          assert.ok([200, 400].includes(status));
-        }
-      }),
-      { numRuns: 100 },
-    );
   });
 });

@@ -3,21 +3,18 @@ import { test } from 'node:test';
 import { settableClock } from '../../../test/clock.ts';
 import { isInstalled } from '../../../test/programs.ts';
 import { proxies } from '../../../test/proxies.ts';
-import { onBothEngines, startTestService } from '../../../test/service.ts';
+import { onSqlite, startTestService, withKey } from '../../../test/service.ts';
 
-onBothEngines('ETags', (start) => {
+onSqlite('ETags', (start) => {
   test('a resource gets 304 only if the whole response is unchanged, not only its version', async (t) => {
-    const service = await start(t, { clock: settableClock('2026-11-15T12:00:00.000Z') });
-    const key = await service.key();
+    const { service, key } = await withKey(start(t, { clock: settableClock('2026-11-15T12:00:00.000Z') }));
     const created = await service.post('/v1/projects', key, { name: 'Apollo' });
     const get = (tag: string) => service.get('/v1/projects/APOLLO', key, { 'if-none-match': tag });
     const tag = created.headers.get('etag') ?? '';
     assert.match(tag, /^"1-[\w-]{22}"$/);
 
     const known = await get(tag);
-    assert.equal(known.status, 304);
-    assert.equal(known.text, '');
-    assert.equal(known.headers.get('etag'), tag);
+    assert.deepEqual([known.status, known.text, known.headers.get('etag')], [304, '', tag]);
     assert.equal(known.headers.get('cache-control'), 'private, no-cache');
     assert.ok(known.headers.get('vary'));
     assert.equal(known.headers.get('content-type'), null);
@@ -26,15 +23,13 @@ onBothEngines('ETags', (start) => {
 
     await service.make('/v1/projects/APOLLO/risks', key, { title: 'x', probability: 5, impact: 5 });
     const changed = await get(tag);
-    assert.equal(changed.status, 200);
-    assert.equal(changed.body.version, 1);
+    assert.deepEqual([changed.status, changed.body.version], [200, 1]);
     assert.equal(changed.body.health.state, 'off_track');
     assert.match(changed.headers.get('etag') ?? '', /^"1-/);
   });
 
   test('a 304 to GET or HEAD has no Content-Length', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     for (const path of ['/v1/risks', '/v1/risks/summary', '/v1/me', '/v1/openapi.json']) {
       for (const method of ['GET', 'HEAD']) {
         const known = await service.call(method, path, key, undefined, { 'if-none-match': '*' });
@@ -46,12 +41,11 @@ onBothEngines('ETags', (start) => {
   });
 
   test('If-Match accepts the full ETag or only the version', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const { headers } = await service.post('/v1/projects', key, { name: 'Apollo' });
     const tag = headers.get('etag') ?? '';
     const patch = (name: string, match: string) =>
-      service.call('PATCH', '/v1/projects/APOLLO', key, { name }, { 'if-match': match });
+      service.patch('/v1/projects/APOLLO', key, { name }, { 'if-match': match });
     const second = await patch('Apollo 2', tag);
     assert.equal(second.status, 200);
     assert.match(second.headers.get('etag') ?? '', /^"2-/);
@@ -69,22 +63,20 @@ onBothEngines('ETags', (start) => {
   });
 
   test('If-Match accepts the weak ETag of a proxy that compresses, and lists', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     const { headers } = await service.post('/v1/projects', key, { name: 'Apollo' });
     let version = 1;
     const weak = `W/${headers.get('etag')}`;
     const tags = [weak, 'W/"2"', '"3-a-gzip"', '"9,9", W/"4-x" , "7"', ', "5",,', '"x","6"'];
     for (const tag of tags) {
       const change = { name: `Apollo ${++version}` };
-      const response = await service.call('PATCH', '/v1/projects/APOLLO', key, change, { 'if-match': tag });
+      const response = await service.patch('/v1/projects/APOLLO', key, change, { 'if-match': tag });
       assert.deepEqual([response.status, response.body.version], [200, version], tag);
     }
   });
 
   test('a malformed If-Match is 400 and changes nothing', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     await service.make('/v1/projects', key, { name: 'Apollo' });
     for (const malformed of [
       '"1',
@@ -117,8 +109,7 @@ onBothEngines('ETags', (start) => {
 for (const { name, program, start } of proxies) {
   test(`If-Match accepts the ETag of a response that ${name} compressed`, async (t) => {
     if (!isInstalled(program)) return t.skip(`${program} is not installed`);
-    const service = await startTestService(t, 'sqlite');
-    const key = await service.key();
+    const { service, key } = await withKey(startTestService(t, 'sqlite'));
     await service.make('/v1/projects', key, { name: 'Apollo', description: 'x'.repeat(700) });
     const url = `${await start(t, service.origin)}/v1/projects/APOLLO`;
     const authorization = `Bearer ${key}`;

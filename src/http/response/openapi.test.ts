@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { Compile } from 'typebox/compile';
 import { sendRaw } from '../../../test/raw-http.ts';
-import { onSqlite, type TestService } from '../../../test/service.ts';
+import { onSqlite, type TestService, withKey } from '../../../test/service.ts';
 import { openapiDocument } from '../../commands/openapi.ts';
 import { problems } from '../../core/errors.ts';
 import { listMediaTypes } from '../../lists/formats.ts';
@@ -70,22 +69,10 @@ test('openapi.json is up to date: run `npm run openapi` after a change', async (
   assert.deepEqual(read(), JSON.parse(await openapiDocument()));
 });
 
-test('contains exactly the routes that are served', async () => {
-  const { paths } = checkedIn();
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId }]) => ({ path, method, operationId })),
-  );
-  const ids = operations.map(({ operationId }) => operationId);
-  assert.equal(new Set(ids).size, ids.length, 'operation ids are unique');
-  for (const [method, path] of [
-    ['get', '/v1/personnel'],
-    ['post', '/v1/personnel'],
-    ['get', '/v1/groups'],
-    ['get', '/v1/risks'],
-    ['get', '/v1/issues'],
-  ]) {
-    assert.ok(operations.some((operation) => operation.path === path && operation.method === method));
-  }
+test('has an operation id for each operation', () => {
+  const operations = Object.values(checkedIn().paths).flatMap((methods) => Object.values(methods));
+  const ids = new Set(operations.map(({ operationId }) => operationId));
+  assert.equal(ids.size, operations.length);
 });
 
 test('describes which bodies are optional, and their media types', () => {
@@ -94,8 +81,7 @@ test('describes which bodies are optional, and their media types', () => {
       .flatMap((methods) => Object.values(methods))
       .map(({ operationId, requestBody }) => [operationId, requestBody]),
   );
-  assert.equal(bodies.createPerson?.required, true);
-  assert.equal(bodies.rotateKey?.required, false);
+  assert.deepEqual([bodies.createPerson?.required, bodies.rotateKey?.required], [true, false]);
   assert.equal(bodies.updateRisk?.required, false);
   assert.deepEqual(Object.keys(bodies.createPerson?.content ?? {}), ['application/json']);
   assert.deepEqual(Object.keys(bodies.updateRisk?.content ?? {}), [
@@ -226,8 +212,7 @@ onSqlite('openapi', (start) => {
   });
 
   test('reads have the ETag that the document describes', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
+    const { service, key } = await withKey(start(t));
     for (const [path, { get }] of Object.entries(checkedIn().paths)) {
       const isStream = 'text/event-stream' in (get?.responses[200]?.content ?? {});
       if (!get || isStream || path.includes('{')) continue;
@@ -237,85 +222,6 @@ onSqlite('openapi', (start) => {
       assert.equal(headers.has('etag'), described.includes('ETag'), path);
       assert.equal(described.includes('ETag'), 304 in get.responses, path);
     }
-  });
-
-  test('responses match their schemas', async (t) => {
-    const service = await start(t);
-    const key = await service.key();
-    const document = checkedIn();
-    const check = (method: string, path: string, { status, body }: { status: number; body: unknown }) => {
-      const response = document.paths[path]?.[method]?.responses[status];
-      const schema =
-        response?.content?.[status < 400 ? 'application/json' : 'application/problem+json']?.schema;
-      assert.ok(schema, `${method} ${path} ${status} is described`);
-      const validator = Compile(resolved(document, schema) as object);
-      assert.deepEqual(validator.Errors(body), [], `${method} ${path} ${status}`);
-      const { code } = body as { code?: string };
-      if (status >= 400) assert.match(String(response?.description), new RegExp(`\`${code}\``));
-    };
-    const post = async (path: string, url: string, body: object) => {
-      const response = await service.post(url, key, body);
-      check('post', path, response);
-      return response.body;
-    };
-    const ada = await post('/v1/personnel', '/v1/personnel', {
-      name: 'Ada',
-      email: 'ada@example.com',
-      time_zone: 'Europe/London',
-      skills: ['x'],
-      start_on: '2026-01-01',
-    });
-    await post('/v1/personnel', '/v1/personnel', { name: 'Ada', email: 'ada@example.com' });
-    await post('/v1/personnel', '/v1/personnel', { name: '' });
-    const group = await post('/v1/groups', '/v1/groups', { name: 'Ops', lead_user_id: ada.user_id });
-    await service.call('PUT', `/v1/groups/${group.id}/members/${ada.user_id}`, key);
-    await post('/v1/projects', '/v1/projects', { name: 'Apollo', key: 'APOLLO' });
-    const risks = '/v1/projects/{project_id}/risks';
-    const risk = await post(risks, '/v1/projects/APOLLO/risks', {
-      title: 'x',
-      probability: 1,
-      impact: 2,
-      owner_user_id: ada.user_id,
-      strategy: 'avoid',
-    });
-    await post(risks, '/v1/projects/APOLLO/risks', { title: 'y', owner_group_id: group.id });
-    const issues = '/v1/projects/{project_id}/issues';
-    await post(issues, '/v1/projects/APOLLO/issues', {
-      title: 'x',
-      assignee_user_id: ada.user_id,
-      risk_id: risk.id,
-    });
-    for (const path of ['/v1/personnel', '/v1/groups', '/v1/risks', '/v1/issues', '/v1/projects', '/v1/me']) {
-      check('get', path, await service.get(path, key));
-      check('get', path, await service.get(path));
-      check('get', path, await service.get(`${path}?nope=1`, key));
-    }
-    check('get', '/v1/risks', await service.get('/v1/risks?sort=due_on', key));
-    check('get', risks, await service.get('/v1/projects/APOLLO/risks', key));
-    check('get', `${risks}/{id}`, await service.get('/v1/projects/APOLLO/risks/APOLLO-R1', key));
-    check('get', issues, await service.get('/v1/projects/APOLLO/issues', key));
-    check('get', `${issues}/{id}`, await service.get('/v1/projects/APOLLO/issues/APOLLO-I1', key));
-    check('get', '/v1/personnel/{user_id}', await service.get(`/v1/personnel/${ada.user_id}`, key));
-    check('get', '/v1/personnel/{user_id}', await service.get('/v1/personnel/nobody', key));
-    check('get', '/v1/groups/{id}', await service.get(`/v1/groups/${group.id}`, key));
-    const created = await post('/v1/keys', '/v1/keys', { name: 'x', scopes: ['keys.read'] });
-    const oneKey = `/v1/keys/${created.id}`;
-    const asText = { 'content-type': 'text/plain' };
-    check('delete', '/v1/keys/{id}', await service.call('DELETE', oneKey, key, 'x', asText));
-    check('delete', '/v1/keys/{id}', await service.call('DELETE', oneKey, key, '"\\u0000"'));
-    await service.call('DELETE', oneKey, key);
-    await post('/v1/keys/{id}/rotate', `${oneKey}/rotate`, {});
-    const noCoding = { 'accept-encoding': 'identity;q=0' };
-    check('get', '/livez', await service.get('/livez', undefined, noCoding));
-    const send = (query: string, file: string) =>
-      service.call('POST', `/v1/personnel/import${query}`, key, file, { 'content-type': 'text/csv' });
-    check('post', '/v1/personnel/import', await send('', 'Name,Mail\nEve,eve@example.com\nBob,nope\n'));
-    check('post', '/v1/personnel/import', await send('?mode=upsert', 'Mail,Title\neve@example.com,x\n'));
-    check('post', '/v1/personnel/import', await send('?atomic=true', 'Name,Mail\nBob,nope\n'));
-    check('post', '/v1/personnel/import', await send('', 'Name,Nope\nBob,nope\n'));
-    check('get', '/v1/groups', await service.get('/v1/groups?include=members', key));
-    check('get', '/livez', await service.get('/livez'));
-    check('get', '/readyz', await service.get('/readyz'));
   });
 });
 
