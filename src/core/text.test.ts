@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { newId } from './ids.ts';
 import { checkedText, fold, foldAll, hasForbiddenCharacters, joinWords, nearest, normalize } from './text.ts';
 
 test('folding removes case, accents and extra spaces', () => {
@@ -51,10 +50,4 @@ test('accepts up to 30 combining marks in a row, and folds longer runs in linear
   const long = run(300_000);
   assert.equal(normalize(long), long);
   assert.equal(fold(long), 'a');
-});
-
-test('ids are ordered by time and never the same', () => {
-  const ids = Array.from({ length: 1000 }, () => newId('risk'));
-  assert.deepEqual([...ids].sort(), ids);
-  assert.equal(new Set(ids).size, 1000);
 });

@@ -1,34 +1,14 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
+import { mountSmallDisk } from '../../test/disks.ts';
 import { muster, startMuster } from '../../test/process.ts';
-
-/** Mounts a file system of a few mebibytes; undefined if the user is not allowed to. */
-function smallDisk(t: TestContext, mebibytes: number): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'muster-disk-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', folder], { stdio: 'ignore' });
-  } catch {
-    rmdirSync(folder);
-    return undefined;
-  }
-  t.after(() => {
-    // The service may still have files open in it.
-    execFileSync('umount', ['--lazy', folder]);
-    rmdirSync(folder);
-  });
-  return folder;
-}
 
 const people = (header: string, row: (i: number) => string) =>
   [header, ...Array.from({ length: 20_000 }, (_, i) => row(i))].join('\n');
 
 test('a full disk interrupts an import with 507 and advice on how to continue', async (t) => {
-  const folder = smallDisk(t, 6);
-  if (!folder) return t.skip('only root can mount a small disk');
+  const folder = mountSmallDisk(t, '6m');
+  if (!folder) return;
   const service = await startMuster(t, folder);
   const send = async (file: string, query = '') => {
     const response = await fetch(`${service.origin}/v1/personnel/import${query}`, {

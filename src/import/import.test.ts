@@ -687,13 +687,10 @@ onSqlite('files of an import', (start) => {
       Status: { Parked: 'monitoring', 'In progress': 'mitigating' },
     });
     const risks = await all('/v1/projects/APOLLO/risks?sort=rank');
-    assert.deepEqual(
-      risks.map(({ probability, impact, status }) => [probability, impact, status]),
-      [
-        [5, 5, 'monitoring'],
-        [2, 4, 'mitigating'],
-      ],
-    );
+    assert.deepEqual(pluck(risks, 'probability', 'impact', 'status'), [
+      [5, 5, 'monitoring'],
+      [2, 4, 'mitigating'],
+    ]);
     const bad = await send('/v1/projects/APOLLO/risks/import?map_values=Parked%3Dopen', file);
     assert.match(bad.body.detail, /“Parked” names no column. Write `column:text=value`/);
   });

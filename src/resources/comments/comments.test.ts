@@ -110,10 +110,7 @@ onBothEngines('comments', (start, engine) => {
       if (engine === 'postgres') await waitForLock(database.db);
       await deleteItem(db, riskWrites, risk, change);
     });
-    assert.deepEqual(
-      (await Promise.all(posted)).map(({ status }) => status),
-      [404],
-    );
+    assert.deepEqual(pluck(await Promise.all(posted), 'status'), [404]);
     assert.deepEqual(await database.db.selectFrom('comments').selectAll().execute(), []);
   });
 

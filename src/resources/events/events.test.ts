@@ -44,10 +44,7 @@ onBothEngines('events', (start) => {
         { type: 'person.deleted', previous: {} },
       ],
     );
-    assert.deepEqual(
-      events.map(({ data }) => data),
-      [person, renamed, renamed],
-    );
+    assert.deepEqual(pluck(events, 'data'), [person, renamed, renamed]);
     const { body: me } = await get('/v1/me', key);
     const [first] = events;
     assert.deepEqual(first?.actor, { key_id: me.key_id, name: me.name });

@@ -4,8 +4,6 @@ import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { onBothEngines } from '../../../test/service.ts';
-import { createApp } from '../../app.ts';
-import { openDatabase } from '../../store/open.ts';
 import { bySystem } from '../../store/writes/change.ts';
 import { addEvent } from '../../store/writes/events.ts';
 import { createPeople, createPerson, personSubject } from '../personnel/queries.ts';
@@ -17,16 +15,8 @@ const writesPerWriter = 120;
 onBothEngines('followers of events', (start, engine) => {
   test('miss no event and get none twice, with concurrent writers on two instances', async (t) => {
     const service = await start(t);
-    const { config, clock } = service.app;
-    const database = openDatabase(service.url);
-    const app = await createApp({ config, database, clock, readiness: { state: 'ready' } });
-    await app.listen({ host: '127.0.0.1', port: 0 });
-    t.after(() => app.close());
-    const { port } = app.server.address() as { port: number };
-    const instances = [
-      { origin: service.origin, database: service.database },
-      { origin: `http://127.0.0.1:${port}`, database },
-    ];
+    const { clock } = service.app;
+    const instances = [service, await start(t, { target: { url: service.url, drop: async () => {} } })];
     const key = await service.key();
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 

@@ -4,8 +4,6 @@ import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { onBothEngines, pluck, withKey } from '../../../test/service.ts';
-import { createApp } from '../../app.ts';
-import { openDatabase } from '../../store/open.ts';
 
 type Message = { id?: string; event?: string; data?: string };
 
@@ -66,12 +64,7 @@ onBothEngines('the stream of events', (start) => {
   test('sends matching events of all instances, and resumes after Last-Event-ID', async (t) => {
     const service = await start(t);
     const { make, call } = service;
-    const { config, clock } = service.app;
-    const database = openDatabase(service.url);
-    const other = await createApp({ config, database, clock, readiness: { state: 'ready' } });
-    await other.listen({ host: '127.0.0.1', port: 0 });
-    t.after(() => other.close());
-    const { port } = other.server.address() as { port: number };
+    const other = await start(t, { target: { url: service.url, drop: async () => {} } });
     const key = await service.key();
     await make('/v1/projects', key, { name: 'Apollo', key: 'APOLLO' });
     await make('/v1/projects', key, { name: 'Gemini', key: 'GEMINI' });
@@ -80,8 +73,8 @@ onBothEngines('the stream of events', (start) => {
     const all = await follow(service.origin, key);
     assert.equal(all.response.statusCode, 200);
     assert.equal(all.response.headers['content-type'], 'text/event-stream');
-    const remote = await follow(`http://127.0.0.1:${port}`, key, '?types=risk.created,person.updated');
-    const own = await follow(`http://127.0.0.1:${port}`, limited);
+    const remote = await follow(other.origin, key, '?types=risk.created,person.updated');
+    const own = await follow(other.origin, limited);
     const person = await make('/v1/personnel', key, { name: 'Ada' });
     await make('/v1/projects/APOLLO/risks', key, { title: 'Leak' });
     await make('/v1/projects/GEMINI/risks', key, { title: 'Fire' });
@@ -98,7 +91,7 @@ onBothEngines('the stream of events', (start) => {
     all.close();
 
     await make('/v1/personnel', key, { name: 'Bob' });
-    const resumed = await follow(`http://127.0.0.1:${port}`, key, '', { 'last-event-id': first?.id ?? '' });
+    const resumed = await follow(other.origin, key, '', { 'last-event-id': first?.id ?? '' });
     const rest = [];
     for (let n = 0; n < 4; n++) rest.push((await resumed.next())?.event);
     assert.deepEqual(rest, ['risk.created', 'risk.created', 'person.updated', 'person.created']);

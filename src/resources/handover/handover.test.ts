@@ -97,14 +97,6 @@ async function readRows({ service }: Dataset): Promise<Record<string, string[]>>
 }
 
 onBothEngines('a hand-over', (start: Start) => {
-  test('works without a body', async (t) => {
-    const { service, key } = await withKey(start(t), 'personnel.manage');
-    const { user_id } = await service.make('/v1/personnel', key, { name: 'Ada' });
-    const { status, body } = await service.call('POST', `/v1/personnel/${user_id}/deactivate`, key);
-    assert.deepEqual([status, body.person.status], [200, 'inactive']);
-    assert.equal((await service.call('POST', `/v1/personnel/${user_id}/reactivate`, key)).status, 200);
-  });
-
   test('a dry run changes nothing and reports what the hand-over then moves', async (t) => {
     const dataset = await createDataset(await start(t, { clock }));
     const { service, key, ada, bob } = dataset;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { settableClock } from '../../../test/clock.ts';
 import { runConcurrently } from '../../../test/concurrency.ts';
 import { onBothEngines, pluck, type TestService, withKey } from '../../../test/service.ts';
 import { momentOf } from '../../core/clock.ts';
@@ -279,27 +278,6 @@ onBothEngines('changes of people', (start) => {
         await service.patch(`/v1/personnel/${user_id}`, key, { manager_user_id: null });
       }
     }
-  });
-
-  test('are not needed for assignable to follow the dates', async (t) => {
-    const clock = settableClock('2026-11-15T23:59:59Z');
-    const { service, key } = await withKey(start(t, { clock }), 'personnel.manage');
-    const ada = await service.make('/v1/personnel', key, {
-      name: 'Ada',
-      start_on: '2026-11-16',
-      end_on: '2026-11-16',
-    });
-    const path = `/v1/personnel/${ada.user_id}`;
-    const assignable = async () => (await service.get(path, key)).body.assignable;
-    assert.equal(ada.assignable, false);
-    clock.set('2026-11-16T00:00:00Z');
-    assert.equal(await assignable(), true);
-    assert.equal((await service.get('/v1/personnel?assignable=true', key)).body.page.total, 1);
-    const inactive = await service.patch(path, key, { status: 'inactive' });
-    assert.equal(inactive.body.assignable, false);
-    await service.patch(path, key, { status: 'active' });
-    clock.set('2026-11-17T00:00:00Z');
-    assert.equal(await assignable(), false);
   });
 
   test('cannot delete a person that other rows refer to', async (t) => {

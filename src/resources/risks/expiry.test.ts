@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
 import { settableClock } from '../../../test/clock.ts';
-import { onBothEngines, pluck, type Start, withKey } from '../../../test/service.ts';
-import { createApp } from '../../app.ts';
+import { onBothEngines, pluck, type Start, type TestService, withKey } from '../../../test/service.ts';
 import { daysLater } from '../../core/clock.ts';
 import { expireAcceptances } from '../../jobs/acceptances.ts';
-import { openDatabase } from '../../store/open.ts';
 
 onBothEngines('acceptances expire', (start, engine) => {
   /** The status of the one risk in each response. */
@@ -38,22 +36,10 @@ onBothEngines('acceptances expire', (start, engine) => {
 
   test('in the first response of each instance, and for requests that arrive together', async (t) => {
     const { service, key, clock, accept } = await begin(t, start);
-    const database = openDatabase(service.url);
-    const { config } = service.app;
-    const other = await createApp({ config, database, clock, readiness: { state: 'ready' } });
-    await other.listen({ host: '127.0.0.1', port: 0 });
-    t.after(() => other.close());
-    const { port } = other.server.address() as { port: number };
-    const statuses = (origin: string) =>
-      Promise.all(
-        Array.from({ length: 10 }, async () => {
-          const headers = { authorization: `Bearer ${key}` };
-          const { data } = (await (await fetch(`${origin}/v1/risks`, { headers })).json()) as Body;
-          return data[0].status;
-        }),
-      );
-    const all = async () =>
-      (await Promise.all([statuses(service.origin), statuses(`http://127.0.0.1:${port}`)])).flat();
+    const other = await start(t, { clock, target: { url: service.url, drop: async () => {} } });
+    const statuses = (instance: TestService) =>
+      Promise.all(Array.from({ length: 10 }, async () => (await instance.list('/v1/risks', key))[0].status));
+    const all = async () => (await Promise.all([statuses(service), statuses(other)])).flat();
     const until = await accept();
     assert.deepEqual(new Set(await all()), new Set(['accepted']));
     clock.set(`${daysLater(until, 1)}T00:00:00.000Z`);
