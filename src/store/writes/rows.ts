@@ -4,9 +4,7 @@ import { WriteConflict } from '../../database/application.ts';
 import { runsBatches } from '../../database/sql/batches.ts';
 import { inJsonArray, jsonItems } from '../../database/sql/functions.ts';
 import { namedStatement, param } from '../../database/sql/statement.ts';
-import type { Tables } from '../tables.ts';
-
-type Updatable = 'people' | 'groups' | 'projects' | 'risks' | 'issues' | 'tasks' | 'comments' | 'views';
+import type { ResourceTable, Tables } from '../tables.ts';
 
 /** Numbers of rows per insert statement. With few sizes, inserts of any length reuse a few prepared statements. */
 const statementSizes = [64, 16, 4, 1];
@@ -41,7 +39,7 @@ const rowsOfParams = (rows: number, columns: readonly string[]) =>
   );
 
 /** Updates the row if it still has the version that was read. */
-export async function updateRow<Table extends Updatable>(
+export async function updateRow<Table extends ResourceTable>(
   db: Transaction<Tables>,
   table: Table,
   row: { id: string; version: number },
@@ -65,7 +63,7 @@ export async function updateRow<Table extends Updatable>(
 }
 
 /** Updates many rows in the same way, whatever their versions. Returns the new `updated_at` of each. */
-export async function updateRows<Table extends Updatable>(
+export async function updateRows<Table extends ResourceTable>(
   db: Transaction<Tables>,
   table: Table,
   ids: readonly string[],
@@ -88,7 +86,7 @@ export async function updateRows<Table extends Updatable>(
 }
 
 /** Updates the same columns of many rows, each with its own values, if each still has the version that was read. */
-export async function updateReadRows<Table extends Updatable>(
+export async function updateReadRows<Table extends ResourceTable>(
   db: Transaction<Tables>,
   table: Table,
   rows: readonly { id: string; version: number; columns: Partial<Tables[Table]> }[],
@@ -139,7 +137,7 @@ export function* chunk<T>(items: readonly T[], size: number): Generator<T[]> {
 /** Deletes the row if it still has the version that was read. */
 export async function deleteRow(
   db: Transaction<Tables>,
-  table: Updatable,
+  table: ResourceTable,
   row: { id: string; version: number },
 ): Promise<void> {
   const id = (table === 'people' ? 'user_id' : 'id') as 'id';
