@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, type TestContext, test } from 'node:test';
+import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
+import { assertFits, hold, inDays } from './page.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
+const console = startConsole();
 
 type Item = { key: string; id: string };
 
@@ -23,7 +18,6 @@ async function openList(t: TestContext, kind: 'risks' | 'issues' | 'tasks', opti
     items.push(await console.post(`/v1/projects/${project}/${kind}`, input));
   }
   const page = await console.open(t, `/${kind}?project=${project}`, {
-    viewport: { width: 1440, height: 900 },
     ...options,
   });
   if (page) await waitUntilLoaded(page);
@@ -48,7 +42,6 @@ const answer = async (page: Page, dialog: string, action: string) => {
 test('selected issues are assigned, given a status and a due date, and restored by Undo', async (t) => {
   const { user_id } = await console.post('/v1/personnel', { name: 'Bulk Assignee' });
   const { page, items, read } = await openList(t, 'issues');
-  if (!page) return;
   const [first, second, third, fourth] = items as [Item, Item, Item, Item];
   await checkbox(page, first).click();
   await checkbox(page, third).click({ modifiers: ['Shift'] });
@@ -60,7 +53,6 @@ test('selected issues are assigned, given a status and a due date, and restored 
   await bar(page).getByRole('button', { name: 'Assign…' }).click();
   await page.getByRole('combobox', { name: 'Assignee' }).fill('Bulk Ass');
   await page.getByRole('option', { name: 'Bulk Assignee' }).click();
-  await assertAccessible(page, 'the dialog of a bulk change');
   await answer(page, 'Set assignee', 'Update 2 issues');
   await page.getByText('Updated 2 issues').waitFor();
   assert.deepEqual(await read('assignee_user_id'), [user_id, null, user_id, null]);
@@ -71,7 +63,6 @@ test('selected issues are assigned, given a status and a due date, and restored 
 
   await page.getByRole('checkbox', { name: 'Select all loaded rows' }).click();
   await bar(page).getByRole('button', { name: 'Set status…' }).click();
-  await assertAccessible(page, 'the statuses');
   await page.getByRole('menuitem', { name: 'In progress' }).click();
   await page.getByText('Updated 4 issues').waitFor();
   assert.deepEqual(await read('status'), Array(4).fill('in_progress'));
@@ -86,7 +77,6 @@ test('selected issues are assigned, given a status and a due date, and restored 
 
 test('after a bulk change by mouse, the focus is at the top of the rows', async (t) => {
   const { page, items } = await openList(t, 'issues');
-  if (!page) return;
   const [first, second] = items as [Item, Item];
   const isAtRows = () =>
     page.waitForFunction(() => document.activeElement?.ariaLabel === 'Select all loaded rows');
@@ -105,7 +95,6 @@ test('after a bulk change by mouse, the focus is at the top of the rows', async 
 test('selected risks are given to a group', async (t) => {
   const { id } = await console.post('/v1/groups', { name: 'Bulk Owners' });
   const { page, items, read } = await openList(t, 'risks');
-  if (!page) return;
   const [first, second] = items as [Item, Item];
   await checkbox(page, first).click();
   await checkbox(page, second).click();
@@ -120,7 +109,6 @@ test('selected risks are given to a group', async (t) => {
 
 test('a refused bulk change lists each reason with a link, and keeps what was entered for the rest', async (t) => {
   const { page, items, read, project } = await openList(t, 'issues');
-  if (!page) return;
   const [first, second] = items as [Item, Item];
   await console.patch(`/v1/projects/${project}/issues/${first.key}`, { raised_on: '2026-01-01' });
   await page.getByRole('checkbox', { name: 'Select all loaded rows' }).click();
@@ -131,7 +119,6 @@ test('a refused bulk change lists each reason with a link, and keeps what was en
   await dialog.getByText("3 issues can't be changed.").waitFor();
   assert.equal(await dialog.getByRole('link', { name: second.key }).count(), 1);
   assert.equal(await dialog.getByText('Due is before Raised.').count(), 3);
-  await assertAccessible(page, 'the reasons of a refused change');
   assert.equal((await read('due_on'))[0], '2999-01-01');
   await dialog.getByRole('button', { name: 'Deselect 3' }).click();
   const form = page.getByRole('dialog', { name: 'Set due date' });
@@ -143,9 +130,7 @@ test('a refused bulk change lists each reason with a link, and keeps what was en
 
 test('risks are closed together with a reason; Undo restores what nobody has changed since', async (t) => {
   const { page, items, read, project } = await openList(t, 'risks');
-  if (!page) return;
-  await page.goto(`${console.app.baseUrl}/risks?project=${project}&status=all`);
-  await waitUntilLoaded(page);
+  await visit(page, `/risks?project=${project}&status=all`);
   await page.getByRole('checkbox', { name: 'Select all loaded rows' }).click();
   await bar(page).getByRole('button', { name: 'Set status…' }).click();
   assert.equal(await page.getByRole('menuitem', { name: 'Occurred' }).count(), 0);
@@ -162,8 +147,7 @@ test('risks are closed together with a reason; Undo restores what nobody has cha
 
 test('a refused change of statuses names them as the console does', async (t) => {
   const { page, items, project } = await openList(t, 'risks');
-  if (!page) return;
-  const accepted_until = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+  const accepted_until = inDays(30);
   const acceptance = { status: 'accepted', acceptance_reason: 'Small', accepted_until };
   await console.patch(`/v1/projects/${project}/risks/${items[0]?.key}`, acceptance);
   await page.reload();
@@ -177,7 +161,6 @@ test('a refused change of statuses names them as the console does', async (t) =>
 
 test('rows are selected and changed with the keyboard alone', async (t) => {
   const { page, read } = await openList(t, 'tasks');
-  if (!page) return;
   await page.keyboard.press('j');
   await page.keyboard.press('x');
   await bar(page).getByText('1 selected').waitFor();
@@ -209,7 +192,6 @@ test('rows are selected and changed with the keyboard alone', async (t) => {
 
 test('other filters start with nothing selected; a key that cannot write selects nothing', async (t) => {
   const { page, items, project } = await openList(t, 'tasks');
-  if (!page) return;
   await checkbox(page, items[0] as Item).click();
   await bar(page).waitFor();
   await page.getByRole('button', { name: 'Overdue' }).click();
@@ -218,22 +200,19 @@ test('other filters start with nothing selected; a key that cannot write selects
   await checkbox(page, items[0] as Item).waitFor();
   assert.equal(await checkbox(page, items[0] as Item).isChecked(), false);
   const reader = await console.open(t, `/tasks?project=${project}`, { scopes: ['projects.read'] });
-  if (!reader) return;
-  await waitUntilLoaded(reader);
   assert.equal(await reader.getByRole('checkbox').count(), 0);
 });
 
 test('the bar fits a phone and the dark theme', async (t) => {
+  const { page, items } = await openList(t, 'risks', { colorScheme: 'dark' });
+  await checkbox(page, items[0] as Item).click();
+  await bar(page).waitFor();
+  await assertAccessible(page, 'the bar', 'colors');
   for (const width of [390, 1024]) {
-    const options = { viewport: { width, height: 800 }, colorScheme: 'dark' };
-    const { page, items } = await openList(t, 'risks', options);
-    if (!page) return;
-    await checkbox(page, items[0] as Item).click();
-    await bar(page).waitFor();
+    await page.setViewportSize({ width, height: 800 });
     const box = await bar(page).boundingBox();
     assert.ok(box && box.x >= 0 && box.x + box.width <= width, JSON.stringify(box));
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
-    await assertAccessible(page, `the bar at ${width}`);
+    await assertFits(page, 'the bar');
   }
 });
 
@@ -247,8 +226,6 @@ test('500 rows change in one request, and the console says that it is working', 
     body: rows,
   });
   const page = await console.open(t, `/tasks?project=${project}`);
-  if (!page) return;
-  await waitUntilLoaded(page);
   const all = page.getByRole('checkbox', { name: 'Select all loaded rows' });
   await all.click();
   await bar(page).getByText('100 of 501 selected').waitFor();
@@ -265,14 +242,7 @@ test('500 rows change in one request, and the console says that it is working', 
   await page.keyboard.press('Home');
   await page.locator('tbody .select input').first().click();
   await bar(page).getByText('500 selected').waitFor();
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  await page.route('**/v1/bulk/tasks', async (route) => {
-    await held;
-    await route.continue();
-  });
+  const release = await hold(page, '**/v1/bulk/tasks');
   await bar(page).getByRole('button', { name: 'Set status…' }).click();
   await page.getByRole('menuitem', { name: 'Done' }).click();
   await bar(page).getByText('Updating 500 tasks…').waitFor();

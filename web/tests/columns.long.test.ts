@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { assertAccessible, screens } from './axe.ts';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
-import { tabTo } from './focus.ts';
+import { assertAccessible } from './axe.ts';
+import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
+import { press } from './focus.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
+const console = startConsole();
 
 const button = (page: Page) => page.getByRole('button', { name: 'Columns' });
 const menu = (page: Page) => page.getByRole('menu', { name: 'Columns' });
@@ -36,9 +29,7 @@ const moveTo = async (page: Page, label: string) => {
 const chosen = (page: Page) => new URL(page.url()).searchParams.get('columns');
 
 test('columns are chosen, in the URL, remembered for their list and reset', async (t) => {
-  const page = await console.open(t, '/risks?level=critical', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/risks?level=critical');
   assert.equal(await header(page, 'Category').count(), 0);
   await button(page).click();
   assert.equal(await option(page, 'Risk').count(), 0);
@@ -47,7 +38,6 @@ test('columns are chosen, in the URL, remembered for their list and reset', asyn
   await option(page, 'Category').click();
   await option(page, 'Owner').click();
   await option(page, 'Change in 30 days').click();
-  await assertAccessible(page, 'the menu of columns');
   await closeMenu(page);
   await header(page, 'Category').waitFor();
   assert.equal(await header(page, 'Owner').count(), 0);
@@ -58,21 +48,19 @@ test('columns are chosen, in the URL, remembered for their list and reset', asyn
   assert.match(await page.locator('tbody tr').first().innerText(), new RegExp(risk.category));
 
   // A link has its own columns, but does not change the remembered ones.
-  await page.goto(`${console.app.baseUrl}/risks?columns=title,due`);
-  await waitUntilLoaded(page);
+  await visit(page, '/risks?columns=title,due');
   assert.deepEqual(
     await page.getByRole('table', { name: 'Risks', exact: true }).getByRole('columnheader').allInnerTexts(),
     ['', 'Risk', 'Due'],
   );
-  await page.goto(`${console.app.baseUrl}/risks`);
+  await page.goto('/risks');
   await header(page, 'Category').waitFor();
   assert.equal(await header(page, 'Owner').count(), 0);
-  await page.goto(`${console.app.baseUrl}/issues`);
-  await waitUntilLoaded(page);
+  await visit(page, '/issues');
   await header(page, 'Assignee').waitFor();
   assert.equal(await header(page, 'Owner').count(), 0);
 
-  await page.goto(`${console.app.baseUrl}/risks?columns=nonsense`);
+  await page.goto('/risks?columns=nonsense');
   await header(page, 'Category').waitFor();
   await button(page).click();
   await menu(page).getByRole('menuitem', { name: 'Reset columns' }).click();
@@ -93,32 +81,24 @@ test('columns are chosen with the keyboard alone, on every list', async (t) => {
     projects: ['Appetite', 'appetite'],
   };
   const page = await console.open(t, '/risks', {
-    viewport: { width: 1440, height: 900 },
     colorScheme: 'dark',
   });
-  if (!page) return;
   for (const [list, [label = '', name = '']] of Object.entries(added)) {
-    await page.goto(`${console.app.baseUrl}/${list}`);
-    await waitUntilLoaded(page);
-    await tabTo(page, 'Columns');
-    await page.keyboard.press('Enter');
+    await visit(page, `/${list}`);
+    await press(page, 'Columns');
     await menu(page).waitFor();
     await moveTo(page, label);
     await page.keyboard.press('Space');
     await menu(page).getByRole('menuitemcheckbox', { name: label, checked: true }).waitFor();
-    await assertAccessible(page, `the menu of columns of ${list}`);
     await closeMenu(page);
     await header(page, label).waitFor();
     assert.ok(chosen(page)?.split(',').includes(name), list);
     assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Columns');
-    await assertAccessible(page, `${list} with other columns`);
   }
 });
 
 test('a view keeps the columns', async (t) => {
-  const page = await console.open(t, '/tasks', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/tasks');
   await button(page).click();
   await option(page, 'Kind').click();
   await option(page, 'Project').click();
@@ -143,21 +123,17 @@ test('a view keeps the columns', async (t) => {
 test('chosen columns have room: a table that is too wide scrolls, the page does not', async (t) => {
   const all =
     'rank,movement,score,title,status,owner,due,project,category,kind,residual,strategy,review,tasks,raised,updated';
-  for (const { width, colorScheme } of screens) {
-    const page = await console.open(t, `/risks?columns=${all}`, {
-      viewport: { width, height: 800 },
-      colorScheme,
-    });
-    if (!page) return;
-    await waitUntilLoaded(page);
-    await page.locator('.scrolling').waitFor();
+  const page = await console.open(t, `/risks?columns=${all}`);
+  await page.locator('.scrolling').waitFor();
+  await assertAccessible(page, 'all columns');
+  for (const width of [1440, 1024, 390]) {
+    await page.setViewportSize({ width, height: 800 });
     const widths = await page.evaluate(() => ({
       page: document.documentElement.scrollWidth - innerWidth,
       title: document.querySelector('.table td:has(.row-link)')?.clientWidth ?? 0,
     }));
     assert.ok(widths.page <= 0, `the page is ${widths.page} too wide at ${width}`);
     assert.ok(widths.title >= 200, `the title has ${widths.title} at ${width}`);
-    await assertAccessible(page, `all columns at ${width}`);
     await page.getByRole('region', { name: 'Risks, all columns' }).focus();
     await page.keyboard.press('ArrowRight');
     await page.waitForFunction(() => (document.querySelector('.scrolling')?.scrollLeft ?? 0) > 0);
@@ -165,9 +141,7 @@ test('chosen columns have room: a table that is too wide scrolls, the page does 
 });
 
 test('a list is sorted by its columns in both directions, and its order is remembered', async (t) => {
-  const page = await console.open(t, '/risks', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/risks');
   const titles = () => page.locator('tbody .row-link').allTextContents();
   const assertSorted = async (sort: string) => {
     await page.waitForURL((url) => url.searchParams.get('sort') === sort);
@@ -197,10 +171,9 @@ test('a list is sorted by its columns in both directions, and its order is remem
   await page.getByRole('link', { name: 'Risks', exact: true }).click();
   await assertSorted('-due_on');
   // A link with filters is shown as it was sent.
-  await page.goto(`${console.app.baseUrl}/risks?level=critical`);
-  await waitUntilLoaded(page);
+  await visit(page, '/risks?level=critical');
   assert.doesNotMatch(page.url(), /sort/);
-  await page.goto(`${console.app.baseUrl}/risks`);
+  await page.goto('/risks');
   await assertSorted('-due_on');
   await header(page, 'Rank').getByRole('button').click();
   await page.waitForURL(/risks$/);
@@ -211,9 +184,7 @@ test('a list is sorted by its columns in both directions, and its order is remem
 });
 
 test('a list is in the remembered order however it is opened, and keeps it without filters', async (t) => {
-  const page = await console.open(t, '/risks', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/risks');
   const { data } = await console.get('/v1/risks?sort=title&limit=10');
   const expected = data.map(({ title }: { title: string }) => title);
   const assertSorted = async () => {
@@ -227,11 +198,11 @@ test('a list is in the remembered order however it is opened, and keeps it witho
   await assertSorted();
   await page.getByRole('link', { name: 'Risks', exact: true }).click();
   await assertSorted();
-  await page.goto(`${console.app.baseUrl}/risks?new=true`);
+  await page.goto('/risks?new=true');
   await page.getByRole('dialog', { name: 'Create risk' }).waitFor();
   await page.keyboard.press('Escape');
   await assertSorted();
-  await page.goto(`${console.app.baseUrl}/risks?sort=title&level=critical&unowned=true`);
+  await page.goto('/risks?sort=title&level=critical&unowned=true');
   await page.getByRole('button', { name: 'Clear all' }).click();
   await assertSorted();
   // The previous page, not the list in another order.
@@ -244,17 +215,15 @@ test('a list is in the remembered order however it is opened, and keeps it witho
   await page.waitForURL(/issues$/);
   // An order that the list no longer has is ignored.
   await page.evaluate(() => localStorage.setItem('muster-sort risks', 'no_such_order'));
-  await page.goto(`${console.app.baseUrl}/risks`);
+  await page.goto('/risks');
   await page.locator('tbody .row-link').first().waitFor();
   assert.equal(new URL(page.url()).search, '');
 });
 
 test('the change in 30 days is not offered in another order, but stays chosen', async (t) => {
-  const page = await console.open(t, '/risks?sort=title', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
+  const page = await console.open(t, '/risks?sort=title');
   for (const path of ['/risks?sort=title', '/projects/APOLLO?tab=risks&sort=title&columns=movement,title']) {
-    await page.goto(`${console.app.baseUrl}${path}`);
-    await waitUntilLoaded(page);
+    await visit(page, path);
     await page.locator('tbody .row-link').first().waitFor();
     assert.equal(await header(page, '30 days').count(), 0, path);
     await button(page).click();
@@ -271,8 +240,6 @@ test('the change in 30 days is not offered in another order, but stays chosen', 
 
 test('the menu has a mark only at shown columns, also beside an open heat map', async (t) => {
   const page = await console.open(t, '/risks', { viewport: { width: 1280, height: 800 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
   for (const isOpen of [true, false]) {
     if (!isOpen) await page.locator('summary', { hasText: 'Heat map' }).click();
     await header(page, 'Due').waitFor({ state: isOpen ? 'detached' : 'visible' });

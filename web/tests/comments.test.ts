@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { assertAccessible } from './axe.ts';
-import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
+import { startConsole, test, waitUntilLoaded } from './console.ts';
 import { tabTo } from './focus.ts';
+import { assertFits, signIn } from './page.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
+const console = startConsole();
 
 const createRisk = async (title: string) => {
   const { key } = await console.post('/v1/projects/APOLLO/risks', { title });
@@ -30,7 +23,6 @@ test('comments and changes are one timeline, newest last, on the pages of all co
   await console.patch(risk.path, { probability: 4, impact: 4 });
   await console.post(risk.comments, { body: 'Last words' });
   const page = await console.open(t, risk.page);
-  if (!page) return;
   const entries = page.locator('.timeline .history > li');
   await entries.getByText('Last words').waitFor();
   const texts = await entries.allTextContents();
@@ -50,14 +42,13 @@ test('comments and changes are one timeline, newest last, on the pages of all co
     [`/tasks/${task.key}`, `/v1/projects/${task.project_key}/tasks/${task.key}`],
     ['/projects/APOLLO?tab=activity', '/v1/projects/APOLLO'],
   ] as const) {
-    await page.goto(`${console.app.baseUrl}${path}`);
+    await page.goto(path);
     await page.getByRole('textbox', { name: 'Write a comment' }).fill(`About ${path}`);
     await page.keyboard.press('Control+Enter');
     await page.getByRole('article', { name: 'Comment by test' }).getByText(`About ${path}`).waitFor();
     const { data } = await console.get(`${item}/comments`);
     assert.equal(data.at(-1).body, `About ${path}`);
     await waitUntilLoaded(page);
-    await assertAccessible(page, path);
   }
 });
 
@@ -65,14 +56,11 @@ test('the keyboard alone mentions a person, writes Markdown and sends it', async
   const person = await console.post('/v1/personnel', { name: 'Quirina Quast', title: 'Pilot' });
   await console.post('/v1/personnel', { name: 'Quirin Quitt' });
   const risk = await createRisk('Mentioned');
-  const page = await console.open(t, risk.page, { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, risk.page);
   await page.getByText('No comments yet').waitFor();
   await tabTo(page, 'Write a comment');
   await page.keyboard.type('Ask **now** @quir');
   await page.getByRole('option').nth(1).waitFor();
-  await assertAccessible(page, 'suggested people');
   await page.keyboard.press('ArrowDown');
   const active = page.locator('[role=option][aria-selected=true]');
   const first = await active.textContent();
@@ -104,7 +92,6 @@ test('the keyboard alone mentions a person, writes Markdown and sends it', async
 test('a failed request keeps the text, and a retry after a lost response adds no second comment', async (t) => {
   const risk = await createRisk('Unlucky');
   const page = await console.open(t, risk.page);
-  if (!page) return;
   const input = page.getByRole('textbox', { name: 'Write a comment' });
   await input.fill('Kept words');
   let failure: 'error' | 'lost' | 'none' = 'error';
@@ -139,10 +126,8 @@ test('a failed request keeps the text, and a retry after a lost response adds no
 test('a draft survives another page and the end of the session', async (t) => {
   const risk = await createRisk('Interrupted');
   const page = await console.open(t, risk.page, { signedIn: false });
-  if (!page) return;
   const { secret } = await console.newKey();
-  await page.getByLabel('API key').fill(secret);
-  await page.keyboard.press('Enter');
+  await signIn(page, secret);
   const input = page.getByRole('textbox', { name: 'Write a comment' });
   await input.fill('Half a thought');
   await page.getByRole('link', { name: 'Issues', exact: true }).click();
@@ -153,9 +138,7 @@ test('a draft survives another page and the end of the session', async (t) => {
   await page.context().clearCookies();
   await input.press('Control+Enter');
   await page.getByText('Your session has ended. Sign in again.').waitFor();
-  await page.getByLabel('API key').fill(secret);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByLabel('API key').waitFor({ state: 'detached' });
+  await signIn(page, secret);
   assert.equal(await input.inputValue(), 'Half a thought');
   await input.press('Control+Enter');
   await page.getByRole('article').getByText('Half a thought').waitFor();
@@ -165,7 +148,6 @@ test('a draft survives another page and the end of the session', async (t) => {
 test('pressing the shortcut twice sends one comment', async (t) => {
   const risk = await createRisk('Impatient');
   const page = await console.open(t, risk.page);
-  if (!page) return;
   await page.getByRole('textbox', { name: 'Write a comment' }).fill('Once');
   await page.getByRole('textbox', { name: 'Write a comment' }).evaluate((input) => {
     const press = () =>
@@ -183,7 +165,6 @@ test('own comments are edited and deleted; a concurrent change is shown before i
   const risk = await createRisk('Edited');
   const foreign = await console.post(risk.comments, { body: 'By another key' });
   const page = await console.open(t, risk.page);
-  if (!page) return;
   const other = page.locator('.comment', { hasText: 'By another key' });
   await other.waitFor();
   assert.equal(await other.getByRole('button', { name: 'Edit comment' }).count(), 0);
@@ -199,7 +180,6 @@ test('own comments are edited and deleted; a concurrent change is shown before i
   await own.getByRole('button', { name: 'Edit comment' }).press('Enter');
   const editor = page.getByRole('textbox', { name: 'Edit comment' });
   assert.equal(await editor.inputValue(), 'Mine with @Rhea Rast');
-  await assertAccessible(page, 'editing a comment');
   await editor.fill('Mine for @Rhea Rast');
   await editor.press('Escape');
   await page.getByRole('button', { name: 'Keep editing' }).click();
@@ -223,7 +203,6 @@ test('a key that can only read sees comments but no form', async (t) => {
   const person = await console.post('/v1/personnel', { name: 'Selma Sund' });
   await console.post(risk.comments, { body: `For @${person.user_id}` });
   const page = await console.open(t, risk.page, { scopes: ['projects.read'] });
-  if (!page) return;
   await page.getByRole('article').getByText('@Selma Sund').waitFor();
   assert.equal(await page.getByRole('textbox', { name: 'Write a comment' }).count(), 0);
   assert.equal(await page.getByRole('button', { name: /comment/ }).count(), 0);
@@ -238,17 +217,11 @@ test('the timeline fits a phone', async (t) => {
   });
   const viewport = { width: 390, height: 844 };
   const page = await console.open(t, risk.page, { viewport, hasTouch: true, isMobile: true });
-  if (!page) return;
   await page.getByRole('article').waitFor();
   await waitUntilLoaded(page);
   await page.getByRole('textbox', { name: 'Write a comment' }).fill('Ask @tove');
   await page.getByRole('option', { name: 'Tove Tang' }).waitFor();
-  await screenshot(page, 'comments-phone');
-  // The bar at the top covers a part of whatever is scrolled under it.
-  await page.evaluate(() => scrollTo(0, 0));
-  await assertAccessible(page, 'comments on a phone');
-  const width: number = await page.evaluate(() => document.documentElement.scrollWidth);
-  assert.ok(width <= viewport.width, `${width} wide`);
+  await assertFits(page, 'a timeline');
   await page.getByRole('option', { name: 'Tove Tang' }).tap();
   assert.equal(await page.getByRole('textbox', { name: 'Write a comment' }).inputValue(), 'Ask @Tove Tang ');
 });

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import type { Page, Request } from 'playwright-core';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { startConsole, test, visit } from './console.ts';
+import { hasFocus } from './focus.ts';
+import { editorClosed, inDays, pick } from './page.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
+const console = startConsole();
 
 const newPerson = (name: string) => console.post('/v1/personnel', { name });
 
@@ -18,10 +13,14 @@ const newRisk = async (fields: object = {}) => {
   return { key, path: `/v1/projects/APOLLO/risks/${key}` };
 };
 
-const pick = async (page: Page, label: string, name: string) => {
-  await page.getByRole('combobox', { name: label }).fill(name);
-  await page.getByRole('option', { name }).click();
-};
+/** Saves a form after someone else has changed its item, and reviews the conflict. */
+async function reviewChange(page: Page, path: string, change: object): Promise<void> {
+  await console.patch(path, change);
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByRole('button', { name: 'Review' }).click();
+  await dialog.getByText('Changed by someone else:').waitFor();
+}
 
 test('after a conflict, a form shows the people that it saves', async (t) => {
   const [before, mine, theirs] = await Promise.all(
@@ -29,14 +28,9 @@ test('after a conflict, a form shows the people that it saves', async (t) => {
   );
   const { key, path } = await newRisk({ owner_user_id: before.user_id });
   const page = await console.open(t, `/risks/${key}`);
-  if (!page) return;
   const dialog = page.getByRole('dialog');
   const owner = dialog.getByRole('combobox', { name: 'Owner' });
-  const reviewAfter = async (change: object) => {
-    await console.patch(path, change);
-    await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByRole('button', { name: 'Review' }).click();
-  };
+  const reviewAfter = (change: object) => reviewChange(page, path, change);
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   await pick(page, 'Owner', 'Bela Mine');
   await reviewAfter({ category: 'supply' });
@@ -55,12 +49,10 @@ test('after a conflict, a form shows the people that it saves', async (t) => {
 
   // The API has no names beside these ids.
   const project = await console.post('/v1/projects', { name: 'Led', lead_user_id: before.user_id });
-  await page.goto(`${console.app.baseUrl}/projects/${project.key}`);
+  await page.goto(`/projects/${project.key}`);
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   await dialog.getByLabel('Description').fill('Mine');
-  await console.patch(`/v1/projects/${project.key}`, { lead_user_id: theirs.user_id });
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByRole('button', { name: 'Review' }).click();
+  await reviewChange(page, `/v1/projects/${project.key}`, { lead_user_id: theirs.user_id });
   await dialog.getByText('Lead: Cora Theirs').waitFor();
   assert.equal(await dialog.getByRole('combobox', { name: 'Lead' }).inputValue(), 'Cora Theirs');
 });
@@ -68,25 +60,14 @@ test('after a conflict, a form shows the people that it saves', async (t) => {
 test('Review focuses the field that both have changed, or else one that was changed', async (t) => {
   const { key, path } = await newRisk({ category: 'supply' });
   const page = await console.open(t, `/risks/${key}`);
-  if (!page) return;
   const dialog = page.getByRole('dialog');
-  const reviewAfter = async (change: object) => {
-    await console.patch(path, change);
-    await dialog.getByRole('button', { name: 'Save' }).click();
-    await dialog.getByRole('button', { name: 'Review' }).click();
-    await dialog.getByText('Changed by someone else:').waitFor();
-  };
-  const isFocused = (label: string) =>
-    page.waitForFunction(
-      (text) => (document.activeElement as HTMLInputElement | null)?.labels?.[0]?.textContent === text,
-      label,
-    );
+  const reviewAfter = (change: object) => reviewChange(page, path, change);
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   await dialog.getByLabel('Category').fill('weather');
   await reviewAfter({ description: 'Theirs', category: 'staff' });
-  await isFocused('Category');
+  await hasFocus(page, 'Category');
   await reviewAfter({ description: 'Theirs again' });
-  await isFocused('Description');
+  await hasFocus(page, 'Description');
 });
 
 test('a person who was picked in place is shown after a conflict and after a reload', async (t) => {
@@ -95,8 +76,6 @@ test('a person who was picked in place is shown after a conflict and after a rel
   );
   const { key, path } = await newRisk({ owner_user_id: before.user_id });
   const page = await console.open(t, `/risks/${key}`, { scopes: ['projects.manage', 'personnel.read'] });
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.getByRole('button', { name: 'Edit Owner', exact: true }).click();
   await console.patch(path, { owner_user_id: theirs.user_id });
   await pick(page, 'Owner', 'Emil Mine');
@@ -106,7 +85,7 @@ test('a person who was picked in place is shown after a conflict and after a rel
   await owner.waitFor();
   assert.equal(await owner.inputValue(), 'Emil Mine');
   await page.locator('.inline-editor').getByRole('button', { name: 'Save' }).click();
-  await page.locator('.inline-editor').waitFor({ state: 'detached' });
+  await editorClosed(page);
   assert.equal((await console.get(path)).owner_user_id, mine.user_id);
 });
 
@@ -114,7 +93,6 @@ test('a dialog keeps its text when someone else has changed the item, and can be
   const page = await console.open(t, '/risks', {
     scopes: ['projects.manage', 'personnel.manage', 'keys.manage'],
   });
-  if (!page) return;
   const dialog = page.getByRole('dialog');
   const stale = dialog.getByText('Someone else changed this. Check it, then try again.');
   const sendTwice = async (action: string, change: () => Promise<unknown>) => {
@@ -125,13 +103,9 @@ test('a dialog keeps its text when someone else has changed the item, and can be
     // A question can be above a form.
     await dialog.first().waitFor({ state: 'detached' });
   };
-  const visit = async (path: string) => {
-    await page.goto(`${console.app.baseUrl}${path}`);
-    await waitUntilLoaded(page);
-  };
 
   const risk = await newRisk();
-  await visit(`/risks/${risk.key}`);
+  await visit(page, `/risks/${risk.key}`);
   await page.getByRole('button', { name: 'Close…' }).click();
   await dialog.getByLabel('Reason').fill('No longer possible');
   await sendTwice('Close risk', () => console.patch(risk.path, { category: 'supply' }));
@@ -145,7 +119,7 @@ test('a dialog keeps its text when someone else has changed the item, and can be
   assert.deepEqual((await console.get(risk.path)).attributes, { Contract: 'C-17' });
 
   const task = await console.post('/v1/projects/APOLLO/tasks', { title: 'Old', risk_id: closed.id });
-  await visit(`/risks/${risk.key}`);
+  await visit(page, `/risks/${risk.key}`);
   await page.getByRole('button', { name: 'Edit: Old' }).click();
   await dialog.getByRole('button', { name: 'Delete task' }).click();
   await sendTwice('Delete', () => console.patch(`/v1/projects/APOLLO/tasks/${task.key}`, { title: 'New' }));
@@ -156,7 +130,7 @@ test('a dialog keeps its text when someone else has changed the item, and can be
   await page.waitForURL(/\/risks$/);
 
   const issue = await console.post('/v1/projects/APOLLO/issues', { title: 'Contended 5571' });
-  await visit('/issues?q=5571');
+  await visit(page, '/issues?q=5571');
   await page.getByRole('button', { name: `Resolve ${issue.key}` }).click();
   await dialog.getByLabel('Comment').fill('Restarted the pump');
   await sendTwice('Resolve', () =>
@@ -165,13 +139,13 @@ test('a dialog keeps its text when someone else has changed the item, and can be
   assert.equal((await console.get(`/v1/projects/APOLLO/issues/${issue.key}`)).status, 'resolved');
 
   const person = await newPerson('Gina Leaving');
-  await visit(`/personnel/${person.user_id}`);
+  await visit(page, `/personnel/${person.user_id}`);
   await page.getByRole('button', { name: 'Deactivate…' }).click();
   await sendTwice('Deactivate', () => console.patch(`/v1/personnel/${person.user_id}`, { title: 'Welder' }));
   assert.equal((await console.get(`/v1/personnel/${person.user_id}`)).status, 'inactive');
 
   const key = await console.post('/v1/keys', { name: 'contended', scopes: ['personnel.read'] });
-  await visit('/keys');
+  await visit(page, '/keys');
   await page.getByRole('button', { name: 'Revoke contended' }).click();
   await sendTwice('Revoke', () => console.patch(`/v1/keys/${key.id}`, { name: 'renamed' }));
   assert.notEqual((await console.get(`/v1/keys/${key.id}`)).revoked_at, null);
@@ -180,7 +154,6 @@ test('a dialog keeps its text when someone else has changed the item, and can be
 test('Undo does not overwrite what someone else has changed since, and says so', async (t) => {
   const { key, path } = await newRisk();
   const page = await console.open(t, `/risks/${key}`, { scopes: ['projects.manage'] });
-  if (!page) return;
   await page.getByRole('button', { name: 'Mitigate' }).click();
   const undo = page.locator('.toasts').getByRole('button', { name: 'Undo' });
   await undo.waitFor();
@@ -195,7 +168,6 @@ test('Undo restores the exact status, and is not offered where it cannot', async
   const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Resolved too early' });
   const path = `/v1/projects/APOLLO/issues/${key}`;
   const page = await console.open(t, `/issues/${key}`, { scopes: ['projects.manage', 'personnel.read'] });
-  if (!page) return;
   const undo = page.locator('.toasts').getByRole('button', { name: 'Undo' });
   const resolve = async () => {
     await page.getByRole('button', { name: 'Resolve…' }).click();
@@ -232,11 +204,11 @@ test('Undo restores the exact status, and is not offered where it cannot', async
   assert.equal((await console.get(path)).status, 'resolved');
 
   const risk = await newRisk({ status: 'monitoring' });
-  await page.goto(`${console.app.baseUrl}/risks/${risk.key}`);
+  await page.goto(`/risks/${risk.key}`);
   await page.getByRole('button', { name: 'Accept…' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Reason').fill('Insured');
-  await dialog.getByLabel('Until').fill(new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10));
+  await dialog.getByLabel('Until').fill(inDays(30));
   await dialog.getByRole('button', { name: 'Accept risk' }).click();
   await page.getByText(`Moved ${risk.key} to Accepted`).waitFor();
   assert.equal(await undo.count(), 0);

@@ -1,26 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import type { Page } from 'playwright-core';
+import { describe } from 'node:test';
 import { readXlsx } from '../../src/formats/xlsx.ts';
 import { issueTransitions } from '../../src/resources/issues/transitions.ts';
 import { riskTransitions } from '../../src/resources/risks/rules/transitions.ts';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
+import { inDays, pick, signIn } from './page.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
+const console = startConsole();
 
 describe('signing in', () => {
   test('a valid key opens the requested page, and scripts cannot read it', async (t) => {
     const page = await console.open(t, '/projects?status=active', { signedIn: false });
-    if (!page) return;
     const { secret } = await console.newKey();
-    await page.getByLabel('API key').fill(secret);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await signIn(page, secret);
     await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor();
     assert.equal(new URL(page.url()).search, '?status=active');
     assert.ok(!(await page.evaluate(() => document.cookie + JSON.stringify(localStorage))).includes(secret));
@@ -32,7 +24,6 @@ describe('signing in', () => {
 
   test('an invalid key is rejected with the reason', async (t) => {
     const page = await console.open(t, '/', { signedIn: false });
-    if (!page) return;
     await page.getByLabel('API key').fill('mst_nonsense');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').getByText("That key isn't valid. Check it for typing errors.").waitFor();
@@ -53,17 +44,12 @@ describe('signing in', () => {
   ] as const) {
     test(`${name} key leads back to the sign-in page with the reason`, async (t) => {
       const page = await console.open(t, '/risks', { signedIn: false });
-      if (!page) return;
-      const { id, secret } = await console.newKey();
-      await page.getByLabel('API key').fill(secret);
-      await page.keyboard.press('Enter');
-      await page.getByRole('heading', { level: 1, name: 'Risks' }).waitFor();
+      // Without `events.read` the page does not notice the end by itself.
+      const { id, secret } = await console.newKey(['projects.read']);
+      await signIn(page, secret);
+      await waitUntilLoaded(page);
       await end(id);
-      // A pending request of the page can end the session first; then the link is gone.
-      await page
-        .getByRole('link', { name: 'Issues', exact: true })
-        .click({ timeout: 2000 })
-        .catch(() => {});
+      await page.getByRole('link', { name: 'Issues', exact: true }).click();
       await page.getByRole('alert').getByText(text).first().waitFor();
       await page.reload();
       await page.getByRole('alert').getByText(text).first().waitFor();
@@ -72,7 +58,6 @@ describe('signing in', () => {
 
   test('the first visit shows no error', async (t) => {
     const page = await console.open(t, '/', { signedIn: false });
-    if (!page) return;
     await page.getByLabel('API key').waitFor();
     assert.equal(await page.getByRole('alert').count(), 0);
     // The console must not depend on the wording of the service.
@@ -95,8 +80,6 @@ describe('signing in', () => {
 describe('the overview', () => {
   test('every number links to a list with as many rows', async (t) => {
     const page = await console.open(t, '/');
-    if (!page) return;
-    await waitUntilLoaded(page);
     const links = page.locator('.tiles a, .heat-cell, .bars a, #open-issues a, .issues header > a');
     const count = await links.count();
     assert.ok(count >= 4 + 25 + 8 + 2);
@@ -118,8 +101,6 @@ describe('the overview', () => {
 
   test('shows the reasons of project health, the top 10 risks with their movement, and the trend', async (t) => {
     const page = await console.open(t, '/');
-    if (!page) return;
-    await waitUntilLoaded(page);
     const { data } = await console.get('/v1/risks?limit=10');
     assert.deepEqual(
       await page.locator('.ranking a').allTextContents(),
@@ -138,9 +119,8 @@ describe('the overview', () => {
   });
 
   test('needs at most 9 requests', async (t) => {
-    const page = await console.open(t, '/keys');
-    if (!page) return;
-    await waitUntilLoaded(page);
+    // A taller window shows more at once.
+    const page = await console.open(t, '/keys', { viewport: { width: 1280, height: 720 } });
     const requests: string[] = [];
     page.on('request', (request) => {
       if (request.url().includes('/v1/')) requests.push(request.url());
@@ -153,9 +133,7 @@ describe('the overview', () => {
 
 describe('risks', () => {
   test('are listed in the order of the API; filters and heat-map cells are in the URL', async (t) => {
-    const page = await console.open(t, '/risks', { viewport: { width: 1440, height: 900 } });
-    if (!page) return;
-    await waitUntilLoaded(page);
+    const page = await console.open(t, '/risks');
     const ranked = await console.get('/v1/risks?limit=5');
     const shown = await page.locator('tbody tr:not(.spacer) .row-link').allTextContents();
     assert.deepEqual(
@@ -178,40 +156,20 @@ describe('risks', () => {
     await page.waitForURL((url) => !url.search.includes('probability'));
   });
 
-  test('a filter that the service rejects is shown with its message', async (t) => {
-    const page = await console.open(t, '/risks?level=terrible');
-    if (!page) return;
-    await page.getByRole('alert').getByText(/Level/).first().waitFor();
-  });
-
   test('a filter that a link has set names its owner and can be removed', async (t) => {
     const { data } = await console.get('/v1/risks?unowned=false&limit=1');
     const [{ owner_user_id, owner_group_id, owner_name }] = data;
     const filter = owner_user_id ? `owner_user_id=${owner_user_id}` : `owner_group_id=${owner_group_id}`;
     const page = await console.open(t, `/risks?${filter}`);
-    if (!page) return;
     const label = owner_user_id ? 'Owner' : 'Owning group';
     await page.getByRole('button', { name: `${label} ${owner_name}` }).click();
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
     await page.waitForURL(/\/risks$/);
   });
 
-  test('a risk that is not assessed can be assessed from its ranking', async (t) => {
-    const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Not assessed' });
-    const page = await console.open(t, `/risks/${key}`);
-    if (!page) return;
-    await page.getByText('Not assessed, so unranked.').waitFor();
-    await page.getByRole('button', { name: 'Assess' }).click();
-    await page.getByRole('button', { name: /^Probability 2 Unlikely, impact 3 .*: score 6$/ }).click();
-    await page.locator('.rank-explanation').waitFor();
-    const { probability, impact } = await console.get(`/v1/projects/APOLLO/risks/${key}`);
-    assert.deepEqual([probability, impact], [2, 3]);
-  });
-
   test('an assessment that was undone is not the initial score', async (t) => {
     const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Assessed by mistake' });
     const page = await console.open(t, `/risks/${key}`);
-    if (!page) return;
     const assess = async (cell: RegExp) => {
       await page.getByRole('button', { name: 'Assess' }).click();
       await page.getByRole('button', { name: cell }).click();
@@ -227,7 +185,6 @@ describe('risks', () => {
 
   test('a new risk shows validation errors next to their fields, then explains its rank', async (t) => {
     const page = await console.open(t, '/risks');
-    if (!page) return;
     await page.getByRole('button', { name: 'Create risk' }).click();
     const dialog = page.getByRole('dialog');
     await pick(page, 'Project', 'apollo');
@@ -257,7 +214,6 @@ describe('risks', () => {
       impact: 2,
     });
     const page = await console.open(t, `/risks/${key}`);
-    if (!page) return;
     const buttons = page.locator('.button-row').first().getByRole('button');
     const labels = {
       open: 'Reopen',
@@ -303,14 +259,13 @@ describe('risks', () => {
     await page.waitForURL(/\/issues\/APOLLO-I\d+/);
     await page.getByRole('heading', { level: 1, name: 'Transitions' }).waitFor();
     await page.getByRole('region', { name: 'Description' }).getByText('The bridge is closed.').waitFor();
-    await page.goto(`${console.app.baseUrl}/risks/${key}`);
+    await page.goto(`/risks/${key}`);
     await offers('materialized');
   });
 
   test('a risk has tasks to add and complete, a history of its edits, and can be deleted', async (t) => {
     const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Edited' });
     const page = await console.open(t, `/risks/${key}`);
-    if (!page) return;
     await page.getByRole('button', { name: 'Add task' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Title').fill('Tighten the bolts');
@@ -341,7 +296,6 @@ describe('risks', () => {
     // The form is taller than the window.
     const viewport = { width: 1024, height: 560 };
     const page = await console.open(t, `/risks/${key}`, { viewport });
-    if (!page) return;
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Title').fill('Mine');
@@ -364,29 +318,8 @@ describe('risks', () => {
     assert.deepEqual([title, category, due_on], ['Mine', 'supply', '2031-02-03']);
   });
 
-  test('a printout contains all loaded rows and nothing around the list', async (t) => {
-    const page = await console.open(t, '/risks');
-    if (!page) return;
-    await waitUntilLoaded(page);
-    await page.emulateMedia({ media: 'print' });
-    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
-    assert.equal(await page.locator('.table tbody tr').count(), 100);
-    for (const hidden of [
-      '.sidebar',
-      '.filters button',
-      '.filters input',
-      '.title .button',
-      '.heat-map-card',
-    ]) {
-      assert.equal(await page.locator(hidden).first().isVisible(), false, hidden);
-    }
-    assert.ok(await page.getByText('100 of').isVisible());
-  });
-
   test('the filtered list is exported as CSV or as a workbook', async (t) => {
     const page = await console.open(t, '/risks?level=critical');
-    if (!page) return;
-    await waitUntilLoaded(page);
     const { page: counted } = await console.get('/v1/risks?level=critical');
     const exported = async (format: string) => {
       const download = page.waitForEvent('download');
@@ -412,8 +345,6 @@ describe('issues', () => {
   test('are assigned and resolved in the list', async (t) => {
     const { key, title } = await console.post('/v1/projects/APOLLO/issues', { title: 'Loose cable 4711' });
     const page = await console.open(t, '/issues?q=4711');
-    if (!page) return;
-    await waitUntilLoaded(page);
     await page.getByRole('button', { name: `Assign…, ${key}` }).click();
     await page.getByRole('combobox', { name: 'Assign to' }).fill('adaeze');
     await page.getByRole('option', { name: /Adaeze Eze/ }).click();
@@ -432,7 +363,6 @@ describe('issues', () => {
   test('an issue offers only allowed transitions', async (t) => {
     const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Issue transitions' });
     const page = await console.open(t, `/issues/${key}`);
-    if (!page) return;
     const buttons = page.locator('.button-row').first().getByRole('button');
     const labels = {
       open: 'Reopen',
@@ -472,7 +402,6 @@ describe('issues', () => {
 describe('projects', () => {
   test('a project is created, edited, archived, unarchived and deleted', async (t) => {
     const page = await console.open(t, '/projects');
-    if (!page) return;
     await page.getByRole('button', { name: 'Create project' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Zeppelin');
@@ -493,7 +422,6 @@ describe('projects', () => {
 
   test('a project with contents is not deleted, and the error names them', async (t) => {
     const page = await console.open(t, '/projects/APOLLO');
-    if (!page) return;
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('alert').getByText('is used by').waitFor();
@@ -503,7 +431,6 @@ describe('projects', () => {
 describe('personnel and groups', () => {
   test('people are found by name, and their page lists their assigned work', async (t) => {
     const page = await console.open(t, '/personnel');
-    if (!page) return;
     await page.getByRole('searchbox').fill('adaeze');
     await page.waitForURL(/q=adaeze/);
     await page.locator('.summary-line').getByText('1 person').waitFor();
@@ -526,7 +453,6 @@ describe('personnel and groups', () => {
       owner_user_id: leaver.user_id,
     });
     const page = await console.open(t, `/personnel/${leaver.user_id}`);
-    if (!page) return;
     await page.getByRole('button', { name: 'Deactivate…' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Anything not reassigned stays with Leaving Larsson').waitFor();
@@ -546,7 +472,6 @@ describe('personnel and groups', () => {
     const task = { title: 'Stays', assignee_user_id: leaver.user_id };
     const { key } = await console.post('/v1/projects/APOLLO/tasks', task);
     const page = await console.open(t, `/personnel/${leaver.user_id}`, { scopes: ['personnel.manage'] });
-    if (!page) return;
     await page.getByRole('button', { name: 'Deactivate…' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('use a key with the scope projects.manage').waitFor();
@@ -560,7 +485,6 @@ describe('personnel and groups', () => {
 
   test('a person is added and edited', async (t) => {
     const page = await console.open(t, '/personnel');
-    if (!page) return;
     await page.getByRole('button', { name: 'Add person' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Zora Quint');
@@ -576,13 +500,8 @@ describe('personnel and groups', () => {
     await page.locator('.facts').getByText('Surveyor').waitFor();
   });
 
-  test('groups are a tree; members are added and removed on the page of a group', async (t) => {
+  test('a group is created and deleted; members are added and removed on its page', async (t) => {
     const page = await console.open(t, '/groups');
-    if (!page) return;
-    await waitUntilLoaded(page);
-    await page.getByRole('row', { name: 'Cyber Security' }).waitFor();
-    await page.getByRole('row', { name: 'Technology' }).press('ArrowLeft');
-    await page.getByRole('row', { name: 'Cyber Security' }).waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Create group' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Night watch');
@@ -600,9 +519,8 @@ describe('personnel and groups', () => {
 });
 
 describe('keys', () => {
-  test('the secret of a new key is shown once and copied; a revoked key is rejected', async (t) => {
+  test('the secret of a new key is shown until Done and copied; a revoked key is rejected', async (t) => {
     const page = await console.open(t, '/keys', { permissions: ['clipboard-read', 'clipboard-write'] });
-    if (!page) return;
     await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('nightly export');
@@ -618,6 +536,9 @@ describe('keys', () => {
         })
       ).status;
     assert.equal(await status(), 200);
+    await page.keyboard.press('Escape');
+    await page.mouse.click(5, 300);
+    assert.equal(await dialog.getByText(secret).isVisible(), true);
     await dialog.getByRole('button', { name: 'Done' }).click();
     assert.ok(!(await page.content()).includes(secret));
     await page.getByRole('button', { name: 'Revoke nightly export' }).click();
@@ -627,8 +548,7 @@ describe('keys', () => {
   });
 
   test('a key is limited to projects and a rate, which the list shows', async (t) => {
-    const page = await console.open(t, '/keys', { viewport: { width: 1440, height: 900 } });
-    if (!page) return;
+    const page = await console.open(t, '/keys');
     await page.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('two projects');
@@ -659,9 +579,7 @@ describe('keys', () => {
       rate_limit: 60,
     });
     const apollo = await console.get('/v1/projects/APOLLO');
-    const page = await console.open(t, '/keys', { viewport: { width: 1440, height: 900 } });
-    if (!page) return;
-    await waitUntilLoaded(page);
+    const page = await console.open(t, '/keys');
     const dialog = page.getByRole('dialog');
     const edit = (name: string) => page.getByRole('button', { name: `Edit ${name}`, exact: true }).click();
     const save = () => dialog.getByRole('button', { name: 'Save' }).click();
@@ -697,7 +615,6 @@ describe('keys', () => {
   test('an expired key can be renamed and stays expired', async (t) => {
     const { id } = await console.newKey(['personnel.read'], '2020-01-01T00:00:00.000Z');
     const page = await console.open(t, '/keys?status=expired');
-    if (!page) return;
     const row = page.getByRole('row', { name: /Read personnel/ });
     await row.getByRole('button', { name: 'Edit test' }).click();
     const dialog = page.getByRole('dialog');
@@ -713,8 +630,6 @@ describe('keys', () => {
 
   test('removing scopes from the key in use hides their pages', async (t) => {
     const page = await console.open(t, '/keys');
-    if (!page) return;
-    await waitUntilLoaded(page);
     const { key_id } = await page.evaluate(async () => (await fetch('/v1/me')).json());
     const mine = await console.get(`/v1/keys/${key_id}`);
     const row = page.getByRole('row').filter({ hasText: mine.last_four });
@@ -727,60 +642,59 @@ describe('keys', () => {
     await page.getByRole('link', { name: 'Personnel' }).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Projects' }).waitFor();
   });
+});
 
-  test('keys with more scopes and revoked keys cannot be edited', async (t) => {
-    await console.post('/v1/keys', { name: 'holds more', scopes: ['projects.read'] });
-    await console.post('/v1/keys', { name: 'holds less', scopes: ['personnel.read'] });
-    const revoked = await console.post('/v1/keys', { name: 'holds nothing', scopes: ['personnel.read'] });
-    await console.revoke(revoked.id);
-    const page = await console.open(t, '/keys?q=holds', { scopes: ['keys.manage', 'personnel.read'] });
-    if (!page) return;
-    await page.getByRole('row', { name: /holds more/ }).waitFor();
-    assert.deepEqual(await page.getByRole('button', { name: /^Edit/ }).allTextContents(), ['holds less']);
-  });
-
-  test('a key can only grant scopes that it has', async (t) => {
-    const page = await console.open(t, '/keys', { scopes: ['keys.manage', 'personnel.read'] });
-    if (!page) return;
-    await page.getByRole('button', { name: 'Create key' }).click();
-    const boxes = await page.getByRole('dialog').getByRole('checkbox').all();
-    assert.deepEqual(await Promise.all(boxes.map((box) => box.getAttribute('aria-label'))), [
-      'Read personnel',
-      'Read keys',
-      'Manage keys',
-    ]);
-  });
+test('a key grants only scopes that it has, and edits no key with more scopes and no revoked one', async (t) => {
+  await console.post('/v1/keys', { name: 'holds more', scopes: ['projects.read'] });
+  await console.post('/v1/keys', { name: 'holds less', scopes: ['personnel.read'] });
+  const revoked = await console.post('/v1/keys', { name: 'holds nothing', scopes: ['personnel.read'] });
+  await console.revoke(revoked.id);
+  const page = await console.open(t, '/keys?q=holds', { scopes: ['keys.manage', 'personnel.read'] });
+  await page.getByRole('row', { name: /holds more/ }).waitFor();
+  assert.deepEqual(await page.getByRole('button', { name: /^Edit/ }).allTextContents(), ['holds less']);
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const boxes = await page.getByRole('dialog').getByRole('checkbox').all();
+  assert.deepEqual(await Promise.all(boxes.map((box) => box.getAttribute('aria-label'))), [
+    'Read personnel',
+    'Read keys',
+    'Manage keys',
+  ]);
 });
 
 test('the navigation links to the API reference', async (t) => {
   const page = await console.open(t, '/keys');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.getByRole('link', { name: 'API reference' }).click();
   await page.waitForURL(/\/docs$/);
   await page.getByRole('heading', { level: 1 }).waitFor();
 });
 
-test('the palette finds people, projects and risks', async (t) => {
-  const page = await console.open(t, '/');
-  if (!page) return;
+test('the palette finds people, groups, projects, risks and tasks, and runs commands', async (t) => {
+  await console.post('/v1/groups', { name: 'Palette group' });
+  const task = await console.post('/v1/projects/APOLLO/tasks', { title: 'Palette task' });
   const { data } = await console.get('/v1/risks?limit=1');
-  const go = async (text: string, option: RegExp, heading: string) => {
+  const page = await console.open(t, '/');
+  const choose = async (text: string, option: RegExp) => {
     await page.keyboard.press('Control+k');
     await page.getByRole('searchbox', { name: 'Go to' }).fill(text);
-    await page.getByRole('menuitem', { name: option }).waitFor();
     await page.getByRole('menuitem', { name: option }).click();
+  };
+  const go = async (text: string, option: RegExp, heading: string) => {
+    await choose(text, option);
     await page.getByRole('heading', { level: 1, name: heading }).waitFor();
   };
   await waitUntilLoaded(page);
   await go('adaeze', /Adaeze Eze/, 'Adaeze Eze');
   await go('apollo', /^Apollo: passenger/, 'Apollo: passenger information on stations');
   await go(data[0].key, new RegExp(data[0].key), data[0].title);
+  await go('palette gr', /Palette group/, 'Palette group');
+  await go(task.key, /Palette task/, 'Palette task');
+  await choose('create risk', /Create risk/);
+  await page.getByRole('dialog', { name: 'Create risk' }).waitFor();
+  assert.equal(new URL(page.url()).search, '');
 });
 
 test('the theme follows the system until the user chooses one, which is remembered', async (t) => {
   const page = await console.open(t, '/', { colorScheme: 'dark' });
-  if (!page) return;
   const isDark = () =>
     page.evaluate(() => getComputedStyle(document.body).backgroundColor === 'rgb(15, 17, 21)');
   await waitUntilLoaded(page);
@@ -795,9 +709,8 @@ test('the theme follows the system until the user chooses one, which is remember
 test('numbers and dates follow the locale of the browser', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Datum', due_on: '2031-02-03' });
   const page = await console.open(t, `/risks/${key}`, { locale: 'de-DE' });
-  if (!page) return;
   await page.locator('.facts').getByText('03.02.2031').waitFor();
-  await page.goto(console.app.baseUrl);
+  await page.goto('/');
   await page
     .locator('.exposure .tick-label')
     .getByText(/^\d\.\d{3}$/)
@@ -807,8 +720,6 @@ test('numbers and dates follow the locale of the browser', async (t) => {
 
 test('a rate-limited request is retried after a message', async (t) => {
   const page = await console.open(t, '/keys');
-  if (!page) return;
-  await waitUntilLoaded(page);
   let requests = 0;
   await page.route('**/v1/issues?**', (route) => {
     requests += 1;
@@ -826,30 +737,12 @@ test('a rate-limited request is retried after a message', async (t) => {
 
 test('a page loads at most 250 kB of compressed JavaScript', async (t) => {
   for (const path of ['/', '/risks', '/personnel']) {
-    const page = await console.open(t, '/livez');
-    if (!page) return;
+    const page = await console.newPage(t);
     let bytes = 0;
     page.on('response', async (response) => {
       if (response.url().endsWith('.js')) bytes += Number(response.headers()['content-length']);
     });
-    await page.goto(`${console.app.baseUrl}${path}`);
-    await waitUntilLoaded(page);
+    await visit(page, path);
     assert.ok(bytes > 50_000 && bytes <= 250_000, `${path} takes ${bytes} bytes`);
   }
 });
-
-const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
-
-async function pick(page: Page, label: string, text: string): Promise<void> {
-  const option = page.getByRole('option', { name: new RegExp(text, 'i') }).first();
-  for (let attempt = 1; ; attempt++) {
-    await page.getByRole('combobox', { name: label, exact: false }).first().fill(text);
-    try {
-      return await option.click({ timeout: 5000 });
-    } catch (error) {
-      // Results that arrive during the click replace the option.
-      if (attempt === 3) throw error;
-      await page.getByRole('combobox', { name: label, exact: false }).first().fill('');
-    }
-  }
-}

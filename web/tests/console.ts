@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+import { after, before, test as nodeTest, type TestContext } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { startService } from '../../src/commands/serve.ts';
 import { readConfig } from '../../src/config.ts';
@@ -9,31 +9,59 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { createKey, revokeKey } from '../../src/resources/keys/queries.ts';
 import { type Scope, scopes } from '../../src/resources/keys/schema.ts';
 import { launchBrowser } from '../../test/browser.ts';
-import { demoDatabase, migratedDatabase } from '../../test/databases.ts';
-
-export type Console = Awaited<ReturnType<typeof startConsole>>;
+import { demoDatabase, migratedDatabase, type TestDatabase } from '../../test/databases.ts';
 
 type Options = BrowserContextOptions & { scopes?: readonly Scope[]; signedIn?: boolean };
 
-type Service = { isEmpty?: boolean; clock?: Clock; environment?: Record<string, string> };
+type Service = {
+  isEmpty?: boolean;
+  clock?: Clock;
+  environment?: Record<string, string>;
+  /** Adds data before the first test. */
+  fill?: () => Promise<void>;
+};
 
-/** Starts the real service with the demo data, unless it is to be empty, and a browser. */
-export async function startConsole({ isEmpty = false, clock = systemClock, environment = {} }: Service = {}) {
-  const { url, drop } = await (isEmpty ? migratedDatabase('sqlite') : demoDatabase());
-  const start = (port: string) =>
-    startService(
-      readConfig({
-        MUSTER_DATABASE_URL: url,
-        MUSTER_PORT: port,
-        MUSTER_RATE_LIMIT: '0',
-        MUSTER_WEBHOOK_ALLOW: '127.0.0.1',
-        ...environment,
-      }),
-      clock,
-    );
-  let { app } = await start('0');
-  const { baseUrl } = app;
-  const browser = await launchBrowser();
+/** One for all tests of a file; undefined when this machine has none. */
+let browser: Browser | undefined;
+
+before(async () => {
+  browser = await launchBrowser();
+});
+
+after(() => browser?.close());
+
+/** A test that needs a browser. */
+export function test(name: string, run: (t: TestContext) => Promise<void>): void {
+  nodeTest(name, (t) => (browser ? run(t) : t.skip('no Chromium here: install one or set TEST_BROWSER')));
+}
+
+/**
+ * The real service with the demo data, unless it is to be empty. It starts before the tests of the file and stops after
+ * them.
+ */
+export function startConsole({ isEmpty = false, clock = systemClock, environment = {}, fill }: Service = {}) {
+  let app: Awaited<ReturnType<typeof startService>>['app'];
+  let database: TestDatabase;
+  const start = async (port: string) => {
+    const settings = {
+      MUSTER_DATABASE_URL: database.url,
+      MUSTER_PORT: port,
+      MUSTER_RATE_LIMIT: '0',
+      MUSTER_WEBHOOK_ALLOW: '127.0.0.1',
+    };
+    ({ app } = await startService(readConfig({ ...settings, ...environment }), clock));
+  };
+
+  before(async () => {
+    database = await (isEmpty ? migratedDatabase('sqlite') : demoDatabase());
+    await start('0');
+    await fill?.();
+  });
+
+  after(async () => {
+    await app.close();
+    await database.drop();
+  });
 
   /** A key with these scopes, by default all of them. */
   const newKey = (held: readonly Scope[] = scopes, expires_at?: string) =>
@@ -41,19 +69,22 @@ export async function startConsole({ isEmpty = false, clock = systemClock, envir
       createKey(db, { name: 'test', scopes: [...held], ...(expires_at && { expires_at }) }, systemClock()),
     );
 
-  /** A page that fails its test when it logs an error, throws, or sends a request to another host. */
-  async function open(
-    t: TestContext,
-    path: string,
-    { scopes: held, signedIn = true, ...options }: Options = {},
-  ) {
-    if (!browser) {
-      t.skip('no Chromium here: install one or set TEST_BROWSER');
-      return undefined;
+  /** An empty page that fails its test when it logs an error, throws, or sends a request to another host. */
+  async function newPage(t: TestContext, { scopes: held, signedIn = true, ...options }: Options = {}) {
+    assert.ok(browser);
+    const { baseUrl } = app;
+    const context = await browser.newContext({
+      baseURL: baseUrl,
+      locale: 'en-GB',
+      timezoneId: 'UTC',
+      viewport: { width: 1440, height: 900 },
+      ...options,
+    });
+    if (signedIn) {
+      const { secret } = await newKey(held);
+      const response = await context.request.post('/v1/session', { data: { key: secret } });
+      assert.equal(response.status(), 204);
     }
-    const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
-    const key = await newKey(held);
-    if (signedIn) await signIn(context.request, baseUrl, key.secret);
     const page = await context.newPage();
     page.setDefaultTimeout(15_000);
     const errors: string[] = [];
@@ -72,13 +103,20 @@ export async function startConsole({ isEmpty = false, clock = systemClock, envir
       await context.close();
       assert.deepEqual(errors, []);
     });
-    await page.goto(`${baseUrl}${path}`);
+    return page;
+  }
+
+  /** A new page, with the data of the path if it is signed in. */
+  async function open(t: TestContext, path: string, options: Options = {}): Promise<Page> {
+    const page = await newPage(t, options);
+    await page.goto(path);
+    if (options.signedIn !== false) await waitUntilLoaded(page);
     return page;
   }
 
   async function send(method: string, path: string, body?: object) {
     const { secret } = await newKey();
-    const response = await fetch(`${baseUrl}${path}`, {
+    const response = await fetch(`${app.baseUrl}${path}`, {
       method,
       headers: { authorization: `Bearer ${secret}`, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
@@ -91,44 +129,29 @@ export async function startConsole({ isEmpty = false, clock = systemClock, envir
     get app() {
       return app;
     },
+    newPage,
     open,
     newKey,
     revoke: (id: string) => app.database.write((db) => revokeKey(db, id, systemClock())),
-    /** Reads from the API, to compare its response with the page. */
-    async get(path: string) {
-      const { secret } = await newKey();
-      const response = await fetch(`${baseUrl}${path}`, {
-        headers: { authorization: `Bearer ${secret}` },
-      });
-      assert.equal(response.status, 200, path);
-      return response.json();
-    },
-    post: (path: string, body: object) => send('POST', path, body),
+    get: (path: string) => send('GET', path),
+    post: (path: string, body: object = {}) => send('POST', path, body),
     patch: (path: string, body: object) => send('PATCH', path, body),
     delete: (path: string) => send('DELETE', path),
     /** Starts the service again after it was closed. */
-    async restart() {
-      ({ app } = await start(new URL(baseUrl).port));
-    },
-    async stop() {
-      await browser?.close();
-      await app.close();
-      await drop();
-    },
+    restart: () => start(new URL(app.baseUrl).port),
   };
 }
-
-async function signIn(request: BrowserContext['request'], origin: string, key: string): Promise<void> {
-  const response = await request.post(`${origin}/v1/session`, { data: { key } });
-  assert.equal(response.status(), 204);
-}
-
-type BrowserContext = Awaited<ReturnType<Browser['newContext']>>;
 
 /** Waits until the page has loaded its data. */
 export async function waitUntilLoaded(page: Page): Promise<void> {
   await page.waitForSelector('main[aria-busy="false"] :is(h1, .empty, .notice)');
   await page.waitForFunction(() => document.querySelector('.loading, main[aria-busy="true"]') === null);
+}
+
+/** Opens another path on a page and waits for its data. */
+export async function visit(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await waitUntilLoaded(page);
 }
 
 const screenshots = join(import.meta.dirname, '../../screenshots');

@@ -1,32 +1,28 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import type { TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { settableClock } from '../../test/clock.ts';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { startConsole, test, waitUntilLoaded } from './console.ts';
 
 /** 17:30 on 15 November in Los Angeles, where the organization is. */
 const now = '2026-11-16T01:30:00Z';
 
-const viewport = { width: 1440, height: 900 };
-
-let console: Console;
-
-before(async () => {
-  const environment = { MUSTER_TIME_ZONE: 'America/Los_Angeles' };
-  console = await startConsole({ isEmpty: true, clock: settableClock(now), environment });
-  await console.post('/v1/projects', { name: 'Apollo' });
-  await console.post('/v1/projects/APOLLO/tasks', { title: 'Late task', due_on: '2026-11-14' });
-  await console.post('/v1/projects/APOLLO/tasks', { title: 'Task of today', due_on: '2026-11-15' });
-  await console.post('/v1/projects/APOLLO/risks', { title: 'Risk', probability: 2, impact: 2 });
+const console = startConsole({
+  isEmpty: true,
+  clock: settableClock(now),
+  environment: { MUSTER_TIME_ZONE: 'America/Los_Angeles' },
+  async fill() {
+    await console.post('/v1/projects', { name: 'Apollo' });
+    await console.post('/v1/projects/APOLLO/tasks', { title: 'Late task', due_on: '2026-11-14' });
+    await console.post('/v1/projects/APOLLO/tasks', { title: 'Task of today', due_on: '2026-11-15' });
+    await console.post('/v1/projects/APOLLO/risks', { title: 'Risk', probability: 2, impact: 2 });
+  },
 });
 
-after(() => console.stop());
-
 /** Pages in a browser with the right time, and in one with a wrong time: the day is that of the service. */
-async function openBoth(t: Parameters<Console['open']>[0], path: string): Promise<Page[]> {
-  const wrong = await console.open(t, path, { viewport, timezoneId: 'Pacific/Auckland' });
-  const right = await console.open(t, path, { viewport, timezoneId: 'Asia/Tokyo' });
-  if (!wrong || !right) return [];
+async function openBoth(t: TestContext, path: string): Promise<Page[]> {
+  const wrong = await console.open(t, path, { timezoneId: 'Pacific/Auckland' });
+  const right = await console.open(t, path, { timezoneId: 'Asia/Tokyo' });
   await right.clock.setFixedTime(now);
   await wrong.clock.setFixedTime('2026-12-24T12:00:00Z');
   for (const page of [right, wrong]) {
@@ -70,7 +66,7 @@ test('a key expires at the end of a day of the organization', async (t) => {
     const { data } = await console.get('/v1/keys');
     const key = data.find((key: { name: string }) => key.name === name);
     assert.equal(key.expires_at, '2026-12-01T07:59:59.000Z');
-    await page.goto(`${console.app.baseUrl}/keys`);
+    await page.goto('/keys');
     await page.locator('tr', { hasText: name }).getByText('Until 30 Nov 2026').first().waitFor();
   }
 });

@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { assertAccessible } from './axe.ts';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { startConsole, test, waitUntilLoaded } from './console.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
+const console = startConsole();
 
 test('resolved and closed issues are found in the list and in the palette', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Shut valve 7741' });
@@ -17,7 +9,6 @@ test('resolved and closed issues are found in the list and in the palette', asyn
   await console.patch(path, { status: 'resolved', resolution: 'fixed' });
   await console.patch(path, { status: 'closed' });
   const page = await console.open(t, '/issues?q=7741');
-  if (!page) return;
   await page.getByText('No open issues match these filters').waitFor();
   await page.getByRole('search').getByRole('button', { name: 'Status' }).click();
   await page.getByRole('checkbox', { name: 'Closed' }).press('Space');
@@ -30,20 +21,10 @@ test('resolved and closed issues are found in the list and in the palette', asyn
   await page.waitForURL(new RegExp(`/issues/${key}`));
 });
 
-test('the palette shows the titles that start with the searched text before higher risks that contain it', async (t) => {
-  const highest = { title: 'High', description: 'As in quorble', probability: 5, impact: 5 };
+test('the palette shows what starts with the searched text before what contains it, also before higher risks', async (t) => {
+  const highest = { title: 'High', description: 'As in vexil', probability: 5, impact: 5 };
   for (let i = 0; i < 6; i++) await console.post('/v1/projects/APOLLO/risks', highest);
-  await console.post('/v1/projects/APOLLO/risks', { title: 'Quorble at the gate' });
-  const page = await console.open(t, '/keys');
-  if (!page) return;
-  await waitUntilLoaded(page);
-  await page.keyboard.press('Control+k');
-  await page.getByRole('searchbox', { name: 'Go to' }).fill('quorble');
-  await page.getByRole('menuitem', { name: /High/ }).first().waitFor();
-  assert.match((await page.getByRole('menuitem').first().textContent()) ?? '', /^Quorble at the gate/);
-});
-
-test('the palette shows the groups and projects whose name starts with the searched text first', async (t) => {
+  await console.post('/v1/projects/APOLLO/risks', { title: 'Vexil risk' });
   for (const letter of 'ABCDE') {
     await console.post('/v1/groups', { name: `${letter} team for vexil` });
     await console.post('/v1/projects', { name: `${letter} work on vexil` });
@@ -51,17 +32,12 @@ test('the palette shows the groups and projects whose name starts with the searc
   await console.post('/v1/groups', { name: 'Vexil group' });
   await console.post('/v1/projects', { name: 'Vexil project' });
   const page = await console.open(t, '/keys');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.keyboard.press('Control+k');
   await page.getByRole('searchbox', { name: 'Go to' }).fill('vexil');
-  for (const [section, first] of [
-    ['Groups', /^Vexil group/],
-    ['Projects', /^Vexil project/],
-  ] as const) {
+  for (const section of ['Risks', 'Groups', 'Projects']) {
     const results = page.getByRole('group', { name: section }).getByRole('menuitem');
-    await results.first().waitFor();
-    assert.match((await results.first().textContent()) ?? '', first);
+    await results.nth(1).waitFor();
+    assert.match((await results.first().textContent()) ?? '', /^Vexil/);
   }
 });
 
@@ -71,8 +47,6 @@ test('people whose name starts with the searched text come first', async (t) => 
   await console.post('/v1/personnel', { name: 'Berta Lorbeerson' });
   const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Relevance 5123' });
   const page = await console.open(t, '/issues?q=5123');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.getByRole('button', { name: `Assign…, ${key}` }).click();
   await page.getByRole('combobox', { name: 'Assign to' }).fill('lorbeer');
   await page.getByRole('option', { name: 'Lorbeer Quist' }).waitFor();
@@ -85,7 +59,7 @@ test('people whose name starts with the searched text come first', async (t) => 
 test('a risk, its issue and its tasks link to each other', async (t) => {
   const person = await console.post('/v1/personnel', { name: 'Task Tarrant' });
   const risk = await console.post('/v1/projects/APOLLO/risks', { title: 'Links 6001' });
-  const { issue } = await console.post(`/v1/projects/APOLLO/risks/${risk.key}/materialize`, {});
+  const { issue } = await console.post(`/v1/projects/APOLLO/risks/${risk.key}/materialize`);
   const task = await console.post('/v1/projects/APOLLO/tasks', {
     title: 'Follow the links',
     kind: 'mitigation',
@@ -93,7 +67,6 @@ test('a risk, its issue and its tasks link to each other', async (t) => {
     assignee_user_id: person.user_id,
   });
   const page = await console.open(t, `/personnel/${person.user_id}`);
-  if (!page) return;
   await page.getByRole('link', { name: 'Follow the links' }).click();
   await page.waitForURL(new RegExp(`/tasks/${task.key}`));
   await page.getByRole('link', { name: `${risk.key} Links 6001` }).click();
@@ -115,9 +88,8 @@ test('history names people and groups, formats days and times, and shows who too
   const group = await console.post('/v1/groups', { name: 'Heirs' });
   await console.post(`/v1/personnel/${heir.user_id}/deactivate`, { handover_to_group_id: group.id });
   const project = await console.post('/v1/projects', { name: 'Put away' });
-  await console.post(`/v1/projects/${project.key}/archive`, {});
+  await console.post(`/v1/projects/${project.key}/archive`);
   const page = await console.open(t, '/risks');
-  if (!page) return;
   const history = page.locator('.history');
   for (const [path, ...entries] of [
     [
@@ -135,7 +107,7 @@ test('history names people and groups, formats days and times, and shows who too
     [`/personnel/${heir.user_id}`, /Risks and issues handed over to\s+Heirs/],
     [`/projects/${project.key}?tab=activity`, /Archived set to\s+\d{1,2} \w+ \d{4}, \d\d:\d\d/],
   ] as const) {
-    await page.goto(`${console.app.baseUrl}${path}`);
+    await page.goto(path);
     for (const entry of entries) await history.getByText(entry).waitFor();
     assert.doesNotMatch((await history.textContent()) ?? '', /[a-z]{3}_\w{26}|\d{4}-\d\d-\d\d/, path);
   }
@@ -149,9 +121,7 @@ test('filters find people that nothing can be assigned to, and pickers that assi
     { name: 'Gone Gerda', title: 'Miller' },
   ];
   const [left] = await Promise.all(people.map((person) => console.post('/v1/personnel', person)));
-  const page = await console.open(t, '/issues', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/issues');
   const filter = page.getByRole('combobox');
   for (const label of ['Assignee', 'Owner']) {
     await page.getByRole('search').getByRole('button', { name: label, exact: true }).click();
@@ -163,7 +133,6 @@ test('filters find people that nothing can be assigned to, and pickers that assi
       'Gone Gerda Miller',
     ])
       await page.getByRole('option', { name: option, exact: true }).waitFor();
-    await assertAccessible(page, 'a filter with people who have left');
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
   }
@@ -172,7 +141,7 @@ test('filters find people that nothing can be assigned to, and pickers that assi
   await page.getByRole('option', { name: 'Gone Gudrun' }).click();
   await page.waitForURL(new RegExp(`owner_user_id=${left.user_id}`));
 
-  await page.goto(`${console.app.baseUrl}/issues?new=true`);
+  await page.goto('/issues?new=true');
   const owner = page.getByRole('dialog').getByRole('combobox', { name: 'Owner' });
   await owner.fill('gone');
   await page.getByRole('option', { name: 'Gone Gerda Miller' }).waitFor();
@@ -189,8 +158,6 @@ test('the history of a person shows the changes of one request together, and lin
   await console.patch(path, { title: 'Last title', department: 'Docks', phone: '12' });
   await console.post(`${path}/deactivate`, { handover_to_user_id: heir.user_id, reason: 'Retired' });
   const page = await console.open(t, `/personnel/${leaver.user_id}`);
-  if (!page) return;
-  await waitUntilLoaded(page);
   const entries = page.locator('.history > li');
   assert.equal(await entries.count(), 12);
   const first = (await entries.first().innerText()).replaceAll(/\s+/g, ' ');
@@ -201,40 +168,16 @@ test('the history of a person shows the changes of one request together, and lin
   assert.match(await entries.nth(1).innerText(), /Title.*Department.*Phone/s);
   await page.getByRole('button', { name: 'Show all 14' }).click();
   assert.equal(await entries.count(), 14);
-  await assertAccessible(page, 'the history of a person');
   await entries.first().getByRole('link', { name: 'Heir Hedda' }).click();
   await page.waitForURL(new RegExp(`/personnel/${heir.user_id}`));
 });
 
-test('a printout has the owner, status, due date, filters and date, and no buttons', async (t) => {
-  const page = await console.open(t, '/risks?project=APOLLO&level=high', {
-    viewport: { width: 760, height: 900 },
-  });
-  if (!page) return;
-  await waitUntilLoaded(page);
-  await page.emulateMedia({ media: 'print' });
-  for (const name of ['Status', 'Owner', 'Due']) {
-    assert.equal(await page.getByRole('columnheader', { name, exact: true }).isVisible(), true, name);
-  }
-  const printed = () => page.locator('.filters').evaluate((bar) => (bar as HTMLElement).innerText);
-  assert.match(
-    await printed(),
-    /^Printed .*Project: Apollo: passenger information on stations\s*Level: High$/s,
-  );
-  await page.goto(`${console.app.baseUrl}/issues`);
-  await waitUntilLoaded(page);
-  assert.equal(await page.getByRole('columnheader', { name: 'Actions' }).count(), 0);
-  assert.equal(await page.locator('td .person').first().isVisible(), true);
-});
-
 test('on a phone the menu is at the left edge and can be closed; titles have room at 1024', async (t) => {
   const page = await console.open(t, '/issues', { viewport: { width: 390, height: 844 } });
-  if (!page) return;
   await page.getByRole('button', { name: 'Menu' }).click();
   const menu = page.getByRole('dialog', { name: 'Menu' });
   await menu.waitFor();
   assert.ok(((await menu.boundingBox())?.x ?? 99) < 30);
-  await assertAccessible(page, 'the menu');
   await menu.getByRole('button', { name: 'Close' }).click();
   await menu.waitFor({ state: 'detached' });
   await page.setViewportSize({ width: 1024, height: 800 });
@@ -245,29 +188,7 @@ test('on a phone the menu is at the left edge and can be closed; titles have roo
 
 test('the key in use is not shown as never used', async (t) => {
   const page = await console.open(t, '/keys');
-  if (!page) return;
   await page.getByRole('cell', { name: 'In use now' }).waitFor();
-});
-
-test('a printout names the filters as their controls do, and leaves out the order', async (t) => {
-  const person = await console.post('/v1/personnel', { name: 'Printed Person' });
-  const group = await console.post('/v1/groups', { name: 'Printed Group' });
-  await console.post('/v1/projects/APOLLO/risks', { title: 'todo print', owner_user_id: person.user_id });
-  const page = await console.open(
-    t,
-    `/risks?q=todo%20print&owner_user_id=${person.user_id}&sort=-updated_at`,
-  );
-  if (!page) return;
-  await waitUntilLoaded(page);
-  const text = () => page.locator('.filters').evaluate((bar) => (bar as HTMLElement).innerText);
-  await page.locator('.filters').getByText('Owner: Printed Person').waitFor({ state: 'attached' });
-  await page.emulateMedia({ media: 'print' });
-  assert.match(await text(), /^Printed .*Search: todo print\s*Owner: Printed Person$/s);
-  await page.emulateMedia({ media: 'screen' });
-  await page.goto(`${console.app.baseUrl}/risks?owner_group_id=${group.id}&status=open,closed`);
-  await page.locator('.filters').getByText('Owning group: Printed Group').waitFor({ state: 'attached' });
-  await page.emulateMedia({ media: 'print' });
-  assert.match(await text(), /^Printed .*Status: Open, Closed\s*Owning group: Printed Group$/s);
 });
 
 test('history shows entered text unchanged, and the labels of fields and statuses', async (t) => {
@@ -276,7 +197,6 @@ test('history shows entered text unchanged, and the labels of fields and statuse
   await console.patch(path, { category: 'todo', strategy: 'mitigate', attributes: { Contract: 'C-17' } });
   await console.patch(path, { status: 'closed', closure_reason: 'Over.', lessons: 'Ask twice.' });
   const page = await console.open(t, `/risks/${key}`);
-  if (!page) return;
   const history = page.locator('.history');
   await history.getByText(/Category check to\s+→ todo/).waitFor();
   await history.getByText(/Strategy set to\s+Mitigate/).waitFor();

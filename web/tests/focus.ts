@@ -1,19 +1,29 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 
-/** The accessible name of the focused element. */
-const focusedName = (page: Page) =>
-  page.evaluate(() => {
-    const element = document.activeElement as HTMLInputElement | null;
-    const label =
-      element?.getAttribute('aria-label') ?? element?.labels?.[0]?.textContent ?? element?.textContent;
-    return label?.replace(/ \*$/, '').trim() ?? '';
-  });
+/** The accessible name of the focused element, without the mark of a required field. */
+const focusedName = () => {
+  const element = document.activeElement as HTMLInputElement | null;
+  const label =
+    element?.getAttribute('aria-label') ?? element?.labels?.[0]?.textContent ?? element?.textContent;
+  return label?.replace(/ \*$/, '').trim() ?? '';
+};
+
+/** Waits until the element with this name has the focus. */
+export async function hasFocus(page: Page, name: string): Promise<void> {
+  await page.waitForFunction(`(${focusedName})() === ${JSON.stringify(name)}`);
+}
 
 export async function tabTo(page: Page, name: string): Promise<void> {
   for (let presses = 0; presses < 120; presses++) {
-    if ((await focusedName(page)) === name) return;
+    if ((await page.evaluate(focusedName)) === name) return;
     await page.keyboard.press('Tab');
   }
   assert.fail(`Tab does not reach ${name}`);
+}
+
+/** Reaches a button with Tab and presses it. */
+export async function press(page: Page, name: string): Promise<void> {
+  await tabTo(page, name);
+  await page.keyboard.press('Enter');
 }

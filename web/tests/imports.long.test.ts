@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
 import { sheetRows, workbook, workbookOf } from '../../test/workbook.ts';
 import { assertAccessible } from './axe.ts';
-import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
+import { startConsole, test } from './console.ts';
 import { drop } from './drop.ts';
-import { tabTo } from './focus.ts';
+import { press, tabTo } from './focus.ts';
+import { assertFits, hold } from './page.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
+const console = startConsole();
 
 test('the error report contains the rows with errors, which can be corrected and imported', async (t) => {
   const page = await console.open(t, '/personnel');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await drop(
     page,
     'people.csv',
@@ -43,8 +34,6 @@ test('the error report contains the rows with errors, which can be corrected and
 
 test('rows with errors are corrected in the dialog by keyboard, checked again and imported', async (t) => {
   const page = await console.open(t, '/personnel');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await drop(
     page,
     'people.csv',
@@ -63,8 +52,6 @@ test('rows with errors are corrected in the dialog by keyboard, checked again an
   const described = await email.getAttribute('aria-describedby');
   assert.match((await page.locator(`[id="${described}"]`).textContent()) ?? '', /email address/);
   assert.equal(await line(5).getByLabel('Email').count(), 0, 'only the wrong cells are shown');
-  await screenshot(page, 'import-correct');
-  await assertAccessible(page, 'rows to correct');
 
   await tabTo(page, 'Email');
   await page.keyboard.press('End');
@@ -118,8 +105,6 @@ test('rows with errors are corrected in the dialog by keyboard, checked again an
 
 test('workbooks and NDJSON are corrected in the dialog as well', async (t) => {
   const page = await console.open(t, '/projects/APOLLO');
-  if (!page) return;
-  await waitUntilLoaded(page);
   const dialog = page.getByRole('dialog', { name: 'Import risks' });
   const line = (number: number) => dialog.getByRole('group', { name: `Line ${number}:` });
   await drop(
@@ -165,8 +150,6 @@ test('workbooks and NDJSON are corrected in the dialog as well', async (t) => {
 
 test('an error of the file itself has the text of the service', async (t) => {
   const page = await console.open(t, '/personnel');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.getByRole('button', { name: 'Import' }).click();
   const chooser = page.waitForEvent('filechooser');
   await page.getByRole('button', { name: 'Choose file' }).click();
@@ -179,8 +162,6 @@ test('an error of the file itself has the text of the service', async (t) => {
 
 test('a question about a scale has buttons, and cells that are not imported are listed before and after', async (t) => {
   const page = await console.open(t, '/projects/APOLLO');
-  if (!page) return;
-  await waitUntilLoaded(page);
   const file = 'Title,Impact,,Status\nOn ten points,8,lost,Parked\nOn ten too,2,,Open\n';
   await drop(page, 'risks.csv', file);
   const dialog = page.getByRole('dialog', { name: 'Import risks' });
@@ -213,8 +194,6 @@ test('a name that several people have is reported with their ids', async (t) => 
     await console.post('/v1/personnel', { name: 'Twin Theo' }),
   ];
   const page = await console.open(t, '/projects/APOLLO');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await drop(page, 'risks.csv', 'Title,Owner\nOwned by a twin,Twin Theo\n');
   const dialog = page.getByRole('dialog', { name: 'Import risks' });
   const error = dialog.getByText('“Twin Theo” matches several').first();
@@ -228,8 +207,6 @@ test('groups from a workbook by keyboard; existing groups are reported as unchan
   const file = await fetch(`${console.app.baseUrl}/v1/groups?include=members&format=xlsx`, { headers });
   const { data } = await console.get('/v1/groups');
   const page = await console.open(t, '/groups');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await press(page, 'Import');
   await page.getByRole('dialog').getByText('Drop a CSV').waitFor();
   const chooser = page.waitForEvent('filechooser');
@@ -249,8 +226,6 @@ test('groups from a workbook by keyboard; existing groups are reported as unchan
 
 test('a project imports risks, issues or tasks, optionally only if every row is valid', async (t) => {
   const page = await console.open(t, '/projects/APOLLO');
-  if (!page) return;
-  await waitUntilLoaded(page);
   const file =
     '{"title":"Imported issue 815","badge":"x"}\n{"title":"Imported issue 816","severity":"terrible"}\n';
   await drop(page, 'issues.ndjson', file);
@@ -272,8 +247,6 @@ test('a project imports risks, issues or tasks, optionally only if every row is 
 
 test('the values of a file are shown with what they are read as, and can be changed', async (t) => {
   const page = await console.open(t, '/projects/APOLLO');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await drop(page, 'log.csv', 'Issue,Status: now\nKettle 817,To Do\nWindow 818,"Parked, for now"\n');
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Issues' }).click();
@@ -295,9 +268,7 @@ test('the values of a file are shown with what they are read as, and can be chan
 });
 
 test('each row of the preview shows its name and its values, by the fields they are imported into', async (t) => {
-  const page = await console.open(t, '/projects/APOLLO', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/projects/APOLLO');
   await console.post('/v1/projects/APOLLO/risks', { title: 'Known flood', external_id: 'F-1' });
   const long = 'water '.repeat(200);
   const file =
@@ -333,8 +304,6 @@ test('each row of the preview shows its name and its values, by the fields they 
   );
   const box = await row(2).boundingBox();
   assert.ok(box && box.height < 90, 'a long text is cut');
-  await screenshot(page, 'import-values');
-  await assertAccessible(page, 'the values of an import');
 
   // A wrong column is seen.
   await map('Risk', 'Trigger');
@@ -345,8 +314,6 @@ test('each row of the preview shows its name and its values, by the fields they 
 
 test('changed mappings are changes, which Escape does not drop without a question', async (t) => {
   const page = await console.open(t, '/personnel');
-  if (!page) return;
-  await waitUntilLoaded(page);
   const dialog = page.getByRole('dialog', { name: 'Import people' });
   const discard = page.getByRole('alertdialog', { name: 'Discard changes?' });
   const change = async (mapping: () => Promise<unknown>) => {
@@ -374,13 +341,7 @@ test('changed mappings are changes, which Escape does not drop without a questio
 
 test('a running import shows its progress, and its dialog cannot be closed', async (t) => {
   const page = await console.open(t, '/personnel');
-  if (!page) return;
-  await waitUntilLoaded(page);
-  const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
-  await page.route('**/import?**dry_run=false**', async (route) => {
-    await isReleased;
-    await route.continue();
-  });
+  const release = await hold(page, '**/import?**dry_run=false**', 'POST');
   await drop(page, 'one.csv', 'name\nHeld Hana\n');
   const dialog = page.getByRole('dialog', { name: 'Import people' });
   await dialog.getByRole('button', { name: 'Import 1 row', exact: true }).click();
@@ -396,8 +357,6 @@ test('a running import shows its progress, and its dialog cannot be closed', asy
 
 test('a file that cannot be read shows the reason, and another file can be chosen', async (t) => {
   const page = await console.open(t, '/personnel');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await drop(page, 'people.xlsx', 'name\nNo workbook\n');
   const dialog = page.getByRole('dialog', { name: 'Import people' });
   await dialog.getByRole('alert').getByText('The file is not a workbook').waitFor();
@@ -424,8 +383,6 @@ test('a file that cannot be read shows the reason, and another file can be chose
 test('10,000 rows are virtualized, also on a phone', async (t) => {
   const viewport = { width: 390, height: 844 };
   const page = await console.open(t, '/personnel', { viewport });
-  if (!page) return;
-  await waitUntilLoaded(page);
   const emails = Array.from({ length: 10_000 }, (_, i) => (i % 2 ? 'no address' : `p${i}@many.example`));
   await drop(page, 'many.csv', `name,email\n${emails.map((email, i) => `Person ${i},${email}\n`).join('')}`);
   const dialog = page.getByRole('dialog', { name: 'Import people' });
@@ -436,15 +393,5 @@ test('10,000 rows are virtualized, also on a phone', async (t) => {
   );
   await dialog.locator('.import-rows').evaluate((box) => box.scrollTo(0, box.scrollHeight));
   await dialog.getByRole('cell', { name: '10,001', exact: true }).waitFor();
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    await screenshot(page, `import-phone-${colorScheme}`);
-    await assertAccessible(page, `a long import, ${colorScheme}`);
-  }
-  assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= viewport.width);
+  await assertFits(page, 'a long import');
 });
-
-async function press(page: Page, name: string): Promise<void> {
-  await tabTo(page, name);
-  await page.keyboard.press('Enter');
-}

@@ -1,21 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { assertAccessible } from './axe.ts';
-import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
+import { startConsole, test, visit } from './console.ts';
 import { drop } from './drop.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
+const console = startConsole();
 
 test('a dropped CSV file: columns are mapped, rows are checked, then imported, and errors can be downloaded', async (t) => {
   const page = await console.open(t, '/personnel');
-  if (!page) return;
-  await waitUntilLoaded(page);
   const before = (await console.get('/v1/personnel?limit=1&count=true')).page.total;
   await drop(
     page,
@@ -39,8 +29,6 @@ test('a dropped CSV file: columns are mapped, rows are checked, then imported, a
   const rows = dialog.locator('.import-rows tbody tr');
   assert.equal(await rows.count(), 1, 'only the rows with errors are shown first');
   assert.match((await rows.textContent()) ?? '', /^4Error.*Imported Iris.*E-mail.*Reports to.*Nobody At All/);
-  await screenshot(page, 'import');
-  await assertAccessible(page, 'an import');
   await dialog.getByRole('button', { name: 'New 2' }).click();
   assert.deepEqual(await dialog.locator('.import-rows tbody td:first-child').allTextContents(), ['2', '3']);
   assert.equal(
@@ -65,10 +53,8 @@ test('a dropped CSV file: columns are mapped, rows are checked, then imported, a
 
 test('a read-only key has no import', async (t) => {
   const page = await console.open(t, '/personnel', { scopes: ['personnel.read', 'projects.read'] });
-  if (!page) return;
   for (const path of ['/personnel', '/groups', '/projects', '/projects/APOLLO']) {
-    await page.goto(`${console.app.baseUrl}${path}`);
-    await waitUntilLoaded(page);
+    await visit(page, path);
     assert.equal(await page.getByRole('button', { name: 'Import' }).count(), 0, path);
   }
   const status = await page.evaluate(async () => {

@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
+import { hold, signIn } from './page.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
+const console = startConsole();
 
 const unreachable = "Can't reach the service. Check your connection and try again.";
 
@@ -33,12 +27,6 @@ async function loseNextResponse(page: Page): Promise<void> {
   });
 }
 
-const signIn = async (page: Page, secret: string) => {
-  await page.getByLabel('API key').fill(secret);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByLabel('API key').waitFor({ state: 'detached' });
-};
-
 const openRiskForm = async (page: Page, title: string) => {
   await page.getByRole('button', { name: 'Create risk' }).click();
   const dialog = page.getByRole('dialog', { name: 'Create risk' });
@@ -57,9 +45,7 @@ const openRiskForm = async (page: Page, title: string) => {
 };
 
 test('a form survives a lost connection and a lost response, and creates one item', async (t) => {
-  const page = await console.open(t, '/risks?project=APOLLO', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/risks?project=APOLLO');
   const form = await openRiskForm(page, 'Disconnected');
   await page.context().setOffline(true);
   await form.send();
@@ -79,9 +65,7 @@ test('a form survives a lost connection and a lost response, and creates one ite
 });
 
 test('a page that could not be loaded opens once there is a connection, without a reload', async (t) => {
-  const page = await console.open(t, '/risks', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/risks');
   let loads = 0;
   page.on('load', () => {
     loads += 1;
@@ -110,11 +94,9 @@ test('a page that could not be loaded opens once there is a connection, without 
 });
 
 test('while the service cannot be reached a notice says so, but not after a short interruption', async (t) => {
-  const page = await console.open(t, '/livez', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
+  const page = await console.newPage(t);
   await page.clock.install();
-  await page.goto(`${console.app.baseUrl}/risks`);
-  await waitUntilLoaded(page);
+  await visit(page, '/risks');
   const notice = page.getByRole('status').getByText("Can't reach the service. Showing data from ");
   const checked = page.waitForResponse(/\/livez$/);
   await page.context().setOffline(true);
@@ -137,9 +119,7 @@ test('while the service cannot be reached a notice says so, but not after a shor
 });
 
 test('the notice also appears when the service does not respond at all', async (t) => {
-  const page = await console.open(t, '/risks', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/risks');
   // Never continued, like a request whose packets are dropped.
   await page.route('**/livez', () => {});
   await page.context().setOffline(true);
@@ -149,8 +129,6 @@ test('the notice also appears when the service does not respond at all', async (
 
 test('pressing Enter twice, or a button twice, sends one request', async (t) => {
   const page = await console.open(t, '/risks?project=APOLLO');
-  if (!page) return;
-  await waitUntilLoaded(page);
   const form = await openRiskForm(page, 'Eager');
   const writes: string[] = [];
   page.on('request', (request) => {
@@ -172,9 +150,7 @@ test('pressing Enter twice, or a button twice, sends one request', async (t) => 
 
 test('a repeated edit, status change, bulk change and deletion succeed after a lost response', async (t) => {
   const { key, path } = await createRisk('Repeated');
-  const page = await console.open(t, `/risks/${key}`, { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, `/risks/${key}`);
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   await dialog.getByLabel('Category').fill('Twice');
@@ -203,8 +179,7 @@ test('a repeated edit, status change, bulk change and deletion succeed after a l
   assert.deepEqual(await titles('Repeated'), []);
 
   const other = await createRisk('Changed in bulk');
-  await page.goto(`${console.app.baseUrl}/risks?q=Changed in bulk`);
-  await waitUntilLoaded(page);
+  await visit(page, '/risks?q=Changed in bulk');
   await page.locator('tbody').getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Set due date…' }).click();
   await dialog.getByLabel('Due').fill('2031-05-01');
@@ -221,8 +196,6 @@ test('a repeated edit, status change, bulk change and deletion succeed after a l
 
 test('a form survives the restart of the service', async (t) => {
   const page = await console.open(t, '/risks?project=APOLLO');
-  if (!page) return;
-  await waitUntilLoaded(page);
   const form = await openRiskForm(page, 'Restarted');
   await console.app.close();
   await form.send();
@@ -236,7 +209,6 @@ test('a form survives the restart of the service', async (t) => {
 
 test('a form survives a revoked key and is sent with another one', async (t) => {
   const page = await console.open(t, '/risks?project=APOLLO', { signedIn: false });
-  if (!page) return;
   // Without `events.read` the page does not notice a revoked key by itself.
   const scopes = ['projects.manage', 'personnel.read'] as const;
   const [first, second] = [await console.newKey(scopes), await console.newKey(scopes)];
@@ -268,8 +240,6 @@ test('a form survives a revoked key and is sent with another one', async (t) => 
 test('a deletion survives the end of the session', async (t) => {
   const { key } = await createRisk('Deleted later');
   const page = await console.open(t, `/risks/${key}`);
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: `Delete ${key}?` });
   await page.context().clearCookies();
@@ -284,8 +254,6 @@ test('a deletion survives the end of the session', async (t) => {
 
 test('the secret of a key that was lost with the connection is explained', async (t) => {
   const page = await console.open(t, '/keys');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog', { name: 'Create key' });
   await dialog.getByLabel('Name').fill('Lost');
@@ -299,4 +267,70 @@ test('the secret of a key that was lost with the connection is explained', async
   await page.getByRole('button', { name: 'Done' }).click();
   const { data } = await console.get('/v1/keys');
   assert.equal(data.filter(({ name }: { name: string }) => name === 'Lost').length, 1);
+});
+
+const failing = { status: 500, contentType: 'application/problem+json', body: '{"detail":"Out of order."}' };
+
+test('the page of an item that someone else deletes says so', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Soon gone' });
+  const page = await console.open(t, `/risks/${key}`);
+  await page.getByRole('heading', { level: 1, name: 'Soon gone' }).waitFor();
+  await console.delete(`/v1/projects/APOLLO/risks/${key}`);
+  await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor();
+  await page.getByRole('link', { name: 'Go to risks' }).waitFor();
+});
+
+test('data that cannot be updated stays below the error, and is updated by trying again', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Before the failure' });
+  const page = await console.open(t, `/risks/${key}`);
+  await page.route(`**/v1/projects/APOLLO/risks/${key}?*`, (route) => route.fulfill(failing));
+  await page.getByRole('button', { name: 'Edit Description' }).click();
+  await page.getByRole('textbox', { name: 'Description' }).fill('Being written');
+  await console.patch(`/v1/projects/APOLLO/risks/${key}`, { title: 'After the failure' });
+  const notice = page.locator('main .notice', { hasText: 'Out of order.' });
+  await notice.waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Before the failure' }).waitFor();
+  assert.equal(await page.getByRole('textbox', { name: 'Description' }).inputValue(), 'Being written');
+  await page.unroute(`**/v1/projects/APOLLO/risks/${key}?*`);
+  await notice.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('heading', { level: 1, name: 'After the failure' }).waitFor();
+  await notice.waitFor({ state: 'detached' });
+});
+
+test('a search that fails says so, beside the results of the searches that succeed', async (t) => {
+  const page = await console.open(t, '/risks');
+  await page.route('**/v1/risks?q=*', (route) => route.fulfill(failing));
+  await page.keyboard.press('Control+k');
+  const input = page.getByRole('searchbox', { name: 'Go to' });
+  await input.fill('apollo');
+  await page.getByRole('menuitem', { name: /^Apollo:.*APOLLO$/ }).waitFor();
+  await page.getByRole('alert').getByText("Couldn't search everything. Out of order.").waitFor();
+  await page.route('**/v1/*?q=*', (route) => route.fulfill(failing));
+  await page.route('**/v1/issues/all?q=*', (route) => route.fulfill(failing));
+  await input.fill('zzz');
+  await page.getByRole('alert').getByText("Couldn't search. Out of order.").waitFor();
+  assert.equal(await page.getByText('No results').count(), 0);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+
+  await page.route('**/v1/projects?*', (route) => route.fulfill(failing));
+  await page.getByRole('button', { name: 'Create risk' }).click();
+  await page.getByRole('combobox', { name: 'Project' }).fill('apollo');
+  await page.getByRole('alert').getByText("Couldn't search. Out of order.").waitFor();
+  assert.equal(await page.getByText('No results').count(), 0);
+});
+
+test('Enter in the palette opens no result for an earlier text', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Found by key' });
+  const page = await console.open(t, '/keys');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('searchbox', { name: 'Go to' }).fill('apollo');
+  await page.getByRole('menuitem', { name: /^Apollo:.*APOLLO$/ }).waitFor();
+  const release = await hold(page, '**/v1/*?q=apollo-*');
+  await page.keyboard.type(key.slice('apollo'.length).toLowerCase());
+  await page.getByText('Searching…').waitFor();
+  await page.keyboard.press('Enter');
+  assert.equal(new URL(page.url()).pathname, '/keys');
+  release();
+  await page.waitForURL(new RegExp(`/risks/${key}$`));
 });

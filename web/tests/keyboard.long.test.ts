@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { assertAccessible } from './axe.ts';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
-import { tabTo } from './focus.ts';
+import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
+import { hasFocus, press, tabTo } from './focus.ts';
+import { inDays } from './page.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
+const console = startConsole();
 
 test('a user signs in, creates a risk and accepts it', async (t) => {
   const page = await console.open(t, '/', { signedIn: false });
-  if (!page) return;
   const { secret } = await console.newKey();
-  await focused(page, 'API key');
+  await hasFocus(page, 'API key');
   await page.keyboard.type(secret);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
@@ -26,8 +18,7 @@ test('a user signs in, creates a risk and accepts it', async (t) => {
   await palette(page, 'Risks');
   await page.getByRole('heading', { level: 1, name: 'Risks' }).waitFor();
   await waitUntilLoaded(page);
-  await tabTo(page, 'Create risk');
-  await page.keyboard.press('Enter');
+  await press(page, 'Create risk');
   await page.getByRole('dialog', { name: 'Create risk' }).waitFor();
   await tabTo(page, 'Project');
   await page.keyboard.type('apollo');
@@ -39,36 +30,29 @@ test('a user signs in, creates a risk and accepts it', async (t) => {
   await page.keyboard.type('4');
   await tabTo(page, 'Impact');
   await page.keyboard.type('5');
-  await tabTo(page, 'Create risk');
-  await page.keyboard.press('Enter');
+  await press(page, 'Create risk');
   await page.getByRole('heading', { level: 1, name: 'Typed, not clicked' }).waitFor();
   await waitUntilLoaded(page);
 
-  await tabTo(page, 'Accept…');
-  await page.keyboard.press('Enter');
+  await press(page, 'Accept…');
   await focusedInside(page, 'Accept');
   await tabTo(page, 'Reason');
   await page.keyboard.type('Insured.');
   await tabTo(page, 'Until');
-  await page.getByLabel('Until').fill(new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10));
-  await tabTo(page, 'Accept risk');
-  await page.keyboard.press('Enter');
+  await page.getByLabel('Until').fill(inDays(30));
+  await press(page, 'Accept risk');
   await page.locator('#status .chip').getByText('Accepted').waitFor();
 });
 
 test('a risk is assessed with the arrow keys', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Assessed with keys' });
   const page = await console.open(t, `/risks/${key}`);
-  if (!page) return;
-  await waitUntilLoaded(page);
-  await tabTo(page, 'Assess');
-  await page.keyboard.press('Enter');
+  await press(page, 'Assess');
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: /^Probability 3 \w+, impact 3 .*score 9$/ }).waitFor();
   const isFocused = (score: string) =>
     page.waitForFunction((text) => document.activeElement?.textContent === text, score);
   await isFocused('9');
-  await assertAccessible(page, 'the grid of scores');
   await dialog.getByText('Probability', { exact: true }).waitFor();
   for (const step of ['ArrowUp', 'ArrowUp', 'ArrowUp', 'ArrowLeft']) await page.keyboard.press(step);
   await isFocused('10');
@@ -85,10 +69,7 @@ test('a risk is assessed with the arrow keys', async (t) => {
 
 test('arrow keys move through a filtered list, and Enter opens a row', async (t) => {
   const page = await console.open(t, '/risks');
-  if (!page) return;
-  await waitUntilLoaded(page);
-  await tabTo(page, 'Level');
-  await page.keyboard.press('Enter');
+  await press(page, 'Level');
   await page.getByRole('checkbox', { name: 'Critical' }).waitFor({ state: 'attached' });
   await tabTo(page, 'Critical');
   await page.keyboard.press('Space');
@@ -99,7 +80,7 @@ test('arrow keys move through a filtered list, and Enter opens a row', async (t)
   await tabTo(page, data[0].title);
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
-  await focused(page, data[2].title);
+  await hasFocus(page, data[2].title);
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { level: 1, name: data[1].title }).waitFor();
@@ -108,27 +89,20 @@ test('arrow keys move through a filtered list, and Enter opens a row', async (t)
 test('an issue is assigned and resolved', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Keyed 4712' });
   const page = await console.open(t, '/issues?q=4712');
-  if (!page) return;
-  await waitUntilLoaded(page);
-  await tabTo(page, `Assign…, ${key}`);
-  await page.keyboard.press('Enter');
-  await focused(page, 'Assign to');
+  await press(page, `Assign…, ${key}`);
+  await hasFocus(page, 'Assign to');
   await page.keyboard.type('adaeze');
   await highlighted(page, /Adaeze Eze/);
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: `Adaeze Eze, ${key}` }).waitFor();
-  await tabTo(page, `Resolve ${key}`);
-  await page.keyboard.press('Enter');
+  await press(page, `Resolve ${key}`);
   await page.getByRole('dialog').waitFor();
-  await tabTo(page, 'Resolve');
-  await page.keyboard.press('Enter');
+  await press(page, 'Resolve');
   await page.getByText('No open issues match these filters').waitFor();
 });
 
 test('arrow keys move through the tree of groups; a project, a person and a key are created', async (t) => {
   const page = await console.open(t, '/groups');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.getByRole('row').first().focus();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
@@ -140,8 +114,7 @@ test('arrow keys move through the tree of groups; a project, a person and a key 
     await palette(page, where);
     await page.getByRole('heading', { level: 1, name: where }).waitFor();
     await waitUntilLoaded(page);
-    await tabTo(page, button);
-    await page.keyboard.press('Enter');
+    await press(page, button);
     await page.getByRole('dialog').waitFor();
     await tabTo(page, 'Name');
     await page.keyboard.type(name);
@@ -151,8 +124,7 @@ test('arrow keys move through the tree of groups; a project, a person and a key 
   await palette(page, 'Keys');
   await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
   await waitUntilLoaded(page);
-  await tabTo(page, 'Create key');
-  await page.keyboard.press('Enter');
+  await press(page, 'Create key');
   await tabTo(page, 'Name');
   await page.keyboard.type('keyboard');
   await tabTo(page, 'Read projects');
@@ -160,11 +132,9 @@ test('arrow keys move through the tree of groups; a project, a person and a key 
   await page.keyboard.press('Enter');
   await page.getByText("you won't see it again").waitFor();
   await press(page, 'Done');
-  await tabTo(page, 'Revoke keyboard');
-  await page.keyboard.press('Enter');
+  await press(page, 'Revoke keyboard');
   await page.getByRole('dialog').waitFor();
-  await tabTo(page, 'Revoke');
-  await page.keyboard.press('Enter');
+  await press(page, 'Revoke');
   await page.getByRole('row', { name: /keyboard.*Revoked/ }).waitFor();
 });
 
@@ -175,8 +145,6 @@ test('a risk is edited, gets a task and becomes an issue; the list is exported',
     impact: 3,
   });
   const page = await console.open(t, `/risks/${key}`);
-  if (!page) return;
-  await waitUntilLoaded(page);
   await press(page, 'Edit');
   await page.getByRole('dialog').waitFor();
   await tabTo(page, 'Title');
@@ -211,16 +179,13 @@ test('a person is deactivated, a member is added and removed, and the user signs
   await console.post('/v1/projects/APOLLO/risks', { title: 'Inherited', owner_user_id: leaver.user_id });
   const group = await console.post('/v1/groups', { name: 'Keyed group' });
   const page = await console.open(t, `/personnel/${leaver.user_id}`);
-  if (!page) return;
-  await waitUntilLoaded(page);
   await press(page, 'Deactivate…');
   await page.getByRole('dialog').waitFor();
   await choose(page, 'Hand over to', 'Keyed Heir');
   await page.getByRole('row', { name: 'Risks 1 1' }).waitFor();
   await press(page, 'Deactivate');
   await page.getByRole('button', { name: 'Reactivate' }).waitFor();
-  await page.goto(`${console.app.baseUrl}/groups/${group.id}`);
-  await waitUntilLoaded(page);
+  await visit(page, `/groups/${group.id}`);
   await choose(page, 'Add member', 'Keyed Heir');
   await page.getByRole('heading', { name: '1 member' }).waitFor();
   await press(page, 'Remove Keyed Heir');
@@ -231,28 +196,23 @@ test('a person is deactivated, a member is added and removed, and the user signs
 
 test('the first Tab reaches the skip link, and a closed dialog returns the focus', async (t) => {
   const page = await console.open(t, '/projects');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.keyboard.press('Tab');
-  await focused(page, 'Skip to main content');
+  await hasFocus(page, 'Skip to main content');
   await page.keyboard.press('Enter');
   assert.equal(await page.evaluate(() => document.activeElement?.id), 'main');
-  await tabTo(page, 'Create project');
-  await page.keyboard.press('Enter');
+  await press(page, 'Create project');
   await focusedInside(page, 'Create project');
   await page.keyboard.press('Escape');
-  await focused(page, 'Create project');
+  await hasFocus(page, 'Create project');
 });
 
 test('a dialog that loads when it first opens returns the focus too', async (t) => {
   const page = await console.open(t, '/personnel?status=active');
-  if (!page) return;
-  await waitUntilLoaded(page);
   const closeAndLook = async (title: string, opener: string) => {
     await page.getByRole('dialog', { name: title }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await focused(page, opener);
+    await hasFocus(page, opener);
   };
   for (let opened = 1; opened <= 2; opened++) {
     await press(page, 'Views');
@@ -267,26 +227,18 @@ test('a dialog that loads when it first opens returns the focus too', async (t) 
 
 test('a skip link leads to the first row of a list', async (t) => {
   const page = await console.open(t, '/risks');
-  if (!page) return;
   for (const path of ['/risks', '/issues', '/tasks', '/projects', '/personnel', '/groups', '/keys']) {
-    await page.goto(`${console.app.baseUrl}${path}`);
-    await waitUntilLoaded(page);
+    await visit(page, path);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
-    await focused(page, 'Skip to list');
+    await hasFocus(page, 'Skip to list');
     await page.keyboard.press('Enter');
     const row = page.locator('tbody tr:not(.spacer), [role=treegrid] [role=row]').first();
     assert.ok(await row.evaluate((one) => one.contains(document.activeElement)), path);
   }
-  await page.goto(`${console.app.baseUrl}/`);
-  await waitUntilLoaded(page);
+  await visit(page, '/');
   assert.equal(await page.getByRole('link', { name: 'Skip to list' }).count(), 0);
 });
-
-async function press(page: Page, name: string): Promise<void> {
-  await tabTo(page, name);
-  await page.keyboard.press('Enter');
-}
 
 /** Selects an option of a combo box by typing its name. */
 async function choose(page: Page, label: string, name: string): Promise<void> {
@@ -303,21 +255,12 @@ const highlighted = (page: Page, name: RegExp | string) =>
 /** Opens a page with the palette. */
 async function palette(page: Page, name: string): Promise<void> {
   await page.keyboard.press('Control+k');
-  await focused(page, 'Go to');
+  await hasFocus(page, 'Go to');
   await page.keyboard.type(name);
   // The palette focuses the first result.
   await page.locator('[role="menuitem"][data-focused]', { hasText: name }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-}
-
-async function focused(page: Page, name: string): Promise<void> {
-  await page.waitForFunction((name) => {
-    const element = document.activeElement as HTMLInputElement | null;
-    const label =
-      element?.getAttribute('aria-label') ?? element?.labels?.[0]?.textContent ?? element?.textContent;
-    return label?.trim() === name;
-  }, name);
 }
 
 /** Waits until the focus is in the dialog. */

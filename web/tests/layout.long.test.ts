@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import type { Locator } from 'playwright-core';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { startReceiver } from '../../test/receiver.ts';
+import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
+const console = startConsole();
 
 const boxOf = async (locator: Locator) => {
   const box = await locator.boundingBox();
@@ -24,7 +18,6 @@ test('the actions of an item stay beside its title, however long it is', async (
     'The interface between the server and the engine is understood differently by both sides of it';
   const { key } = await console.post('/v1/projects/APOLLO/risks', { title });
   const page = await console.open(t, `/risks/${key}`);
-  if (!page) return;
   for (const width of widths) {
     await page.setViewportSize({ width, height: 900 });
     await waitUntilLoaded(page);
@@ -36,7 +29,6 @@ test('the actions of an item stay beside its title, however long it is', async (
 
 test('the actions of a list are beside its title', async (t) => {
   const page = await console.open(t, '/risks');
-  if (!page) return;
   for (const width of widths) {
     await page.setViewportSize({ width, height: 900 });
     await waitUntilLoaded(page);
@@ -48,23 +40,28 @@ test('the actions of a list are beside its title', async (t) => {
 
 test('the column without a fixed width has room on a small laptop', async (t) => {
   const page = await console.open(t, '/keys', { viewport: { width: 1280, height: 800 } });
-  if (!page) return;
   for (const path of ['/keys', '/projects', '/personnel', '/risks', '/issues', '/tasks']) {
-    await page.goto(`${console.app.baseUrl}${path}`);
-    await waitUntilLoaded(page);
+    await visit(page, path);
     const cell = page.locator('tbody td:has(.row-link, .cell-name)').first();
     assert.ok((await boxOf(cell)).width > 150, path);
   }
 });
 
+test('titles of risks have room next to the heat map on a laptop', async (t) => {
+  const page = await console.open(t, '/risks');
+  await page.getByText('Heat map').waitFor();
+  for (const width of [1210, 1280, 1366, 1440]) {
+    await page.setViewportSize({ width, height: 800 });
+    assert.ok((await boxOf(page.locator('tbody td:has(.row-link)').first())).width > 160, `at ${width}`);
+  }
+});
+
 test('a first and a last name are not cut off, and rows keep their height', async (t) => {
   const page = await console.open(t, '/issues');
-  if (!page) return;
   for (const width of widths) {
     await page.setViewportSize({ width, height: 900 });
     for (const path of ['/issues', '/tasks', '/risks', '/personnel']) {
-      await page.goto(`${console.app.baseUrl}${path}`);
-      await waitUntilLoaded(page);
+      await visit(page, path);
       const cut: (string | null)[] = await page.locator('td .person bdi').evaluateAll((names) =>
         names
           .filter(({ textContent }) => textContent?.split(' ').length === 2)
@@ -82,12 +79,10 @@ test('a first and a last name are not cut off, and rows keep their height', asyn
 
 test('the search of a list is wide enough for its label, also when filters are set', async (t) => {
   const page = await console.open(t, '/risks');
-  if (!page) return;
   for (const path of ['/risks', '/risks?project=APOLLO&level=high,critical', '/issues', '/tasks']) {
     for (const width of widths) {
       await page.setViewportSize({ width, height: 900 });
-      await page.goto(`${console.app.baseUrl}${path}`);
-      await waitUntilLoaded(page);
+      await visit(page, path);
       const input = page.getByRole('searchbox', { name: 'Search by title or key', exact: true });
       // The width of the label itself, between the icon and the end of the field.
       const room = await input.evaluate((element: HTMLInputElement) => {
@@ -106,14 +101,11 @@ test('the search of a list is wide enough for its label, also when filters are s
 test('on a phone, the actions of a list take one line, and the selected tab of a project is in view', async (t) => {
   const viewport = { width: 390, height: 844 };
   const page = await console.open(t, '/risks', { viewport, hasTouch: true, isMobile: true });
-  if (!page) return;
-  await waitUntilLoaded(page);
   const heading = await boxOf(page.getByRole('heading', { level: 1, name: 'Risks', exact: true }));
   const create = await boxOf(page.getByRole('button', { name: 'Create risk', exact: true }));
   assert.ok(create.y < heading.y + heading.height);
 
-  await page.goto(`${console.app.baseUrl}/projects/APOLLO?tab=activity`);
-  await waitUntilLoaded(page);
+  await visit(page, '/projects/APOLLO?tab=activity');
   // The last tab moves when the counts of the others arrive.
   await page.getByRole('tab', { name: /^Tasks\s*\d/ }).waitFor();
   const tabIsInView = () =>
@@ -132,7 +124,6 @@ test('on a phone, the actions of a list take one line, and the selected tab of a
 test('on a phone, the list of a combo box is as wide as its field', async (t) => {
   const viewport = { width: 390, height: 844 };
   const page = await console.open(t, '/issues', { viewport, hasTouch: true, isMobile: true });
-  if (!page) return;
   await page.getByRole('button', { name: 'Create issue', exact: true }).click();
   const field = page.getByRole('combobox', { name: 'Project', exact: true });
   await field.fill('a');
@@ -146,7 +137,6 @@ test('on a phone, all rows are as high as a virtual list expects, and names take
   await console.post('/v1/keys', { name, scopes: ['projects.read'] });
   const viewport = { width: 390, height: 844 };
   const page = await console.open(t, '/keys', { viewport, hasTouch: true, isMobile: true });
-  if (!page) return;
   await page
     .getByRole('button', { name: `Edit ${name}` })
     .locator('bdi')
@@ -155,7 +145,7 @@ test('on a phone, all rows are as high as a virtual list expects, and names take
         throw new Error('the name is cut off');
     });
   for (const path of ['/keys', '/personnel', '/risks', '/projects']) {
-    await page.goto(`${console.app.baseUrl}${path}`);
+    await page.goto(path);
     await page.locator('.table .cell-name, .table .row-link').first().waitFor();
     const heights: number[] = await page
       .locator('.table tbody tr:not(.spacer)')
@@ -172,18 +162,16 @@ test('a risk past its due date is marked in the list, on its page and in the rep
     probability: 5,
     impact: 5,
   });
-  const page = await console.open(t, '/risks?q=Long%20overdue', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
+  const page = await console.open(t, '/risks?q=Long%20overdue');
   await page.locator('td .overdue').getByText('2 Jan 2020').waitFor();
-  await page.goto(`${console.app.baseUrl}/risks/${key}`);
+  await page.goto(`/risks/${key}`);
   await page.locator('.title-summary .overdue').getByText('Due 2 Jan 2020').waitFor();
-  await page.goto(`${console.app.baseUrl}/report?project=APOLLO`);
+  await page.goto('/report?project=APOLLO');
   await page.locator('[aria-labelledby=top-risks] .overdue').getByText('2 Jan 2020').first().waitFor();
 });
 
 test('the report on one project says how that project is', async (t) => {
   const page = await console.open(t, '/report?project=APOLLO');
-  if (!page) return;
   await page
     .locator('.headline')
     .getByText(/^Apollo: passenger information on stations is (off track|at risk|on track); /)
@@ -202,7 +190,6 @@ test('the fields that one request has changed are one entry, with its reason onc
     reason: 'After the audit.',
   });
   const page = await console.open(t, `/risks/${risk.key}`);
-  if (!page) return;
   const entry = page.locator('.timeline .history > li').filter({ hasText: 'Probability' });
   await entry.getByText('Probability set to 4').waitFor();
   await entry.getByText('Impact set to 3').waitFor();
@@ -213,7 +200,6 @@ test('the fields that one request has changed are one entry, with its reason onc
 
 test('the counts of the heat map take one line, also on a laptop', async (t) => {
   const page = await console.open(t, '/risks');
-  if (!page) return;
   await page.route('**/v1/risks/heatmap**', async (route) => {
     const response = await route.fetch();
     const body = await response.json();
@@ -226,8 +212,7 @@ test('the counts of the heat map take one line, also on a laptop', async (t) => 
     ['/', 390],
   ] as const) {
     await page.setViewportSize({ width, height: 900 });
-    await page.goto(`${console.app.baseUrl}${path}`);
-    await waitUntilLoaded(page);
+    await visit(page, path);
     const cell = page.locator('a.heat-cell').first();
     await cell.getByText('1,980').waitFor();
     const lines: number = await cell.evaluate((one) => {
@@ -251,10 +236,8 @@ test('facts have space to the buttons above them', async (t) => {
     blocked_reason: 'No crane.',
   });
   const page = await console.open(t, `/risks/${key}`);
-  if (!page) return;
   for (const path of [`/risks/${key}`, `/issues/${issue.key}`]) {
-    await page.goto(`${console.app.baseUrl}${path}`);
-    await waitUntilLoaded(page);
+    await visit(page, path);
     const card = page.locator('.card', { has: page.locator('#status') });
     const buttons = await boxOf(card.locator('.button-row'));
     const facts = await boxOf(card.locator('.facts'));
@@ -265,7 +248,6 @@ test('facts have space to the buttons above them', async (t) => {
 test('messages with Undo expire, and cover no field or button of a dialog', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Uncovered' });
   const page = await console.open(t, `/risks/${key}`, { viewport: { width: 390, height: 844 } });
-  if (!page) return;
   await page.clock.install();
   await page.getByRole('button', { name: 'Mitigate' }).click();
   const message = page.locator('.toast', { hasText: `Moved ${key} to Mitigating` });
@@ -302,7 +284,6 @@ test('messages with Undo expire, and cover no field or button of a dialog', asyn
 
 test('the space of the scroll bar beside a dialog is as dark as the page under it, in both themes', async (t) => {
   const page = await console.open(t, '/groups?new=true');
-  if (!page) return;
   await page.getByRole('dialog', { name: 'Create group' }).waitFor();
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -325,7 +306,6 @@ test('the space of the scroll bar beside a dialog is as dark as the page under i
 
 test('the text of the chart is as large at every width', async (t) => {
   const page = await console.open(t, '/');
-  if (!page) return;
   for (const width of [1440, 1024, 390]) {
     await page.setViewportSize({ width, height: 900 });
     await waitUntilLoaded(page);
@@ -340,4 +320,94 @@ test('the text of the chart is as large at every width', async (t) => {
       );
     });
   }
+});
+
+const height = 900;
+
+/** The words of the elements that take more than one line, or only the elements' whole texts that do. */
+const brokenTexts = (elements: Locator, { isWhole = false } = {}): Promise<string[]> =>
+  elements.evaluateAll((found, isWhole) => {
+    const broken: string[] = [];
+    for (const element of found) {
+      const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+        // A line may also end at a hyphen.
+        for (const word of (node.textContent ?? '').matchAll(isWhole ? /\S.*\S|\S/g : /[^\s/—–-]+/g)) {
+          const range = document.createRange();
+          range.setStart(node, word.index);
+          range.setEnd(node, word.index + word[0].length);
+          const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+          if (lines.size > 1) broken.push(word[0]);
+        }
+      }
+    }
+    return broken;
+  }, isWhole);
+
+test('the events of deliveries can be read at every width', async (t) => {
+  const receiver = await startReceiver(t, (response) => response.writeHead(200).end());
+  const webhook = await console.post('/v1/webhooks', { url: receiver.url, types: ['*'] });
+  await console.post('/v1/projects/APOLLO/issues', { title: 'Delivered' });
+  await receiver.receive(1);
+  const page = await console.open(t, `/webhooks/${webhook.id}`);
+  const event = page.locator('td').filter({ has: page.getByRole('button', { name: /, details$/ }) });
+  for (const width of [390, 600, 831, 840, 1023, 1030, 1199, 1210, 1280, 1366, 1440, 1599, 1610]) {
+    await page.setViewportSize({ width, height });
+    await event.first().waitFor({ state: 'attached' });
+    const room = (await event.first().boundingBox())?.width ?? 0;
+    assert.ok(room >= 130, `${room} at ${width}`);
+  }
+});
+
+test('a score over time takes one line', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Assessed late' });
+  await console.patch(`/v1/projects/APOLLO/risks/${key}`, { probability: 4, impact: 5 });
+  const page = await console.open(t, `/risks/${key}`);
+  const score = page.locator('.score-history strong');
+  await score.getByText('20').waitFor();
+  for (const width of [390, 1210, 1280, 1366, 1440, 1536]) {
+    await page.setViewportSize({ width, height });
+    assert.deepEqual(await brokenTexts(page.locator('.score-history li')), [], `at ${width}`);
+  }
+});
+
+test('a title that is cut off stays in place when its row gets the focus', async (t) => {
+  const page = await console.open(t, '/risks', { viewport: { width: 1280, height } });
+  for (const path of ['/risks', '/issues']) {
+    await visit(page, path);
+    for (let row = 0; row < 10; row++) {
+      await page.keyboard.press('j');
+      const scrolled: number = await page.locator('td:has(:focus)').evaluate((cell) => cell.scrollLeft);
+      assert.equal(scrolled, 0, `${path}, row ${row}`);
+    }
+  }
+});
+
+test('a printout of the register breaks no word and no date', async (t) => {
+  // The width of A4 without its margins, which some browsers print upright.
+  const page = await console.open(t, '/risks', { viewport: { width: 703, height } });
+  await page.emulateMedia({ media: 'print' });
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  assert.ok((await page.locator('.table tbody tr').count()) > 50);
+  assert.deepEqual(await brokenTexts(page.locator('.table :is(td, th)')), []);
+  assert.deepEqual(await brokenTexts(page.locator('.table td:last-child'), { isWhole: true }), []);
+  const tooWide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(tooWide <= 0, `${tooWide} too wide`);
+});
+
+test('messages of different lengths have their buttons at the right', async (t) => {
+  const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Moved twice' });
+  const page = await console.open(t, `/risks/${key}`, { viewport: { width: 1280, height } });
+  await page.getByRole('button', { name: 'Mitigate' }).click();
+  await page.locator('.toast', { hasText: 'to Mitigating' }).waitFor();
+  await page.getByRole('button', { name: 'Monitor' }).click();
+  const second = page.locator('.toast', { hasText: 'to Monitoring' });
+  await second.getByRole('button', { name: 'Undo' }).click();
+  await page.locator('.toast', { hasText: 'Undone' }).waitFor();
+  await second.waitFor({ state: 'detached' });
+  const ends = await page
+    .getByRole('button', { name: 'Dismiss' })
+    .evaluateAll((buttons) => buttons.map((button) => Math.round(button.getBoundingClientRect().right)));
+  assert.equal(ends.length, 2);
+  assert.equal(ends[0], ends[1]);
 });

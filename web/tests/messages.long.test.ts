@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { startConsole, test, waitUntilLoaded } from './console.ts';
+import { inDays } from './page.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
+const console = startConsole();
 
 test('the errors of a form name its fields by their labels', async (t) => {
   const page = await console.open(t, '/projects/APOLLO');
-  if (!page) return;
-  await page.goto(`${console.app.baseUrl}/projects/APOLLO?tab=risks`);
+  await page.goto('/projects/APOLLO?tab=risks');
   await page.getByRole('button', { name: 'Create risk' }).first().click();
   const dialog = page.getByRole('dialog', { name: 'Create risk' });
   await dialog.getByLabel('Title').fill('   ');
@@ -28,19 +21,11 @@ test('the errors of a form name its fields by their labels', async (t) => {
   await dialog.getByRole('button', { name: 'Create risk' }).click();
   await dialog.getByText('Due is before today, which is the default of Raised.').waitFor();
   await dialog.getByText('Set Owner or Owning group, not both.').waitFor();
-
-  await page.goto(`${console.app.baseUrl}/keys?new=true`);
-  const keys = page.getByRole('dialog', { name: 'Create key' });
-  await keys.getByLabel('Name').fill('No scopes');
-  await keys.getByRole('button', { name: 'Create key' }).click();
-  await keys.getByText('Select at least one scope.').waitFor();
 });
 
 test('the errors of a field on the page and of a filter name it by its label', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Renamed' });
   const page = await console.open(t, `/risks/${key}`);
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.getByRole('button', { name: 'Edit Title' }).click();
   await page.getByRole('textbox', { name: 'Title' }).fill(' ');
   await page.keyboard.press('Enter');
@@ -52,7 +37,7 @@ test('the errors of a field on the page and of a filter name it by its label', a
   await page.locator('.inline-editor').getByText('Due is before Raised').waitFor();
   await page.keyboard.press('Escape');
 
-  await page.goto(`${console.app.baseUrl}/risks?level=huge&owner_user_id=me`);
+  await page.goto('/risks?level=huge&owner_user_id=me');
   const notice = page.getByRole('alert').first();
   await notice.getByText("Level: This filter isn't valid.").waitFor();
   await notice.getByText("Owner: This filter isn't valid.").waitFor();
@@ -67,7 +52,6 @@ test('the errors of a field on the page and of a filter name it by its label', a
 test('the days in the reasons of project health are in the format of the reader', async (t) => {
   await console.post('/v1/projects', { name: 'Late', key: 'LATE', status: 'active', due_on: '2026-02-28' });
   const page = await console.open(t, '/projects/LATE', { viewport: { width: 1600, height: 900 } });
-  if (!page) return;
   await page.getByRole('listitem').filter({ hasText: 'Was due on 28 Feb 2026' }).waitFor();
   for (const path of ['/projects?q=late', '/report?project=LATE']) {
     await page.goto(console.app.baseUrl + path);
@@ -90,8 +74,6 @@ test('the review date of a closed risk is not overdue, and who accepted a risk i
     viewport: { width: 1900, height: 900 },
     timezoneId: 'Pacific/Kiritimati',
   });
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.getByRole('button', { name: 'Columns' }).click();
   await page.getByRole('menuitemcheckbox', { name: 'Review', exact: true }).click();
   await page.getByRole('menuitemcheckbox', { name: 'Updated', exact: true }).click();
@@ -110,10 +92,10 @@ test('the review date of a closed risk is not overdue, and who accepted a risk i
   await console.patch(`/v1/projects/APOLLO/risks/${accepted.key}`, {
     status: 'accepted',
     acceptance_reason: 'Insured.',
-    accepted_until: new Date(Date.now() + 9 * 86_400_000).toISOString().slice(0, 10),
+    accepted_until: inDays(9),
     accepted_by_user_id: person.user_id,
   });
-  await page.goto(`${console.app.baseUrl}/risks/${accepted.key}`);
+  await page.goto(`/risks/${accepted.key}`);
   const fact = page.locator('.fact', { has: page.getByText('Accepted by', { exact: true }) });
   await fact.getByRole('link', { name: 'Annika Accepter' }).waitFor();
 });
@@ -125,7 +107,6 @@ test('a failure after you edit your own key does not sign you out; a key without
     rate_limit: 0,
   });
   const page = await console.open(t, '/keys', { viewport: { width: 1600, height: 900 } });
-  if (!page) return;
   await page
     .getByRole('row', { name: /No rate limit/ })
     .getByText('Unlimited requests')
@@ -146,7 +127,6 @@ test('a failure after you edit your own key does not sign you out; a key without
 test('adding a member after the session has ended asks to sign in again', async (t) => {
   const group = await console.post('/v1/groups', { name: 'Late joiners' });
   const page = await console.open(t, `/groups/${group.id}`);
-  if (!page) return;
   await page.getByRole('combobox', { name: 'Add member' }).fill('adaeze');
   await page.route('**/members/*', (route) => route.fulfill({ status: 401, body: '{}' }));
   await page.getByRole('option', { name: /Adaeze Eze/ }).click();
@@ -156,7 +136,6 @@ test('adding a member after the session has ended asks to sign in again', async 
 test('scopes have readable labels', async (t) => {
   await console.post('/v1/keys', { name: 'Labelled key', scopes: ['personnel.read', 'projects.manage'] });
   const page = await console.open(t, '/keys', { viewport: { width: 1600, height: 900 } });
-  if (!page) return;
   const row = page.getByRole('row', { name: /Labelled key/ });
   await row.getByText('Manage projects · Read personnel').waitFor();
   await row.getByRole('button', { name: 'Edit Labelled key' }).click();

@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
+import { daysAgo, hold } from './page.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
+const console = startConsole();
 
 const numberIn = (text: string | null) => Number(text?.replace(/\D/g, ''));
 
@@ -29,8 +23,6 @@ async function assertLeadsToItsList(page: Page, link: Locator, filters: RegExp):
 
 const dueFilters = /Due after \d.*; Due before \d/;
 
-const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
-
 test('the counts of the timeline lead to their lists', async (t) => {
   await console.post('/v1/projects', { name: 'Linked', key: 'LINKED' });
   const add = (list: string, item: object) => console.post(`/v1/projects/LINKED/${list}`, item);
@@ -39,9 +31,7 @@ test('the counts of the timeline lead to their lists', async (t) => {
     await add('issues', { title: 'Issue', raised_on: daysAgo(90), due_on: day });
     for (let count = 0; count < 8; count++) await add('tasks', { title: 'Task', due_on: day });
   }
-  const page = await console.open(t, '/report?project=LINKED', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/report?project=LINKED');
   const card = page.locator('[aria-labelledby=timeline]');
   // The columns are the due dates and reviews of risks, and the due dates of issues and tasks.
   const cell = (row: number, column: number) =>
@@ -57,7 +47,6 @@ test('the counts of the timeline lead to their lists', async (t) => {
   const overdue = card.locator('section').filter({ has: page.getByRole('heading', { name: /^Overdue/ }) });
   await assertLeadsToItsList(page, overdue.getByRole('link', { name: /^Task due \d/ }), /; Due before \d/);
   assert.doesNotMatch((await card.textContent()) ?? '', /and \d+ more/);
-  await assertAccessible(page, 'the timeline with links');
 });
 
 test('the new and the resolved issues of the report lead to their lists', async (t) => {
@@ -68,8 +57,6 @@ test('the new and the resolved issues of the report lead to their lists', async 
     await console.patch(`/v1/projects/CHANGES/issues/${key}`, { status: 'resolved', resolution: 'fixed' });
   }
   const page = await console.open(t, '/report?project=CHANGES');
-  if (!page) return;
-  await waitUntilLoaded(page);
   for (const [title, chip] of [
     ['New issues', /Raised since \d/],
     ['Resolved or closed issues', /^Resolved since \d/],
@@ -84,9 +71,7 @@ test('the new and the resolved issues of the report lead to their lists', async 
 });
 
 test('a week of the overview opens the links to what is due in it', async (t) => {
-  const page = await console.open(t, '/', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/');
   const card = page.locator('.upcoming');
   await card.scrollIntoViewIfNeeded();
   const weeks = card.locator('.weeks').getByRole('button');
@@ -115,9 +100,7 @@ test('a week of the overview opens the links to what is due in it', async (t) =>
 });
 
 test('all owners of risks can be shown with their counts', async (t) => {
-  const page = await console.open(t, '/risks', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/risks');
   const { data } = await console.get('/v1/risks/summary');
   await page.getByText('By category and owner').click();
   const owners = page.locator('.risk-counts .bars').last().getByRole('link');
@@ -128,4 +111,66 @@ test('all owners of risks can be shown with their counts', async (t) => {
   assert.equal(await owners.count(), data.by_owner.length);
   await page.getByRole('button', { name: 'Show fewer' }).click();
   assert.equal(await owners.count(), 8);
+});
+
+type Moved = {
+  key: string;
+  score: number | null;
+  status: string;
+  created_at: string;
+  movement: { score_then: number | null };
+};
+
+test('an arrow shows a changed score, and a closed risk is never new', async (t) => {
+  const since = daysAgo(30);
+  const page = await console.open(t, '/risks');
+  for (const filters of ['', 'level=critical', 'status=closed']) {
+    const { data } = await console.get(`/v1/risks?${filters}&include=movement&since=${since}&limit=12`);
+    await visit(page, `/risks?${filters}`);
+    const texts: string[] = await page.locator('tbody .movement').allTextContents();
+    for (const [index, { key, score, status, created_at, movement }] of (data as Moved[]).entries()) {
+      const shown = texts[index] ?? '';
+      const then = movement.score_then;
+      const hasMoved = score !== null && then !== null && score !== then;
+      assert.equal(/[↑↓]/.test(shown), hasMoved, `${key}: ${shown}`);
+      if (hasMoved) assert.equal(shown, `${score > then ? '↑' : '↓'} from ${then}`, key);
+      if (status === 'closed' || created_at < since) assert.notEqual(shown, 'New', key);
+    }
+  }
+});
+
+test('under a filter the rank is labeled as one within the filter', async (t) => {
+  const page = await console.open(t, '/risks?project=APOLLO');
+  await page.getByRole('columnheader', { name: 'Rank here' }).waitFor();
+  await page.getByText('Ranks are within these filters').waitFor();
+  await visit(page, '/risks');
+  await page.getByRole('columnheader', { name: 'Rank', exact: true }).waitFor();
+});
+
+test('while filtered rows load, the old ones are marked and no count is shown', async (t) => {
+  const page = await console.open(t, '/issues');
+  const before = (await page.locator('.summary-line').textContent()) ?? '';
+  const release = await hold(page, '**/v1/issues?**overdue=true**');
+  await page.getByRole('button', { name: 'Overdue' }).click();
+  await page.locator('.updating[aria-busy="true"] .summary-line').getByText('Updating…').waitFor();
+  assert.notEqual(await page.locator('table').evaluate(opacityOf), '1');
+  assert.ok(!(await page.locator('main').textContent())?.includes(before));
+  release();
+  const { page: counted } = await console.get('/v1/issues?overdue=true');
+  await page.locator('.summary-line').getByText(`${counted.total} open issues`).waitFor();
+  assert.equal(await page.locator('table').evaluate(opacityOf), '1');
+});
+
+const opacityOf = (element: Element) => getComputedStyle(element).opacity;
+
+test('the list of risks says whether it counts only the active ones', async (t) => {
+  const total = async (filters: string) =>
+    (await console.get(`/v1/risks?${filters}&limit=1&count=true`)).page.total;
+  const [active, all] = [await total(''), await total('status=all')];
+  assert.ok(active < all);
+  const page = await console.open(t, '/risks');
+  const summary = page.locator('.summary-line');
+  await summary.getByText(new RegExp(`^${active} active risks, `)).waitFor();
+  await page.goto('/risks?status=all');
+  await summary.getByText(new RegExp(`^${all} risks, `)).waitFor();
 });

@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
+import { hold, signIn } from './page.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
+const console = startConsole();
 
 test('the palette opens the item whose key is typed, not one that mentions the key', async (t) => {
   await console.post('/v1/projects', { name: 'Hoist of the depot', key: 'HOIST' });
@@ -21,8 +15,6 @@ test('the palette opens the item whose key is typed, not one that mentions the k
   const description = `Prevents ${key} and ${issue.key}`;
   await console.post('/v1/projects/HOIST/tasks', { title: 'Rent a crane', description });
   const page = await console.open(t, '/keys');
-  if (!page) return;
-  await waitUntilLoaded(page);
   for (const [text, path] of [
     [key, `/risks/${key}`],
     [issue.key.toLowerCase(), `/issues/${issue.key}`],
@@ -44,21 +36,18 @@ test('Enter opens the first result when it arrives, unless the text has changed'
   const { key } = await console.post('/v1/projects/WINCH/risks', { title: 'Rope tears' });
   const enterBeforeResponse = async (page: Page) => {
     await waitUntilLoaded(page);
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    await page.route('**/v1/risks?*', (route) => released.then(() => route.continue()));
+    const release = await hold(page, '**/v1/risks?*');
     await type(page, key);
     await page.keyboard.press('Enter');
     await page.getByText('Searching…').waitFor();
     return release;
   };
   const page = await console.open(t, '/keys');
-  if (!page) return;
   const release = await enterBeforeResponse(page);
   release();
   await page.waitForURL(`**/risks/${key}`);
 
   const other = await console.open(t, '/keys');
-  if (!other) return;
   const releaseOther = await enterBeforeResponse(other);
   await other.keyboard.type('1');
   await other.keyboard.press('Backspace');
@@ -69,8 +58,6 @@ test('Enter opens the first result when it arrives, unless the text has changed'
 
 test('the palette opens the import, the shortcuts and the API reference, sets the theme and signs out', async (t) => {
   const page = await console.open(t, '/keys');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await run(page, 'Import people');
   await page.getByRole('dialog', { name: 'Import people' }).waitFor();
   assert.equal(new URL(page.url()).pathname + new URL(page.url()).search, '/personnel');
@@ -87,16 +74,13 @@ test('the palette opens the import, the shortcuts and the API reference, sets th
   }
   await run(page, 'API reference');
   await page.waitForURL(/\/docs$/);
-  await page.goto(`${console.app.baseUrl}/keys`);
-  await waitUntilLoaded(page);
+  await visit(page, '/keys');
   await run(page, 'Sign out');
   await page.getByLabel('API key').waitFor();
 });
 
 test('the palette prints all rows of a list without itself', async (t) => {
   const page = await console.open(t, '/tasks');
-  if (!page) return;
-  await waitUntilLoaded(page);
   const total = (await console.get('/v1/tasks?limit=1&count=true')).page.total;
   const printed = page.evaluate(
     () =>
@@ -117,8 +101,6 @@ test('the palette prints all rows of a list without itself', async (t) => {
 test('the palette finds private and shared views by their name', async (t) => {
   await console.post('/v1/views', { list: 'issues', name: 'Zephyr shared', query: 'severity=critical' });
   const page = await console.open(t, '/tasks?overdue=true');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.getByRole('button', { name: 'Views' }).click();
   await page.getByRole('menuitem', { name: 'Save as view…' }).click();
   await page.getByRole('textbox', { name: 'Name' }).fill('Zephyr private');
@@ -134,8 +116,6 @@ test('the palette finds private and shared views by their name', async (t) => {
 test('the palette runs the actions of an item', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/issues', { title: 'Acted on 5531' });
   const page = await console.open(t, `/issues/${key}`);
-  if (!page) return;
-  await waitUntilLoaded(page);
   await run(page, 'Start work');
   await page.locator('#status .chip').getByText('In progress').waitFor();
   await run(page, 'Edit');
@@ -144,8 +124,6 @@ test('the palette runs the actions of an item', async (t) => {
 
 test('the palette offers only commands that the key has the scopes for, and none in the middle of a word', async (t) => {
   const page = await console.open(t, '/', { scopes: ['projects.read', 'personnel.read'] });
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.keyboard.press('Control+k');
   const names = (section: string) =>
     page.getByRole('group', { name: section }).getByRole('menuitem').allTextContents();
@@ -165,9 +143,7 @@ test('a key that is limited to some projects is not offered to create or import 
     project_ids: ['APOLLO'],
   });
   const page = await console.open(t, '/', { signedIn: false });
-  if (!page) return;
-  await page.getByLabel('API key').fill(secret);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await signIn(page, secret);
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   await waitUntilLoaded(page);
   const names = () => page.getByRole('menuitem').allTextContents();

@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { assertAccessible } from './axe.ts';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { startConsole, test } from './console.ts';
+import { editorClosed, hold } from './page.ts';
 
-let console: Console;
+const console = startConsole();
 
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
-
-const viewport = { width: 1440, height: 900 };
 const message = 'Choose one from the list';
 const combobox = (within: Page | Locator, name: string) =>
   within.getByRole('combobox', { name, exact: true });
@@ -43,27 +36,12 @@ async function waitUntilHighlighted(input: Locator, name: string) {
   assert.equal(await activeOption(input), name);
 }
 
-/** Holds the searches back until the returned function is called. */
-async function holdSearches(page: Page, url: RegExp): Promise<() => void> {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  await page.route(url, async (route) => {
-    await released;
-    await route.continue();
-  });
-  return release;
-}
-
 for (const [path, action, label, name] of [
   ['/keys', 'Create key', 'Name', 'Typed only'],
   ['/webhooks', 'Create webhook', 'URL', 'http://127.0.0.1:9/typed-only'],
 ] as const) {
   test(`${action} does not drop a project that was typed but not chosen`, async (t) => {
-    const page = await console.open(t, path, { viewport });
-    if (!page) return;
-    await waitUntilLoaded(page);
+    const page = await console.open(t, path);
     const created = async () => {
       const { data } = await console.get(`/v1${path}?limit=100`);
       return data.filter((one: { name?: string; url?: string }) => name === (one.url ?? one.name));
@@ -99,13 +77,11 @@ for (const [path, action, label, name] of [
 test('Enter waits for the search and then takes its first option', async (t) => {
   const first = await console.post('/v1/personnel', { name: 'Picked Müller' });
   const issue = await console.post('/v1/projects/APOLLO/issues', { title: 'Typed ahead 9931' });
-  const page = await console.open(t, '/issues?q=9931', { viewport });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/issues?q=9931');
   await page.getByRole('button', { name: `Assign…, ${issue.key}` }).click();
   const input = combobox(page, 'Assign to');
   await option(page, 'Adaeze Eze').waitFor();
-  const release = await holdSearches(page, /personnel\?.*q=/);
+  const release = await hold(page, /personnel\?.*q=/);
   await input.fill('picked m');
   // The options of the list that opened first are still there.
   await input.press('Enter');
@@ -122,9 +98,7 @@ test('Enter waits for the search and then takes its first option', async (t) => 
 
 test('a filter keeps the text without a result, and takes the first option with Enter', async (t) => {
   const { user_id } = await console.post('/v1/personnel', { name: 'Filtered Fay' });
-  const page = await console.open(t, '/risks', { viewport });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/risks');
   await page.getByRole('search').getByRole('button', { name: 'Owner', exact: true }).click();
   const input = combobox(page, 'Owner');
   await input.fill('nobody of this name');
@@ -145,9 +119,7 @@ test('an owner who was typed but not chosen is not saved in place', async (t) =>
     owner_user_id: owner.user_id,
   });
   const read = async () => (await console.get(`/v1/projects/APOLLO/risks/${key}`)).owner_user_id;
-  const page = await console.open(t, `/risks/${key}`, { viewport });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, `/risks/${key}`);
   await page.getByRole('button', { name: 'Edit Owner', exact: true }).click();
   const input = combobox(page, 'Owner');
   // First over the old name, then after it was cleared.
@@ -172,14 +144,14 @@ test('an owner who was typed but not chosen is not saved in place', async (t) =>
   await input.press('Enter');
   await waitUntilHighlighted(input, next.name);
   await input.press('Enter');
-  await page.locator('.inline-editor').waitFor({ state: 'detached' });
+  await editorClosed(page);
   assert.equal(await read(), next.user_id);
 
   await page.getByRole('button', { name: 'Edit Owner', exact: true }).click();
   await input.fill('');
   await input.press('Tab');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.locator('.inline-editor').waitFor({ state: 'detached' });
+  await editorClosed(page);
   assert.equal(await read(), null);
 });
 
@@ -192,9 +164,7 @@ test('a bulk change keeps the owners unless their removal is asked for', async (
     const { data } = await console.get(`/v1/projects/${project}/risks`);
     return data.map((risk: { owner_user_id: string | null }) => risk.owner_user_id);
   };
-  const page = await console.open(t, `/risks?project=${project}`, { viewport });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, `/risks?project=${project}`);
   await page.getByRole('checkbox', { name: 'Select all loaded rows' }).click();
   await page.getByText('3 selected').waitFor();
   await page.keyboard.press('a');
@@ -210,7 +180,6 @@ test('a bulk change keeps the owners unless their removal is asked for', async (
   await dialog.getByText('Choose an owner or an owning group.').waitFor();
   assert.equal(await dialog.getByText(message).count(), 0);
   assert.deepEqual(await owners(), [user_id, user_id, user_id]);
-  await assertAccessible(page, 'the bulk change of owners');
 
   await dialog.getByRole('button', { name: 'Remove the owner of 3 risks' }).click();
   await dialog.waitFor({ state: 'detached' });
@@ -229,9 +198,7 @@ test('a person is not deactivated while the name of a successor is not chosen', 
     title: 'Handed over',
     assignee_user_id: person.user_id,
   });
-  const page = await console.open(t, `/personnel/${person.user_id}`, { viewport });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, `/personnel/${person.user_id}`);
   await page.getByRole('button', { name: 'Deactivate…' }).click();
   const dialog = page.getByRole('dialog');
   const input = combobox(dialog, 'Hand over to');

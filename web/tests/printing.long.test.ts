@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { startConsole, test, visit } from './console.ts';
 
-let console: Console;
-before(async () => {
-  console = await startConsole();
-});
-after(() => console.stop());
+const console = startConsole();
 
 test('the printed page of an item has the date, space between its cards, and nothing to fill in', async (t) => {
   const base = '/v1/projects/APOLLO';
@@ -15,7 +10,6 @@ test('the printed page of an item has the date, space between its cards, and not
   const task = await console.post(`${base}/tasks`, { title: 'Printed task' });
   const project = await console.post('/v1/projects', { key: 'PRINTED', name: 'Printed project' });
   const page = await console.open(t, '/');
-  if (!page) return;
   for (const path of [
     `/risks/${risk.key}`,
     `/issues/${issue.key}`,
@@ -23,8 +17,7 @@ test('the printed page of an item has the date, space between its cards, and not
     `/projects/${project.key}`,
   ]) {
     await page.emulateMedia({ media: 'screen' });
-    await page.goto(`${console.app.baseUrl}${path}`);
-    await waitUntilLoaded(page);
+    await visit(page, path);
     if (!path.startsWith('/projects')) await page.getByLabel('Write a comment').first().waitFor();
     await page.emulateMedia({ media: 'print' });
     const text = await page.locator('main').innerText();
@@ -45,19 +38,51 @@ test('the printed page of an item has the date, space between its cards, and not
 
 test('the page of a project prints the date once, also above a list', async (t) => {
   const page = await console.open(t, '/projects/APOLLO?tab=risks');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.emulateMedia({ media: 'print' });
   const text = await page.locator('main').innerText();
   assert.equal(text.match(/Printed \d/g)?.length, 1);
+});
+
+test('a printed list has all loaded rows, its filters and the date, and nothing around it', async (t) => {
+  const person = await console.post('/v1/personnel', { name: 'Printed Person' });
+  const group = await console.post('/v1/groups', { name: 'Printed Group' });
+  const page = await console.open(t, '/risks', { viewport: { width: 760, height: 900 } });
+  await page.emulateMedia({ media: 'print' });
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  assert.equal(await page.locator('.table tbody tr').count(), 100);
+  assert.ok(await page.getByText('100 of').isVisible());
+  for (const name of ['Status', 'Owner', 'Due'])
+    assert.equal(await page.getByRole('columnheader', { name, exact: true }).isVisible(), true, name);
+  for (const hidden of ['.sidebar', '.filters button', '.filters input', '.title .button', '.heat-map-card'])
+    assert.equal(await page.locator(hidden).first().isVisible(), false, hidden);
+
+  // The filters are named as their controls are, without the order.
+  for (const [query, ...printed] of [
+    ['project=APOLLO&level=high', 'Project: Apollo: passenger information on stations', 'Level: High'],
+    [
+      `q=todo%20print&owner_user_id=${person.user_id}&sort=-updated_at`,
+      'Search: todo print',
+      'Owner: Printed Person',
+    ],
+    [`owner_group_id=${group.id}&status=open,closed`, 'Status: Open, Closed', 'Owning group: Printed Group'],
+  ] as const) {
+    await page.emulateMedia({ media: 'screen' });
+    await page.goto(`/risks?${query}`);
+    for (const filter of printed)
+      await page.locator('.filters').getByText(filter).waitFor({ state: 'attached' });
+    await page.emulateMedia({ media: 'print' });
+    const text = await page.locator('.filters').evaluate((bar) => (bar as HTMLElement).innerText);
+    assert.match(text, new RegExp(`^Printed .*${printed.join('\\s*')}$`, 's'));
+  }
+  await visit(page, '/issues');
+  assert.equal(await page.getByRole('columnheader', { name: 'Actions' }).count(), 0);
+  assert.equal(await page.locator('td .person').first().isVisible(), true);
 });
 
 test('a printed title follows its key at once', async (t) => {
   await console.post('/v1/projects', { key: 'P1', name: 'Short key' });
   await console.post('/v1/projects/P1/issues', { title: 'Follows its key' });
   const page = await console.open(t, '/issues?project=P1');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.emulateMedia({ media: 'print' });
   const gap = await page.locator('td:has(.row-link)').evaluate((cell) => {
     const range = document.createRange();
@@ -70,8 +95,6 @@ test('a printed title follows its key at once', async (t) => {
 
 test('projects can be printed like other lists', async (t) => {
   const page = await console.open(t, '/projects');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.evaluate(() => {
     window.print = () => document.body.setAttribute('data-printed', '');
   });

@@ -1,23 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { assertAccessible, screens } from './axe.ts';
-import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
-import { tabTo } from './focus.ts';
+import { startConsole, test, waitUntilLoaded } from './console.ts';
+import { press, tabTo } from './focus.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
+const console = startConsole();
 
 const countIn = (text: string | null) => Number((text ?? '').replace(/\D/g, ''));
 
 test('the tabs of a project are in the URL and show as many rows as their labels say', async (t) => {
-  const page = await console.open(t, '/projects/APOLLO', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/projects/APOLLO');
   const { counts } = await console.get('/v1/projects/APOLLO');
   const tasks = await console.get('/v1/tasks?project=APOLLO&limit=1&count=true');
   const tab = (name: string) => page.getByRole('tab', { name: new RegExp(`^${name}`) });
@@ -47,13 +37,10 @@ test('the tabs of a project are in the URL and show as many rows as their labels
   await page.emulateMedia({ media: 'print' });
   assert.equal(await page.getByRole('tablist').isVisible(), false);
   await page.getByRole('heading', { level: 2, name: 'Issues' }).waitFor();
-  await screenshot(page, 'project-print');
 });
 
-test('the tabs are used with the keyboard; each meets WCAG 2.2 AA at three widths', async (t) => {
+test('the tabs are used with the keyboard', async (t) => {
   const page = await console.open(t, '/projects/APOLLO');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await tabTo(page, 'Delete');
   await page.keyboard.press('Tab');
   await page.keyboard.press('ArrowRight');
@@ -63,26 +50,10 @@ test('the tabs are used with the keyboard; each meets WCAG 2.2 AA at three width
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/risks\/APOLLO-R/);
-  for (const name of ['overview', 'risks', 'issues', 'tasks', 'activity']) {
-    await page.goto(`${console.app.baseUrl}/projects/APOLLO?tab=${name}`);
-    await waitUntilLoaded(page);
-    for (const { width, colorScheme } of screens) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.emulateMedia({ colorScheme });
-      await screenshot(page, `project-${name}-${width}-${colorScheme}`);
-      await assertAccessible(page, `${name}, ${width}, ${colorScheme}`);
-      const scroll: number = await page.evaluate(() => document.documentElement.scrollWidth);
-      assert.ok(scroll <= width, `${name} is ${scroll} wide at ${width}`);
-    }
-  }
 });
 
 test('the lists of a project are filtered, sorted and changed, in the URL', async (t) => {
-  const page = await console.open(t, '/projects/APOLLO?tab=issues', {
-    viewport: { width: 1440, height: 900 },
-  });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/projects/APOLLO?tab=issues');
   const table = page.getByRole('table', { name: 'Issues', exact: true });
   const firstKey = () => table.locator('tbody .inline-key').first();
   await page.getByRole('button', { name: 'Overdue' }).click();
@@ -98,7 +69,6 @@ test('the lists of a project are filtered, sorted and changed, in the URL', asyn
   assert.equal(await page.getByRole('button', { name: 'Project', exact: true }).count(), 0);
   await table.getByRole('checkbox', { name: `Select ${data[0].key}`, exact: true }).check();
   await page.getByRole('region', { name: 'Selected rows' }).getByText('1 selected').waitFor();
-  await assertAccessible(page, 'the filtered issues of a project');
   await page.getByRole('button', { name: 'Unassigned' }).click();
   await page.getByRole('button', { name: 'Clear all' }).click();
   // The order hides no rows, so it stays.
@@ -115,13 +85,8 @@ test('the lists of a project are filtered, sorted and changed, in the URL', asyn
 });
 
 test('the tasks of a project are searched, added and completed with the keyboard', async (t) => {
-  const page = await console.open(t, '/projects/APOLLO?tab=tasks', {
-    viewport: { width: 1440, height: 900 },
-  });
-  if (!page) return;
-  await waitUntilLoaded(page);
-  await tabTo(page, 'Add task');
-  await page.keyboard.press('Enter');
+  const page = await console.open(t, '/projects/APOLLO?tab=tasks');
+  await press(page, 'Add task');
   const dialog = page.getByRole('dialog', { name: 'Add task' });
   await dialog.getByLabel('Title').waitFor();
   await page.keyboard.type('Zeppelin check');
@@ -131,8 +96,7 @@ test('the tasks of a project are searched, added and completed with the keyboard
   await page.keyboard.type('zeppelin');
   await page.waitForURL(/tab=tasks&q=zeppelin/);
   await page.getByRole('status').getByText('1 open task').waitFor();
-  await tabTo(page, 'Mark as done: Zeppelin check');
-  await page.keyboard.press('Enter');
+  await press(page, 'Mark as done: Zeppelin check');
   await page.getByText('No open tasks match these filters').waitFor();
 });
 
@@ -140,19 +104,18 @@ test('a project that is archived while a list of it is open still lists its item
   const project = await console.post('/v1/projects', { name: 'Soon finished' });
   await console.post(`/v1/projects/${project.key}/risks`, { title: 'A risk of the past' });
   const page = await console.open(t, `/projects/${project.key}?tab=risks`);
-  if (!page) return;
   const risk = page.getByRole('link', { name: 'A risk of the past' });
   await risk.waitFor();
-  await console.post(`/v1/projects/${project.key}/archive`, {});
+  await console.post(`/v1/projects/${project.key}/archive`);
   await page.getByRole('button', { name: 'Unarchive' }).waitFor();
   await waitUntilLoaded(page);
   await risk.waitFor();
   assert.equal(await page.getByRole('alert').count(), 0);
 
   // A list of all projects leaves it out, so its link with this filter is rejected, and the filter can be cleared.
-  await page.goto(`${console.app.baseUrl}/risks?project=${project.key}`);
+  await page.goto(`/risks?project=${project.key}`);
   await page.getByRole('alert').getByText("Project: This filter isn't valid.").waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).click();
-  await page.getByRole('table', { name: 'Risks' }).waitFor();
+  await page.getByRole('table', { name: 'Risks', exact: true }).waitFor();
   assert.equal(await page.getByRole('alert').count(), 0);
 });

@@ -1,24 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, type TestContext, test } from 'node:test';
+import type { TestContext } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { problems } from '../../src/core/errors.ts';
 import { assertAccessible } from './axe.ts';
-import { type Console, screenshot, startConsole } from './console.ts';
+import { startConsole, test } from './console.ts';
 
-let console: Console;
+const console = startConsole({ isEmpty: true });
 
 const openPage = (t: TestContext, path: string, options: BrowserContextOptions = {}) =>
   console.open(t, path, { signedIn: false, ...options });
 
-before(async () => {
-  console = await startConsole({ isEmpty: true });
-});
-
-after(() => console.stop());
-
 test('the reference contains every operation with an anchor and a contents entry', async (t) => {
   const page = await openPage(t, '/docs');
-  if (!page) return;
   const contents = page.getByRole('navigation', { name: 'On this page' });
   const ids = await operationIds();
   assert.deepEqual(await notVisible(page, ids, (id) => `#${id} h3`), [], 'operations without a heading');
@@ -30,24 +23,10 @@ test('the reference contains every operation with an anchor and a contents entry
   await contents.getByText('listRisks').click();
   const heading = await page.locator('#listRisks:target h3').boundingBox();
   assert.ok(heading && heading.y >= 0 && heading.y < 200, 'the anchor does not lead to its heading');
-  await screenshot(page, 'reference');
-});
-
-test('the reference supports dark mode and phone screens', async (t) => {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    const page = await openPage(t, '/docs#listRisks', {
-      colorScheme,
-      viewport: { width: 360, height: 740 },
-    });
-    if (!page) return;
-    assert.equal(await isDark(page), colorScheme === 'dark');
-    await screenshot(page, `phone-${colorScheme}`);
-  }
 });
 
 test('the reference can be filtered by keyboard', async (t) => {
   const page = await openPage(t, '/docs');
-  if (!page) return;
   const box = page.getByRole('searchbox', { name: 'Filter operations and events' });
   const shownEntries = () =>
     page
@@ -89,40 +68,35 @@ test('the reference can be filtered by keyboard', async (t) => {
 
 test('the reference is complete without JavaScript, and has no filter', async (t) => {
   const page = await openPage(t, '/docs', { javaScriptEnabled: false });
-  if (!page) return;
   assert.equal(await page.locator('#filter').isVisible(), false);
   for (const id of ['#introduction', '#listRisks', '#onRiskCreated', '#schema-Risk'])
     assert.ok(await page.locator(id).isVisible(), id);
 });
 
-for (const { width, colorScheme } of [
-  { width: 1280, colorScheme: 'light' },
-  { width: 1280, colorScheme: 'dark' },
-  { width: 390, colorScheme: 'light' },
-  { width: 390, colorScheme: 'dark' },
-] as const) {
-  test(`the reference is accessible, ${width} pixels wide, ${colorScheme}`, async (t) => {
-    const page = await openPage(t, '/docs', { colorScheme, viewport: { width, height: 844 } });
-    if (!page) return;
-    // One of each kind, with everything open: axe takes minutes for the whole page.
-    await page.evaluate(() => {
-      const kept = '#listRisks, #createRisk, #onRiskCreated, #schema-Risk';
-      for (const entry of document.querySelectorAll(`.entry:not(${kept})`)) {
-        document.querySelector(`.contents [href="#${entry.id}"]`)?.parentElement?.remove();
-        entry.remove();
-      }
-      for (const details of document.querySelectorAll('details')) details.open = true;
-    });
-    await assertAccessible(page, 'all');
-    await page.locator('#filter').fill('no such thing');
-    await assertAccessible(page, 'no match');
+test('the reference is accessible in both themes and on a phone', async (t) => {
+  const page = await openPage(t, '/docs');
+  // One of each kind, with everything open: axe takes minutes for the whole page.
+  await page.evaluate(() => {
+    const kept = '#listRisks, #createRisk, #onRiskCreated, #schema-Risk';
+    for (const entry of document.querySelectorAll(`.entry:not(${kept})`)) {
+      document.querySelector(`.contents [href="#${entry.id}"]`)?.parentElement?.remove();
+      entry.remove();
+    }
+    for (const details of document.querySelectorAll('details')) details.open = true;
   });
-}
+  await assertAccessible(page, 'light');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await assertAccessible(page, 'on a phone');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  assert.equal(await isDark(page), true);
+  await assertAccessible(page, 'dark', 'colors');
+  await page.locator('#filter').fill('no such thing');
+  await assertAccessible(page, 'no match');
+});
 
 for (const path of ['/docs', '/problems', '/problems/insufficient_scope']) {
   test(`${path} fits a phone screen with all details open`, async (t) => {
     const page = await openPage(t, path, { viewport: { width: 360, height: 740 } });
-    if (!page) return;
     await page.locator('details').evaluateAll((all) => {
       for (const details of all) details.setAttribute('open', '');
     });
@@ -132,7 +106,6 @@ for (const path of ['/docs', '/problems', '/problems/insufficient_scope']) {
 
 test('the contents open on a phone', async (t) => {
   const page = await openPage(t, '/docs', { viewport: { width: 360, height: 740 } });
-  if (!page) return;
   const entry = page.locator('nav [href="#listRisks"]');
   assert.equal(await entry.isVisible(), false);
   await page.getByText('Contents', { exact: true }).click();
@@ -142,11 +115,9 @@ test('the contents open on a phone', async (t) => {
 
 test('an error code has a page with its meaning and advice', async (t) => {
   const page = await openPage(t, '/problems/insufficient_scope');
-  if (!page) return;
   assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'The key lacks the needed scope');
   assert.match((await page.textContent('main')) ?? '', /status is 403/);
   assert.ok(await page.locator('main code', { hasText: 'GET /v1/me' }).isVisible());
-  await screenshot(page, 'problem');
   await page.getByRole('link', { name: 'All errors' }).click();
   for (const code of Object.keys(problems)) {
     assert.ok(await page.getByRole('link', { name: code, exact: true }).isVisible(), `${code} is not listed`);

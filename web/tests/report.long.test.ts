@@ -1,20 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
-import { assertAccessible, screens } from './axe.ts';
-import { type Console, screenshot, startConsole, waitUntilLoaded } from './console.ts';
+import { screenshot, startConsole, test, waitUntilLoaded } from './console.ts';
 import { tabTo } from './focus.ts';
+import { daysAgo } from './page.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
-
-const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+const console = startConsole();
 
 type Risk = { id: string; title: string; score: number | null; status: string; created_at: string };
 
@@ -45,8 +36,6 @@ async function countResolvedAfter(day: string): Promise<number> {
 test('the report shows the register and what has changed in it since a day', async (t) => {
   const since = daysAgo(60);
   const page = await console.open(t, `/report?since=${since}`);
-  if (!page) return;
-  await waitUntilLoaded(page);
   const top = (await console.get('/v1/risks?limit=10')).data as Risk[];
   assert.deepEqual(
     await page.locator('[aria-labelledby=top-risks] td a').allTextContents(),
@@ -99,8 +88,7 @@ test('the report shows the register and what has changed in it since a day', asy
 
 test('the project and the day are chosen by keyboard, are in the URL and on the printout', async (t) => {
   const { name } = await console.get('/v1/projects/APOLLO');
-  const page = await console.open(t, '/', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
+  const page = await console.open(t, '/');
   await page.getByRole('link', { name: 'Report', exact: true }).click();
   await page.waitForURL(/\/report$/);
   await waitUntilLoaded(page);
@@ -136,9 +124,7 @@ test('the project and the day are chosen by keyboard, are in the URL and on the 
 test('the register of an earlier day is compared with another one side by side', async (t) => {
   const since = daysAgo(120);
   const asOf = daysAgo(30);
-  const page = await console.open(t, '/report', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/report');
   await page.getByRole('textbox', { name: 'As of' }).fill(asOf);
   await page.waitForURL(new RegExp(`as_of=${asOf}`));
   // The day before it moves along.
@@ -167,12 +153,6 @@ test('the register of an earlier day is compared with another one side by side',
   await page.getByRole('row', { name: new RegExp(`^Total .* ${summary.total}`) }).waitFor();
   assert.equal(await page.locator('[aria-labelledby=comparison] .heat-map').count(), 2);
   assert.equal(await page.getByRole('heading', { name: 'Decisions needed' }).count(), 0);
-  for (const { width, colorScheme } of screens) {
-    await page.setViewportSize({ width, height: 900 });
-    await page.emulateMedia({ colorScheme });
-    await assertAccessible(page, `an earlier day, ${width}, ${colorScheme}`);
-    await screenshot(page, `report-as-of-${width}-${colorScheme}`);
-  }
 });
 
 test('the lists of changed risks add up to the change of the register', async (t) => {
@@ -182,7 +162,7 @@ test('the lists of changed risks add up to the change of the register', async (t
     console.post(risks, { title, probability: score, impact: 1 });
   const close = ({ id }: Risk) =>
     console.patch(`${risks}/${id}`, { status: 'closed', closure_reason: 'Over' });
-  const occur = ({ id }: Risk) => console.post(`${risks}/${id}/materialize`, {});
+  const occur = ({ id }: Risk) => console.post(`${risks}/${id}/materialize`);
 
   await add('Unchanged', 1);
   const [closed, occurred, reopened, deleted, raised] = await Promise.all(
@@ -200,7 +180,7 @@ test('the lists of changed risks add up to the change of the register', async (t
     for (const { id } of risks) await console.patch(`/v1/projects/PAUSED/risks/${id}`, changes);
   };
   await editPaused({ status: 'closed', closure_reason: 'Over' }, paused.slice(2));
-  await console.post('/v1/projects/PAUSED/archive', {});
+  await console.post('/v1/projects/PAUSED/archive');
   await moveToday(daysAgo(20));
 
   await close(closed);
@@ -212,7 +192,7 @@ test('the lists of changed risks add up to the change of the register', async (t
   await add('New', 3);
   await close(await add('New and closed', 2));
   await occur(await add('New and occurred', 1));
-  await console.post('/v1/projects/PAUSED/unarchive', {});
+  await console.post('/v1/projects/PAUSED/unarchive');
   await editPaused({ category: 'supply' });
 
   const listed = {
@@ -224,7 +204,6 @@ test('the lists of changed risks add up to the change of the register', async (t
     'Closed risks': ['Closed', 'New and closed'],
   };
   const page = await console.open(t, `/report?project=SUMS,PAUSED&since=${daysAgo(10)}`);
-  if (!page) return;
   const assertLists = async () => {
     await waitUntilLoaded(page);
     const titlesIn = (heading: string) =>
@@ -245,15 +224,12 @@ test('the lists of changed risks add up to the change of the register', async (t
     `${console.app.baseUrl}/report?project=SUMS,PAUSED&since=${daysAgo(10)}&as_of=${daysAgo(2)}`,
   );
   await assertLists();
-  await screenshot(page, 'report-changes');
 });
 
 test('a long list of changed risks can be shown as a whole, and is printed with the number left out', async (t) => {
   await console.post('/v1/projects', { name: 'Many changes', key: 'MANY' });
   for (let count = 0; count < 10; count++) await console.post('/v1/projects/MANY/risks', { title: 'New' });
   const page = await console.open(t, '/report?project=MANY');
-  if (!page) return;
-  await waitUntilLoaded(page);
   const added = page.locator('.changes section').filter({ has: page.locator('h3:text("New risks")') });
   assert.equal(await added.getByRole('listitem').count(), 8);
   await page.emulateMedia({ media: 'print' });
@@ -296,9 +272,7 @@ test('the timeline has what is overdue first, then what is due in the next 90 da
   await console.post(`${items}/issues`, { title: 'Issue in a month', due_on: daysAgo(-30) });
   await console.post(`${items}/tasks`, { title: 'Task today', due_on: daysAgo(0) });
   await console.post(`${items}/tasks`, { title: 'Task next year', due_on: daysAgo(-365) });
-  const page = await console.open(t, '/report?project=TIMELINE', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/report?project=TIMELINE');
   const card = page.locator('[aria-labelledby=timeline]');
   assert.deepEqual(await card.locator('li > a').allTextContents(), [
     'Due late',
@@ -311,16 +285,10 @@ test('the timeline has what is overdue first, then what is due in the next 90 da
   assert.deepEqual(await cells(3), ['–', '–', '–', '–', '0', 'TIMELINE']);
   assert.deepEqual(await cells(5), ['–', '–', '1', '–', '1', '']);
   assert.equal(await card.locator('tbody tr').count(), 14);
-  await card.scrollIntoViewIfNeeded();
-  await screenshot(page, 'report-timeline');
-  await page.emulateMedia({ media: 'print' });
-  await screenshot(page, 'report-timeline-print');
 });
 
 test('the PDF is upright A4 with a page for each project', async (t) => {
   const page = await console.open(t, '/report');
-  if (!page) return;
-  await waitUntilLoaded(page);
   const sections = await page.locator('.project-section').count();
   assert.equal(sections, (await console.get('/v1/projects')).data.length);
   const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1');
@@ -331,17 +299,15 @@ test('the PDF is upright A4 with a page for each project', async (t) => {
 
 test('a part that fails can be retried and leaves the others in place', async (t) => {
   const page = await console.open(t, '/keys');
-  if (!page) return;
   let isBroken = true;
   await page.route(/\/v1\/risks\?.*check=unowned/, (route) =>
     isBroken ? route.fulfill({ status: 500, json: { detail: 'Out of order.' } }) : route.continue(),
   );
-  await page.goto(`${console.app.baseUrl}/report?project=APOLLO`);
+  await page.goto('/report?project=APOLLO');
   await page.getByRole('alert').getByText('Out of order.').waitFor();
   await page.getByRole('heading', { name: 'Agree on a response' }).waitFor();
   isBroken = false;
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.getByRole('heading', { name: 'Name an owner' }).waitFor();
   await waitUntilLoaded(page);
-  await assertAccessible(page, 'the report');
 });

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
+import { hasFocus } from './focus.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
+const console = startConsole();
 
 test('a assigns the focused row of risks and tasks', async (t) => {
   const project = '/v1/projects/APOLLO';
@@ -17,7 +10,6 @@ test('a assigns the focused row of risks and tasks', async (t) => {
   const task = await console.post(`${project}/tasks`, { title: 'Row of 5523' });
   await console.post(`${project}/risks`, { title: 'Other of 5523' });
   const page = await console.open(t, '/risks?q=5523');
-  if (!page) return;
   const assign = async (label: string) => {
     await page.keyboard.press('a');
     await page.getByRole('dialog', { name: `Set ${label.toLowerCase()}` }).waitFor();
@@ -43,8 +35,7 @@ test('a assigns the focused row of risks and tasks', async (t) => {
   assert.equal(await page.locator('.bulk-bar').count(), 0);
   for (const path of ['/tasks?q=5523', '/projects/APOLLO?tab=tasks&q=5523']) {
     await console.patch(`${project}/tasks/${task.key}`, { assignee_user_id: null });
-    await page.goto(`${console.app.baseUrl}${path}`);
-    await waitUntilLoaded(page);
+    await visit(page, path);
     await page.keyboard.press('j');
     await assign('Assignee');
     assert.equal((await console.get(`${project}/tasks/${task.key}`)).assignee_name, 'Adaeze Eze', path);
@@ -53,15 +44,13 @@ test('a assigns the focused row of risks and tasks', async (t) => {
 
 test('a edits the owner of a risk and the assignee of a task and an issue on their pages', async (t) => {
   const page = await console.open(t, '/keys');
-  if (!page) return;
   for (const [list, label] of [
     ['risks', 'Owner'],
     ['tasks', 'Assignee'],
     ['issues', 'Assign to'],
   ] as const) {
     const { key } = await console.post(`/v1/projects/APOLLO/${list}`, { title: 'Page of 5524' });
-    await page.goto(`${console.app.baseUrl}/${list}/${key}`);
-    await waitUntilLoaded(page);
+    await visit(page, `/${list}/${key}`);
     await page.keyboard.press('a');
     const input = page.getByRole('combobox', { name: label, exact: true });
     await input.waitFor();
@@ -72,8 +61,6 @@ test('a edits the owner of a risk and the assignee of a task and an issue on the
 
 test('a without a focused row assigns nothing', async (t) => {
   const page = await console.open(t, '/issues');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.keyboard.press('a');
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
@@ -82,7 +69,6 @@ test('a without a focused row assigns nothing', async (t) => {
 
 test('c creates what the tab of a project lists, and a risk in its other tabs', async (t) => {
   const page = await console.open(t, '/projects/APOLLO');
-  if (!page) return;
   for (const [tab, dialog] of [
     ['overview', 'Create risk'],
     ['risks', 'Create risk'],
@@ -90,8 +76,7 @@ test('c creates what the tab of a project lists, and a risk in its other tabs', 
     ['tasks', 'Add task'],
     ['activity', 'Create risk'],
   ] as const) {
-    await page.goto(`${console.app.baseUrl}/projects/APOLLO?tab=${tab}`);
-    await waitUntilLoaded(page);
+    await visit(page, `/projects/APOLLO?tab=${tab}`);
     await page.keyboard.press('c');
     await page.getByRole('dialog', { name: dialog }).waitFor();
   }
@@ -100,10 +85,8 @@ test('c creates what the tab of a project lists, and a risk in its other tabs', 
 test('c on a page that creates nothing offers what the key can create', async (t) => {
   const { key } = await console.post('/v1/projects/APOLLO/risks', { title: 'Page of 5525' });
   const page = await console.open(t, '/', { scopes: ['projects.manage', 'personnel.read'] });
-  if (!page) return;
   for (const path of ['/', '/report', `/risks/${key}`]) {
-    await page.goto(`${console.app.baseUrl}${path}`);
-    await waitUntilLoaded(page);
+    await visit(page, path);
     await page.keyboard.press('c');
     const dialog = page.getByRole('dialog', { name: 'Create' });
     await dialog.waitFor();
@@ -122,8 +105,6 @@ test('c on a page that creates nothing offers what the key can create', async (t
 
 test('c on a page that creates nothing does nothing for a key that only reads', async (t) => {
   const page = await console.open(t, '/', { scopes: ['projects.read'] });
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.keyboard.press('c');
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
@@ -137,10 +118,8 @@ test('j and k move through keys, groups and webhooks', async (t) => {
   await console.newKey();
   await console.revoke(id);
   const page = await console.open(t, '/keys');
-  if (!page) return;
   for (const path of ['/keys', '/groups', '/webhooks']) {
-    await page.goto(`${console.app.baseUrl}${path}`);
-    await waitUntilLoaded(page);
+    await visit(page, path);
     const rowIndex = (): Promise<number> =>
       page.evaluate(() => {
         const rows = [...document.querySelectorAll('#main tbody tr, #main [role=treegrid] [role=row]')];
@@ -164,8 +143,6 @@ test('j and k move through keys, groups and webhooks', async (t) => {
 test('c creates a group while a row of the tree has focus, not finding one by its name', async (t) => {
   await console.post('/v1/groups', { name: 'Cranes' });
   const page = await console.open(t, '/groups');
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.keyboard.press('j');
   await page.keyboard.press('c');
   await page.getByRole('dialog', { name: 'Create group' }).waitFor();
@@ -174,10 +151,8 @@ test('c creates a group while a row of the tree has focus, not finding one by it
 test('a in an archived project assigns nothing, then or later', async (t) => {
   const project = await console.post('/v1/projects', { name: 'Shelved 5526' });
   await console.post(`/v1/projects/${project.key}/risks`, { title: 'Shelved risk' });
-  await console.post(`/v1/projects/${project.key}/archive`, {});
+  await console.post(`/v1/projects/${project.key}/archive`);
   const page = await console.open(t, `/projects/${project.key}?tab=risks`);
-  if (!page) return;
-  await waitUntilLoaded(page);
   await page.getByRole('link', { name: 'Shelved risk' }).focus();
   await page.keyboard.press('a');
   await page.getByRole('button', { name: 'Unarchive' }).click();
@@ -186,6 +161,3 @@ test('a in an archived project assigns nothing, then or later', async (t) => {
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   assert.equal(await page.getByRole('dialog').count(), 1);
 });
-
-const hasFocus = (page: Page, name: string) =>
-  page.waitForFunction((name) => document.activeElement?.textContent === name, name);

@@ -1,16 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { assertAccessible } from './axe.ts';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { startConsole, test, visit, waitUntilLoaded } from './console.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole();
-});
-
-after(() => console.stop());
+const console = startConsole();
 
 const menu = (page: Page) => page.getByRole('button', { name: /^Views/ });
 
@@ -26,9 +18,7 @@ const save = async (page: Page, name: string) => {
 };
 
 test('a view keeps the filters and the order of a list, and is applied, renamed and deleted', async (t) => {
-  const page = await console.open(t, '/issues', { viewport: { width: 1440, height: 900 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/issues');
   await menu(page).click();
   const saveItem = page.getByRole('menuitem', { name: 'Save as view…' });
   assert.equal(await saveItem.getAttribute('aria-disabled'), 'true');
@@ -43,10 +33,8 @@ test('a view keeps the filters and the order of a list, and is applied, renamed 
   await page.getByRole('button', { name: 'Views', exact: true }).waitFor();
   await save(page, 'By date');
 
-  await page.goto(`${console.app.baseUrl}/issues`);
-  await waitUntilLoaded(page);
+  await visit(page, '/issues');
   await menu(page).click();
-  await assertAccessible(page, 'the menu of views');
   await page.keyboard.press('Escape');
   await choose(page, 'Late ones');
   await page.waitForURL(/issues\?overdue=true&sort=due_on/);
@@ -61,7 +49,6 @@ test('a view keeps the filters and the order of a list, and is applied, renamed 
   await page.getByRole('textbox', { name: 'Name' }).fill('Past due');
   await page.getByRole('button', { name: 'Rename', exact: true }).click();
   await page.getByRole('button', { name: 'Delete By date' }).waitFor();
-  await assertAccessible(page, 'the dialog of views');
   await page.getByRole('button', { name: 'Delete By date' }).click();
   await page.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('button', { name: 'Views Past due' }).waitFor();
@@ -75,26 +62,21 @@ test('a view keeps the filters and the order of a list, and is applied, renamed 
 
 test('views are saved and applied with the keyboard alone, and belong to their list', async (t) => {
   const page = await console.open(t, '/tasks?unassigned=true', { colorScheme: 'dark' });
-  if (!page) return;
-  await waitUntilLoaded(page);
   await menu(page).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('menu', { name: 'Views' }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: 'Save view' }).waitFor();
-  await assertAccessible(page, 'the dialog that saves a view, dark');
   await page.keyboard.type('Nobody has these');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Views Nobody has these' }).waitFor();
   for (const list of ['risks', 'personnel']) {
-    await page.goto(`${console.app.baseUrl}/${list}`);
-    await waitUntilLoaded(page);
+    await visit(page, `/${list}`);
     await menu(page).click();
     assert.equal(await page.getByRole('menuitemradio').count(), 0);
     await page.keyboard.press('Escape');
   }
-  await page.goto(`${console.app.baseUrl}/tasks`);
-  await waitUntilLoaded(page);
+  await visit(page, '/tasks');
   await menu(page).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('menuitemradio', { name: 'Nobody has these' }).waitFor();
@@ -104,7 +86,6 @@ test('views are saved and applied with the keyboard alone, and belong to their l
 
 test('stored views that cannot be read are ignored', async (t) => {
   const page = await console.open(t, '/risks?level=high');
-  if (!page) return;
   for (const stored of ['{', '{"a":1}', '[1,{"name":2}]']) {
     await page.evaluate((text) => localStorage.setItem('muster-views', text), stored);
     await page.reload();
@@ -119,22 +100,16 @@ test('stored views that cannot be read are ignored', async (t) => {
 
 test('a view is shared with everyone, renamed and deleted by those who may', async (t) => {
   const page = await console.open(t, '/risks?level=critical', { viewport: { width: 1024, height: 800 } });
-  if (!page) return;
-  await waitUntilLoaded(page);
   await choose(page, 'Save as view…');
   await page.getByRole('textbox', { name: 'Name' }).fill('Critical ones');
   await page.getByLabel('Visible to').selectOption('Everyone');
-  await assertAccessible(page, 'the dialog that shares a view');
   await page.getByRole('button', { name: 'Save view' }).click();
   await page.getByRole('button', { name: 'Views Critical ones' }).waitFor();
   const [view] = (await console.get('/v1/views?list=risks')).data;
   assert.deepEqual([view.name, view.query], ['Critical ones', 'level=critical']);
 
   const reader = await console.open(t, '/risks', { scopes: ['projects.read'], colorScheme: 'dark' });
-  if (!reader) return;
-  await waitUntilLoaded(reader);
   await menu(reader).click();
-  await assertAccessible(reader, 'the menu with a shared view, dark');
   await reader.getByRole('menuitemradio', { name: /Critical ones/ }).click();
   await reader.waitForURL(/risks\?level=critical/);
   await choose(reader, 'Manage views…');
@@ -154,15 +129,10 @@ test('a view is shared with everyone, renamed and deleted by those who may', asy
 });
 
 test('a view of the projects keeps their filters and their order', async (t) => {
-  const page = await console.open(t, '/projects?health=off_track&sort=-risks', {
-    viewport: { width: 1440, height: 900 },
-  });
-  if (!page) return;
-  await waitUntilLoaded(page);
+  const page = await console.open(t, '/projects?health=off_track&sort=-risks');
   await save(page, 'Off track, most risks first');
   await page.getByRole('button', { name: 'Views Off track, most risks first' }).waitFor();
-  await page.goto(`${console.app.baseUrl}/projects`);
-  await waitUntilLoaded(page);
+  await visit(page, '/projects');
   await choose(page, 'Off track, most risks first');
   await page.waitForURL(/projects\?health=off_track&sort=-risks/);
 });

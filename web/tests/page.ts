@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+
+export const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+
+export const inDays = (days: number) => daysAgo(-days);
+
+/** Signs in on the sign-in page, or in the dialog that appears when the session has ended. */
+export async function signIn(page: Page, secret: string): Promise<void> {
+  await page.getByLabel('API key').fill(secret);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByLabel('API key').waitFor({ state: 'detached' });
+}
+
+/** Picks the first option that a combo box finds for a text, which contains the text or the name. */
+export async function pick(page: Page, label: string, text: string, name: RegExp | string = text) {
+  const input = page.getByRole('combobox', { name: label, exact: true });
+  await input.fill(text);
+  // A click could scroll the page first, which closes the list.
+  await page.locator('[role=option][data-focused]', { hasText: name }).waitFor();
+  await input.press('Enter');
+}
+
+/** The value of a field on the page of an item. */
+export const fact = (page: Page, label: string) =>
+  page.locator('.fact', { has: page.getByText(label, { exact: true }) }).locator('dd');
+
+/** Waits until no field is being edited in place. */
+export const editorClosed = (page: Page) => page.locator('.inline-editor').waitFor({ state: 'detached' });
+
+/** Holds requests back until the returned function is called. */
+export async function hold(page: Page, url: string | RegExp, method = 'GET'): Promise<() => void> {
+  const { promise: isReleased, resolve: release } = Promise.withResolvers<void>();
+  await page.route(url, async (route) => {
+    if (route.request().method() === method) await isReleased;
+    await route.continue();
+  });
+  return release;
+}
+
+/** Asserts that the page is not wider than its window. */
+export async function assertFits(page: Page, where: string): Promise<void> {
+  const excess: number = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(excess <= 0, `${where} is ${excess} too wide`);
+}
