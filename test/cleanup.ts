@@ -1,4 +1,4 @@
-/** Cleanup steps of a scenario, run in reverse order. The type is compatible with `TestContext`. */
+/** Cleanup steps of a script or a scenario, run in reverse order. The type is compatible with `TestContext`. */
 export type Cleanup = { after(step: () => unknown): void; run(): Promise<void> };
 
 export function createCleanup(): Cleanup {

@@ -17,7 +17,7 @@ export async function startHaproxy(
   const [before, after] = readFileSync(example, 'utf8')
     .replace(/bind .*/, `bind 127.0.0.1:${port}`)
     .split(/(?:^ {2}server .*\n)+/m);
-  await start(t, port, [before, ...servers, after].join('\n'));
+  await startConfigured(t, port, [before, ...servers, after].join('\n'));
   return `http://127.0.0.1:${port}`;
 }
 
@@ -28,7 +28,7 @@ export async function startDatabaseProxy(
   standbyPort: number,
 ): Promise<number> {
   const port = await freePort();
-  await start(
+  await startConfigured(
     t,
     port,
     `defaults
@@ -46,7 +46,12 @@ listen postgres
   return port;
 }
 
-async function start(t: Pick<TestContext, 'after'>, port: number, configuration: string): Promise<void> {
+/** Starts HAProxy with a configuration that binds this port. */
+export async function startConfigured(
+  t: Pick<TestContext, 'after'>,
+  port: number,
+  configuration: string,
+): Promise<void> {
   const file = join(temporaryFolder(t), 'haproxy.cfg');
   writeFileSync(file, configuration);
   await startProgram(t, ['haproxy', '-db', '-f', file], port);

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { startConfigured } from './haproxy.ts';
 import { startNginx } from './nginx.ts';
 import { freePort } from './ports.ts';
 import { temporaryFolder } from './process.ts';
@@ -31,9 +32,9 @@ const haproxy: Proxy = {
   program: 'haproxy',
   async start(t, upstream) {
     const port = await freePort();
-    const file = join(temporaryFolder(t), 'haproxy.cfg');
-    writeFileSync(
-      file,
+    await startConfigured(
+      t,
+      port,
       `defaults
   mode http
   timeout connect 5s
@@ -46,7 +47,6 @@ backend muster
   server muster ${new URL(upstream).host}
 `,
     );
-    await startProgram(t, ['haproxy', '-db', '-f', file], port);
     return `http://127.0.0.1:${port}`;
   },
 };

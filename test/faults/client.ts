@@ -36,7 +36,12 @@ export const patient = (client: Client): Client => ({
   },
 });
 
-type ClientOptions = { key?: string | undefined; connections?: number; timeoutMs?: number; tally?: Tally };
+export type ClientOptions = {
+  key?: string | undefined;
+  connections?: number;
+  timeoutMs?: number;
+  tally?: Tally;
+};
 
 /**
  * A client with keep-alive connections. It counts the responses that no scenario allows: 500, and 503 without

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
+import type { Cleanup } from '../cleanup.ts';
 import { takeStallMs } from '../loop-stall.ts';
-import type { Cleanup } from './cleanup.ts';
 import type { Tally } from './outcome.ts';
 import type { Service } from './service.ts';
 

@@ -262,19 +262,13 @@ function createOperations({
     }
   }
 
-  async function changeGroup(random: Random) {
-    const path = `/v1/groups/${pick(random, groups)}`;
+  /** Changes the description and the lead of a group or a project. */
+  const changeLed = (what: string, collection: string, ids: string[]) => async (random: Random) => {
+    const path = `${collection}/${pick(random, ids)}`;
     const description = token();
     const body = { description, lead_user_id: pick(random, people) };
-    if (await patch('group change', path, body)) acknowledge(path, description);
-  }
-
-  async function changeProject(random: Random) {
-    const path = `/v1/projects/${pick(random, projects)}`;
-    const description = token();
-    const body = { description, lead_user_id: pick(random, people) };
-    if (await patch('project change', path, body)) acknowledge(path, description);
-  }
+    if (await patch(what, path, body)) acknowledge(path, description);
+  };
 
   async function archiveAndUnarchive(random: Random) {
     // Otherwise most writes of the others would be rejected.
@@ -351,8 +345,8 @@ function createOperations({
     createAndDelete,
     materialize,
     joinAndLeave,
-    changeGroup,
-    changeProject,
+    changeGroup: changeLed('group change', '/v1/groups', groups),
+    changeProject: changeLed('project change', '/v1/projects', projects),
     archiveAndUnarchive,
     changeKey,
     comment,

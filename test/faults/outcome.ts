@@ -1,5 +1,5 @@
+import type { Cleanup } from '../cleanup.ts';
 import type { PostgresServer } from '../postgres-server.ts';
-import type { Cleanup } from './cleanup.ts';
 import type { Random } from './random.ts';
 
 /** A failure of the machine, the database or a client, with the checks of the service's behavior. */

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
+import { createCleanup } from '../cleanup.ts';
 import { type PostgresServer, startPostgresServer } from '../postgres-server.ts';
-import { createCleanup } from './cleanup.ts';
 import { createTally, type Options, type Outcome, type Scenario } from './outcome.ts';
 import { createRandom } from './random.ts';
 import type { Result } from './table.ts';

@@ -1,7 +1,10 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { openDatabase } from '../../src/store/open.ts';
+import type { Cleanup } from '../cleanup.ts';
 import { stallEnvironment } from '../loop-stall.ts';
+import { fillPeople } from '../people.ts';
 import { startMuster, temporaryFolder } from '../process.ts';
-import type { Cleanup } from './cleanup.ts';
+import { type Client, type ClientOptions, createClient } from './client.ts';
 import type { Options } from './outcome.ts';
 
 export type Service = {
@@ -39,15 +42,17 @@ export async function startService(
     ...more,
   });
   const { child, exit, origin, key, stdout, stderr } = running;
+  const kill9 = async () => {
+    child.kill('SIGKILL');
+    await exit;
+  };
+  cleanup.after(kill9);
   return {
     origin,
     key,
     pid: child.pid ?? 0,
     isRunning: () => child.exitCode === null && child.signalCode === null,
-    async kill9() {
-      child.kill('SIGKILL');
-      await exit;
-    },
+    kill9,
     terminate() {
       child.kill('SIGTERM');
       return exit;
@@ -57,16 +62,50 @@ export async function startService(
   };
 }
 
+/** Starts the service, and a client with its first key. */
+export async function startWithClient(
+  options: Options,
+  url: string,
+  { environment, ...clientOptions }: ClientOptions & { environment?: Record<string, string> } = {},
+): Promise<{ service: Service; client: Client }> {
+  const service = await startService(options.cleanup, url, environment);
+  return { service, client: connect(options, service, clientOptions) };
+}
+
+/** A client that is closed with the scenario. It counts what no scenario allows. */
+export function connect(
+  { cleanup, tally }: Options,
+  { origin, key }: Pick<Service, 'origin' | 'key'>,
+  clientOptions: ClientOptions = {},
+): Client {
+  const client = createClient(origin, { key, tally, ...clientOptions });
+  cleanup.after(() => client.close());
+  return client;
+}
+
+/** Fails the scenario if the service has ended. */
+export function expectRunning(service: Service, { tally }: Options): void {
+  if (!service.isRunning()) tally.fail(`The service died: ${service.stderr().slice(-300)}`);
+}
+
 /** The URL of an empty database. */
 export async function emptyDatabase(options: Options, engine: Engine): Promise<string> {
   if (engine === 'postgres') return (await options.postgres()).createDatabase();
   return `sqlite:${temporaryFolder(options.cleanup)}/muster.db`;
 }
 
-/** The URL of a SQLite database in memory where the system has `/dev/shm`, so that the disk is not the bottleneck. */
-export function databaseInMemory({ cleanup }: Options): string {
-  if (!existsSync('/dev/shm')) return `sqlite:${temporaryFolder(cleanup)}/muster.db`;
+/** Migrates a database and fills it with wide people, so that lists are far larger than the buffers of connections. */
+export async function fillWidePeople(url: string, count: number, attributes: Record<string, string>) {
+  const database = openDatabase(url);
+  await database.migrate();
+  await fillPeople(database, count, { attributes });
+  await database.close();
+}
+
+/** The URL of an empty database, for SQLite in memory if the system has `/dev/shm`: the disk is not the bottleneck then. */
+export async function fastDatabase(options: Options, engine: Engine): Promise<string> {
+  if (engine === 'postgres' || !existsSync('/dev/shm')) return emptyDatabase(options, engine);
   const folder = mkdtempSync('/dev/shm/muster-faults-');
-  cleanup.after(() => rmSync(folder, { recursive: true, force: true }));
+  options.cleanup.after(() => rmSync(folder, { recursive: true, force: true }));
   return `sqlite:${folder}/muster.db`;
 }

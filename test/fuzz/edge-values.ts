@@ -165,24 +165,6 @@ export const edgeContentTypes = [
   ...['application/x-www-form-urlencoded', 'json', '/', ';', ',', '', ' '],
 ];
 
-export const edgeMethods = [
-  ...[
-    'GET',
-    'HEAD',
-    'POST',
-    'PUT',
-    'PATCH',
-    'DELETE',
-    'OPTIONS',
-    'TRACE',
-    'PROPFIND',
-    'QUERY',
-    'PURGE',
-    'LINK',
-    'M-SEARCH',
-  ],
-];
-
 export const edgePaths = (path: string): string[] => [
   ...[
     `${path}/`,

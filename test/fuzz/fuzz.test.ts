@@ -80,9 +80,11 @@ test('reports an accepted invalid request and a rejected valid request', async (
 });
 
 test('reports different responses of two services', async (t) => {
-  const failures = await fuzzBoth(t, (response, sent) =>
+  const right = await startItems(t, (response) => response);
+  const wrong = await startItems(t, (response, sent) =>
     sent?.size === 1 && response.status === 201 ? { ...response, body: { name: 'b' } } : response,
   );
+  const { failures } = await fuzz([right, wrong], options);
   assert.match(failures[0]?.error ?? '', /the bodies differ/);
 });
 
@@ -153,14 +155,10 @@ const created = (body: unknown): TestResponse => ({
   body,
 });
 
-const fuzzItems = async (t: TestContext, corrupt: Corrupt = (response) => response) =>
-  fuzz([await startItems(t, corrupt)], { seed: 7, requests: 300, maxFailures: 1 });
+const options = { seed: 7, requests: 300, maxFailures: 1 };
 
-async function fuzzBoth(t: TestContext, corrupt: Corrupt) {
-  const right = await startItems(t, (response) => response);
-  const wrong = await startItems(t, corrupt);
-  return (await fuzz([right, wrong], { seed: 7, requests: 300, maxFailures: 1 })).failures;
-}
+const fuzzItems = async (t: TestContext, corrupt: Corrupt = (response) => response) =>
+  fuzz([await startItems(t, corrupt)], options);
 
 /** Starts a service with one operation; `corrupt` changes its responses. */
 async function startItems(t: TestContext, corrupt: Corrupt) {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { createCleanup } from '../cleanup.ts';
 import type { Engine } from '../service.ts';
 import { type Failure, fuzz, type Outcome } from './run.ts';
 import { startTarget, steppingClock } from './services.ts';
@@ -21,16 +22,13 @@ if (!engines.every((engine) => ['sqlite', 'postgres'].includes(engine))) {
   throw new Error(`--engine is “${values.engine}” but must be sqlite, postgres or both.`);
 }
 
-const cleanups: (() => unknown)[] = [];
-const t = { after: (end: () => unknown) => cleanups.push(end) } as unknown as Parameters<
-  typeof startTarget
->[0];
+const cleanup = createCleanup();
 
 console.log(
   `Seed ${seed}: ${requests} sequential requests, then ${requests} requests, ${atOnce} at a time, on ${engines.join(' and ')}.`,
 );
 const failures: Failure[] = [...(await run(1)), ...(atOnce > 1 ? await run(atOnce) : [])];
-for (const end of cleanups) await end();
+await cleanup.run();
 if (failures.length > 0)
   console.log(`\nTo repeat: npm run fuzz -- --seed ${seed} --requests ${requests} --engine ${values.engine}`);
 process.exit(failures.length > 0 ? 1 : 0);
@@ -38,7 +36,7 @@ process.exit(failures.length > 0 ? 1 : 0);
 async function run(atOnce: number): Promise<Failure[]> {
   const { clock, tick } = steppingClock();
   const targets: Target[] = [];
-  for (const engine of engines) targets.push(await startTarget(t, engine, clock));
+  for (const engine of engines) targets.push(await startTarget(cleanup, engine, clock));
   const started = performance.now();
   const outcome = await fuzz(targets as [Target, ...Target[]], {
     seed,

@@ -1,6 +1,7 @@
+import { METHODS } from 'node:http';
 import type { Operation, Parameter } from './document.ts';
 import { type Draft, encoded, isJsonType, type Pair, pair, textInQuery } from './draft.ts';
-import { edgeBodies, edgeContentTypes, edgeHeaders, edgeMethods, edgePaths } from './edge-values.ts';
+import { edgeBodies, edgeContentTypes, edgeHeaders, edgePaths } from './edge-values.ts';
 import type { Known } from './known.ts';
 import { oversizedFor } from './oversized.ts';
 import { nearlyValidValues, type Schema } from './values.ts';
@@ -10,6 +11,9 @@ export type Mutation = { kind: keyof typeof mutators; pick: number; text: string
 
 export const mutate = (draft: Draft, mutation: Mutation, known: Known) =>
   mutators[mutation.kind](draft, structuredClone(mutation), known);
+
+/** All that Node can send, except for one whose response is a tunnel. */
+const methods = METHODS.filter((method) => method !== 'CONNECT');
 
 type Mutator = (draft: Draft, mutation: Mutation, known: Known) => void;
 
@@ -164,7 +168,7 @@ const mutators = {
     );
   },
   method(draft, { pick }) {
-    draft.method = edgeMethods[pick % edgeMethods.length] ?? 'GET';
+    draft.method = methods[pick % methods.length] ?? 'GET';
     draft.targetsOperation = false;
   },
   header(draft, { pick, text }, known) {

@@ -1,6 +1,5 @@
 import type { TestContext } from 'node:test';
 import { type Clock, momentOf } from '../../src/core/clock.ts';
-import type { Database } from '../../src/database/open.ts';
 import { createKey, revokeKey } from '../../src/resources/keys/queries.ts';
 import { type Scope, scopes } from '../../src/resources/keys/schema.ts';
 import { type Engine, startTestService } from '../service.ts';
@@ -26,15 +25,6 @@ export async function startTarget(
   clock: Clock,
 ): Promise<Target> {
   const { origin, database } = await startTestService(t, engine, { clock });
-  return describeTarget(engine, origin, database, clock);
-}
-
-async function describeTarget(
-  name: string,
-  origin: string,
-  database: Database,
-  clock: Clock,
-): Promise<Target> {
   const createTestKey = (held: readonly Scope[], more: object = {}) =>
     database.write((db) => createKey(db, { name: held.join(' '), scopes: [...held], ...more }, clock()));
   const all = await createTestKey(scopes);
@@ -49,7 +39,7 @@ async function describeTarget(
   await database.write((db) => revokeKey(db, revoked.id, clock()));
   const expired = await createTestKey(scopes, { expires_at: '2026-01-01T00:00:00.000Z' });
   return {
-    name,
+    name: engine,
     origin,
     keys: { all: all.secret, ids, byScope, revoked: revoked.secret, expired: expired.secret },
   };

@@ -9,6 +9,7 @@ import { sqliteEngine } from '../../src/database/sqlite/engine.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openDatabase } from '../../src/store/open.ts';
 import { allTables, type Tables } from '../../src/store/tables.ts';
+import { createCleanup } from '../cleanup.ts';
 import { freshDatabase } from '../databases.ts';
 import { startTestService } from '../service.ts';
 import { hashMigrations, releasedFile } from './versions.ts';
@@ -25,8 +26,7 @@ writeFileSync(releasedFile(version, 'json'), `${JSON.stringify(hashMigrations(ve
 
 /** Fills a database over HTTP, so that every table has rows, and backs it up. */
 async function writeBackup(): Promise<void> {
-  const cleanups: (() => unknown)[] = [];
-  const t = { after: (cleanup: () => unknown) => void cleanups.push(cleanup) };
+  const cleanup = createCleanup();
   const environment = { MUSTER_TIME_ZONE: 'Europe/Berlin', MUSTER_WEBHOOK_ALLOW: '127.0.0.1' };
   const {
     key: createKey,
@@ -35,7 +35,7 @@ async function writeBackup(): Promise<void> {
     post,
     call,
     database,
-  } = await startTestService(t as never, 'sqlite', { environment });
+  } = await startTestService(cleanup, 'sqlite', { environment });
   const key = await createKey();
   const ada = await make('/v1/personnel', key, {
     name: 'Ada Łovelace',
@@ -72,7 +72,7 @@ async function writeBackup(): Promise<void> {
   await make('/v1/webhooks', key, { url: 'http://127.0.0.1:9/', types: ['person.created'] });
   await post('/v1/groups', key, { name: 'Once' }, { 'idempotency-key': 'once' });
   await backupCommand(database, backup, () => {});
-  for (const cleanup of cleanups.reverse()) await cleanup();
+  await cleanup.run();
 }
 
 /** Restores the backup and writes the database as SQL. */

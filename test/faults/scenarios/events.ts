@@ -5,10 +5,10 @@ import type { Database } from '../../../src/database/open.ts';
 import { createPerson } from '../../../src/resources/personnel/queries.ts';
 import { openDatabase } from '../../../src/store/open.ts';
 import { bySystem } from '../../../src/store/writes/change.ts';
-import { type Client, createClient, expectJson, type Response } from '../client.ts';
+import { type Client, expectJson, type Response } from '../client.ts';
 import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
 import type { Random } from '../random.ts';
-import { type Engine, emptyDatabase, type Service, startService } from '../service.ts';
+import { connect, type Engine, emptyDatabase, type Service, startService } from '../service.ts';
 
 const writers = 5;
 const slowWriters = 2;
@@ -24,7 +24,7 @@ const eventsScenario = (engine: Engine): Scenario => ({
   name: `events-${engine}`,
   limitMs: 30 * 60_000,
   isInQuickRun: true,
-  run: (options) => followEvents(options, engine, options.rounds(50_000, 1_500)),
+  run: (options) => followEvents(options, engine, options.rounds(50_000, 800)),
 });
 
 export const eventsSqlite = eventsScenario('sqlite');
@@ -41,7 +41,7 @@ async function followEvents(options: Options, engine: Engine, target: number): P
   const startInstance = async (): Promise<Instance> => {
     const service = await startService(cleanup, url);
     key ??= service.key;
-    return { service, client: createClient(service.origin, { key, tally }) };
+    return { service, client: connect(options, { origin: service.origin, key }) };
   };
   const instances = [await startInstance(), await startInstance()];
   if (engine === 'postgres') await delayCommits(url);
@@ -58,9 +58,7 @@ async function followEvents(options: Options, engine: Engine, target: number): P
     while (!isEnough()) {
       await setTimeout(random.integer(100, isQuickRun ? 500 : 3_000));
       const slot = random.integer(0, 1);
-      const { service, client } = instances[slot] as Instance;
-      await service.kill9();
-      client.close();
+      await instances[slot]?.service.kill9();
       instances[slot] = await startInstance();
       kills++;
     }
@@ -95,10 +93,6 @@ async function followEvents(options: Options, engine: Engine, target: number): P
   await verify(client, tally, seen, acknowledged);
   tally.rounds = seen.length;
   tally.note(`${seen.length} events followed over ${kills} kills`);
-  for (const { service, client } of instances) {
-    client.close();
-    await service.kill9();
-  }
   return tally;
 
   async function write(client: () => Client, random: Random): Promise<void> {

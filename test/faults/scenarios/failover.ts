@@ -4,11 +4,13 @@ import { type PostgresServer, replicateSynchronously, startPostgresServer } from
 import { isInstalled } from '../../programs.ts';
 import { startForwarder } from '../../tcp-forwarder.ts';
 import { createBalancedClient } from '../balanced-client.ts';
-import { type Client, createClient } from '../client.ts';
+import type { Client } from '../client.ts';
+import { timeToHeal } from '../healing.ts';
 import { createLedger, verifyAll, verifyTouched } from '../ledger.ts';
+import { startLoops } from '../loops.ts';
 import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
 import { durableSettings } from '../run.ts';
-import { type Service, startService } from '../service.ts';
+import { connect, expectRunning, startService } from '../service.ts';
 import { startWriters, type Write, type Writers } from '../writers.ts';
 
 /** The service must be available this long after the standby was promoted. */
@@ -44,7 +46,7 @@ async function failOver(options: Options, usesHaproxy: boolean): Promise<Outcome
   const url = Object.assign(new URL(database), { port: String(port) }).href;
   const first = await startService(cleanup, url);
   const services = [first, await startService(cleanup, url)];
-  const probes = services.map(({ origin }) => createClient(origin, { tally }));
+  const probes = services.map((service) => connect(options, service));
   const client = createBalancedClient(
     services.map(({ origin }) => origin),
     first.key,
@@ -65,7 +67,7 @@ async function failOver(options: Options, usesHaproxy: boolean): Promise<Outcome
   const isAcknowledged = ({ startedAt, status = 0 }: Write) => startedAt > killedAt && isSuccess(status);
   if (writers.writes.some(isAcknowledged)) tally.fail('A write was acknowledged without a primary.');
   await standby.run('select pg_promote()');
-  const healMs = await timeToHeal(client, probes);
+  const healMs = await timeToHeal(client, services);
   if (healMs > maxHealMs + options.slackMs)
     tally.fail(`The service needed ${Math.round(healMs)} ms to heal.`);
   await setTimeout(500);
@@ -77,8 +79,9 @@ async function failOver(options: Options, usesHaproxy: boolean): Promise<Outcome
   tally.note(
     `available ${Math.round(healMs)} ms after the promotion; ${unavailable} of ${requests} requests were 503`,
   );
-  for (const open of [client, ...probes]) open.close();
-  for (const service of services) await end(service, tally);
+  client.close();
+  for (const service of services) expectRunning(service, options);
+  await Promise.all(services.map((service) => service.kill9()));
   await Promise.all([primary.stop(), standby.stop()]);
   return tally;
 }
@@ -109,40 +112,12 @@ async function expectNotReady(probes: Client[], tally: Tally): Promise<void> {
   }
 }
 
-/** Measures the time until a write succeeds and `/readyz` of all instances returns 200. */
-async function timeToHeal(client: Client, probes: Client[]): Promise<number> {
-  const startedAt = performance.now();
-  const elapsedMs = () => performance.now() - startedAt;
-  while (elapsedMs() < 60_000) {
-    const name = `healed ${crypto.randomUUID()}`;
-    const written = await client.send('POST', '/v1/personnel', { name }).catch(() => undefined);
-    const ready = await Promise.all(probes.map((probe) => probe.send('GET', '/readyz')));
-    if (written?.status === 201 && ready.every(({ status }) => status === 200)) break;
-    await setTimeout(10);
-  }
-  return elapsedMs();
-}
-
 function startReaders(client: Client, tally: Tally) {
-  let isStopped = false;
-  const read = async (path: string) => {
-    while (!isStopped) {
-      const response = await client.send('GET', path).catch(() => undefined);
-      if (response && ![200, 503].includes(response.status))
-        tally.fail(`GET ${path} returned ${response.status}.`);
-      await setTimeout(10);
-    }
+  const read = (path: string) => async () => {
+    const response = await client.send('GET', path).catch(() => undefined);
+    if (response && ![200, 503].includes(response.status))
+      tally.fail(`GET ${path} returned ${response.status}.`);
+    await setTimeout(10);
   };
-  const loops = ['/v1/personnel?limit=20', '/v1/groups', '/v1/risks/summary'].map(read);
-  return {
-    async stop() {
-      isStopped = true;
-      await Promise.all(loops);
-    },
-  };
-}
-
-async function end(service: Service, tally: Tally): Promise<void> {
-  if (!service.isRunning()) tally.fail(`The service died: ${service.stderr().slice(-300)}`);
-  await service.kill9();
+  return startLoops(...['/v1/personnel?limit=20', '/v1/groups', '/v1/risks/summary'].map(read));
 }

@@ -1,12 +1,12 @@
 import { copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { createCleanup } from '../../cleanup.ts';
 import { temporaryFolder } from '../../process.ts';
-import { createCleanup } from '../cleanup.ts';
-import { type Client, createClient } from '../client.ts';
+import type { Client } from '../client.ts';
 import { createLedger, verifyAll, verifyTouched } from '../ledger.ts';
 import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
-import { startService } from '../service.ts';
+import { connect, startService, startWithClient } from '../service.ts';
 import { startWriters, type Write } from '../writers.ts';
 
 /** The service must detect the change and stop acknowledging writes within this time. */
@@ -88,8 +88,7 @@ async function removeOnce(options: Options, tally: Tally, removal: Removal, othe
   const file = join(temporaryFolder(cleanup), 'data', 'muster.db');
   mkdirSync(dirname(file));
   const url = `sqlite:${file}`;
-  const service = await startService(cleanup, url);
-  const client = createClient(service.origin, { key: service.key, connections: 12, tally });
+  const { service, client } = await startWithClient(options, url, { connections: 12 });
   const ledger = await createLedger(client);
   const writers = startWriters(client, ledger, tally, { random: random.fork() });
   await setTimeout(random.integer(200, 600));
@@ -104,17 +103,15 @@ async function removeOnce(options: Options, tally: Tally, removal: Removal, othe
     tally.fail(`${removal.name}: the running service created a database file.`);
   }
   checkWrites(await writers.stop(), removedAt + maxDetectionMs, tally, removal);
-  client.close();
   await (random.next() < 0.5 ? service.terminate() : service.kill9());
 
   if (removal.blocksStart) await checkStartFails(url, file, tally);
   restore();
   const again = await startService(cleanup, url);
   if (again.key !== undefined) tally.fail(`${removal.name}: the next start printed a new key.`);
-  const reader = createClient(again.origin, { key: service.key, tally });
+  const reader = connect(options, { origin: again.origin, key: service.key });
   await verifyTouched(reader, ledger, tally);
   await verifyAll(reader, ledger, tally);
-  reader.close();
   await again.kill9();
 }
 

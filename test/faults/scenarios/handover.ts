@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Client, createClient, expectJson } from '../client.ts';
+import { type Client, expectJson } from '../client.ts';
 import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
 import type { Random } from '../random.ts';
-import { type Engine, emptyDatabase, startService } from '../service.ts';
+import { type Engine, emptyDatabase, startWithClient } from '../service.ts';
 
 /** Deactivates a person with a hand-over while other clients assign work to that person. */
 const handoverScenario = (engine: Engine): Scenario => ({
@@ -24,10 +24,10 @@ type Assigned = { kind: string; path: string; acknowledgedAt: number };
 type Assign = (person: string) => Promise<string | undefined>;
 
 async function raceHandovers(options: Options, engine: Engine, rounds: number): Promise<Outcome> {
-  const { cleanup, random } = options;
-  const { tally } = options;
-  const service = await startService(cleanup, await emptyDatabase(options, engine));
-  const client = createClient(service.origin, { key: service.key, connections: 24, tally });
+  const { random, tally } = options;
+  const { client } = await startWithClient(options, await emptyDatabase(options, engine), {
+    connections: 24,
+  });
   for (const key of ['APOLLO', ...otherProjects])
     await expectJson(client, 'POST', '/v1/projects', { name: key, key });
   const kinds = createKinds(client, tally, random.fork());
@@ -65,8 +65,6 @@ async function raceHandovers(options: Options, engine: Engine, rounds: number): 
     await checkMoved(client, tally, leaver, successor, mustHaveMoved(assigned));
     tally.rounds++;
   }
-  client.close();
-  await service.kill9();
   return tally;
 }
 

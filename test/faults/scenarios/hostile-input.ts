@@ -2,8 +2,9 @@ import { setTimeout } from 'node:timers/promises';
 import { type Attack, attacks } from '../attacks.ts';
 import { type Client, createClient } from '../client.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
+import { startLoops } from '../loops.ts';
 import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
-import { databaseInMemory, type Engine, emptyDatabase, startService } from '../service.ts';
+import { connect, type Engine, fastDatabase, startService } from '../service.ts';
 
 /** Sends hostile bodies, queries and files while it probes `/livez` and a well-behaved client writes. */
 const hostileScenario = (engine: Engine, isInQuickRun: boolean): Scenario => ({
@@ -21,7 +22,7 @@ const maxWriteMs = 5000;
 
 async function attackRepeatedly(options: Options, engine: Engine): Promise<Outcome> {
   const { tally, isQuickRun, log } = options;
-  const url = engine === 'sqlite' ? databaseInMemory(options) : await emptyDatabase(options, engine);
+  const url = await fastDatabase(options, engine);
   const chosen = attacks.filter((attack) => !isQuickRun || attack.isInQuickRun);
   let target = await startTarget(options, url);
   const { key } = target.service;
@@ -30,33 +31,25 @@ async function attackRepeatedly(options: Options, engine: Engine): Promise<Outco
       const isOver = await attackOnce(tally, target, attack, log);
       // A service that is still busy would fail the next attacks.
       if (!isOver) {
-        await target.stop();
+        await target.service.kill9();
         target = await startTarget(options, url, key);
       }
       tally.rounds++;
     }
   }
-  await target.stop();
   return tally;
 }
 
 type Target = Awaited<ReturnType<typeof startTarget>>;
 
-async function startTarget({ cleanup, tally, isQuickRun }: Options, url: string, key?: string) {
-  const service = await startService(cleanup, url);
-  const timeoutMs = isQuickRun ? 5000 : 60_000;
-  const client = createClient(service.origin, { key: key ?? service.key, timeoutMs, tally });
-  const probe = probeLivez(cleanup, service);
-  await warmUp(createClient(service.origin, { key: client.key, tally }), probe);
-  return {
-    service,
-    client,
-    probe,
-    async stop() {
-      client.close();
-      await service.kill9();
-    },
-  };
+async function startTarget(options: Options, url: string, key?: string) {
+  const service = await startService(options.cleanup, url);
+  const { origin } = service;
+  const timeoutMs = options.isQuickRun ? 5000 : 60_000;
+  const client = connect(options, { origin, key: key ?? service.key }, { timeoutMs });
+  const probe = probeLivez(options.cleanup, service);
+  await warmUp(client, probe);
+  return { service, client, probe };
 }
 
 /** Returns whether the service finished handling the attack. */
@@ -87,7 +80,6 @@ async function warmUp(client: Client, probe: ReturnType<typeof probeLivez>): Pro
   for (let i = 0; i < 5; i++) await client.send('POST', '/v1/personnel', { name: 'x' });
   await client.send('POST', '/v1/personnel', { nothing: 'x' });
   await client.send('POST', '/v1/personnel/import?dry_run=true', 'name\nx\n', { 'content-type': 'text/csv' });
-  client.close();
   await setTimeout(200);
   await probe.take();
 }
@@ -95,24 +87,18 @@ async function warmUp(client: Client, probe: ReturnType<typeof probeLivez>): Pro
 function startGoodWriter({ origin, key }: Client, tally: Tally, attack: string) {
   // A separate client, because the attack may use all connections of its own.
   const client = createClient(origin, { key, connections: 1, timeoutMs: 120_000, tally });
-  let isStopped = false;
-  const write = async () => {
-    while (!isStopped) {
-      const response = await client.send('POST', '/v1/personnel', { name: 'Good' }).catch(() => undefined);
-      if (isStopped) break;
-      if (response?.status === 201) tally.acknowledged++;
-      else tally.fail(`${attack}: a good write returned ${response?.status ?? 'nothing'}.`);
-      if (response && response.ms > maxWriteMs) {
-        tally.fail(`${attack}: a good write took ${Math.round(response.ms)} ms.`);
-      }
-      await setTimeout(20);
+  const loop = startLoops(async () => {
+    const response = await client.send('POST', '/v1/personnel', { name: 'Good' }).catch(() => undefined);
+    if (response?.status === 201) tally.acknowledged++;
+    else tally.fail(`${attack}: a good write returned ${response?.status ?? 'nothing'}.`);
+    if (response && response.ms > maxWriteMs) {
+      tally.fail(`${attack}: a good write took ${Math.round(response.ms)} ms.`);
     }
-  };
-  const loop = write();
+    await setTimeout(20);
+  });
   return {
     async stop() {
-      isStopped = true;
-      await loop;
+      await loop.stop();
       client.close();
     },
   };

@@ -3,16 +3,14 @@ import { startHaproxy } from '../../haproxy.ts';
 import { startNginxExample } from '../../nginx.ts';
 import { freeServerPort } from '../../ports.ts';
 import { isInstalled } from '../../programs.ts';
-import { type BalancedClient, createBalancedClient } from '../balanced-client.ts';
-import { createClient, expectJson } from '../client.ts';
-import { createLedger, type Ledger, verifyAll, verifyTouched } from '../ledger.ts';
+import { createBalancedClient } from '../balanced-client.ts';
+import type { Client } from '../client.ts';
+import { createRisks, numbersIn, type Risks, startFreshnessChecks } from '../freshness-checks.ts';
+import { createLedger, verifyAll, verifyTouched } from '../ledger.ts';
 import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
-import type { Random } from '../random.ts';
-import { emptyDatabase, type Service, startService } from '../service.ts';
+import { connect, emptyDatabase, type Service, startService } from '../service.ts';
 import { startWriters } from '../writers.ts';
-import { countStale, numbersIn } from './freshness.ts';
 
-const riskCount = 4;
 /** Each import adds 300 people, and the last check reads all of them. */
 const importShare = 0.05;
 
@@ -58,7 +56,8 @@ async function restartInTurn(
   const client = createBalancedClient(await balance(origins), key, tally);
   cleanup.after(() => client.close());
   const ledger = await createLedger(client);
-  const risks = await createRisks(client, ledger);
+  const risks = await createRisks(client, ledger.project);
+  const others = ['/v1/personnel?q=w&limit=20', '/v1/groups', '/v1/risks/summary'];
 
   const rounds = options.rounds(60, instanceCount);
   const until = performance.now() + (minutes ?? 0) * 60_000;
@@ -70,7 +69,7 @@ async function restartInTurn(
       count: 6,
       hasImports: random.next() < importShare,
     });
-    const checks = startFreshnessChecks(client, ledger, risks, tally, random);
+    const checks = startFreshnessChecks({ writing: client, reading: client, risks, tally, random, others });
     await setTimeout(random.integer(100, 500));
     const index = tally.rounds % instanceCount;
     const isKill = random.next() < 0.5;
@@ -86,12 +85,11 @@ async function restartInTurn(
     if (tally.rounds % 20 === 0) options.log(`${tally.rounds} restarts, ${tally.acknowledged} acknowledged`);
   }
   await verifyAll(client, ledger, tally);
-  for (const origin of origins) await verifyRisks(origin, key, risks, tally);
+  for (const origin of origins) await verifyRisks(connect(options, { origin, key }), risks, tally);
 
   const { requests, unavailable, broken } = client.counts;
   tally.note(`${kills} of ${tally.rounds} restarts were kills; ${risks.reads} reads were compared`);
   tally.note(`${requests} requests: ${unavailable} were 503, ${broken} lost their connection`);
-  await Promise.all(services.map((service) => service.kill9()));
   return tally;
 }
 
@@ -110,96 +108,12 @@ async function stop(service: Service, isKill: boolean, tally: Tally): Promise<vo
   if (code !== 0) tally.fail(`An instance ended with ${code} after SIGTERM: ${service.stderr().slice(-300)}`);
 }
 
-type Risks = {
-  /** The number in the last acknowledged title of each risk. */
-  acknowledged: Record<string, number>;
-  /** The number in the last title that was sent, acknowledged or not. */
-  sent: Record<string, number>;
-  reads: number;
-};
-
-async function createRisks(client: BalancedClient, { project }: Ledger): Promise<Risks> {
-  const acknowledged: Risks['acknowledged'] = {};
-  for (let i = 0; i < riskCount; i++) {
-    const body = { title: 'R0', probability: 3, impact: 3 };
-    acknowledged[(await expectJson(client, 'POST', `/v1/projects/${project}/risks`, body)).key] = 0;
-  }
-  return { acknowledged, sent: { ...acknowledged }, reads: 0 };
-}
-
-/** Changes risks, and compares every read with what was acknowledged before it began, also when it is a 304. */
-function startFreshnessChecks(
-  client: BalancedClient,
-  { project, group }: Ledger,
-  risks: Risks,
-  tally: Tally,
-  random: Random,
-) {
-  let isStopped = false;
-
-  async function write(key: string): Promise<void> {
-    while (!isStopped) {
-      const number = (risks.sent[key] ?? 0) + 1;
-      risks.sent[key] = number;
-      const path = `/v1/projects/${project}/risks/${key}`;
-      const response = await client.send('PATCH', path, { title: `R${number}` }).catch(() => undefined);
-      if (response?.status === 200) {
-        risks.acknowledged[key] = number;
-        tally.acknowledged++;
-      } else if (response && response.status !== 503) tally.fail(`PATCH returned ${response.status}.`);
-      await setTimeout(random.integer(0, 30));
-    }
-  }
-
-  async function read(path: string): Promise<void> {
-    let cached: { etag: string; seen: Map<string, number> } | undefined;
-    while (!isStopped) {
-      const before = { ...risks.acknowledged };
-      const headers: Record<string, string> = cached ? { 'if-none-match': cached.etag } : {};
-      const response = await client.send('GET', path, undefined, headers).catch(() => undefined);
-      if (response?.status === 200)
-        cached = { etag: String(response.headers.etag), seen: numbersIn(response.json()) };
-      if (response?.status === 200 || response?.status === 304) {
-        risks.reads++;
-        countStale(tally, path, response.status, before, cached?.seen);
-      } else if (response && response.status !== 503) tally.fail(`GET ${path} returned ${response.status}.`);
-    }
-  }
-
-  /** Reads that are compared with nothing must be complete and valid too. */
-  async function readOnly(path: string): Promise<void> {
-    while (!isStopped) {
-      const response = await client.send('GET', path).catch(() => undefined);
-      if (response?.status === 200) response.json();
-      else if (response && response.status !== 503) tally.fail(`GET ${path} returned ${response.status}.`);
-      await setTimeout(random.integer(0, 30));
-    }
-  }
-
-  const list = `/v1/projects/${project}/risks`;
-  const one = `${list}/${Object.keys(risks.acknowledged)[0]}`;
-  const others = ['/v1/personnel?q=w&limit=20', '/v1/groups', '/v1/risks/summary', `/v1/groups/${group}`];
-  const loops = [
-    ...Object.keys(risks.acknowledged).map(write),
-    ...['/v1/risks', '/v1/risks?limit=10', `${list}?limit=10`, one].map(read),
-    ...others.map(readOnly),
-  ];
-  return {
-    async stop() {
-      isStopped = true;
-      await Promise.all(loops);
-    },
-  };
-}
-
 /** Every instance must show every acknowledged title, or one that was sent later. */
-async function verifyRisks(origin: string, key: string | undefined, risks: Risks, tally: Tally) {
-  const client = createClient(origin, { key, tally });
-  const seen = numbersIn(await expectJson(client, 'GET', '/v1/risks'));
+async function verifyRisks(client: Client, risks: Risks, tally: Tally): Promise<void> {
+  const seen = numbersIn(await client.send('GET', '/v1/risks'));
   for (const [risk, number] of Object.entries(risks.acknowledged)) {
     if ((seen.get(risk) ?? -1) >= number) continue;
     tally.lost++;
     tally.fail(`${risk} is R${seen.get(risk)}, but R${number} was acknowledged.`);
   }
-  client.close();
 }

@@ -1,10 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import Sqlite from 'better-sqlite3';
-import { createCleanup } from '../cleanup.ts';
-import { type Client, createClient } from '../client.ts';
-import { createLedger, type Ledger, verifyAll, verifyTouched } from '../ledger.ts';
+import { createCleanup } from '../../cleanup.ts';
+import { createLedger, verifyAll, verifyTouched } from '../ledger.ts';
 import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
-import { type Engine, emptyDatabase, type Service, startService } from '../service.ts';
+import { connect, type Engine, emptyDatabase, startService, startWithClient } from '../service.ts';
 import { startWriters } from '../writers.ts';
 
 const roundsBetweenFullChecks = 50;
@@ -22,13 +21,10 @@ export const killSqlite = killScenario('sqlite', 500, 3);
 export const killPostgres = killScenario('postgres', 100, 2);
 
 async function killRepeatedly(options: Options, engine: Engine, rounds: number): Promise<Outcome> {
-  const { random, cleanup, log } = options;
-  const { tally } = options;
+  const { random, cleanup, log, tally } = options;
   const url = await emptyDatabase(options, engine);
-  let service = await startService(cleanup, url);
+  let { service, client } = await startWithClient(options, url, { connections: 10 });
   const { key } = service;
-  const connect = () => createClient(service.origin, { key, connections: 10, tally });
-  let client = connect();
   const ledger = await createLedger(client);
 
   for (let round = 1; round <= rounds; round++) {
@@ -40,26 +36,20 @@ async function killRepeatedly(options: Options, engine: Engine, rounds: number):
     await setTimeout(random.integer(50, 400));
     await service.kill9();
     await writers.stop();
-    client.close();
     if (engine === 'sqlite' && round % roundsBetweenIntegrityChecks === 0) checkIntegrity(url, tally);
     if (random.next() < 0.1) await killWhileStarting(options, url);
 
     service = await startService(cleanup, url);
     if (service.key !== undefined) tally.fail('A restart printed a new key.');
-    client = connect();
-    await verify(client, ledger, tally, isFull);
+    client = connect(options, { origin: service.origin, key }, { connections: 10 });
+    await verifyTouched(client, ledger, tally);
+    if (isFull) await verifyAll(client, ledger, tally);
     tally.rounds++;
     if (round % roundsBetweenFullChecks === 0) log(`${round} kills, ${tally.acknowledged} acknowledged`);
   }
   if (engine === 'sqlite') checkIntegrity(url, tally);
   tally.note(`${ledger.entries.length} resources at the end`);
-  await end(service, client);
   return tally;
-}
-
-async function verify(client: Client, ledger: Ledger, tally: Tally, isFull: boolean) {
-  await verifyTouched(client, ledger, tally);
-  if (isFull) await verifyAll(client, ledger, tally);
 }
 
 /** A start writes migrations and keys, so it must survive a kill, too. */
@@ -81,9 +71,4 @@ function checkIntegrity(url: string, tally: Tally): void {
   } finally {
     database.close();
   }
-}
-
-async function end(service: Service, client: Client): Promise<void> {
-  client.close();
-  await service.kill9();
 }

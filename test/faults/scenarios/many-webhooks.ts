@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { startReceiver } from '../../receiver.ts';
-import { type Client, createClient, expectJson } from '../client.ts';
+import { type Client, expectJson } from '../client.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
+import { startLoops } from '../loops.ts';
 import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
-import { databaseInMemory, type Engine, emptyDatabase, startService } from '../service.ts';
+import { connect, type Engine, expectRunning, fastDatabase, startWithClient } from '../service.ts';
 
 /** Writes events while there are as many webhooks as the settings allow, and checks that clients do not notice. */
 const manyWebhooksScenario = (engine: Engine, isInQuickRun: boolean): Scenario => ({
@@ -23,14 +24,9 @@ const maxInFlight = 64;
 
 async function writeEvents(options: Options, engine: Engine): Promise<Outcome> {
   const { tally, cleanup, log } = options;
-  const url = engine === 'sqlite' ? databaseInMemory(options) : await emptyDatabase(options, engine);
-  const service = await startService(cleanup, url, {
-    MUSTER_MAX_WEBHOOKS: String(webhookCount),
-    MUSTER_WEBHOOK_ALLOW: '127.0.0.1',
-  });
-  const { key } = service;
-  const client = createClient(service.origin, { key, tally });
-  cleanup.after(() => client.close());
+  const environment = { MUSTER_MAX_WEBHOOKS: String(webhookCount), MUSTER_WEBHOOK_ALLOW: '127.0.0.1' };
+  const url = await fastDatabase(options, engine);
+  const { service, client } = await startWithClient(options, url, { environment });
   const inFlight = countInFlight();
   const receiver = await startReceiver(cleanup, inFlight.respond);
   await createWebhooks(client, receiver.url);
@@ -39,7 +35,7 @@ async function writeEvents(options: Options, engine: Engine): Promise<Outcome> {
   await probe.take();
 
   for (let round = 1; round <= options.rounds(3, 1); round++) {
-    const good = startGoodClient(service.origin, key, tally);
+    const good = startGoodClient(connect(options, service, { connections: 1 }), tally);
     // Every webhook wants the first events, and none the others.
     const wanted = receiver.received.length + webhookCount * 2;
     for (const name of ['Ada', 'Grace']) await expectJson(client, 'POST', '/v1/personnel', { name });
@@ -59,7 +55,7 @@ async function writeEvents(options: Options, engine: Engine): Promise<Outcome> {
   if (ids.size !== receiver.received.length) tally.fail('A delivery was sent twice.');
   if (inFlight.max() > maxInFlight) tally.fail(`${inFlight.max()} attempts were in flight at once.`);
   tally.note(`${receiver.received.length} deliveries, at most ${inFlight.max()} in flight`);
-  if (!service.isRunning()) tally.fail(`The service died: ${service.stderr().slice(-300)}`);
+  expectRunning(service, options);
   return tally;
 }
 
@@ -95,28 +91,16 @@ function countInFlight() {
 }
 
 /** Reads and writes as a client of the service does, and expects that every request succeeds. */
-function startGoodClient(origin: string, key: string | undefined, tally: Tally) {
-  const client = createClient(origin, { key, connections: 1, tally });
-  let isStopped = false;
-  const run = async () => {
-    while (!isStopped) {
-      for (const [method, path, body, expected] of requests) {
-        const response = await client.send(method, path, body).catch(() => undefined);
-        if (response?.status !== expected)
-          tally.fail(`A good ${method} ${path} returned ${response?.status ?? 'nothing'}.`);
-        else if (method === 'POST') tally.acknowledged++;
-      }
-      await setTimeout(20);
+function startGoodClient(client: Client, tally: Tally) {
+  return startLoops(async () => {
+    for (const [method, path, body, expected] of requests) {
+      const response = await client.send(method, path, body).catch(() => undefined);
+      if (response?.status !== expected)
+        tally.fail(`A good ${method} ${path} returned ${response?.status ?? 'nothing'}.`);
+      else if (method === 'POST') tally.acknowledged++;
     }
-  };
-  const loop = run();
-  return {
-    async stop() {
-      isStopped = true;
-      await loop;
-      client.close();
-    },
-  };
+    await setTimeout(20);
+  });
 }
 
 const requests = [

@@ -1,9 +1,8 @@
 import { muster, temporaryFolder } from '../../process.ts';
-import { createClient } from '../client.ts';
 import { createLedger, verifyTouched } from '../ledger.ts';
 import { createMixedWriters, verifyMixed } from '../mixed-writers.ts';
 import type { Options, Outcome, Scenario } from '../outcome.ts';
-import { emptyDatabase, startService } from '../service.ts';
+import { emptyDatabase, startWithClient } from '../service.ts';
 import { startWriters } from '../writers.ts';
 
 /** The limit of a write in docs/operations.md: after that the response is 503. */
@@ -27,14 +26,12 @@ async function writeMixed(options: Options): Promise<Outcome> {
   const { cleanup, tally, random, isQuickRun, minutes } = options;
   const server = await options.postgres();
   const url = await emptyDatabase(options, 'postgres');
-  const service = await startService(cleanup, url);
-  const client = createClient(service.origin, { key: service.key, connections: 40, tally });
-  cleanup.after(() => client.close());
+  const { service, client } = await startWithClient(options, url, { connections: 40 });
   const ledger = await createLedger(client);
   const mixed = await createMixedWriters(client, tally, ledger.project);
 
   const start = performance.now();
-  const durationMs = minutes === undefined ? (isQuickRun ? 6_000 : 60_000) : minutes * 60_000;
+  const durationMs = minutes === undefined ? (isQuickRun ? 4_000 : 60_000) : minutes * 60_000;
   const writers = startWriters(client, ledger, tally, {
     random: random.fork(),
     count: ledgerWriters,
@@ -48,7 +45,6 @@ async function writeMixed(options: Options): Promise<Outcome> {
   await verifyTouched(client, ledger, tally);
   await verifyMixed(client, tally, mixed);
 
-  client.close();
   // A connection reports its deadlocks at its end, if not before.
   await service.terminate();
   const { code, stdout } = await muster(temporaryFolder(cleanup), ['check'], { MUSTER_DATABASE_URL: url });

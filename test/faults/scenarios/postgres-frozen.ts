@@ -1,10 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Client, createClient, expectJson, type Response } from '../client.ts';
+import { timeToHeal } from '../healing.ts';
 import { createLedger, verifyAll, verifyTouched } from '../ledger.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
 import type { Options, Outcome, Scenario } from '../outcome.ts';
-import { startService } from '../service.ts';
-import { startWriters } from '../writers.ts';
+import { expectRunning, startWithClient } from '../service.ts';
+import { startWriters, type Write } from '../writers.ts';
 
 /** The service's guarantees while its database hangs. */
 const limits = { requestMs: 10_000, readyzMs: 2000, healMs: 1000 };
@@ -21,8 +22,7 @@ async function freezeAndThaw(options: Options): Promise<Outcome> {
   const { random, cleanup, tally, isQuickRun, slackMs } = options;
   const server = await options.postgres();
   const url = await server.createDatabase();
-  const service = await startService(cleanup, url);
-  const client = createClient(service.origin, { key: service.key, connections: 60, tally });
+  const { service, client } = await startWithClient(options, url, { connections: 60 });
   const ledger = await createLedger(client);
   const probe = probeLivez(cleanup, service);
   const otherKey = await expectJson(client, 'POST', '/v1/keys', {
@@ -46,19 +46,17 @@ async function freezeAndThaw(options: Options): Promise<Outcome> {
     await countStalls(tally, probe, { isBound: true });
 
     await server.thaw();
-    const healMs = await timeToHeal(client);
+    const healMs = await timeToHeal(client, [service]);
     tally.note(`healed within ${Math.round(healMs)} ms`);
     if (healMs > limits.healMs + slackMs) tally.fail(`The service needed ${Math.round(healMs)} ms to heal.`);
     await Promise.allSettled(requests.map(({ response }) => response));
     const writes = await writers.stop();
     checkWrites(writes, options);
-    if (!service.isRunning()) throw new Error(`The service died: ${service.stderr().slice(-300)}`);
+    expectRunning(service, options);
     await verifyTouched(client, ledger, tally);
     tally.rounds++;
   }
   await verifyAll(client, ledger, tally);
-  client.close();
-  await service.kill9();
   return tally;
 }
 
@@ -117,24 +115,9 @@ async function checkBadKey(origin: string, { tally, slackMs }: Options): Promise
   client.close();
 }
 
-function checkWrites(
-  writes: { startedAt: number; endedAt: number; status: number | undefined }[],
-  { tally, slackMs }: Options,
-) {
+function checkWrites(writes: Write[], { tally, slackMs }: Options) {
   const maxMs = Math.max(...writes.map(({ startedAt, endedAt }) => endedAt - startedAt));
   if (maxMs > limits.requestMs + slackMs) tally.fail(`A write took ${Math.round(maxMs)} ms.`);
   const withoutResponse = writes.filter(({ status }) => status === undefined).length;
   if (withoutResponse > 0) tally.fail(`${withoutResponse} writes ended without a response.`);
-}
-
-async function timeToHeal(client: Client): Promise<number> {
-  const startedAt = performance.now();
-  const elapsedMs = () => performance.now() - startedAt;
-  while (elapsedMs() < 30_000) {
-    const ready = await client.send('GET', '/readyz').catch(() => undefined);
-    const written = await client.send('POST', '/v1/personnel', { name: 'healed' }).catch(() => undefined);
-    if (ready?.status === 200 && written?.status === 201) break;
-    await setTimeout(10);
-  }
-  return elapsedMs();
 }

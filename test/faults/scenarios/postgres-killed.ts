@@ -1,10 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import type { PostgresServer } from '../../postgres-server.ts';
-import { type Client, createClient } from '../client.ts';
+import type { Client } from '../client.ts';
+import { timeToHeal } from '../healing.ts';
 import { createLedger, type Ledger, verifyAll, verifyTouched } from '../ledger.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
+import { startLoops } from '../loops.ts';
 import type { Options, Outcome, Scenario } from '../outcome.ts';
-import { type Service, startService } from '../service.ts';
+import { expectRunning, startWithClient } from '../service.ts';
 import { startWriters } from '../writers.ts';
 
 /** The service must be available this long after its database. */
@@ -31,15 +33,11 @@ export const postmasterKill = postgresScenario('postmaster-kill', 50, 1, async (
 });
 
 async function breakRepeatedly(options: Options, rounds: number, breakDatabase: Break): Promise<Outcome> {
-  const { random, cleanup } = options;
-  const { tally } = options;
+  const { random, cleanup, tally } = options;
   const server = await options.postgres();
   const url = await server.createDatabase();
-  let service = await startService(cleanup, url);
-  const { key } = service;
-  const connect = () => createClient(service.origin, { key, connections: 12, tally });
-  let client = connect();
-  let probe = probeLivez(cleanup, service);
+  const { service, client } = await startWithClient(options, url, { connections: 12 });
+  const probe = probeLivez(cleanup, service);
   const ledger = await createLedger(client);
   let slowestHealMs = 0;
 
@@ -52,59 +50,27 @@ async function breakRepeatedly(options: Options, rounds: number, breakDatabase: 
     const readers = startReaders(client, ledger);
     await setTimeout(random.integer(100, 400));
     await breakDatabase(server, url);
-    const healMs = await timeToHeal(client, service);
-    if (service.isRunning()) slowestHealMs = Math.max(slowestHealMs, healMs);
+    const healMs = await timeToHeal(client, [service]);
+    slowestHealMs = Math.max(slowestHealMs, healMs);
     await Promise.all([writers.stop(), readers.stop()]);
     tally.rounds++;
-    if (!service.isRunning()) {
-      tally.fail(`The service died: ${service.stderr().slice(-300)}`);
-      client.close();
-      service = await startService(cleanup, url);
-      client = connect();
-      probe = probeLivez(cleanup, service);
-    } else {
-      if (healMs > maxHealMs + options.slackMs)
-        tally.fail(`The service needed ${Math.round(healMs)} ms to heal.`);
-      await countStalls(tally, probe, { isBound: true });
-    }
+    expectRunning(service, options);
+    if (healMs > maxHealMs + options.slackMs)
+      tally.fail(`The service needed ${Math.round(healMs)} ms to heal.`);
+    await countStalls(tally, probe, { isBound: true });
     await verifyTouched(client, ledger, tally);
   }
   await verifyAll(client, ledger, tally);
   tally.note(`healed within ${Math.round(slowestHealMs)} ms of the database's restart`);
-  client.close();
-  await service.kill9();
   return tally;
 }
 
 /** Reads a page, a complete list and one resource. Reads must not fail with 500 either. */
 function startReaders(client: Client, ledger: Ledger) {
-  let isStopped = false;
-  const read = async (path: string) => {
-    while (!isStopped) {
-      await client.send('GET', path).catch(() => undefined);
-      await setTimeout(5);
-    }
-  };
   const paths = ['/v1/personnel?limit=20', '/v1/personnel', `/v1/groups/${ledger.group}`, '/readyz'];
-  const loops = paths.map(read);
-  return {
-    async stop() {
-      isStopped = true;
-      await Promise.all(loops);
-    },
+  const read = (path: string) => async () => {
+    await client.send('GET', path).catch(() => undefined);
+    await setTimeout(5);
   };
-}
-
-/** Measures the time until a write succeeds and `/readyz` returns 200. */
-async function timeToHeal(client: Client, service: Service): Promise<number> {
-  const startedAt = performance.now();
-  const elapsedMs = () => performance.now() - startedAt;
-  while (service.isRunning() && elapsedMs() < 30_000) {
-    const name = `healed ${crypto.randomUUID()}`;
-    const written = await client.send('POST', '/v1/personnel', { name }).catch(() => undefined);
-    const ready = await client.send('GET', '/readyz').catch(() => undefined);
-    if (written?.status === 201 && ready?.status === 200) break;
-    await setTimeout(10);
-  }
-  return elapsedMs();
+  return startLoops(...paths.map(read));
 }

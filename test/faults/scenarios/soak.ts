@@ -4,7 +4,7 @@ import { type Client, createClient, expectJson } from '../client.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
 import type { Options, Outcome, Scenario, Tally } from '../outcome.ts';
 import type { Random } from '../random.ts';
-import { emptyDatabase, startService } from '../service.ts';
+import { emptyDatabase, expectRunning, startWithClient } from '../service.ts';
 
 /** Sends distinct requests for a long time: memory must stay flat after the first two minutes. */
 export const soak: Scenario = {
@@ -20,8 +20,8 @@ const fields = ['title', 'department', 'location', 'start_on', 'end_on', 'skills
 
 async function soakForMinutes(options: Options): Promise<Outcome> {
   const { tally, random, cleanup, soakMinutes } = options;
-  const service = await startService(cleanup, await emptyDatabase(options, 'sqlite'));
-  const client = createClient(service.origin, { key: service.key, connections, tally });
+  const url = await emptyDatabase(options, 'sqlite');
+  const { service, client } = await startWithClient(options, url, { connections });
   const probe = probeLivez(cleanup, service);
   const ids = await addPeople(client);
   const until = performance.now() + soakMinutes * 60_000;
@@ -38,11 +38,9 @@ async function soakForMinutes(options: Options): Promise<Outcome> {
     await setTimeout(1000);
   }
   await Promise.all(load);
-  if (!service.isRunning()) tally.fail(`The service died: ${service.stderr().slice(-300)}`);
+  expectRunning(service, options);
   await countStalls(tally, probe, { isBound: false });
   checkMemory(tally, samples);
-  client.close();
-  await service.kill9();
   return tally;
 }
 

@@ -1,12 +1,10 @@
 import { statSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { openDatabase } from '../../../src/store/open.ts';
-import { fillPeople } from '../../people.ts';
-import { createClient, expectJson } from '../client.ts';
+import { expectJson } from '../client.ts';
 import { countStalls, probeLivez } from '../livez-probe.ts';
 import type { Options, Outcome, Scenario } from '../outcome.ts';
-import { databaseInMemory, startService } from '../service.ts';
+import { fastDatabase, fillWidePeople, startWithClient } from '../service.ts';
 
 /** The limit in docs/operations.md. */
 const maxWalBytes = 128 * 1024 * 1024;
@@ -25,15 +23,13 @@ export const walBound: Scenario = {
 };
 
 async function writeBesideSlowReader(options: Options): Promise<Outcome> {
-  const { cleanup, isQuickRun } = options;
-  const { tally } = options;
+  const { cleanup, isQuickRun, tally } = options;
   const people = isQuickRun ? 20_000 : 100_000;
   const minMs = isQuickRun ? 3000 : 40_000;
   const minWrites = isQuickRun ? 0 : fullRunWrites;
-  const url = databaseInMemory(options);
-  await fill(url, people);
-  const service = await startService(cleanup, url);
-  const client = createClient(service.origin, { key: service.key, connections: 10, tally });
+  const url = await fastDatabase(options, 'sqlite');
+  await fillWidePeople(url, people, { note: 'x'.repeat(1500) });
+  const { service, client } = await startWithClient(options, url, { connections: 10 });
   const probe = probeLivez(cleanup, service);
   const wal = `${url.slice('sqlite:'.length)}-wal`;
 
@@ -86,17 +82,7 @@ async function writeBesideSlowReader(options: Options): Promise<Outcome> {
   if (list.isComplete && list.rows !== list.total) {
     tally.fail(`The slow reader's response was complete with ${list.rows} of ${list.total} people.`);
   }
-  client.close();
-  await service.kill9();
   return tally;
-}
-
-/** Wide rows, so that the list is far larger than the socket buffers. */
-async function fill(url: string, people: number): Promise<void> {
-  const database = openDatabase(url);
-  await database.migrate();
-  await fillPeople(database, people, { attributes: { note: 'x'.repeat(1500) } });
-  await database.close();
 }
 
 /** Reads at `readBytesPerSecond` until `hurry` is called. */
