@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { sheetRows, workbook, workbookOf } from '../../test/workbook.ts';
 import { assertAccessible } from './axe.ts';
 import { startConsole, test } from './console.ts';
-import { drop } from './drop.ts';
 import { press, tabTo } from './focus.ts';
-import { assertFits, hold } from './page.ts';
+import { assertFits, drop, hold } from './page.ts';
 
 const console = startConsole();
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { startConsole, test, visit } from './console.ts';
-import { drop } from './drop.ts';
+import { drop } from './page.ts';
 
 const console = startConsole();
 

@@ -73,9 +73,7 @@ const createPerson = async (client: Client, more: object = {}): Promise<string> 
 
 /** Assigns enough tasks to slow down the hand-over, so that other clients can assign more meanwhile. */
 async function assignTasks(client: Client, assignee_user_id: string, count: number): Promise<void> {
-  const rows = Array.from({ length: count }, () => JSON.stringify({ title: 'x', assignee_user_id })).join(
-    '\n',
-  );
+  const rows = `${JSON.stringify({ title: 'x', assignee_user_id })}\n`.repeat(count);
   const headers = { 'content-type': 'application/x-ndjson' };
   const { status, text } = await client.send('POST', '/v1/projects/APOLLO/tasks/import', rows, headers);
   if (status !== 200) throw new Error(`An import returned ${status}: ${text.slice(0, 200)}`);
