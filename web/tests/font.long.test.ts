@@ -1,19 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type Console, startConsole, waitUntilLoaded } from './console.ts';
+import { startConsole, test } from './console.ts';
 
-let console: Console;
-
-before(async () => {
-  console = await startConsole({ isEmpty: true });
-});
-
-after(() => console.stop());
+const console = startConsole({ isEmpty: true });
 
 test('the console uses its own font', async (t) => {
   const page = await console.open(t, '/keys');
-  if (!page) return;
-  await waitUntilLoaded(page);
   const fonts = await page.evaluate(async () => {
     await document.fonts.ready;
     return [...document.fonts].filter(({ status }) => status === 'loaded').map(({ family }) => family);
