@@ -1,221 +1,186 @@
 import { fold } from '../../core/text.ts';
 
-/** What is known of the exports of a tool, beyond the usual column names. */
+/** What is known of the exports of a tool, beyond the usual column names. Names of columns are separated by commas. */
 type Preset = {
   /** The name for people. */
   label: string;
   /** A file with all columns of one of these lists comes from this tool. */
-  signatures: readonly (readonly string[])[];
-  /**
-   * The fields of its columns. Fields that a resource does not have are left out; `project` is the project of a row, and
-   * an empty field skips a column whose name would mean something else.
-   */
+  signatures: readonly string[];
+  /** The columns of each field. Fields that a resource does not have are left out; `project` is the project of a row. */
   columns: Readonly<Record<string, string>>;
+  /** Columns that are left out, because their names would mean something else. */
+  skipped?: string;
 };
 
 const presets = {
   jira: {
     label: 'Jira',
-    signatures: [['issue key', 'issue type', 'summary']],
+    signatures: ['issue key, issue type, summary'],
     columns: {
-      'issue key': 'external_id',
-      'issue id': '',
-      'parent id': '',
-      summary: 'title',
-      reporter: 'raised_by_user_id',
-      creator: '',
-      created: 'raised_on',
-      'project key': 'project',
-      'project name': '',
-      'project lead': '',
-      'project description': '',
-      'project url': '',
+      external_id: 'issue key',
+      title: 'summary',
+      raised_by_user_id: 'reporter',
+      raised_on: 'created',
+      project: 'project key',
     },
+    skipped: 'issue id, parent id, creator, project name, project lead, project description, project url',
   },
   redmine: {
     label: 'Redmine',
-    signatures: [['#', 'tracker', 'subject']],
+    signatures: ['#, tracker, subject'],
     columns: {
-      '#': 'external_id',
+      external_id: '#',
       project: 'project',
-      subject: 'title',
-      author: 'raised_by_user_id',
-      created: 'raised_on',
-      '% done': '',
-      'parent task': '',
+      title: 'subject',
+      raised_by_user_id: 'author',
+      raised_on: 'created',
     },
+    skipped: '% done, parent task',
   },
   openproject: {
     label: 'OpenProject',
-    signatures: [
-      ['id', 'subject', 'type', 'status', 'priority'],
-      ['subject', 'accountable', 'type'],
-    ],
+    signatures: ['id, subject, type, status, priority', 'subject, accountable, type'],
     columns: {
-      id: 'external_id',
-      subject: 'title',
-      type: '',
+      external_id: 'id',
+      title: 'subject',
       project: 'project',
-      accountable: 'owner_name',
-      author: 'raised_by_user_id',
-      'created on': 'raised_on',
-      'finish date': 'due_on',
-      '% complete': '',
+      owner_name: 'accountable',
+      raised_by_user_id: 'author',
+      raised_on: 'created on',
+      due_on: 'finish date',
     },
+    skipped: 'type, % complete',
   },
   asana: {
     label: 'Asana',
-    signatures: [['task id', 'completed at', 'section/column']],
+    signatures: ['task id, completed at, section/column'],
     columns: {
-      'task id': 'external_id',
-      name: 'title',
-      notes: 'description',
-      'assignee email': 'assignee_user_id',
-      assignee: '',
-      'created at': 'raised_on',
-      'completed at': 'status',
-      projects: 'project',
-      'blocked by (dependencies)': '',
+      external_id: 'task id',
+      title: 'name',
+      description: 'notes',
+      assignee_user_id: 'assignee email',
+      raised_on: 'created at',
+      status: 'completed at',
+      project: 'projects',
     },
+    skipped: 'assignee, blocked by (dependencies)',
   },
   ms_project: {
     label: 'Microsoft Project',
-    signatures: [
-      ['task mode', 'duration', 'start', 'finish'],
-      ['% complete', 'duration', 'resource names'],
-    ],
+    signatures: ['task mode, duration, start, finish', '% complete, duration, resource names'],
     columns: {
-      id: 'external_id',
-      'unique id': '',
-      name: 'title',
-      'task name': 'title',
-      start: 'start_on',
-      finish: 'due_on',
-      notes: 'description',
-      '% complete': 'status',
-      'resource names': 'assignee_name',
+      external_id: 'id',
+      title: 'name, task name',
+      start_on: 'start',
+      due_on: 'finish',
+      description: 'notes',
+      status: '% complete',
+      assignee_name: 'resource names',
     },
+    skipped: 'unique id',
   },
   planner: {
     label: 'Microsoft Planner',
-    signatures: [['task id', 'bucket name', 'progress']],
+    signatures: ['task id, bucket name, progress'],
     columns: {
-      'task id': 'external_id',
-      'task name': 'title',
-      progress: 'status',
-      'assigned to': 'assignee_name',
-      'created by': 'raised_by_user_id',
-      'created date': 'raised_on',
-      'completed date': '',
+      external_id: 'task id',
+      title: 'task name',
+      status: 'progress',
+      assignee_name: 'assigned to',
+      raised_by_user_id: 'created by',
+      raised_on: 'created date',
     },
+    skipped: 'completed date',
   },
   azure_devops: {
     label: 'Azure DevOps',
-    signatures: [['id', 'work item type', 'title', 'state']],
+    signatures: ['id, work item type, title, state'],
     columns: {
-      id: 'external_id',
-      'created by': 'raised_by_user_id',
-      'created date': 'raised_on',
-      'team project': 'project',
+      external_id: 'id',
+      raised_by_user_id: 'created by',
+      raised_on: 'created date',
+      project: 'team project',
     },
   },
   servicenow: {
     label: 'ServiceNow',
-    signatures: [['number', 'short description', 'state']],
+    signatures: ['number, short description, state'],
     columns: {
-      number: 'external_id',
-      'short description': 'title',
-      caller: 'raised_by_user_id',
-      opened: 'raised_on',
-      impact: '',
-      urgency: '',
+      external_id: 'number',
+      title: 'short description',
+      raised_by_user_id: 'caller',
+      raised_on: 'opened',
     },
+    skipped: 'impact, urgency',
   },
   github: {
     label: 'GitHub',
-    signatures: [
-      ['number', 'title', 'body', 'state'],
-      ['number', 'title', 'state', 'createdat'],
-    ],
+    signatures: ['number, title, body, state', 'number, title, state, createdat'],
     columns: {
-      number: 'external_id',
-      body: 'description',
-      assignees: 'assignee_name',
-      author: 'raised_by_user_id',
-      createdat: 'raised_on',
-      created_at: 'raised_on',
-      html_url: 'source_url',
+      external_id: 'number',
+      description: 'body',
+      assignee_name: 'assignees',
+      raised_by_user_id: 'author',
+      raised_on: 'createdat, created_at',
+      source_url: 'html_url',
     },
   },
   gitlab: {
     label: 'GitLab',
-    signatures: [['issue id', 'author username', 'assignee username']],
+    signatures: ['issue id, author username, assignee username'],
     columns: {
-      'issue id': 'external_id',
-      author: 'raised_by_user_id',
-      'created at (utc)': 'raised_on',
-      'closed at (utc)': '',
-      'updated at (utc)': '',
+      external_id: 'issue id',
+      raised_by_user_id: 'author',
+      raised_on: 'created at (utc)',
     },
+    skipped: 'closed at (utc), updated at (utc)',
   },
   bamboohr: {
     label: 'BambooHR',
-    signatures: [['employee #', 'hire date']],
-    columns: { 'employee #': 'external_id', 'reporting to': 'manager_user_id', 'employment status': 'kind' },
+    signatures: ['employee #, hire date'],
+    columns: { external_id: 'employee #', manager_user_id: 'reporting to', kind: 'employment status' },
   },
   personio: {
     label: 'Personio',
-    signatures: [['employment type', 'hire date', 'supervisor', 'office']],
-    columns: { id: 'external_id', 'employment type': 'kind', 'contract ends': 'end_on' },
+    signatures: ['employment type, hire date, supervisor, office'],
+    columns: { external_id: 'id', kind: 'employment type', end_on: 'contract ends' },
   },
   workday: {
     label: 'Workday',
-    signatures: [
-      ['worker', 'business title'],
-      ['worker', 'supervisory organization'],
-    ],
+    signatures: ['worker, business title', 'worker, supervisory organization'],
     columns: {
-      worker: 'name',
-      'employee id': 'external_id',
-      'worker type': 'kind',
-      'worker status': 'status',
-      'business title': 'title',
-      'supervisory organization': 'department',
-      'email - work': 'email',
+      name: 'worker',
+      external_id: 'employee id',
+      kind: 'worker type',
+      status: 'worker status',
+      title: 'business title',
+      department: 'supervisory organization',
+      email: 'email - work',
     },
   },
   okta: {
     label: 'Okta',
-    signatures: [['login', 'firstname', 'lastname']],
+    signatures: ['login, firstname, lastname'],
     columns: {
-      login: '',
-      displayname: '',
-      employeenumber: 'external_id',
-      usertype: 'kind',
-      manager: 'manager_user_id',
-      managerid: '',
-      organization: '',
-      state: '',
+      external_id: 'employeenumber',
+      kind: 'usertype',
+      manager_user_id: 'manager',
     },
+    skipped: 'login, displayname, managerid, organization, state',
   },
   entra: {
     label: 'Microsoft Entra ID',
-    signatures: [['userprincipalname', 'displayname']],
+    signatures: ['userprincipalname, displayname'],
     columns: {
-      objectid: 'external_id',
-      id: 'external_id',
-      displayname: 'name',
-      givenname: '',
-      surname: '',
-      mail: 'email',
-      usertype: 'kind',
-      accountenabled: 'status',
-      state: '',
-      city: '',
-      officelocation: 'location',
-      telephonenumber: 'phone',
-      mobilephone: '',
+      external_id: 'objectid, id',
+      name: 'displayname',
+      email: 'mail',
+      kind: 'usertype',
+      status: 'accountenabled',
+      location: 'officelocation',
+      phone: 'telephonenumber',
     },
+    skipped: 'givenname, surname, state, city, mobilephone',
   },
 } satisfies Record<string, Preset>;
 
@@ -229,15 +194,16 @@ export const presetLabel = (name: PresetName) => presets[name].label;
 export function detectPreset(names: readonly string[]): PresetName | undefined {
   const known = new Set(names.map(presetKey));
   return presetNames.find((name) =>
-    (presets[name] as Preset).signatures.some((signature) => signature.every((column) => known.has(column))),
+    presets[name].signatures.some((signature) => signature.split(', ').every((column) => known.has(column))),
   );
 }
 
-/** The field of a column in the exports of a tool; undefined if the preset does not name the column. */
+/** The field of a column in the exports of a tool: empty for a skipped column, undefined for one it does not name. */
 export function presetField(preset: PresetName | undefined, name: string): string | undefined {
-  const columns: Preset['columns'] = preset ? presets[preset].columns : {};
-  const key = presetKey(name);
-  return Object.hasOwn(columns, key) ? columns[key] : undefined;
+  if (!preset) return undefined;
+  const { columns, skipped }: Preset = presets[preset];
+  const isNamed = (list?: string) => list?.split(', ').includes(presetKey(name));
+  return Object.keys(columns).find((field) => isNamed(columns[field])) ?? (isNamed(skipped) ? '' : undefined);
 }
 
 const presetKey = (name: string) => fold(name.slice(0, 100));
